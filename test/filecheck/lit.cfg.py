@@ -1,0 +1,42 @@
+"""
+lit configuration: `lit test/filecheck`.
+
+The tools are those of the Python that runs lit. `REQUIRES: mlir` skips a test where upstream's
+mlir-opt and mlir-translate are not installed.
+"""
+# ruff: noqa: F821 - lit defines `config`
+
+import os
+import re
+import shutil
+import sys
+
+import lit.formats
+
+config.name = "tgdialect"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".uops"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+
+_SEARCH_PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
+
+# Debian adds LLVM's version to the names of its tools.
+_TOOLS = {
+    "tg-opt": ("tg-opt",),
+    "tg-run": ("tg-run",),
+    "xdsl-opt": ("xdsl-opt",),
+    "filecheck": ("filecheck",),
+    "mlir-opt": ("mlir-opt-19", "mlir-opt"),
+    "mlir-translate": ("mlir-translate-19", "mlir-translate"),
+}
+
+for _tool, _programs in _TOOLS.items():
+    _found = (shutil.which(program, path=_SEARCH_PATH) for program in _programs)
+    if (_path := next(filter(None, _found), None)) is not None:
+        # A word of its own: neither `tools/tg-opt.py` nor the pass in `-p 'mlir-opt[cse]'`.
+        config.substitutions.append((rf"(?<!\S){re.escape(_tool)}(?!\S)", _path))
+        config.available_features.add(_tool)
+
+if {"mlir-opt", "mlir-translate"} <= config.available_features:
+    config.available_features.add("mlir")

@@ -1,0 +1,76 @@
+"""`min_max`: the interval of values that a value can take.
+
+Each op's rule is a column of the table in `ops/properties.py`; this walks the graph for it.
+Intervals never exclude a value that the interpreter can produce.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, TensorType
+from xdsl.ir import Block, BlockArgument, SSAValue
+
+from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.intervals import Interval, dtype_range
+from tgdialect.ops.properties import TABLE, Row
+
+_NOTHING = Interval(0, 0)
+"""What stands for the interval of something that has no elements: `!tg.void`."""
+
+
+class MinMax:
+    """Intervals of values, computed on demand and cached per value.
+
+    The cache is right for as long as the ops it has seen do not change; a pass that rewrites in
+    place drops it, or the values it touched, with `forget`.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, Interval] = {}
+
+    def __getitem__(self, value: SSAValue) -> Interval:
+        known = self._known
+        stack = [value]
+        while stack:
+            v = stack[-1]
+            if v in known:
+                stack.pop()
+                continue
+            owner = v.owner
+            if isinstance(owner, Block):
+                known[v] = _argument_range(v)
+            elif not isinstance(row := TABLE.get(owner.name), Row):
+                known[v] = _type_range(v)
+            elif missing := [o for o in owner.operands if o not in known]:
+                stack.extend(missing)
+                continue
+            else:
+                known[v] = row.min_max(owner, [known[o] for o in owner.operands])
+            stack.pop()
+        return known[value]
+
+    def forget(self, value: SSAValue) -> None:
+        """Drop a value's interval, because what it is computed from has changed."""
+        self._known.pop(value, None)
+
+
+def _type_range(value: SSAValue) -> Interval:
+    if isinstance(value.type, TensorType) and (dtype := DTYPES.get(value.type.element_type)):
+        return dtype_range(dtype)
+    return _NOTHING
+
+
+def _argument_range(value: SSAValue) -> Interval:
+    """A function's index argument may carry its bounds: `{tg.min = 1 : index, tg.max = 64 : index}`."""
+    assert isinstance(value, BlockArgument)
+    result = _type_range(value)
+    function = value.block.parent_op()
+    attributes = None if function is None else function.properties.get("arg_attrs")
+    if not isinstance(attributes, ArrayAttr):
+        return result
+    bounds = attributes.data[value.index].data
+    low, high = bounds.get("tg.min"), bounds.get("tg.max")
+    return Interval(
+        low.value.data if isinstance(low, IntegerAttr) else result.lo,
+        high.value.data if isinstance(high, IntegerAttr) else result.hi,
+        nan=result.nan,
+    )

@@ -1,0 +1,167 @@
+"""The CPU target: from LLVM IR to object code and assembly, by the LLVM that llvmlite brings.
+
+Floating point stays exact: nothing is contracted, reassociated or approximated unless the
+instruction carries the fast-math flag that allows it.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import IO, Self
+
+import llvmlite.binding as llvm
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import LLVMTranslationException
+from xdsl.utils.target import Target
+
+from tgdialect.backends.llvm_ir import llvm_ir
+
+_VECTOR_BITS = (("avx512f", 512), ("avx", 256), ("sse", 128), ("neon", 128))
+"""The widest vector register that a feature brings, widest first."""
+
+_ARCHITECTURE_INTRINSICS = {
+    **dict.fromkeys(("x86_64", "i386", "i686"), "llvm.x86."),
+    **dict.fromkeys(("aarch64", "arm64"), "llvm.aarch64."),
+    **dict.fromkeys(("riscv32", "riscv64"), "llvm.riscv."),
+}
+_TARGET_INTRINSICS = tuple(
+    f"llvm.{target}."
+    for target in (
+        *("aarch64", "amdgcn", "arm", "bpf", "dx", "hexagon", "loongarch", "mips", "nvvm", "ppc"),
+        *("r600", "riscv", "s390", "spv", "ve", "wasm", "x86", "xcore"),
+    )
+)
+_GPU_CONVENTION = re.compile(
+    r"(?<![\w@.$-])(ptx_kernel|ptx_device|amdgpu_kernel|spir_kernel|spir_func) [^@\n]*@"
+)
+
+
+@cache
+def _initialize() -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    llvm.initialize_native_asmparser()  # Inline assembly is parsed.
+
+
+@dataclass(frozen=True)
+class CpuTarget:
+    """A kind of CPU that code is generated for.
+
+    `features` is LLVM's list, as `+avx2,-avx512f`; it adds to what `cpu` implies, but what a
+    name implies is not known here: `has` and `vector_bits` look at `features` only.
+    """
+
+    triple: str
+    cpu: str = ""
+    features: str = ""
+
+    @classmethod
+    def host(cls) -> Self:
+        """The CPU that this process runs on, with all its features spelled out."""
+        return cls(
+            llvm.get_process_triple(),
+            llvm.get_host_cpu_name(),
+            llvm.get_host_cpu_features().flatten(),
+        )
+
+    def has(self, feature: str) -> bool:
+        """Whether a feature in LLVM's spelling, as `avx512f` or `fma`, is switched on."""
+        return f"+{feature}" in self.features.split(",")
+
+    @property
+    def vector_bits(self) -> int:
+        """The width of the widest vector registers in bits; 0 if no feature brings any."""
+        return next((bits for feature, bits in _VECTOR_BITS if self.has(feature)), 0)
+
+    def object_code(self, ir: str, *, code_model: str = "small", opt: int = 2) -> bytes:
+        """Position-independent object code of a module of LLVM IR.
+
+        Args:
+            ir: the module as text; its triple and data layout are replaced by the target's.
+            code_model: LLVM's code model: `small`, `medium`, `large` or `kernel`.
+            opt: the level of code generation, 0 to 3. The passes on IR are those of O1.
+
+        Raises LLVMTranslationException, with LLVM's message, for a module that LLVM rejects.
+        """
+        module, machine = self._compiled(ir, code_model, opt)
+        try:
+            return machine.emit_object(module)
+        except RuntimeError as error:
+            raise LLVMTranslationException(f"LLVM generates no code: {error}") from error
+
+    def assembly(self, ir: str, *, code_model: str = "small", opt: int = 2) -> str:
+        """The same as text in the target's assembly language."""
+        module, machine = self._compiled(ir, code_model, opt)
+        try:
+            return machine.emit_assembly(module)
+        except RuntimeError as error:
+            raise LLVMTranslationException(f"LLVM generates no code: {error}") from error
+
+    def optimized_ir(self, ir: str) -> str:
+        """The LLVM IR that code is generated from."""
+        return str(self._compiled(ir, "small", 2)[0])
+
+    def _compiled(
+        self, ir: str, code_model: str, opt: int
+    ) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
+        _initialize()
+        module = self._verified(ir)
+        # Passes and code generation change a machine's state: one machine per module.
+        try:
+            machine = llvm.Target.from_triple(self.triple).create_target_machine(
+                cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel=code_model
+            )
+        except RuntimeError as error:
+            raise LLVMTranslationException(f"LLVM has no target '{self.triple}'") from error
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        options = llvm.create_pipeline_tuning_options(speed_level=1)
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+        return module, machine
+
+    def _verified(self, ir: str) -> llvm.ModuleRef:
+        try:
+            module = llvm.parse_assembly(ir)
+            module.verify()
+        except RuntimeError as error:
+            raise LLVMTranslationException(f"LLVM rejects the module: {error}") from error
+        self._check_for_target(module, ir)
+        return module
+
+    def _check_for_target(self, module: llvm.ModuleRef, ir: str) -> None:
+        """Refuses what this target cannot select: LLVM would end the process."""
+        own = _ARCHITECTURE_INTRINSICS.get(self.triple.partition("-")[0], "llvm.cpu.")
+        for function in module.functions:
+            name = function.name
+            if name.startswith(_TARGET_INTRINSICS) and not name.startswith(own):
+                raise LLVMTranslationException(f"{self.triple} has no intrinsic '{name}'")
+        if (convention := _GPU_CONVENTION.search(ir)) is not None:
+            raise LLVMTranslationException(
+                f"{self.triple} has no calling convention '{convention[1]}'"
+            )
+
+
+@dataclass(frozen=True)
+class AsmTarget(Target):
+    """Writes a module of the `llvm` dialect as the assembly of a CPU, by default this one's.
+
+    `triple`, `cpu` and `features` are LLVM's, as in
+    `asm{triple=aarch64-unknown-linux-gnu cpu=neoverse-v1}`.
+    """
+
+    name = "asm"
+
+    triple: str = ""
+    cpu: str = ""
+    features: str = ""
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        given = self.triple or self.cpu or self.features
+        target = (
+            CpuTarget(self.triple or llvm.get_process_triple(), self.cpu, self.features)
+            if given
+            else CpuTarget.host()
+        )
+        output.write(target.assembly(llvm_ir(module)))

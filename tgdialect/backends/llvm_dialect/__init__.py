@@ -1,0 +1,132 @@
+"""The `llvm` dialect with what a tensor compiler needs and xDSL 0.74's version lacks.
+
+Names, properties and assembly are upstream MLIR's, so `mlir-opt` and `mlir-translate` read what
+is printed. Operations come in two kinds: those that xDSL does not have, and those that xDSL
+declares more narrowly than upstream (`REPLACED`: an `fcmp` without vectors, a `load` without
+`volatile`, ...). `LLVM_WITH_GAPS` is the whole dialect; register it in place of xDSL's.
+
+Source: MLIR's "'llvm' Dialect" documentation, as of LLVM 19.
+"""
+
+from xdsl.dialects import llvm
+from xdsl.ir import Dialect, Operation
+
+from tgdialect.backends.llvm_dialect.atomics import (
+    AtomicCmpXchgOp,
+    AtomicRMWOp,
+    FenceOp,
+)
+from tgdialect.backends.llvm_dialect.elementwise import (
+    FMulAddOp,
+    FShlOp,
+    FShrOp,
+    FTruncOp,
+    MaximumOp,
+    MinimumOp,
+    NearbyintOp,
+    RintOp,
+    RoundEvenOp,
+    RoundOp,
+    SMaxOp,
+    SMinOp,
+    UMaxOp,
+    UMinOp,
+)
+from tgdialect.backends.llvm_dialect.memory import (
+    LoadOp,
+    MaskedLoadOp,
+    MaskedStoreOp,
+    MemcpyOp,
+    MemsetOp,
+    PrefetchOp,
+    StoreOp,
+)
+from tgdialect.backends.llvm_dialect.reductions import (
+    VectorReduceAddOp,
+    VectorReduceAndOp,
+    VectorReduceFMaximumOp,
+    VectorReduceFMaxOp,
+    VectorReduceFMinimumOp,
+    VectorReduceFMinOp,
+    VectorReduceMulOp,
+    VectorReduceOrOp,
+    VectorReduceSMaxOp,
+    VectorReduceSMinOp,
+    VectorReduceUMaxOp,
+    VectorReduceUMinOp,
+    VectorReduceXorOp,
+)
+from tgdialect.backends.llvm_dialect.values import (
+    AddrSpaceCastOp,
+    ExtractElementOp,
+    FCmpOp,
+    FPToSIOp,
+    FPToUIOp,
+    FreezeOp,
+    PoisonOp,
+    SelectOp,
+    UIToFPOp,
+    ZeroOp,
+)
+
+_OPERATIONS: list[type[Operation]] = [
+    AddrSpaceCastOp,
+    AtomicCmpXchgOp,
+    AtomicRMWOp,
+    ExtractElementOp,
+    FCmpOp,
+    FMulAddOp,
+    FPToSIOp,
+    FPToUIOp,
+    FShlOp,
+    FShrOp,
+    FTruncOp,
+    FenceOp,
+    FreezeOp,
+    LoadOp,
+    MaskedLoadOp,
+    MaskedStoreOp,
+    MaximumOp,
+    MemcpyOp,
+    MemsetOp,
+    MinimumOp,
+    NearbyintOp,
+    PoisonOp,
+    PrefetchOp,
+    RintOp,
+    RoundEvenOp,
+    RoundOp,
+    SMaxOp,
+    SMinOp,
+    SelectOp,
+    StoreOp,
+    UIToFPOp,
+    UMaxOp,
+    UMinOp,
+    VectorReduceAddOp,
+    VectorReduceAndOp,
+    VectorReduceFMaxOp,
+    VectorReduceFMaximumOp,
+    VectorReduceFMinOp,
+    VectorReduceFMinimumOp,
+    VectorReduceMulOp,
+    VectorReduceOrOp,
+    VectorReduceSMaxOp,
+    VectorReduceSMinOp,
+    VectorReduceUMaxOp,
+    VectorReduceUMinOp,
+    VectorReduceXorOp,
+    ZeroOp,
+]
+
+_NAMES = {op.name for op in _OPERATIONS}
+
+REPLACED = frozenset(op.name for op in llvm.LLVM.operations if op.name in _NAMES)
+"""Names of the operations that xDSL has too, more narrowly than upstream."""
+
+LLVM_WITH_GAPS = Dialect(
+    "llvm",
+    [*(op for op in llvm.LLVM.operations if op.name not in REPLACED), *_OPERATIONS],
+    [*llvm.LLVM.attributes],
+)
+"""The `llvm` dialect: xDSL's operations, except those replaced, and ours."""

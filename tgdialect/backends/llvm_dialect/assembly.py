@@ -1,0 +1,73 @@
+"""Pieces of upstream's assembly that several operations share."""
+
+from collections.abc import Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+ATOMIC_ORDERINGS = {0: "not_atomic", **llvm.ATOMIC_ORDERING_KEYWORDS}
+ATOMIC_ORDERING_BY_KEYWORD = {keyword: value for value, keyword in ATOMIC_ORDERINGS.items()}
+
+
+def parse_keyword(parser: Parser, what: str, table: dict[str, int]) -> int:
+    position = parser.pos
+    keyword = parser.parse_identifier()
+    if keyword not in table:
+        parser.raise_error(f"unknown {what} '{keyword}'", position)
+    return table[keyword]
+
+
+def parse_syncscope(parser: Parser) -> StringAttr | None:
+    if parser.parse_optional_keyword("syncscope") is None:
+        return None
+    with parser.in_parens():
+        return StringAttr(parser.parse_str_literal())
+
+
+def print_syncscope(printer: Printer, scope: StringAttr | None) -> None:
+    if scope is not None:
+        printer.print_string(" syncscope(")
+        printer.print_string_literal(scope.data)
+        printer.print_string(")")
+
+
+def parse_ordering(parser: Parser) -> IntegerAttr[IntegerType]:
+    return IntegerAttr(parse_keyword(parser, "atomic ordering", ATOMIC_ORDERING_BY_KEYWORD), i64)
+
+
+def parse_optional_atomic(parser: Parser) -> dict[str, Attribute]:
+    """`atomic` (`syncscope("...")`)? ordering, as properties."""
+    if parser.parse_optional_keyword("atomic") is None:
+        return {"ordering": IntegerAttr(0, i64)}
+    scope = parse_syncscope(parser)
+    ordering = parse_ordering(parser)
+    return {"ordering": ordering} if scope is None else {"ordering": ordering, "syncscope": scope}
+
+
+def print_optional_atomic(
+    printer: Printer, ordering: IntegerAttr[IntegerType], scope: StringAttr | None
+) -> None:
+    if ordering.value.data:
+        printer.print_string(" atomic")
+        print_syncscope(printer, scope)
+        printer.print_string(f" {ATOMIC_ORDERINGS[ordering.value.data]}")
+
+
+def move_to_properties(
+    names: Sequence[str], source: dict[str, Attribute], to: dict[str, Attribute]
+) -> None:
+    """Moves the entries that an attribute dictionary spells as properties."""
+    to.update({name: source.pop(name) for name in names if name in source})
+
+
+def print_with_attributes(op: Operation, printer: Printer, names: Sequence[str]) -> None:
+    shown = {name: op.properties[name] for name in names if name in op.properties}
+    printer.print_op_attributes(shown | op.attributes)

@@ -1,0 +1,232 @@
+"""Atomic read-modify-write, compare-exchange and fence of the `llvm` dialect."""
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    I64,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    i1,
+    i64,
+)
+from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.backends.llvm_dialect.assembly import (
+    ATOMIC_ORDERING_BY_KEYWORD,
+    ATOMIC_ORDERINGS,
+    move_to_properties,
+    parse_keyword,
+    parse_ordering,
+    parse_syncscope,
+    print_syncscope,
+    print_with_attributes,
+)
+
+ATOMIC_RMW_KINDS = (
+    "xchg",
+    "add",
+    "sub",
+    "_and",
+    "nand",
+    "_or",
+    "_xor",
+    "max",
+    "min",
+    "umax",
+    "umin",
+    "fadd",
+    "fsub",
+    "fmax",
+    "fmin",
+    "uinc_wrap",
+    "udec_wrap",
+)
+"""Upstream's `bin_op` keywords, at the index that the property holds."""
+
+
+@irdl_op_definition
+class AtomicRMWOp(IRDLOperation):
+    """Applies `bin_op` to memory and gives what was there before."""
+
+    name = "llvm.atomicrmw"
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    ptr = operand_def(LLVMPointerType)
+    val = operand_def(T)
+    res = result_def(T)
+    bin_op = prop_def(IntegerAttr[I64])
+    ordering = prop_def(IntegerAttr[I64])
+    syncscope = opt_prop_def(StringAttr)
+    alignment = opt_prop_def(IntegerAttr[I64])
+    volatile_ = opt_prop_def(UnitAttr)
+
+    def __init__(self, kind: str, ptr: SSAValue, val: SSAValue, ordering: str = "monotonic"):
+        properties: dict[str, Attribute] = {
+            "bin_op": IntegerAttr(ATOMIC_RMW_KINDS.index(kind), i64),
+            "ordering": IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[ordering], i64),
+        }
+        super().__init__(operands=[ptr, val], result_types=[val.type], properties=properties)
+
+    def verify_(self) -> None:
+        if not 0 <= self.bin_op.value.data < len(ATOMIC_RMW_KINDS):
+            raise VerifyException(f"bin_op {self.bin_op.value.data} is not an atomic operation")
+        if self.ordering.value.data < ATOMIC_ORDERING_BY_KEYWORD["monotonic"]:
+            raise VerifyException("expected an ordering of at least 'monotonic'")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "AtomicRMWOp":
+        properties: dict[str, Attribute] = {}
+        if parser.parse_optional_keyword("volatile") is not None:
+            properties["volatile_"] = UnitAttr()
+        kinds = {kind: index for index, kind in enumerate(ATOMIC_RMW_KINDS)}
+        properties["bin_op"] = IntegerAttr(parse_keyword(parser, "atomic operation", kinds), i64)
+        ptr = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        val = parser.parse_unresolved_operand()
+        if (scope := parse_syncscope(parser)) is not None:
+            properties["syncscope"] = scope
+        properties["ordering"] = parse_ordering(parser)
+        attributes = parser.parse_optional_attr_dict()
+        move_to_properties(("alignment",), attributes, properties)
+        parser.parse_punctuation(":")
+        address = parser.resolve_operand(ptr, parser.parse_type())
+        parser.parse_punctuation(",")
+        type = parser.parse_type()
+        return cls.create(
+            operands=[address, parser.resolve_operand(val, type)],
+            result_types=[type],
+            properties=properties,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" volatile " if self.volatile_ is not None else " ")
+        printer.print_string(f"{ATOMIC_RMW_KINDS[self.bin_op.value.data]} ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        print_syncscope(printer, self.syncscope)
+        printer.print_string(f" {ATOMIC_ORDERINGS[self.ordering.value.data]}")
+        print_with_attributes(self, printer, ("alignment",))
+        printer.print_string(" : ")
+        printer.print_list(self.operand_types, printer.print_attribute)
+
+
+@irdl_op_definition
+class AtomicCmpXchgOp(IRDLOperation):
+    """Stores `val` if memory holds `cmp`; gives (what was there before, whether it stored)."""
+
+    name = "llvm.cmpxchg"
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    ptr = operand_def(LLVMPointerType)
+    cmp = operand_def(T)
+    val = operand_def(T)
+    res = result_def(LLVMStructType)
+    success_ordering = prop_def(IntegerAttr[I64])
+    failure_ordering = prop_def(IntegerAttr[I64])
+    syncscope = opt_prop_def(StringAttr)
+    alignment = opt_prop_def(IntegerAttr[I64])
+    weak = opt_prop_def(UnitAttr)
+    volatile_ = opt_prop_def(UnitAttr)
+
+    def __init__(
+        self,
+        ptr: SSAValue,
+        cmp: SSAValue,
+        val: SSAValue,
+        success: str = "acq_rel",
+        failure: str = "monotonic",
+    ):
+        super().__init__(
+            operands=[ptr, cmp, val],
+            result_types=[LLVMStructType.from_type_list([val.type, i1])],
+            properties={
+                "success_ordering": IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[success], i64),
+                "failure_ordering": IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[failure], i64),
+            },
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "AtomicCmpXchgOp":
+        properties: dict[str, Attribute] = {}
+        for keyword, name in (("weak", "weak"), ("volatile", "volatile_")):
+            if parser.parse_optional_keyword(keyword) is not None:
+                properties[name] = UnitAttr()
+        names = parser.parse_comma_separated_list(
+            parser.Delimiter.NONE, parser.parse_unresolved_operand
+        )
+        if len(names) != 3:
+            parser.raise_error(f"expected a pointer and two values, got {len(names)} operands")
+        if (scope := parse_syncscope(parser)) is not None:
+            properties["syncscope"] = scope
+        properties["success_ordering"] = parse_ordering(parser)
+        properties["failure_ordering"] = parse_ordering(parser)
+        attributes = parser.parse_optional_attr_dict()
+        move_to_properties(("alignment",), attributes, properties)
+        parser.parse_punctuation(":")
+        pointer_type = parser.parse_type()
+        parser.parse_punctuation(",")
+        type = parser.parse_type()
+        return cls.create(
+            operands=parser.resolve_operands(names, [pointer_type, type, type], parser.pos),
+            result_types=[LLVMStructType.from_type_list([type, i1])],
+            properties=properties,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" weak" if self.weak is not None else "")
+        printer.print_string(" volatile " if self.volatile_ is not None else " ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        print_syncscope(printer, self.syncscope)
+        printer.print_string(f" {ATOMIC_ORDERINGS[self.success_ordering.value.data]}")
+        printer.print_string(f" {ATOMIC_ORDERINGS[self.failure_ordering.value.data]}")
+        print_with_attributes(self, printer, ("alignment",))
+        printer.print_string(" : ")
+        printer.print_list((self.ptr.type, self.val.type), printer.print_attribute)
+
+
+@irdl_op_definition
+class FenceOp(IRDLOperation):
+    """Orders the memory accesses on either side."""
+
+    name = "llvm.fence"
+    ordering = prop_def(IntegerAttr[I64])
+    syncscope = opt_prop_def(StringAttr)
+
+    def __init__(self, ordering: str = "seq_cst", syncscope: str | None = None):
+        properties: dict[str, Attribute] = {
+            "ordering": IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[ordering], i64)
+        }
+        if syncscope is not None:
+            properties["syncscope"] = StringAttr(syncscope)
+        super().__init__(properties=properties)
+
+    def verify_(self) -> None:
+        if self.ordering.value.data < ATOMIC_ORDERING_BY_KEYWORD["acquire"]:
+            raise VerifyException("expected an ordering of at least 'acquire'")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "FenceOp":
+        scope = parse_syncscope(parser)
+        properties: dict[str, Attribute] = {"ordering": parse_ordering(parser)}
+        if scope is not None:
+            properties["syncscope"] = scope
+        return cls.create(properties=properties, attributes=parser.parse_optional_attr_dict())
+
+    def print(self, printer: Printer) -> None:
+        print_syncscope(printer, self.syncscope)
+        printer.print_string(f" {ATOMIC_ORDERINGS[self.ordering.value.data]}")
+        printer.print_op_attributes(self.attributes)

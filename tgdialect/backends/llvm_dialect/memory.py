@@ -1,0 +1,241 @@
+"""Loads, stores, block copies and prefetches of the `llvm` dialect."""
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    I1,
+    I32,
+    I64,
+    IntegerAttr,
+    IntegerType,
+    SignlessIntegerConstraint,
+    StringAttr,
+    UnitAttr,
+    VectorType,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    VarConstraint,
+    base,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from tgdialect.backends.llvm_dialect.assembly import (
+    move_to_properties,
+    parse_optional_atomic,
+    print_optional_atomic,
+    print_with_attributes,
+)
+
+_ACCESS_PROPERTIES = ("alignment", "nontemporal")
+
+
+@irdl_op_definition
+class LoadOp(IRDLOperation):
+    """Loads (xDSL's has no volatile, invariant, nontemporal and syncscope)."""
+
+    name = "llvm.load"
+    ptr = operand_def(LLVMPointerType)
+    alignment = opt_prop_def(IntegerAttr[I64])
+    volatile_ = opt_prop_def(UnitAttr)
+    nontemporal = opt_prop_def(UnitAttr)
+    invariant = opt_prop_def(UnitAttr)
+    ordering = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, i64))
+    syncscope = opt_prop_def(StringAttr)
+    dereferenced_value = result_def()
+
+    def __init__(self, ptr: SSAValue, result_type: Attribute, alignment: int | None = None):
+        properties: dict[str, Attribute] = {"ordering": IntegerAttr(0, i64)}
+        if alignment is not None:
+            properties["alignment"] = IntegerAttr(alignment, i64)
+        super().__init__(operands=[ptr], result_types=[result_type], properties=properties)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "LoadOp":
+        volatile = parser.parse_optional_keyword("volatile")
+        ptr = parser.parse_unresolved_operand()
+        properties = parse_optional_atomic(parser)
+        if volatile is not None:
+            properties["volatile_"] = UnitAttr()
+        if parser.parse_optional_keyword("invariant") is not None:
+            properties["invariant"] = UnitAttr()
+        attributes = parser.parse_optional_attr_dict()
+        move_to_properties(_ACCESS_PROPERTIES, attributes, properties)
+        parser.parse_punctuation(":")
+        address = parser.resolve_operand(ptr, parser.parse_type())
+        parser.parse_punctuation("->")
+        return cls.create(
+            operands=[address],
+            result_types=[parser.parse_type()],
+            properties=properties,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" volatile " if self.volatile_ is not None else " ")
+        printer.print_ssa_value(self.ptr)
+        print_optional_atomic(printer, self.ordering, self.syncscope)
+        if self.invariant is not None:
+            printer.print_string(" invariant")
+        print_with_attributes(self, printer, _ACCESS_PROPERTIES)
+        printer.print_string(" : ")
+        printer.print_attribute(self.ptr.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.dereferenced_value.type)
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """Stores (xDSL's has no syncscope and does not print the ordering)."""
+
+    name = "llvm.store"
+    value = operand_def()
+    ptr = operand_def(LLVMPointerType)
+    alignment = opt_prop_def(IntegerAttr[I64])
+    volatile_ = opt_prop_def(UnitAttr)
+    nontemporal = opt_prop_def(UnitAttr)
+    ordering = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, i64))
+    syncscope = opt_prop_def(StringAttr)
+
+    def __init__(
+        self,
+        value: SSAValue,
+        ptr: SSAValue,
+        alignment: int | None = None,
+        *,
+        nontemporal: bool = False,
+    ):
+        properties: dict[str, Attribute] = {"ordering": IntegerAttr(0, i64)}
+        if alignment is not None:
+            properties["alignment"] = IntegerAttr(alignment, i64)
+        if nontemporal:
+            properties["nontemporal"] = UnitAttr()
+        super().__init__(operands=[value, ptr], properties=properties)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "StoreOp":
+        volatile = parser.parse_optional_keyword("volatile")
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        ptr = parser.parse_unresolved_operand()
+        properties = parse_optional_atomic(parser)
+        if volatile is not None:
+            properties["volatile_"] = UnitAttr()
+        attributes = parser.parse_optional_attr_dict()
+        move_to_properties(_ACCESS_PROPERTIES, attributes, properties)
+        parser.parse_punctuation(":")
+        stored = parser.resolve_operand(value, parser.parse_type())
+        parser.parse_punctuation(",")
+        address = parser.resolve_operand(ptr, parser.parse_type())
+        return cls.create(operands=[stored, address], properties=properties, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" volatile " if self.volatile_ is not None else " ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        print_optional_atomic(printer, self.ordering, self.syncscope)
+        print_with_attributes(self, printer, _ACCESS_PROPERTIES)
+        printer.print_string(" : ")
+        printer.print_list(self.operand_types, printer.print_attribute)
+
+
+@irdl_op_definition
+class MaskedLoadOp(IRDLOperation):
+    """Loads the lanes that the mask has; the others are `pass_thru`'s."""
+
+    name = "llvm.intr.masked.load"
+    T: ClassVar = VarConstraint("T", base(VectorType[Attribute]))
+    data = operand_def(LLVMPointerType)
+    mask = operand_def(VectorType[I1])
+    pass_thru = operand_def(T)
+    res = result_def(T)
+    alignment = prop_def(IntegerAttr[I32])
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def __init__(self, data: SSAValue, mask: SSAValue, pass_thru: SSAValue, alignment: int):
+        super().__init__(
+            operands=[data, mask, pass_thru],
+            result_types=[pass_thru.type],
+            properties={"alignment": IntegerAttr(alignment, i32)},
+        )
+
+
+@irdl_op_definition
+class MaskedStoreOp(IRDLOperation):
+    """Stores the lanes that the mask has (xDSL's takes floats only)."""
+
+    name = "llvm.intr.masked.store"
+    value = operand_def(VectorType)
+    data = operand_def(LLVMPointerType)
+    mask = operand_def(VectorType[I1])
+    alignment = prop_def(IntegerAttr[I32])
+    assembly_format = "operands attr-dict `:` type($value) `,` type($mask) `into` type($data)"
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def __init__(self, value: SSAValue, data: SSAValue, mask: SSAValue, alignment: int):
+        super().__init__(
+            operands=[value, data, mask], properties={"alignment": IntegerAttr(alignment, i32)}
+        )
+
+
+@irdl_op_definition
+class MemcpyOp(IRDLOperation):
+    """Copies `len` bytes between areas that do not overlap."""
+
+    name = "llvm.intr.memcpy"
+    dst = operand_def(LLVMPointerType)
+    src = operand_def(LLVMPointerType)
+    len = operand_def(SignlessIntegerConstraint)
+    isVolatile = prop_def(IntegerAttr[I1])
+
+    def __init__(self, dst: SSAValue, src: SSAValue, length: SSAValue, *, volatile: bool = False):
+        super().__init__(
+            operands=[dst, src, length], properties={"isVolatile": IntegerAttr(int(volatile), i1)}
+        )
+
+
+@irdl_op_definition
+class MemsetOp(IRDLOperation):
+    """Sets `len` bytes to the i8 `val`."""
+
+    name = "llvm.intr.memset"
+    dst = operand_def(LLVMPointerType)
+    val = operand_def(IntegerType(8))
+    len = operand_def(SignlessIntegerConstraint)
+    isVolatile = prop_def(IntegerAttr[I1])
+
+    def __init__(self, dst: SSAValue, val: SSAValue, length: SSAValue, *, volatile: bool = False):
+        super().__init__(
+            operands=[dst, val, length], properties={"isVolatile": IntegerAttr(int(volatile), i1)}
+        )
+
+
+@irdl_op_definition
+class PrefetchOp(IRDLOperation):
+    """Prefetches a line: `rw` 0 read or 1 write, `hint` 0 (no locality) to 3, `cache` 1 data."""
+
+    name = "llvm.intr.prefetch"
+    addr = operand_def(LLVMPointerType)
+    rw = prop_def(IntegerAttr[I32])
+    hint = prop_def(IntegerAttr[I32])
+    cache = prop_def(IntegerAttr[I32])
+
+    def __init__(self, addr: SSAValue, *, write: bool = False, locality: int = 3):
+        properties = {
+            "rw": IntegerAttr(int(write), i32),
+            "hint": IntegerAttr(locality, i32),
+            "cache": IntegerAttr(1, i32),
+        }
+        super().__init__(operands=[addr], properties=properties)

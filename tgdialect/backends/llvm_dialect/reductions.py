@@ -1,0 +1,128 @@
+"""Intrinsics of the `llvm` dialect that reduce a vector to a scalar."""
+
+from abc import ABC
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    AnyFloatConstr,
+    IntegerType,
+    SignlessIntegerConstraint,
+    VectorType,
+)
+from xdsl.dialects.llvm import FastMathAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+
+class VectorReduceIntegerOp(IRDLOperation, ABC):
+    """Reduces a vector of integers to one. Upstream gives it the generic assembly only."""
+
+    T: ClassVar = VarConstraint("T", SignlessIntegerConstraint)
+    arg = operand_def(VectorType.constr(T))
+    res = result_def(T)
+    traits = traits_def(Pure())
+
+    def __init__(self, arg: SSAValue[VectorType[IntegerType]]):
+        super().__init__(operands=[arg], result_types=[arg.type.element_type])
+
+
+class VectorReduceFloatOp(IRDLOperation, ABC):
+    """Reduces a vector of floats to one by a minimum or maximum."""
+
+    T: ClassVar = VarConstraint("T", AnyFloatConstr)
+    arg = operand_def(VectorType.constr(T))
+    res = result_def(T)
+    fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
+    traits = traits_def(Pure())
+    assembly_format = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def __init__(self, arg: SSAValue[VectorType], fast_math: FastMathAttr | None = None):
+        super().__init__(
+            operands=[arg],
+            result_types=[arg.type.element_type],
+            properties={"fastmathFlags": fast_math or FastMathAttr(None)},
+        )
+
+
+@irdl_op_definition
+class VectorReduceAddOp(VectorReduceIntegerOp):
+    name = "llvm.intr.vector.reduce.add"
+
+
+@irdl_op_definition
+class VectorReduceMulOp(VectorReduceIntegerOp):
+    name = "llvm.intr.vector.reduce.mul"
+
+
+@irdl_op_definition
+class VectorReduceAndOp(VectorReduceIntegerOp):
+    name = "llvm.intr.vector.reduce.and"
+
+
+@irdl_op_definition
+class VectorReduceOrOp(VectorReduceIntegerOp):
+    name = "llvm.intr.vector.reduce.or"
+
+
+@irdl_op_definition
+class VectorReduceXorOp(VectorReduceIntegerOp):
+    name = "llvm.intr.vector.reduce.xor"
+
+
+@irdl_op_definition
+class VectorReduceSMaxOp(VectorReduceIntegerOp):
+    name = "llvm.intr.vector.reduce.smax"
+
+
+@irdl_op_definition
+class VectorReduceSMinOp(VectorReduceIntegerOp):
+    name = "llvm.intr.vector.reduce.smin"
+
+
+@irdl_op_definition
+class VectorReduceUMaxOp(VectorReduceIntegerOp):
+    name = "llvm.intr.vector.reduce.umax"
+
+
+@irdl_op_definition
+class VectorReduceUMinOp(VectorReduceIntegerOp):
+    name = "llvm.intr.vector.reduce.umin"
+
+
+@irdl_op_definition
+class VectorReduceFMaxOp(VectorReduceFloatOp):
+    """By maxnum: NaNs are ignored."""
+
+    name = "llvm.intr.vector.reduce.fmax"
+
+
+@irdl_op_definition
+class VectorReduceFMinOp(VectorReduceFloatOp):
+    """By minnum: NaNs are ignored."""
+
+    name = "llvm.intr.vector.reduce.fmin"
+
+
+@irdl_op_definition
+class VectorReduceFMaximumOp(VectorReduceFloatOp):
+    """By maximum: NaN if any element is NaN."""
+
+    name = "llvm.intr.vector.reduce.fmaximum"
+
+
+@irdl_op_definition
+class VectorReduceFMinimumOp(VectorReduceFloatOp):
+    """By minimum: NaN if any element is NaN."""
+
+    name = "llvm.intr.vector.reduce.fminimum"

@@ -1,0 +1,214 @@
+"""Casts, comparison, selection and values of the `llvm` dialect."""
+
+from abc import ABC
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    I64,
+    IntegerAttr,
+    SignlessIntegerConstraint,
+    VectorType,
+    i1,
+    i64,
+)
+from xdsl.dialects.llvm import FastMathAttr, FCmpPredicateFlag, LLVMPointerType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import NoMemoryEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.backends.llvm_dialect.assembly import (
+    move_to_properties,
+    print_with_attributes,
+)
+from tgdialect.backends.llvm_dialect.types import AnyFloatLike, AnyIntegerLike, BoolLike
+
+
+class FloatToIntegerOp(IRDLOperation, ABC):
+    """Rounds towards zero; poison when the value does not fit (saturate first, or use
+    `llvm.call_intrinsic "llvm.fptosi.sat..."`)."""
+
+    arg = operand_def(AnyFloatLike)
+    result = result_def(AnyIntegerLike)
+    traits = traits_def(NoMemoryEffect())
+    assembly_format = "$arg attr-dict `:` type($arg) `to` type($result)"
+
+    def __init__(self, arg: SSAValue, result_type: Attribute):
+        super().__init__(operands=[arg], result_types=[result_type])
+
+
+@irdl_op_definition
+class FPToSIOp(FloatToIntegerOp):
+    name = "llvm.fptosi"
+
+
+@irdl_op_definition
+class FPToUIOp(FloatToIntegerOp):
+    name = "llvm.fptoui"
+
+
+@irdl_op_definition
+class UIToFPOp(IRDLOperation):
+    name = "llvm.uitofp"
+    arg = operand_def(AnyIntegerLike)
+    result = result_def(AnyFloatLike)
+    traits = traits_def(NoMemoryEffect())
+    assembly_format = "$arg attr-dict `:` type($arg) `to` type($result)"
+
+    def __init__(self, arg: SSAValue, result_type: Attribute):
+        super().__init__(operands=[arg], result_types=[result_type])
+
+
+@irdl_op_definition
+class AddrSpaceCastOp(IRDLOperation):
+    name = "llvm.addrspacecast"
+    arg = operand_def(LLVMPointerType)
+    res = result_def(LLVMPointerType)
+    traits = traits_def(NoMemoryEffect())
+    assembly_format = "$arg attr-dict `:` type($arg) `to` type($res)"
+
+    def __init__(self, arg: SSAValue, result_type: LLVMPointerType):
+        super().__init__(operands=[arg], result_types=[result_type])
+
+
+@irdl_op_definition
+class FreezeOp(IRDLOperation):
+    """The operand, or some fixed value when the operand is undef or poison."""
+
+    name = "llvm.freeze"
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    val = operand_def(T)
+    res = result_def(T)
+    traits = traits_def(NoMemoryEffect())
+    assembly_format = "$val attr-dict `:` type($val)"
+
+    def __init__(self, val: SSAValue):
+        super().__init__(operands=[val], result_types=[val.type])
+
+
+@irdl_op_definition
+class PoisonOp(IRDLOperation):
+    name = "llvm.mlir.poison"
+    res = result_def()
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict `:` type($res)"
+
+    def __init__(self, result_type: Attribute):
+        super().__init__(result_types=[result_type])
+
+
+@irdl_op_definition
+class ZeroOp(IRDLOperation):
+    """Zero of any type (xDSL's has no integers, floats and vectors)."""
+
+    name = "llvm.mlir.zero"
+    res = result_def()
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict `:` type($res)"
+
+    def __init__(self, result_type: Attribute):
+        super().__init__(result_types=[result_type])
+
+
+@irdl_op_definition
+class FCmpOp(IRDLOperation):
+    """Compares floats or vectors of floats (xDSL's has no vectors and drops fast-math flags)."""
+
+    name = "llvm.fcmp"
+    T: ClassVar = VarConstraint("T", AnyFloatLike)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    res = result_def(BoolLike)
+    predicate = prop_def(IntegerAttr[I64])
+    fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        predicate: FCmpPredicateFlag | str,
+        fast_math: FastMathAttr | None = None,
+    ):
+        flag = FCmpPredicateFlag(predicate)
+        properties: dict[str, Attribute] = {"predicate": IntegerAttr(flag.to_int(), i64)}
+        properties["fastmathFlags"] = fast_math or FastMathAttr(None)
+        super().__init__(
+            operands=[lhs, rhs], result_types=[_bool_like(lhs.type)], properties=properties
+        )
+
+    def verify_(self) -> None:
+        if self.res.type != _bool_like(self.lhs.type):
+            raise VerifyException(f"a comparison of {self.lhs.type} does not give {self.res.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "FCmpOp":
+        predicate = parser.parse_str_literal()
+        if predicate not in set(FCmpPredicateFlag):
+            parser.raise_error(f"unknown predicate '{predicate}'")
+        lhs = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        rhs = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        op = cls(parser.resolve_operand(lhs, type), parser.resolve_operand(rhs, type), predicate)
+        move_to_properties(("fastmathFlags",), attributes, op.properties)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f' "{FCmpPredicateFlag.from_int(self.predicate.value.data)}" ')
+        printer.print_list(self.operands, printer.print_ssa_value)
+        print_with_attributes(self, printer, ("fastmathFlags",) if self.fastmathFlags.data else ())
+        printer.print_string(" : ")
+        printer.print_attribute(self.lhs.type)
+
+
+def _bool_like(type: Attribute) -> Attribute:
+    return VectorType(i1, type.shape) if isinstance(type, VectorType) else i1
+
+
+@irdl_op_definition
+class SelectOp(IRDLOperation):
+    """`cond ? lhs : rhs`, per element if `cond` is a vector (xDSL's takes a scalar only)."""
+
+    name = "llvm.select"
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    cond = operand_def(BoolLike)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    res = result_def(T)
+    fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
+    traits = traits_def(Pure())
+    assembly_format = "$cond `,` $lhs `,` $rhs attr-dict `:` type($cond) `,` type($res)"
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def __init__(self, cond: SSAValue, lhs: SSAValue, rhs: SSAValue):
+        super().__init__(operands=[cond, lhs, rhs], result_types=[lhs.type])
+
+
+@irdl_op_definition
+class ExtractElementOp(IRDLOperation):
+    name = "llvm.extractelement"
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    vector = operand_def(VectorType.constr(T))
+    position = operand_def(SignlessIntegerConstraint)
+    res = result_def(T)
+    traits = traits_def(Pure())
+    assembly_format = "$vector `[` $position `:` type($position) `]` attr-dict `:` type($vector)"
+
+    def __init__(self, vector: SSAValue[VectorType], position: SSAValue):
+        super().__init__(operands=[vector, position], result_types=[vector.type.element_type])

@@ -1,0 +1,62 @@
+"""From the `llvm` dialect to LLVM IR, as text.
+
+`llvm_ir` walks a module once and builds strings: LLVM reads text several times faster than a
+Python library builds the same module call by call. `types`, `constants` and `instructions` are
+tables, one row per type, constant and operation; `names` numbers the values of a function;
+`functions` puts blocks, phis and terminators around them; `globals` writes the rest.
+"""
+
+from dataclasses import dataclass
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.utils.exceptions import LLVMTranslationException
+from xdsl.utils.target import Target
+
+from tgdialect.backends.llvm_ir.constants import quoted
+from tgdialect.backends.llvm_ir.functions import function_lines
+from tgdialect.backends.llvm_ir.globals import global_line
+
+_MODULE_ATTRIBUTES = {
+    "llvm.data_layout": "target datalayout",
+    "llvm.target_triple": "target triple",
+}
+_METADATA = {"!nontemporal !0": "!0 = !{i32 1}", "!invariant.load !1": "!1 = !{}"}
+"""The node that the mark on a load or store refers to."""
+
+
+def llvm_ir(module: ModuleOp) -> str:
+    """The LLVM IR of a module of `llvm.func` and `llvm.mlir.global`.
+
+    The text is for any LLVM from 19 on; intrinsics are declared by LLVM as it reads them. The
+    module must be verified. Raises LLVMTranslationException, naming the operation, type or
+    attribute, for what LLVM IR (or this translation) does not have.
+    """
+    lines: list[str] = []
+    for name, keyword in _MODULE_ATTRIBUTES.items():
+        if isinstance(value := module.attributes.get(name), StringAttr):
+            lines.append(f"{keyword} = {quoted(value.data.encode())}")
+    for op in module.body.block.ops:
+        match op:
+            case llvm.FuncOp():
+                lines += function_lines(op)
+            case llvm.GlobalOp():
+                lines.append(global_line(op))
+            case _:
+                raise LLVMTranslationException(
+                    f"'{op.name}' in a module has no translation to LLVM IR"
+                )
+    text = "\n".join(lines) + "\n"
+    return text + "".join(f"{node}\n" for mark, node in _METADATA.items() if mark in text)
+
+
+@dataclass(frozen=True)
+class LlvmIrTarget(Target):
+    """Writes a module of the `llvm` dialect as LLVM IR."""
+
+    name = "llvm"
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        output.write(llvm_ir(module))

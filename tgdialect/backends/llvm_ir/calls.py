@@ -1,0 +1,172 @@
+"""Calls and intrinsics of the `llvm` dialect as LLVM IR: one table row per operation."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects import llvm
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import LLVMTranslationException
+
+from tgdialect.backends.llvm_ir.attributes import (
+    calling_convention,
+    fast_math,
+    has,
+    integer,
+    string,
+)
+from tgdialect.backends.llvm_ir.constants import quoted, symbol_text
+from tgdialect.backends.llvm_ir.names import Names
+
+Writer = Callable[[Names, Operation, str], str]
+
+
+class Row(NamedTuple):
+    write: Writer
+    spelling: str
+
+
+def _call_text(
+    names: Names, op: Operation, callee: str, arguments: Sequence[str], convention: str = ""
+) -> str:
+    result = names.type(op.results[0].type) if op.results else "void"
+    return f"call {fast_math(op)}{convention}{result} {callee}({', '.join(arguments)})"
+
+
+def _call(names: Names, op: Operation, spelling: str) -> str:
+    assert isinstance(op, llvm.CallOp)
+    if op.op_bundle_operands:
+        raise LLVMTranslationException("'llvm.call' with operand bundles is not supported")
+    arguments = [names.typed[argument] for argument in op.args]
+    if op.callee is not None:
+        callee = symbol_text(op.callee.string_value())
+    else:
+        callee = names.name[op.args[0]]
+        del arguments[0]
+    if op.var_callee_type is not None:
+        # A variadic callee is called by its function type: the result's type, then this.
+        inputs = [*map(names.type, op.var_callee_type.inputs), "..."]
+        callee = f"({', '.join(inputs)}) {callee}"
+    kind = op.TailCallKind.data.value
+    tail = "" if kind == "none" else f"{kind} "
+    return tail + _call_text(names, op, callee, arguments, calling_convention(op))
+
+
+def _call_intrinsic(names: Names, op: Operation, spelling: str) -> str:
+    """LLVM declares the intrinsic and adds the suffix of its overload, if that is left out."""
+    assert isinstance(op, llvm.CallIntrinsicOp)
+    if op.op_bundle_operands:
+        raise LLVMTranslationException(f"'{op.name}' with operand bundles is not supported")
+    arguments = [names.typed[argument] for argument in op.operands]
+    return _call_text(names, op, symbol_text(op.intrin.data), arguments)
+
+
+def _inline_assembly(names: Names, op: Operation, spelling: str) -> str:
+    flags = "sideeffect " if has(op, "has_side_effects") else ""
+    flags += "alignstack " if has(op, "is_align_stack") else ""
+    flags += "inteldialect " if integer(op, "asm_dialect") == 1 else ""
+    text, constraints = string(op, "asm_string"), string(op, "constraints")
+    callee = f"asm {flags}{quoted(text.encode())}, {quoted(constraints.encode())}"
+    return _call_text(names, op, callee, [names.typed[operand] for operand in op.operands])
+
+
+def _elementwise(names: Names, op: Operation, spelling: str) -> str:
+    result = op.results[0].type
+    arguments = ", ".join([names.typed[operand] for operand in op.operands])
+    return (
+        f"call {fast_math(op)}{names.type(result)} @{spelling}.{names.suffix(result)}({arguments})"
+    )
+
+
+def _intrinsic(
+    names: Names,
+    op: Operation,
+    spelling: str,
+    overloads: Iterable[SSAValue],
+    arguments: Sequence[str],
+) -> str:
+    """A call of an intrinsic that is overloaded on the types of some values."""
+    suffixes = [names.suffix(value.type) for value in overloads]
+    return _call_text(names, op, f"@{'.'.join([spelling, *suffixes])}", arguments)
+
+
+def _overloaded(*operands: int) -> Writer:
+    """An intrinsic overloaded on the types of those operands."""
+
+    def write(names: Names, op: Operation, spelling: str) -> str:
+        overloads = [op.operands[index] for index in operands]
+        arguments = [names.typed[operand] for operand in op.operands]
+        return _intrinsic(names, op, spelling, overloads, arguments)
+
+    return write
+
+
+def _memcpy(names: Names, op: Operation, spelling: str) -> str:
+    arguments = [names.typed[operand] for operand in op.operands]
+    return _intrinsic(names, op, spelling, op.operands, [*arguments, _volatile(op)])
+
+
+def _memset(names: Names, op: Operation, spelling: str) -> str:
+    pointer, _, length = op.operands
+    arguments = [names.typed[operand] for operand in op.operands]
+    return _intrinsic(names, op, spelling, (pointer, length), [*arguments, _volatile(op)])
+
+
+def _volatile(op: Operation) -> str:
+    return "i1 true" if integer(op, "isVolatile") else "i1 false"
+
+
+def _masked_load(names: Names, op: Operation, spelling: str) -> str:
+    pointer, mask, pass_through = op.operands
+    alignment = f"i32 {integer(op, 'alignment')}"
+    arguments = names.typed[pointer], alignment, names.typed[mask], names.typed[pass_through]
+    return _intrinsic(names, op, spelling, (pass_through, pointer), arguments)
+
+
+def _masked_store(names: Names, op: Operation, spelling: str) -> str:
+    value, pointer, mask = op.operands
+    alignment = f"i32 {integer(op, 'alignment')}"
+    arguments = names.typed[value], names.typed[pointer], alignment, names.typed[mask]
+    return _intrinsic(names, op, spelling, (value, pointer), arguments)
+
+
+def _prefetch(names: Names, op: Operation, spelling: str) -> str:
+    numbers = [f"i32 {integer(op, name)}" for name in ("rw", "hint", "cache")]
+    arguments = [names.typed[op.operands[0]], *numbers]
+    return _intrinsic(names, op, spelling, op.operands, arguments)
+
+
+def _stack_save(names: Names, op: Operation, spelling: str) -> str:
+    return _intrinsic(names, op, spelling, op.results, ())
+
+
+_ELEMENTWISE_INTRINSICS = (
+    *("ceil", "copysign", "cos", "exp", "exp2", "fabs", "floor", "fma", "fmuladd", "log", "log2"),
+    *("maximum", "maxnum", "minimum", "minnum", "nearbyint", "pow", "rint", "round", "roundeven"),
+    *("sin", "sqrt", "trunc", "fshl", "fshr", "smax", "smin", "umax", "umin"),
+)
+_VECTOR_REDUCTIONS = (
+    *("add", "and", "mul", "or", "smax", "smin", "umax", "umin", "xor"),
+    *("fmax", "fmaximum", "fmin", "fminimum"),
+)
+
+CALLS: dict[str, Row] = {
+    # Calls
+    "llvm.call": Row(_call, "call"),
+    "llvm.call_intrinsic": Row(_call_intrinsic, "call"),
+    "llvm.inline_asm": Row(_inline_assembly, "asm"),
+    # Intrinsics
+    "llvm.intr.masked.load": Row(_masked_load, "llvm.masked.load"),
+    "llvm.intr.masked.store": Row(_masked_store, "llvm.masked.store"),
+    "llvm.intr.memcpy": Row(_memcpy, "llvm.memcpy"),
+    "llvm.intr.memset": Row(_memset, "llvm.memset"),
+    "llvm.intr.prefetch": Row(_prefetch, "llvm.prefetch"),
+    "llvm.intr.stacksave": Row(_stack_save, "llvm.stacksave"),
+    "llvm.intr.stackrestore": Row(_overloaded(0), "llvm.stackrestore"),
+    **{f"llvm.intr.{name}": Row(_elementwise, f"llvm.{name}") for name in _ELEMENTWISE_INTRINSICS},
+    **{
+        f"llvm.intr.vector.reduce.{name}": Row(_overloaded(0), f"llvm.vector.reduce.{name}")
+        for name in _VECTOR_REDUCTIONS
+    },
+    "llvm.intr.vector.reduce.fadd": Row(_overloaded(1), "llvm.vector.reduce.fadd"),
+    "llvm.intr.vector.reduce.fmul": Row(_overloaded(1), "llvm.vector.reduce.fmul"),
+}

@@ -1,0 +1,139 @@
+"""Constants of the `llvm` dialect as LLVM IR text, without their type."""
+
+import math
+import re
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    SymbolRefAttr,
+    VectorType,
+)
+from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import LLVMTranslationException
+from xdsl.utils.hints import isa
+
+from tgdialect.backends.llvm_ir.types import FLOAT_TYPES, type_text
+
+_PLAIN_SYMBOL = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*")
+
+
+def quoted(data: bytes) -> str:
+    """A string literal; LLVM IR escapes a byte as a backslash and two hexadecimal digits."""
+    return (
+        '"'
+        + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data)
+        + '"'
+    )
+
+
+def symbol_text(name: str) -> str:
+    return f"@{name}" if _PLAIN_SYMBOL.fullmatch(name) else f"@{quoted(name.encode())}"
+
+
+def integer_text(value: int, bitwidth: int) -> str:
+    if bitwidth == 1:
+        return "true" if value else "false"
+    return str(value)
+
+
+def float_text(value: float, type: Attribute) -> str:
+    """The exact value: in decimal if seven digits hold it, else as LLVM's hexadecimal bits."""
+    if math.isfinite(value) and float(decimal := f"{value:e}") == value:
+        return decimal
+    match type:
+        case Float64Type() | Float32Type():
+            # LLVM IR writes the bits of a float as those of the double of the same value.
+            return f"0x{int.from_bytes(struct.pack('>d', value)):016X}"
+        case Float16Type():
+            return f"0xH{int.from_bytes(type.pack((value,)), 'little'):04X}"
+        case BFloat16Type():
+            return f"0xR{int.from_bytes(type.pack((value,)), 'little'):04X}"
+        case _:
+            raise LLVMTranslationException(f"no exact LLVM IR constant for {value} : {type}")
+
+
+def zero_text(type: Attribute) -> str:
+    match type:
+        case IntegerType():
+            return integer_text(0, type.bitwidth)
+        case LLVMPointerType():
+            return "null"
+        case _ if type.__class__ in FLOAT_TYPES:
+            return float_text(0.0, type)
+        case _:
+            return "zeroinitializer"
+
+
+def attribute_text(value: Attribute, type: Attribute) -> str:
+    """The constant `value` of type `type`.
+
+    Raises LLVMTranslationException for a pair that LLVM IR has no constant for.
+    """
+    if isinstance(value, IntegerAttr) and isinstance(type, IntegerType):
+        return integer_text(value.value.data, type.bitwidth)
+    if isinstance(value, FloatAttr) and type.__class__ in FLOAT_TYPES:
+        return float_text(value.value.data, type)
+    if isinstance(value, StringAttr) and isinstance(type, LLVMArrayType):
+        return f"c{quoted(value.data.encode())}"
+    if isinstance(type, LLVMArrayType) or isa(type, VectorType):
+        if isa(value, DenseIntOrFPElementsAttr[IntegerType]):
+            bitwidth = value.get_element_type().bitwidth
+            return _dense_text(value, type, lambda element: integer_text(element, bitwidth))
+        if isa(value, DenseIntOrFPElementsAttr[AnyFloat]):
+            element_type = value.get_element_type()
+            return _dense_text(value, type, lambda element: float_text(element, element_type))
+    raise LLVMTranslationException(f"{value} is not an LLVM IR constant of type {type}")
+
+
+def _dense_text(
+    value: DenseIntOrFPElementsAttr[Any], type: Attribute, element_text: Callable[[Any], str]
+) -> str:
+    if not any(value.data.data):
+        return "zeroinitializer"
+    elements = value.get_values()
+    if value.is_splat() and isa(type, VectorType):
+        return f"splat ({type_text(type.element_type)} {element_text(elements[0])})"
+    return _aggregate_text(type, map(element_text, elements))
+
+
+def _aggregate_text(type: Attribute, elements: Iterator[str]) -> str:
+    """Nested arrays (and a vector innermost), taking the elements in row-major order."""
+    match type:
+        case LLVMArrayType():
+            count, inner, brackets = type.size.data, type.type, "[]"
+        case VectorType() if isa(type, VectorType) and type.get_num_dims() == 1:
+            count, inner, brackets = type.get_shape()[0], type.element_type, "<>"
+        case _:
+            return next(elements)
+    prefix = type_text(inner)
+    items = ", ".join(f"{prefix} {_aggregate_text(inner, elements)}" for _ in range(count))
+    return f"{brackets[0]}{items}{brackets[1]}"
+
+
+def _address(op: Operation) -> str:
+    name = op.properties["global_name"]
+    assert isinstance(name, SymbolRefAttr)
+    return symbol_text(name.string_value())
+
+
+CONSTANTS: dict[str, Callable[[Operation], str]] = {
+    "llvm.mlir.addressof": _address,
+    "llvm.mlir.constant": lambda op: attribute_text(op.properties["value"], op.results[0].type),
+    "llvm.mlir.poison": lambda op: "poison",
+    "llvm.mlir.undef": lambda op: "undef",
+    "llvm.mlir.zero": lambda op: zero_text(op.results[0].type),
+}
+"""Operations whose result LLVM IR writes in place, at each use."""

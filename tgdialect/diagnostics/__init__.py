@@ -1,0 +1,53 @@
+"""
+Errors that name the file, line and column, and show the line with a caret.
+
+* `diagnostic`: `Diagnostic`, `SourceFile`, `CompilationError`, and the handler that
+  warnings and remarks go to.
+* `locations`: from an operation or an exception to the `Diagnostic` that reports it.
+* `parser`: xDSL's parser, recording where each operation stands.
+* `verifier`: verification of a module, dominance included, that stops at one located error.
+
+This is the bottom layer: it imports xDSL and the standard library only.
+"""
+
+from tgdialect.diagnostics.diagnostic import (
+    CompilationError,
+    Diagnostic,
+    Severity,
+    SourceFile,
+    attach_source,
+    diagnostic_handler,
+    emit,
+    exception_text,
+    one_line,
+)
+from tgdialect.diagnostics.locations import (
+    diagnose,
+    emit_remark,
+    emit_warning,
+    locate,
+    operation_diagnostic,
+)
+from tgdialect.diagnostics.parser import LocatedParser, decode_source, parse_module
+from tgdialect.diagnostics.verifier import verify_module
+
+__all__ = [
+    "CompilationError",
+    "Diagnostic",
+    "LocatedParser",
+    "Severity",
+    "SourceFile",
+    "attach_source",
+    "decode_source",
+    "diagnose",
+    "diagnostic_handler",
+    "emit",
+    "emit_remark",
+    "emit_warning",
+    "exception_text",
+    "locate",
+    "one_line",
+    "operation_diagnostic",
+    "parse_module",
+    "verify_module",
+]

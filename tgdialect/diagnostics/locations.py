@@ -1,0 +1,155 @@
+"""From operations and exceptions to diagnostics."""
+
+from dataclasses import replace
+from traceback import walk_tb
+from typing import TypeVar, cast
+
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
+from xdsl.utils.lexer import Span
+
+from tgdialect.diagnostics.diagnostic import (
+    CompilationError,
+    Diagnostic,
+    Severity,
+    SourceFile,
+    emit,
+    exception_text,
+    one_line,
+)
+
+_Error = TypeVar("_Error", bound=Exception)
+
+_OPERATION_ARGUMENT = {
+    "emit_error": "self",
+    "match_and_rewrite": "op",
+    "verify_": "self",
+}
+"""xDSL methods whose named argument is the operation that an exception through them is about."""
+
+
+def file_location(location: Attribute) -> FileLineColLoc | None:
+    """The first position in a location: the callee's of a call, the first of a fusion."""
+    pending = [location]
+    while pending:
+        match pending.pop():
+            case FileLineColLoc() as found:
+                return found
+            case NameLoc(location=child):
+                pending.append(child)
+            case CallSiteLoc(callee=callee, caller=caller):
+                pending += (caller, callee)
+            case FusedLoc(locations=children):
+                pending += reversed(tuple(cast("list[Attribute]", children)))
+            case _:
+                pass
+    return None
+
+
+def operation_location(op: Operation) -> FileLineColLoc | None:
+    """Where the operation stands, else the innermost enclosing one that is known to stand."""
+    enclosing: Operation | None = op
+    while enclosing is not None:
+        if (location := file_location(enclosing.location)) is not None:
+            return location
+        enclosing = enclosing.parent_op()
+    return None
+
+
+def _at(
+    location: FileLineColLoc | None, message: str, severity: Severity, file: str | None = None
+) -> Diagnostic:
+    if location is None:
+        return Diagnostic(message, severity, file)
+    line, column = location.line.data, location.column.data
+    return Diagnostic(message, severity, location.filename.data, line, column)
+
+
+def operation_diagnostic(
+    op: Operation, message: str, severity: Severity = Severity.ERROR
+) -> Diagnostic:
+    """A diagnostic at the operation."""
+    return _at(operation_location(op), one_line(message), severity)
+
+
+def emit_warning(op: Operation, message: str) -> None:
+    """Warn about the operation and go on."""
+    emit(operation_diagnostic(op, message, Severity.WARNING))
+
+
+def emit_remark(op: Operation, message: str) -> None:
+    """Remark on the operation (an optimization done or missed) and go on."""
+    emit(operation_diagnostic(op, message, Severity.REMARK))
+
+
+def locate(error: _Error, op: Operation) -> _Error:
+    """
+    The same exception, to be reported at `op`:
+    `raise locate(PassFailedException("axis 1 is not divisible by 3"), op)`.
+    """
+    vars(error)["location"] = operation_location(op)
+    return error
+
+
+def _exception_location(error: BaseException) -> FileLineColLoc | None:
+    """
+    Where an exception belongs: what `locate` said, else the operation that was being verified or
+    rewritten when it was raised, which the traceback knows although xDSL's exceptions do not.
+    """
+    location = getattr(error, "location", None)
+    if isinstance(location, FileLineColLoc):
+        return location
+    op: object = None
+    for frame, _ in walk_tb(error.__traceback__):
+        argument = _OPERATION_ARGUMENT.get(frame.f_code.co_name)
+        if argument is not None and isinstance(found := frame.f_locals.get(argument), Operation):
+            op = found
+    return operation_location(op) if isinstance(op, Operation) else None
+
+
+def diagnose(
+    error: BaseException, file: str | None = None, context: str = ""
+) -> tuple[Diagnostic, ...]:
+    """
+    The diagnostics that report an exception. `context` ("pass canonicalize: ") goes before the
+    message, and `file` is named when the exception has no place of its own.
+    """
+    match error:
+        case CompilationError():
+            return error.diagnostics
+        case ParseError():
+            return (parse_error_diagnostic(error),)
+        case DiagnosticException():
+            message = str(error).removeprefix("Operation does not verify: ") or "failed"
+        case _:
+            message = f"internal error: {exception_text(error)}"
+    message = context + one_line(message)
+    return (_at(_exception_location(error), message, Severity.ERROR, file),)
+
+
+def span_diagnostic(
+    span: Span[str] | Span[bytes],
+    message: str,
+    source: SourceFile | None = None,
+    severity: Severity = Severity.ERROR,
+) -> Diagnostic:
+    """A diagnostic at the beginning of a span of `source`, or of the span's own input."""
+    content = span.input.content
+    if source is None or source.text is not content:
+        text = content if isinstance(content, str) else content.decode("utf-8", "replace")
+        source = SourceFile(span.input.name, text, 1 + span.line_offset)
+    line, column = source.position(min(span.start, len(content)))
+    return Diagnostic(one_line(message), severity, source.name, line, column, source.line(line))
+
+
+def parse_error_diagnostic(error: ParseError, source: SourceFile | None = None) -> Diagnostic:
+    """A parse error, with xDSL's further spans as notes."""
+    diagnostic = span_diagnostic(error.span, error.msg, source)
+    if not isinstance(error, MultipleSpansParseError):
+        return diagnostic
+    notes = tuple(
+        span_diagnostic(span, message or error.ref_text or "here", source, Severity.NOTE)
+        for span, message in error.refs
+    )
+    return replace(diagnostic, notes=notes)

@@ -1,0 +1,190 @@
+"""xDSL's parser, recording where each operation stands and reporting every failure there."""
+
+import difflib
+from typing import NoReturn
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.ir import AttributeInvT, Operation, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
+from xdsl.utils.lexer import Span
+
+from tgdialect.diagnostics.diagnostic import (
+    CompilationError,
+    Diagnostic,
+    SourceFile,
+    exception_text,
+)
+from tgdialect.diagnostics.locations import parse_error_diagnostic
+
+_NO_OPERATION = "Could not parse entire input!"
+_NO_BLOCK = " in block definition"
+_UNDEFINED_VALUES = "values used but not defined"
+_UNDEFINED_BLOCKS = "dangling block references:"
+"""How xDSL's errors begin that say less than is known."""
+
+_REPHRASED = {
+    _NO_OPERATION: "expected an operation",
+    _NO_BLOCK: "expected an operation, a block label or '}'",
+    "End of file reached before closing string literal.": (
+        "string literal is not closed, or has an invalid escape"
+    ),
+    "Expected ':'function type signature expected": "expected ':' and the type of the operation",
+    "Expected suffix identifier after {first_char}": "expected a name or number after this",
+}
+"""xDSL's messages that are unfinished, with what they mean."""
+
+_BYTECODE_MAGIC = b"ML\xefR"
+
+
+class LocatedParser(Parser):
+    """
+    Parses `source` like xDSL's parser, and further
+
+    * gives each operation without a `loc(...)` the position of its name as location;
+    * accepts a file without operations, as MLIR does: it is an empty module;
+    * turns whatever a malformed text makes xDSL raise into one `ParseError` with a position.
+    """
+
+    source: SourceFile
+    _op_name_offsets: list[int]
+    """Where the name of each operation that is being parsed stands, innermost last."""
+    _first_uses: dict[str, Span]
+    """The first use of each value that was used before its definition."""
+
+    def __init__(self, ctx: Context, source: SourceFile) -> None:
+        self.source = source
+        self._filename = StringAttr(source.name)
+        self._op_name_offsets = []
+        self._first_uses = {}
+        super().__init__(ctx, source.text, source.name)
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        try:
+            module = super().parse_module(allow_implicit_module)
+            if isinstance(module.location, UnknownLoc):
+                module.location = self._location(0)
+            return module
+        except ParseError as error:
+            if error.msg == _NO_OPERATION and allow_implicit_module and self._at_end():
+                return ModuleOp([])
+            raise self._improved(error) from error
+        except RecursionError:
+            self.raise_error("nested too deeply to be parsed")
+        except VerifyException as error:
+            self._raise_malformed(error, str(error))
+        except NotImplementedError as error:
+            self._raise_malformed(error, str(error) or "not supported by the parser")
+        except Exception as error:
+            # The parser's own checks are not complete: a KeyError or an AssertionError that a
+            # text provokes is as much the text's fault as a ParseError is.
+            self._raise_malformed(error, f"malformed text ({exception_text(error)})")
+
+    def _raise_malformed(self, cause: Exception, message: str) -> NoReturn:
+        """Blame the operation that is being parsed, or the next token outside of operations."""
+        start = self._op_name_offsets[-1] if self._op_name_offsets else self.pos
+        raise ParseError(Span(start, start, self.lexer.input), message) from cause
+
+    def _improved(self, error: ParseError) -> ParseError:
+        """The error where its cause is: undefined names at their use, what lacks before a line
+        break not at the beginning of the next line."""
+        if error.msg.startswith(_UNDEFINED_VALUES):
+            name = next(iter(self.forward_ssa_references))
+            return ParseError(self._first_uses[name], f"use of undeclared SSA value %{name}")
+        if isinstance(error, MultipleSpansParseError):
+            if error.ref_text == _UNDEFINED_BLOCKS:
+                span = error.refs[0][0]
+                return ParseError(span, f"reference to undefined block {span.text}")
+            return error
+        start = error.span.start
+        wrong_token = error.msg in (_NO_OPERATION, _NO_BLOCK) and not self._at_end()
+        if start == self.pos and not wrong_token:
+            start = self._end_of_code_before(start)
+        message = _REPHRASED.get(error.msg, error.msg)
+        return ParseError(Span(start, start, self.lexer.input), message)
+
+    def _at_end(self) -> bool:
+        return self.pos >= len(self.source.text)
+
+    def _end_of_code_before(self, start: int) -> int:
+        """The end of the last line of code before `start`, if `start` is the first in its line."""
+        text = self.source.text
+        line_start = text.rfind("\n", 0, start) + 1
+        if text[line_start:start].strip():
+            return start
+        end = line_start - 1
+        while end > 0:
+            line_start = text.rfind("\n", 0, end) + 1
+            if code := text[line_start:end].split("//")[0].rstrip():
+                return line_start + len(code)
+            end = line_start - 1
+        return start
+
+    def _location(self, offset: int) -> FileLineColLoc:
+        line, column = self.source.position(offset)
+        return FileLineColLoc.new((self._filename, IntAttr(line), IntAttr(column)))
+
+    def parse_operation(self) -> Operation:
+        depth = len(self._op_name_offsets)
+        op = super().parse_operation()
+        if isinstance(op.location, UnknownLoc):
+            op.location = self._location(self._op_name_offsets[depth])
+        del self._op_name_offsets[depth:]
+        return op
+
+    def _parse_op_result_list(self) -> list[tuple[Span, int]]:
+        results = super()._parse_op_result_list()
+        self._op_name_offsets.append(self.pos)
+        return results
+
+    def resolve_operand(
+        self, operand: UnresolvedOperand, type: AttributeInvT
+    ) -> SSAValue[AttributeInvT]:
+        name = operand.operand_name
+        if name not in self.ssa_values and name not in self.forward_ssa_references:
+            self._first_uses[name] = operand.span
+        return super().resolve_operand(operand, type)
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        stack = self._parser_state.dialect_stack
+        if (op_type := self.ctx.get_optional_op(name, dialect_stack=stack)) is not None:
+            return op_type
+        dialect = name.split(".", maxsplit=1)[0]
+        message = f"operation '{name}' is not registered"
+        if "." in name and dialect not in self.ctx.registered_dialect_names:
+            message = f"dialect '{dialect}' of operation '{name}' is not registered"
+            known = list(self.ctx.registered_dialect_names)
+            nearest = difflib.get_close_matches(dialect, known)
+        else:
+            known = [op.name for op in self.ctx.loaded_ops]
+            nearest = difflib.get_close_matches(name, known, cutoff=0.8)
+        if nearest:
+            message += f"; did you mean {' or '.join(nearest)}?"
+        self.raise_error(message, self._op_name_offsets[-1])
+
+
+def decode_source(name: str, content: bytes) -> SourceFile:
+    """The text of a file. Raises `CompilationError` where it is not UTF-8."""
+    try:
+        return SourceFile(name, content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8")) + 1
+        message = f"not UTF-8 text: byte 0x{content[error.start]:02x}"
+        if content.startswith(_BYTECODE_MAGIC):
+            message = "MLIR bytecode; convert it to text with mlir-opt"
+        raise CompilationError(Diagnostic(message, file=name, line=line, column=column)) from None
+
+
+def parse_module(ctx: Context, source: SourceFile, implicit_module: bool = True) -> ModuleOp:
+    """
+    The module that the text says. Raises `CompilationError` with one diagnostic where it is not
+    well-formed; the module is not verified. Without `implicit_module` the text must be one
+    `builtin.module`, and is not wrapped into one.
+    """
+    try:
+        return LocatedParser(ctx, source).parse_module(implicit_module)
+    except ParseError as error:
+        raise CompilationError(parse_error_diagnostic(error, source)) from error

@@ -1,0 +1,214 @@
+"""
+Verification of a module that stops at one error, located at the operation that is wrong.
+
+xDSL's `Operation.verify` has no place in its exceptions, prints the whole module into them, and
+does not look at dominance. This walk calls the same verifiers of the operations themselves, in
+the same order (nested operations first), and adds MLIR's dominance rule.
+"""
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.ir import Block, ErasedSSAValue, Operation, OpResult, Region, SSAValue
+from xdsl.ir.post_order import PostOrderIterator
+from xdsl.traits import IsTerminator, NoTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.diagnostics.diagnostic import CompilationError, exception_text
+from tgdialect.diagnostics.locations import operation_diagnostic
+
+GRAPH_REGION_OPS = frozenset({"equivalence.graph", "hw.module"})
+"""
+Operations, besides modules and unregistered ones, whose regions are graphs: values may be used
+before the operation that defines them. xDSL has no trait that says so.
+"""
+
+_REDEFINITION = "Redefinition of symbol"
+"""How xDSL's error of a symbol table begins, which is about one of the operations in it."""
+
+
+def verify_module(module: Operation) -> None:
+    """
+    Verify an operation and all that it contains, without recursion. Raises `CompilationError`
+    with one diagnostic: the message of the rule, at the innermost operation that breaks one
+    first in the order of the text.
+    """
+    dominance = _Dominance()
+    stack = [(module, _nested_operations(module))]
+    while stack:
+        op, nested = stack[-1]
+        if (child := next(nested, None)) is None:
+            stack.pop()
+            _verify_operation(op)
+            dominance.complete(op)
+            continue
+        dominance.check_operands(child)
+        if child.regions:
+            stack.append((child, _nested_operations(child)))
+        else:
+            _verify_operation(child)
+            dominance.complete(child)
+
+
+def _error(op: Operation, message: str) -> CompilationError:
+    return CompilationError(operation_diagnostic(op, message))
+
+
+def _nested_operations(op: Operation) -> Iterator[Operation]:
+    """The operations directly in the regions of `op`; empty blocks are checked on the way."""
+    for region in op.regions:
+        for block in region.blocks:
+            if block.first_op is None and len(region.blocks) == 1 and not _no_terminator(op):
+                raise _error(op, f"the block of '{op.name}' is empty, a terminator is expected")
+            yield from block.ops
+
+
+def _no_terminator(op: Operation) -> bool:
+    return op.has_trait(NoTerminator)
+
+
+def _verify_operation(op: Operation) -> None:
+    _verify_position_in_block(op)
+    try:
+        if type(op).verify is Operation.verify:
+            op.verify_()
+        else:
+            op.verify(verify_nested_ops=False)
+    except VerifyException as error:
+        message = str(error).removeprefix("Operation does not verify: ")
+        at = _redefinition(op) if message.startswith(_REDEFINITION) else op
+        raise _error(at, message or f"'{op.name}' does not verify") from error
+    except CompilationError:
+        raise
+    except Exception as error:
+        # Verifiers of operations that are badly malformed fail on their own assumptions.
+        message = f"'{op.name}' does not verify ({exception_text(error)})"
+        raise _error(op, message) from error
+
+
+def _redefinition(symbol_table: Operation) -> Operation:
+    """The first operation in the table whose symbol an earlier one has."""
+    symbols: set[str] = set()
+    for op in symbol_table.regions[0].block.ops:
+        if (trait := op.get_trait(SymbolOpInterface)) is None:
+            continue
+        if (symbol := trait.get_sym_attr_name(op)) is not None:
+            if symbol.data in symbols:
+                return op
+            symbols.add(symbol.data)
+    return symbol_table
+
+
+def _verify_position_in_block(op: Operation) -> None:
+    """Terminators end their block, and branch within their region."""
+    block = op.parent
+    region = None if block is None else block.parent
+    if block is None or region is None:
+        if op.successors:
+            raise _error(op, f"'{op.name}' has successors but is in no region")
+        return
+    if block.last_op is not op:
+        if op.successors:
+            raise _error(op, f"'{op.name}' has successors and must end its block")
+        return
+    if any(successor.parent is not region for successor in op.successors):
+        raise _error(op, f"'{op.name}' branches to a block of a different region")
+    if op.has_trait(IsTerminator) or isinstance(op, UnregisteredOp):
+        return
+    parent = region.parent
+    if len(region.blocks) > 1 or (parent is not None and not _no_terminator(parent)):
+        raise _error(op, f"'{op.name}' ends its block but is not a terminator")
+
+
+class _Dominance:
+    """
+    MLIR's rule for operands: in a region that is not a graph, the definition dominates the use.
+    Within a block that is order; between blocks, the dominator tree of their region.
+    """
+
+    def __init__(self) -> None:
+        self._completed: set[Operation] = set()
+        self._dominators: dict[Region, dict[Block, Block]] = {}
+
+    def complete(self, op: Operation) -> None:
+        """The walk has gone past `op`: what comes later in its block may use its results."""
+        self._completed.add(op)
+
+    def check_operands(self, op: Operation) -> None:
+        for index, operand in enumerate(op.operands):
+            if isinstance(operand, ErasedSSAValue):
+                raise _error(op, f"operand #{index} is a value that was erased")
+            owner = operand.owner
+            if owner in self._completed and owner.parent is op.parent:
+                continue
+            if owner is op.parent:
+                continue
+            if not self._dominates(operand, op):
+                name = f" (%{operand.name_hint})" if operand.name_hint else ""
+                raise _error(op, f"operand #{index}{name} does not dominate this use")
+
+    def _dominates(self, value: SSAValue, use: Operation) -> bool:
+        owner = value.owner
+        block = owner if isinstance(owner, Block) else owner.parent
+        region = None if block is None else block.parent
+        # The operation in the region of the definition that is, or contains, the use.
+        ancestor: Operation | None = use
+        while ancestor is not None and (at := ancestor.parent) is not None:
+            if at.parent is region:
+                break
+            ancestor = at.parent_op()
+        else:
+            return False
+        if region is None or block is None or _is_graph(region):
+            return True
+        if at is block:
+            return not isinstance(value, OpResult) or owner in self._completed
+        dominators = self._dominators.get(region)
+        if dominators is None:
+            dominators = self._dominators[region] = _immediate_dominators(region)
+        if at not in dominators:
+            return True  # Unreachable blocks are dominated by every block.
+        while at is not block:
+            if dominators[at] is at:
+                return False
+            at = dominators[at]
+        return True
+
+
+def _is_graph(region: Region) -> bool:
+    op = region.parent
+    return op is None or isinstance(op, ModuleOp | UnregisteredOp) or op.name in GRAPH_REGION_OPS
+
+
+def _immediate_dominators(region: Region) -> dict[Block, Block]:
+    """
+    The immediate dominator of each reachable block; the entry block is its own. Algorithm of
+    Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
+    """
+    entry = region.blocks[0]
+    postorder = list(PostOrderIterator(entry))
+    number = {block: index for index, block in enumerate(postorder)}
+    predecessors: dict[Block, list[Block]] = {block: [] for block in postorder}
+    for block in postorder:
+        if (terminator := block.last_op) is not None:
+            for successor in terminator.successors:
+                if successor in predecessors:
+                    predecessors[successor].append(block)
+
+    dominators = {entry: entry}
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(postorder[:-1]):
+            known = [each for each in predecessors[block] if each in dominators]
+            nearest = known[0]
+            for other in known[1:]:
+                while nearest is not other:
+                    if number[nearest] < number[other]:
+                        nearest = dominators[nearest]
+                    else:
+                        other = dominators[other]
+            if dominators.get(block) is not nearest:
+                dominators[block] = nearest
+                changed = True
+    return dominators

@@ -1,0 +1,91 @@
+"""The `tg` dialect."""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from tgdialect.ops import (
+    attributes,
+    call,
+    codegen,
+    elementwise,
+    marker,
+    memory,
+    movement,
+    multi,
+    ordering,
+    reduce,
+    source,
+)
+
+TG = Dialect(
+    "tg",
+    [
+        # source
+        source.ParamOp,
+        source.BufferOp,
+        source.ConstOp,
+        source.BinaryDataOp,
+        # movement
+        movement.PermuteOp,
+        movement.FlipOp,
+        movement.ReshapeOp,
+        movement.ExpandOp,
+        movement.PadOp,
+        movement.ShrinkOp,
+        movement.IndexOp,
+        movement.StackOp,
+        movement.BitcastOp,
+        # reduce
+        reduce.ReduceOp,
+        # call
+        call.FunctionOp,
+        call.CallOp,
+        call.TupleOp,
+        call.GetTupleOp,
+        call.KernelOp,
+        # load and store
+        memory.LoadOp,
+        memory.StoreOp,
+        memory.CopyOp,
+        # ordering
+        ordering.RangeOp,
+        ordering.EndOp,
+        ordering.AfterOp,
+        ordering.GroupOp,
+        ordering.SinkOp,
+        ordering.LinearOp,
+        # elementwise
+        *elementwise.PRIMITIVES,
+        *elementwise.DECOMPOSED,
+        # marker
+        marker.ContiguousOp,
+        marker.ContiguousBackwardOp,
+        marker.DetachOp,
+        # codegen
+        codegen.BarrierOp,
+        codegen.InsOp,
+        codegen.SpecialOp,
+        codegen.IfOp,
+        codegen.EndIfOp,
+        codegen.WmmaOp,
+        codegen.CustomOp,
+        codegen.AtomicAddOp,
+        codegen.CustomFunctionOp,
+        codegen.ProgramOp,
+        codegen.SourceOp,
+        # multi-device
+        multi.ReplicatedOp,
+    ],
+    [
+        attributes.PlaceAttr,
+        attributes.VoidType,
+        attributes.TupleType,
+        attributes.AxisTypeAttr,
+        attributes.ReduceKindAttr,
+        attributes.InvalidAttr,
+        attributes.OptAttr,
+        attributes.WmmaAttr,
+    ],
+)
+"""Every op, type and attribute of the dialect."""

@@ -1,0 +1,387 @@
+"""Attributes and types of the `tg` dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import auto
+from functools import cache
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    IntAttr,
+    NoneAttr,
+    StringAttr,
+    TensorType,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import (
+    Attribute,
+    ParametrizedAttribute,
+    SpacedOpaqueSyntaxAttribute,
+    TypeAttribute,
+)
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+Device = str | tuple[str, ...] | None
+"""Null, one device, or the devices that a value is sharded or replicated over."""
+
+
+class AddrSpace(StrEnum):
+    """Which memory a buffer is in."""
+
+    GLOBAL = auto()
+    LOCAL = auto()
+    REG = auto()
+
+
+@irdl_attr_definition
+class PlaceAttr(ParametrizedAttribute):
+    """Where a tensor lives: device, address space and sharding axis, each of which may be null.
+
+    It is the encoding of a tensor type: `tensor<4xf32, #tg.place<"CPU", global>>`. A value that
+    has an address space is memory: it can be indexed, loaded and stored. With a tuple of devices
+    `axis` names the dimension that is split among them, in equal parts:
+    `#tg.place<["CPU:0", "CPU:1"], global, axis = 0>`.
+    """
+
+    name = "tg.place"
+
+    device_attr: StringAttr | ArrayAttr[StringAttr] | NoneAttr
+    addrspace_attr: StringAttr | NoneAttr
+    axis_attr: IntAttr | NoneAttr
+
+    @staticmethod
+    @cache
+    def of(device: Device = None, addrspace: AddrSpace | None = None, axis: int | None = None):
+        """The (cached) attribute for Python values."""
+        return PlaceAttr(
+            NoneAttr()
+            if device is None
+            else StringAttr(device)
+            if isinstance(device, str)
+            else ArrayAttr(StringAttr(d) for d in device),
+            NoneAttr() if addrspace is None else StringAttr(addrspace.value),
+            NoneAttr() if axis is None else IntAttr(axis),
+        )
+
+    @property
+    def device(self) -> Device:
+        match self.device_attr:
+            case StringAttr(data=name):
+                return name
+            case ArrayAttr(data=names):
+                return tuple(cast(StringAttr, n).data for n in names)
+            case _:
+                return None
+
+    @property
+    def addrspace(self) -> AddrSpace | None:
+        a = self.addrspace_attr
+        return AddrSpace(a.data) if isinstance(a, StringAttr) else None
+
+    @property
+    def axis(self) -> int | None:
+        return self.axis_attr.data if isinstance(self.axis_attr, IntAttr) else None
+
+    def verify(self) -> None:
+        device, axis = self.device, self.axis
+        if axis is not None and not isinstance(device, tuple):
+            raise VerifyException(f"a sharding axis needs a tuple of devices, got {device!r}")
+        if isinstance(device, tuple) and (len(device) < 2 or len(set(device)) != len(device)):
+            raise VerifyException(f"a device tuple holds two or more distinct devices: {device}")
+        if axis is not None and axis < 0:
+            raise VerifyException(f"the sharding axis is negative: {axis}")
+
+    def print_parameters(self, printer: Printer) -> None:
+        parts: list[str] = []
+        device = self.device
+        if isinstance(device, str):
+            parts.append(f'"{device}"')
+        elif device is not None:
+            parts.append("[" + ", ".join(f'"{d}"' for d in device) + "]")
+        if self.addrspace is not None:
+            parts.append(self.addrspace.value)
+        if self.axis is not None:
+            parts.append(f"axis = {self.axis}")
+        with printer.in_angle_brackets():
+            printer.print_string(", ".join(parts))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        device: Attribute = NoneAttr()
+        addrspace: Attribute = NoneAttr()
+        axis: Attribute = NoneAttr()
+        with parser.in_angle_brackets():
+            more = True
+            if (name := parser.parse_optional_str_literal()) is not None:
+                device = StringAttr(name)
+                more = parser.parse_optional_punctuation(",") is not None
+            elif (
+                names := parser.parse_optional_comma_separated_list(
+                    parser.Delimiter.SQUARE, parser.parse_str_literal
+                )
+            ) is not None:
+                device = ArrayAttr(StringAttr(n) for n in names)
+                more = parser.parse_optional_punctuation(",") is not None
+            if more and (space := parser.parse_optional_keyword_in(list(AddrSpace))) is not None:
+                addrspace = StringAttr(space)
+                more = parser.parse_optional_punctuation(",") is not None
+            if more:
+                parser.parse_keyword("axis", " (a device, global, local, reg or axis = N)")
+                parser.parse_punctuation("=")
+                axis = IntAttr(parser.parse_integer(allow_boolean=False))
+        return (device, addrspace, axis)
+
+
+@irdl_attr_definition
+class VoidType(ParametrizedAttribute, TypeAttribute):
+    """`!tg.void`: an ordering edge; the type of STORE, END, GROUP, SINK, BARRIER, ..."""
+
+    name = "tg.void"
+
+
+VOID = VoidType()
+
+
+@irdl_attr_definition
+class TupleType(ParametrizedAttribute, TypeAttribute):
+    """`!tg.tuple<A, B>`: the type of TUPLE, FUNCTION and CALL results."""
+
+    name = "tg.tuple"
+
+    types: ArrayAttr[Attribute]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_list(self.types, printer.print_attribute)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        return (
+            ArrayAttr(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parser.parse_type)),
+        )
+
+    def verify(self) -> None:
+        for type in self.types:
+            if not isinstance(type, TensorType):
+                raise VerifyException(f"a tuple holds tensors, got {type}")
+
+
+class AxisType(StrEnum):
+    """How a range is executed (specification, "Kernel Optimizations")."""
+
+    GLOBAL = auto()
+    LOCAL = auto()
+    WARP = auto()
+    THREAD = auto()
+    LOOP = auto()
+    REDUCE = auto()
+    GROUP_REDUCE = auto()
+    UPCAST = auto()
+    UNROLL = auto()
+
+    @property
+    def letter(self) -> str:
+        """The letter of the specification's table."""
+        return _AXIS_LETTERS[self]
+
+
+_AXIS_LETTERS = dict(zip(AxisType, "glwtLRGur", strict=True))
+
+
+@irdl_attr_definition
+class AxisTypeAttr(EnumAttribute[AxisType], SpacedOpaqueSyntaxAttribute):
+    """`#tg<axis_type loop>`."""
+
+    name = "tg.axis_type"
+
+
+class ReduceKind(StrEnum):
+    """The associative operation of a REDUCE."""
+
+    ADD = auto()
+    MUL = auto()
+    MAX = auto()
+
+
+@irdl_attr_definition
+class ReduceKindAttr(EnumAttribute[ReduceKind], SpacedOpaqueSyntaxAttribute):
+    """`#tg<reduce_kind add>`."""
+
+    name = "tg.reduce_kind"
+
+
+@irdl_attr_definition
+class InvalidAttr(ParametrizedAttribute):
+    """`#tg.invalid<f32>`: the value of a cell that is not there, such as those PAD adds."""
+
+    name = "tg.invalid"
+
+    dtype: Attribute
+
+
+class OptOp(StrEnum):
+    """The schedule transforms: the specification's five, then STAGE and ORDER of the design."""
+
+    SPLIT = auto()
+    PADTO = auto()
+    SWAP = auto()
+    NOLOCALS = auto()
+    TC = auto()
+    STAGE = auto()
+    ORDER = auto()
+
+
+@irdl_attr_definition
+class OptAttr(ParametrizedAttribute):
+    """One optimisation: the specification's triple (op, axis, arg).
+
+    `#tg.opt<split 0, 4, upcast>`, `#tg.opt<split 1, 8, unroll, top>`, `#tg.opt<padto 0, 32>`,
+    `#tg.opt<swap 0, 1>`, `#tg.opt<nolocals>`, `#tg.opt<tc 0, 0, 2, 1>`: the axis first where the
+    op has one, then its arguments, integers and keywords.
+    """
+
+    name = "tg.opt"
+
+    op: StringAttr
+    arguments: ArrayAttr[IntAttr | StringAttr]
+
+    def verify(self) -> None:
+        if self.op.data not in set(OptOp):
+            raise VerifyException(f"{self.op.data!r} is not one of {', '.join(OptOp)}")
+        shape = "".join("i" if isinstance(a, IntAttr) else "k" for a in self.arguments)
+        if not re.fullmatch(_OPT_ARGUMENTS[OptOp(self.op.data)], shape):
+            raise VerifyException(f"{self.op.data} does not take {len(shape)} such arguments")
+
+    def print_parameters(self, printer: Printer) -> None:
+        arguments = ", ".join(str(a.data) for a in self.arguments)
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.op.data} {arguments}".rstrip())
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        def argument() -> IntAttr | StringAttr | None:
+            if (number := parser.parse_optional_integer(allow_boolean=False)) is not None:
+                return IntAttr(number)
+            keyword = parser.parse_optional_identifier()
+            return None if keyword is None else StringAttr(keyword)
+
+        with parser.in_angle_brackets():
+            op = parser.parse_str_enum(OptOp)
+            arguments = parser.parse_optional_undelimited_comma_separated_list(
+                argument, lambda: parser.expect(argument, "integer or keyword expected")
+            )
+        return (StringAttr(op.value), ArrayAttr(arguments or ()))
+
+
+_OPT_ARGUMENTS = {
+    OptOp.SPLIT: "iikk?",
+    OptOp.PADTO: "ii",
+    OptOp.SWAP: "ii",
+    OptOp.NOLOCALS: "",
+    OptOp.TC: "iiii",
+    OptOp.STAGE: "[ik]+",
+    OptOp.ORDER: "i+",
+}
+"""The kinds of each OptOp's arguments: i for an integer, k for a keyword."""
+
+
+@irdl_attr_definition
+class WmmaAttr(ParametrizedAttribute):
+    """The shape of a WMMA: `#tg.wmma<16x8x16, threads = 32, a = [...], b = [...], c = [...]>`.
+
+    It computes C[M, N] += A[M, K] @ B[K, N] for the dims MxNxK. With `threads = 1` (the default)
+    the operands are whole row-major matrices. Otherwise each thread holds a fragment, a flat vector
+    of size M*K/threads and so on; a layout lists, from the least significant bit up, which bit of
+    the matrix coordinate each bit of the thread index and then of the element index is:
+    `a = ["k1", "k2", "m0", "m1", "m2", "k0", "m3", "k3"]`.
+    """
+
+    name = "tg.wmma"
+
+    dims: ArrayAttr[IntAttr]
+    threads_attr: IntAttr
+    a: ArrayAttr[StringAttr]
+    b: ArrayAttr[StringAttr]
+    c: ArrayAttr[StringAttr]
+
+    @property
+    def m_n_k(self) -> tuple[int, int, int]:
+        m, n, k = (d.data for d in self.dims)
+        return m, n, k
+
+    @property
+    def threads(self) -> int:
+        return self.threads_attr.data
+
+    @property
+    def operand_shapes(self) -> tuple[tuple[int, ...], ...]:
+        """The shapes of A, B and C that one thread holds."""
+        m, n, k = self.m_n_k
+        if self.threads == 1:
+            return ((m, k), (k, n), (m, n))
+        return tuple((size // self.threads,) for size in (m * k, k * n, m * n))
+
+    def verify(self) -> None:
+        if len(self.dims) != 3 or any(d.data < 1 for d in self.dims):
+            raise VerifyException("the dims of a wmma are three positive integers, MxNxK")
+        if self.threads < 1:
+            raise VerifyException(f"a wmma has at least one thread, got {self.threads}")
+        if self.threads == 1:
+            if len(self.a) or len(self.b) or len(self.c):
+                raise VerifyException("a wmma of one thread holds whole matrices: no layouts")
+            return
+        m, n, k = self.m_n_k
+        for label, layout, (rows, row), (columns, column) in (
+            ("a", self.a, (m, "m"), (k, "k")),
+            ("b", self.b, (k, "k"), (n, "n")),
+            ("c", self.c, (m, "m"), (n, "n")),
+        ):
+            expected = {f"{row}{i}" for i in range(rows.bit_length() - 1)}
+            expected |= {f"{column}{i}" for i in range(columns.bit_length() - 1)}
+            bits = [bit.data for bit in layout]
+            if 2 ** len(expected) != rows * columns or sorted(bits) != sorted(expected):
+                raise VerifyException(
+                    f"layout {label} of a {m}x{n}x{k} wmma orders {sorted(expected)}, got {bits}"
+                )
+
+    def print_parameters(self, printer: Printer) -> None:
+        text = "x".join(str(d.data) for d in self.dims)
+        if self.threads != 1:
+            text += f", threads = {self.threads}"
+            for label, layout in (("a", self.a), ("b", self.b), ("c", self.c)):
+                text += f", {label} = [" + ", ".join(f'"{bit.data}"' for bit in layout) + "]"
+        with printer.in_angle_brackets():
+            printer.print_string(text)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        threads = 1
+        layouts: list[list[str]] = [[], [], []]
+        with parser.in_angle_brackets():
+            dims = [parser.parse_shape_dimension(allow_dynamic=False)]
+            for _ in range(2):
+                parser.parse_shape_delimiter()
+                dims.append(parser.parse_shape_dimension(allow_dynamic=False))
+            if parser.parse_optional_punctuation(",") is not None:
+                parser.parse_keyword("threads")
+                parser.parse_punctuation("=")
+                threads = parser.parse_integer(allow_boolean=False)
+                for i, label in enumerate("abc"):
+                    parser.parse_punctuation(",")
+                    parser.parse_keyword(label)
+                    parser.parse_punctuation("=")
+                    layouts[i] = parser.parse_comma_separated_list(
+                        parser.Delimiter.SQUARE, parser.parse_str_literal
+                    )
+        return (
+            ArrayAttr(IntAttr(d) for d in dims),
+            IntAttr(threads),
+            *(ArrayAttr(StringAttr(bit) for bit in layout) for layout in layouts),
+        )

@@ -1,0 +1,79 @@
+"""What every op of the dialect shares: inferred results, and a verifier that recomputes them."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
+from xdsl.ir.core import SSAValues
+from xdsl.irdl import BaseAttr, EqAttrConstraint, IRDLOperation
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import VOID
+from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
+from tgdialect.ops.properties import result_type
+from tgdialect.ops.syntax import Constant, Int, Integers, Signature
+
+TENSOR = BaseAttr[TensorType[Attribute]](TensorType)
+"""Constraint: a builtin tensor."""
+INDEX_SCALAR = EqAttrConstraint(TensorType(INDEX, ()))
+"""Constraint: `tensor<index>`."""
+VOID_EDGE = EqAttrConstraint(VOID)
+"""Constraint: `!tg.void`."""
+
+Value = SSAValue | Operation
+"""What builders take for an operand: a value, or an op with one result."""
+
+
+class TgOp(IRDLOperation, ABC):
+    """An op of the dialect. It has one result, whose type the table in `properties.py` derives.
+
+    Builders take operands and arguments, never a result type. The verifier checks the op's own
+    rule, then recomputes the result type and compares it with the one that is written down. Any op
+    may carry a `tag` attribute for temporary marks; no pass may depend on one after it ends.
+    """
+
+    custom_directives = (Signature, Integers, Int, Constant)
+
+    def infer(
+        self,
+        operands: Sequence[Value],
+        properties: Mapping[str, Attribute | None] = {},
+        *,
+        regions: Sequence[Region] = (),
+        type: Attribute | None = None,
+    ) -> None:
+        """Build the op in place, deriving its result type (leaf ops pass theirs as `type`).
+
+        This goes around `IRDLOperation.__init__`, which takes twice the time to do the same.
+        """
+        Operation.__init__(
+            self,
+            operands=[SSAValue.get(o) for o in operands],
+            properties={k: v for k, v in properties.items() if v is not None},
+            regions=regions,
+        )
+        self.results = SSAValues((OpResult(type or result_type(self), self, 0),))
+
+    def verify_(self) -> None:
+        self.verify_rule()
+        written = self.results[0].type
+        derived = result_type(self)
+        if written != derived:
+            raise VerifyException(
+                f"result type is written as {written}, but the operands give {derived}"
+            )
+        if isinstance(written, TensorType):
+            verify_dtype(written)
+
+    def verify_rule(self) -> None:
+        """The op's row in ops.md beyond its result type; raises VerifyException."""
+
+
+def verify_dtype(type: TensorType[Any]) -> None:
+    """Refuse an element type that is not one of the dialect's dtypes."""
+    if type.element_type not in DTYPES:
+        raise VerifyException(f"{type.element_type} is not a dtype: {dtype_names()}")

@@ -1,0 +1,269 @@
+"""Call ops: function abstraction, and the symbols that a CALL refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.irdl import (
+    AnyAttr,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import (
+    IsolatedFromAbove,
+    NoTerminator,
+    Pure,
+    SymbolOpInterface,
+    SymbolTable,
+    SymbolUserOpInterface,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import VOID, TupleType
+from tgdialect.ops.base import TENSOR, TgOp, Value
+from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.ordering import RangeOp, SinkOp
+from tgdialect.ops.properties import place_of
+from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.syntax import op_definition
+
+
+def parameters(block: Block) -> list[ParamOp]:
+    """The PARAMs of a body by slot. Slots are dense, and PARAMs of one slot agree in type."""
+    by_slot: dict[int, ParamOp] = {}
+    for op in block.ops:
+        if isinstance(op, ParamOp):
+            other = by_slot.setdefault(op.slot.data, op)
+            if other.result.type != op.result.type:
+                raise VerifyException(
+                    f"slot {op.slot.data} is {other.result.type} and {op.result.type}"
+                )
+    if missing := sorted(set(range(max(by_slot, default=-1) + 1)) - set(by_slot)):
+        raise VerifyException(f"slots are not dense: there is no slot {missing[0]}")
+    return [by_slot[slot] for slot in sorted(by_slot)]
+
+
+def verify_argument(slot: int, parameter: Attribute, argument: Attribute) -> None:
+    """An argument has its parameter's type; `?` takes any extent, a null place any place."""
+    same = parameter == argument
+    if not same and isinstance(parameter, TensorType) and isinstance(argument, TensorType):
+        wanted, given = place_of(parameter), place_of(argument)
+        same = (
+            parameter.element_type == argument.element_type
+            and len(parameter.get_shape()) == len(argument.get_shape())
+            and all(
+                p in (a, DYNAMIC_INDEX)
+                for p, a in zip(parameter.get_shape(), argument.get_shape(), strict=True)
+            )
+            and wanted.addrspace == given.addrspace
+            and wanted.device in (None, given.device)
+        )
+    if not same:
+        raise VerifyException(f"argument {slot} is {argument}, the parameter {parameter}")
+
+
+@op_definition
+class TupleOp(TgOp):
+    """TUPLE (v0, v1, ...): pack values; the body of a FUNCTION ends in one.
+
+    `%2 = tg.tuple %0, %1 : (tensor<4xf32>, tensor<i32>) -> !tg.tuple<tensor<4xf32>, tensor<i32>>`
+    """
+
+    name = "tg.tuple"
+
+    values = var_operand_def(TENSOR)
+    result = result_def(TupleType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$values attr-dict `:` custom<Signature>(functional-type(operands, results))"
+
+    def __init__(self, values: Sequence[Value]):
+        self.infer(values)
+
+
+@op_definition
+class GetTupleOp(TgOp):
+    """GETTUPLE (T,), idx: the element at idx of a tuple.
+
+    `%1 = tg.gettuple %0 0 : !tg.tuple<tensor<4xf32>> -> tensor<4xf32>`
+    """
+
+    name = "tg.gettuple"
+
+    source = operand_def(TupleType)
+    index = prop_def(IntAttr)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source custom<Int>($index) attr-dict `:` custom<Signature>(functional-type(operands, results))"
+
+    def __init__(self, source: Value, index: int):
+        self.infer((source,), {"index": IntAttr(index)})
+
+
+@op_definition
+class FunctionOp(TgOp):
+    """FUNCTION (body, a0, a1, ...): the TUPLE that body ends in, each PARAM k being a_k.
+
+    The body is isolated: it refers to its arguments by PARAMs only, has no BUFFER and no side
+    effect. A PARAM with a dynamic shape takes an argument of any extent.
+
+    `%1 = tg.function(%0) { %p = tg.param 0 : tensor<4xf32> ... } : tensor<4xf32> -> !tg.tuple<...>`
+    """
+
+    name = "tg.function"
+
+    arguments = var_operand_def(TENSOR)
+    body = region_def("single_block")
+    result = result_def(TupleType)
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), Pure())
+
+    assembly_format = (
+        "`(` $arguments `)` attr-dict-with-keyword $body `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, arguments: Sequence[Value], body: Region):
+        self.infer(arguments, regions=(body,))
+
+    def verify_rule(self) -> None:
+        params = parameters(self.body.block)
+        if len(params) > len(self.arguments):
+            raise VerifyException(
+                f"the body has {len(params)} parameters for {len(self.arguments)} arguments"
+            )
+        for param, argument in zip(params, self.arguments, strict=False):
+            verify_argument(param.slot.data, param.result.type, argument.type)
+        for op in self.body.walk():
+            if isinstance(op, BufferOp | StoreOp | SinkOp | CallOp):
+                raise VerifyException(f"{op.name} is not allowed in a function: it has no state")
+
+
+@op_definition
+class KernelOp(TgOp):
+    """A named kernel: PARAMs are its arguments, and its SINK is the root.
+
+    The specification passes a kernel's body to CALL; in MLIR's manner it is a symbol here.
+
+    `tg.kernel @k { %0 = tg.param 0 : tensor<4xf32, #tg.place<global>> ... tg.sink %n : !tg.void }`
+    """
+
+    name = "tg.kernel"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
+
+    assembly_format = "$sym_name attr-dict-with-keyword $body"
+
+    def __init__(self, name: str, body: Region):
+        Operation.__init__(self, properties={"sym_name": StringAttr(name)}, regions=(body,))
+
+    @property
+    def params(self) -> list[ParamOp]:
+        """The parameters by slot."""
+        return parameters(self.body.block)
+
+    @property
+    def sink(self) -> SinkOp:
+        """The root."""
+        last = self.body.block.last_op
+        if not isinstance(last, SinkOp):
+            raise VerifyException("a kernel ends in its tg.sink")
+        return last
+
+    def verify_(self) -> None:
+        _ = self.params, self.sink
+        axes: set[int] = set()
+        for op in self.body.block.ops:
+            if isinstance(op, RangeOp):
+                if op.axis.data in axes:
+                    raise VerifyException(f"two ranges have axis id {op.axis.data}")
+                axes.add(op.axis.data)
+
+
+class _CalleeExists(SymbolUserOpInterface):
+    """The symbol of a CALL exists, and the arguments match its parameters."""
+
+    def verify(self, op: Operation) -> None:
+        assert isinstance(op, CallOp)
+        symbol = op.callee.string_value()
+        callee = SymbolTable.lookup_symbol(op, op.callee)
+        if callee is None:
+            raise VerifyException(f"there is no symbol @{symbol}")
+        if isinstance(callee, CustomFunctionOp):
+            return
+        try:
+            types = list(_parameter_types(callee))
+        except TypeError as e:
+            raise VerifyException(f"@{symbol} is not callable") from e
+        if len(types) != len(op.arguments):
+            raise VerifyException(
+                f"@{symbol} has {len(types)} parameters, got {len(op.arguments)} arguments"
+            )
+        for slot, (parameter, argument) in enumerate(zip(types, op.arguments, strict=True)):
+            verify_argument(slot, parameter, argument.type)
+        if (result := call_result_type(callee)) != op.result.type:
+            raise VerifyException(f"@{symbol} gives {result}, not {op.result.type}")
+
+
+def _parameter_types(callee: Operation) -> Iterator[Attribute]:
+    match callee:
+        case FuncOp():
+            yield from callee.function_type.inputs
+        case KernelOp():
+            yield from (p.result.type for p in callee.params)
+        case ProgramOp():
+            yield from (p.result.type for p in parameters(callee.linear.body.block))
+        case _:
+            raise TypeError(callee.name)
+
+
+def call_result_type(callee: Operation) -> Attribute:
+    """Void for kernels, programs and custom functions; the tuple of a function's results."""
+    if isinstance(callee, FuncOp) and callee.function_type.outputs:
+        return TupleType(callee.function_type.outputs)
+    return VOID
+
+
+@op_definition
+class CallOp(TgOp):
+    """CALL (body, a0, a1, ...): opaque invocation of a compiled kernel or custom function.
+
+    `%1 = tg.call @k(%0) : tensor<4xf32, #tg.place<"CPU", global>> -> !tg.void`
+    """
+
+    name = "tg.call"
+
+    callee = prop_def(SymbolRefAttr)
+    arguments = var_operand_def(TENSOR)
+    result = result_def(AnyAttr())
+
+    traits = traits_def(_CalleeExists())
+
+    assembly_format = (
+        "$callee `(` $arguments `)` attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, callee: str, arguments: Sequence[Value], result: Attribute = VOID):
+        self.infer(arguments, {"callee": SymbolRefAttr(callee)}, type=result)

@@ -1,0 +1,363 @@
+"""Codegen ops: generated code primitives; they do not appear in the tensor graph."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint, TensorType
+from xdsl.ir import Attribute, Operation, Region
+from xdsl.irdl import (
+    AnyAttr,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import (
+    IsolatedFromAbove,
+    MemoryReadEffect,
+    MemoryWriteEffect,
+    NoTerminator,
+    Pure,
+    SymbolOpInterface,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import VOID, VoidType, WmmaAttr
+from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, TgOp, Value
+from tgdialect.ops.dtypes import BOOL
+from tgdialect.ops.ordering import EDGE, LinearOp
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.source import BinaryDataOp
+from tgdialect.ops.syntax import op_definition
+
+
+@op_definition
+class BarrierOp(TgOp):
+    """BARRIER (deps...): synchronise the threads of a workgroup.
+
+    `%1 = tg.barrier %0 : !tg.void`
+    """
+
+    name = "tg.barrier"
+
+    dependencies = var_operand_def(EDGE)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    assembly_format = "$dependencies attr-dict `:` type($dependencies)"
+
+    def __init__(self, dependencies: Sequence[Value]):
+        self.infer(dependencies)
+
+    def verify_rule(self) -> None:
+        parent = self.parent_op()
+        if parent is not None and parent.name not in ("tg.kernel", "tg.linear"):
+            raise VerifyException(f"a barrier is inside a kernel, not in {parent.name}")
+
+
+INSTRUCTIONS: dict[str, frozenset[str]] = {"cpu": frozenset()}
+"""The mnemonics that each target knows; backends add theirs."""
+
+
+@op_definition
+class InsOp(TgOp):
+    """INS, mnemonic, dtype: a single machine instruction of a target: "target.mnemonic".
+
+    `%1 = tg.ins "amd.v_rcp_f32"(%0) : tensor<f32>`
+    """
+
+    name = "tg.ins"
+
+    mnemonic = prop_def(StringAttr)
+    arguments = var_operand_def(TENSOR)
+    result = result_def(AnyAttr())
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    assembly_format = (
+        "$mnemonic `(` $arguments `)` attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, mnemonic: str, arguments: Sequence[Value], type: Attribute = VOID):
+        self.infer(arguments, {"mnemonic": StringAttr(mnemonic)}, type=type)
+
+    def verify_rule(self) -> None:
+        target, _, instruction = self.mnemonic.data.partition(".")
+        if not target or not instruction:
+            raise VerifyException(f'{self.mnemonic} does not read "target.mnemonic"')
+        if instruction not in INSTRUCTIONS.get(target, {instruction}):
+            raise VerifyException(f"target {target} has no instruction {instruction}")
+
+
+@op_definition
+class SpecialOp(TgOp):
+    """SPECIAL (bound,), name: a thread or workgroup index: gidx0, lidx1, idx2.
+
+    `%1 = tg.special "gidx0" to %0 : tensor<index>`
+    """
+
+    name = "tg.special"
+
+    symbol = prop_def(StringAttr, prop_name="name")
+    bound = operand_def(INDEX_SCALAR)
+    result = result_def(INDEX_SCALAR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$name `to` $bound attr-dict `:` type($bound)"
+
+    def __init__(self, name: str, bound: Value):
+        self.infer((bound,), {"name": StringAttr(name)})
+
+    def verify_rule(self) -> None:
+        if not re.fullmatch(r"(gidx|lidx|idx)[0-2]", self.symbol.data):
+            raise VerifyException(f"{self.symbol} is not gidx, lidx or idx and 0, 1 or 2")
+        value = self.bound.owner
+        if isinstance(value, Operation) and value.name == "tg.const":
+            bound = value.properties["value"]
+            if getattr(getattr(bound, "value", None), "data", 1) < 1:
+                raise VerifyException(f"the bound of {self.symbol} is not positive")
+
+
+@op_definition
+class IfOp(TgOp):
+    """IF (gate,): begin a block that executes only where the gate is true.
+
+    `%1 = tg.if %0 : tensor<i1>`
+    """
+
+    name = "tg.if"
+
+    gate = operand_def(TENSOR)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = "$gate attr-dict `:` type($gate)"
+
+    def __init__(self, gate: Value):
+        self.infer((gate,))
+
+    def verify_rule(self) -> None:
+        type = tensor(self.gate)
+        if type.element_type != BOOL or type.get_shape():
+            raise VerifyException(f"the gate of an IF is tensor<i1>, not {type}")
+        ends = [u.operation for u in self.result.uses if isinstance(u.operation, EndIfOp)]
+        if len(ends) != 1:
+            raise VerifyException(f"an IF has one ENDIF, not {len(ends)}")
+
+
+@op_definition
+class EndIfOp(TgOp):
+    """ENDIF (if,): end a conditional block.
+
+    `%2 = tg.endif %1`
+    """
+
+    name = "tg.endif"
+
+    begin = operand_def(VOID_EDGE)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = "$begin attr-dict"
+
+    def __init__(self, begin: Value):
+        self.infer((begin,))
+
+    def verify_rule(self) -> None:
+        if not isinstance(self.begin.owner, IfOp):
+            raise VerifyException("an ENDIF ends an IF")
+
+
+@op_definition
+class WmmaOp(TgOp):
+    """WMMA (A, B, acc), config: warp matrix multiply-accumulate, acc + A @ B, in acc's dtype.
+
+    `%3 = tg.wmma %0, %1, %2 config <16x8x16> : (tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>`
+    """
+
+    name = "tg.wmma"
+
+    config = prop_def(WmmaAttr)
+    a = operand_def(TENSOR)
+    b = operand_def(TENSOR)
+    accumulator = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$a `,` $b `,` $accumulator `config` $config attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, a: Value, b: Value, accumulator: Value, config: WmmaAttr):
+        self.infer((a, b, accumulator), {"config": config})
+
+    def verify_rule(self) -> None:
+        for label, operand, shape in zip(
+            ("A", "B", "the accumulator"), self.operands, self.config.operand_shapes, strict=True
+        ):
+            if tensor(operand).get_shape() != shape:
+                wanted = "x".join(str(d) for d in shape)
+                raise VerifyException(f"{label} of this wmma has shape {wanted}: {operand.type}")
+        if dtype_of(self.a) != dtype_of(self.b):
+            raise VerifyException(f"A is {dtype_of(self.a).name}, B is {dtype_of(self.b).name}")
+
+
+def verify_format(fmt: str, arguments: int) -> None:
+    """A CUSTOM format has one `{}` or `{i}` placeholder per argument."""
+    try:
+        fields = [name for _, name, _, _ in string.Formatter().parse(fmt) if name is not None]
+    except ValueError as e:
+        raise VerifyException(f"{fmt!r} is not a format: {e}") from e
+    numbered = [str(i) for i in range(arguments)]
+    if fields != [""] * arguments and sorted(set(fields)) != sorted(numbered):
+        raise VerifyException(f"{fmt!r} has placeholders {fields} for {arguments} arguments")
+
+
+@op_definition
+class CustomOp(TgOp):
+    """CUSTOM (args...), fmt: inject a code string into the generated source.
+
+    Nothing executes it unless the caller says `allow_custom`. `inline` marks an expression.
+
+    `%1 = tg.custom "__builtin_popcount({0})"(%0) : tensor<i32>`
+    """
+
+    name = "tg.custom"
+
+    fmt = prop_def(StringAttr)
+    arguments = var_operand_def(TENSOR)
+    result = result_def(AnyAttr())
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    assembly_format = (
+        "$fmt `(` $arguments `)` attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, fmt: str, arguments: Sequence[Value], type: Attribute = VOID):
+        self.infer(arguments, {"fmt": StringAttr(fmt)}, type=type)
+
+    def verify_rule(self) -> None:
+        verify_format(self.fmt.data, len(self.arguments))
+        if not isinstance(self.result.type, TensorType | VoidType):
+            raise VerifyException(f"a custom op gives a tensor or !tg.void, not {self.result.type}")
+
+
+@op_definition
+class AtomicAddOp(TgOp):
+    """ATOMICADD (idx, val): an atomic read-modify-write, buf[idx] += val.
+
+    `%2 = tg.atomicadd %0, %1 : tensor<f32, #tg.place<global>>, tensor<f32>`
+    """
+
+    name = "tg.atomicadd"
+
+    location = operand_def(TENSOR)
+    value = operand_def(TENSOR)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    assembly_format = "$location `,` $value attr-dict `:` type($location) `,` type($value)"
+
+    def __init__(self, location: Value, value: Value):
+        self.infer((location, value))
+
+    def verify_rule(self) -> None:
+        location, value = tensor(self.location), tensor(self.value)
+        if not is_memory(self.location):
+            raise VerifyException(f"ATOMICADD writes a location in memory, not {location}")
+        if location.element_type != value.element_type:
+            raise VerifyException(
+                f"the location holds {location.element_type}, the value is {value.element_type}"
+            )
+        if location.shape != value.shape:
+            raise VerifyException(f"the location is {location}, the value {value}")
+
+
+@op_definition
+class CustomFunctionOp(TgOp):
+    """CUSTOMFUNCTION (meta...), name: an opaque device function, invoked through CALL.
+
+    `%0 = tg.customfunction @hevc_decode()`
+    """
+
+    name = "tg.customfunction"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    meta = var_operand_def(TENSOR)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(SymbolOpInterface())
+
+    assembly_format = "$sym_name `(` $meta `)` attr-dict (`:` type($meta)^)?"
+
+    def __init__(self, name: str, meta: Sequence[Value] = ()):
+        self.infer(meta, {"sym_name": StringAttr(name)})
+
+
+@op_definition
+class SourceOp(TgOp):
+    """SOURCE (), str: human-readable rendered source code.
+
+    `%0 = tg.source "void k(float *x) { ... }"`
+    """
+
+    name = "tg.source"
+
+    text = prop_def(StringAttr)
+    result = result_def(VOID_EDGE)
+
+    assembly_format = "$text attr-dict"
+
+    def __init__(self, text: str):
+        self.infer((), {"text": StringAttr(text)})
+
+
+@op_definition
+class ProgramOp(TgOp):
+    """PROGRAM (linear, source, binary): a compiled kernel, a symbol that CALL refers to.
+
+    Its body holds a LINEAR, then a SOURCE and a BINARY once they are made.
+
+    `tg.program @k { %0 = tg.linear { ... } }`
+    """
+
+    name = "tg.program"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
+
+    assembly_format = "$sym_name attr-dict-with-keyword $body"
+
+    def __init__(self, name: str, body: Region):
+        Operation.__init__(self, properties={"sym_name": StringAttr(name)}, regions=(body,))
+
+    @property
+    def linear(self) -> LinearOp:
+        """The instructions."""
+        first = self.body.block.first_op
+        if not isinstance(first, LinearOp):
+            raise VerifyException("a program begins with a tg.linear")
+        return first
+
+    def verify_(self) -> None:
+        kinds = [type(op) for op in self.body.block.ops]
+        _ = self.linear
+        if kinds[1:] not in ([], [SourceOp], [BinaryDataOp], [SourceOp, BinaryDataOp]):
+            raise VerifyException("a program holds a linear, then a source and a binary at most")

@@ -1,0 +1,173 @@
+"""The dtypes of the dialect: one row each, and exact rounding of Python numbers into them.
+
+A dtype is a builtin scalar type. Signless integers are signed and `i1` is bool, as in StableHLO.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+)
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+
+class Kind(Enum):
+    """What arithmetic a dtype has."""
+
+    BOOL = "bool"
+    SIGNED = "signed integer"
+    UNSIGNED = "unsigned integer"
+    FLOAT = "float"
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """One row of the dtype table.
+
+    `bits` is the width in memory (a bool takes a byte there); `low` and `high` are the least and
+    greatest values, infinities included. For floats `precision` counts the significand's bits with
+    the hidden one and `min_exponent` is the exponent of the least normal number.
+    """
+
+    name: str
+    kind: Kind
+    bits: int
+    low: int | float
+    high: int | float
+    precision: int = 0
+    min_exponent: int = 0
+    max_finite: float = 0.0
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind is Kind.FLOAT
+
+    @property
+    def is_bool(self) -> bool:
+        return self.kind is Kind.BOOL
+
+    @property
+    def is_integer(self) -> bool:
+        """Signed or unsigned, index included, bool not."""
+        return self.kind is Kind.SIGNED or self.kind is Kind.UNSIGNED
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element in memory."""
+        return self.bits // 8
+
+
+def _signed(name: str, bits: int) -> DType:
+    return DType(name, Kind.SIGNED, bits, -(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def _unsigned(name: str, bits: int) -> DType:
+    return DType(name, Kind.UNSIGNED, bits, 0, 2**bits - 1)
+
+
+def _float(
+    name: str, bits: int, precision: int, min_exponent: int, max_finite: float, *, infinite: bool
+) -> DType:
+    bound = math.inf if infinite else max_finite
+    return DType(
+        name, Kind.FLOAT, bits, -bound, bound, precision, min_exponent, max_finite=max_finite
+    )
+
+
+BOOL = IntegerType(1)
+INDEX = IndexType()
+I32 = IntegerType(32)
+I64 = IntegerType(64)
+UI8 = IntegerType(8, Signedness.UNSIGNED)
+UI64 = IntegerType(64, Signedness.UNSIGNED)
+F32 = Float32Type()
+F64 = Float64Type()
+
+DTYPES: dict[Attribute, DType] = {
+    BOOL: DType("i1", Kind.BOOL, 8, 0, 1),
+    INDEX: _signed("index", 64),
+    IntegerType(8): _signed("i8", 8),
+    IntegerType(16): _signed("i16", 16),
+    I32: _signed("i32", 32),
+    I64: _signed("i64", 64),
+    UI8: _unsigned("ui8", 8),
+    IntegerType(16, Signedness.UNSIGNED): _unsigned("ui16", 16),
+    IntegerType(32, Signedness.UNSIGNED): _unsigned("ui32", 32),
+    UI64: _unsigned("ui64", 64),
+    Float8E4M3FNType(): _float("f8E4M3FN", 8, 4, -6, 448.0, infinite=False),
+    Float8E5M2Type(): _float("f8E5M2", 8, 3, -14, 57344.0, infinite=True),
+    Float16Type(): _float("f16", 16, 11, -14, 65504.0, infinite=True),
+    BFloat16Type(): _float("bf16", 16, 8, -126, (2 - 2**-7) * 2.0**127, infinite=True),
+    F32: _float("f32", 32, 24, -126, (2 - 2**-23) * 2.0**127, infinite=True),
+    F64: _float("f64", 64, 53, -1022, math.nextafter(math.inf, 0), infinite=True),
+}
+"""Every dtype a tg value may have, by its builtin type."""
+
+
+def round_to(dtype: DType, value: float) -> float:
+    """A Python int or float rounded to a float `dtype`, to nearest even.
+
+    Overflow gives an infinity, or NaN where the dtype has none. A result of +, -, *, / or sqrt on
+    two numbers of `dtype` that was computed in f64 rounds correctly: f64 has more than 2p + 2 bits
+    for every narrower p here (Figueroa, "When is double rounding innocuous?", 1995).
+    """
+    if dtype.precision == 53 or value == 0 or not math.isfinite(value):
+        return math.nan if math.isinf(value) and not math.isinf(dtype.high) else float(value)
+    exponent = value.bit_length() if isinstance(value, int) else math.frexp(value)[1]
+    ulp = Fraction(2) ** (max(exponent - 1, dtype.min_exponent) - dtype.precision + 1)
+    rounded = float(round(Fraction(value) / ulp) * ulp)
+    if abs(rounded) > dtype.max_finite:
+        return math.copysign(math.inf, value) if math.isinf(dtype.high) else math.nan
+    return math.copysign(rounded, value)
+
+
+def wrap_to(dtype: DType, value: int) -> int:
+    """`value` modulo 2^width, as an integer of `dtype`; a bool is `value != 0`."""
+    if dtype.is_bool:
+        return int(value != 0)
+    span = 1 << dtype.bits
+    return (value - int(dtype.low)) % span + int(dtype.low)
+
+
+def dtype_names() -> str:
+    """Every dtype's name, for error messages."""
+    return ", ".join(d.name for d in DTYPES.values())
+
+
+def check_representable(dtype: DType, value: float) -> None:
+    """Refuse a number that is not a value of `dtype`: NaN and the infinities where it has none."""
+    if dtype.is_float:
+        rounded = round_to(dtype, value)
+        same = rounded == value or (rounded != rounded and value != value)
+    else:
+        same = dtype.low <= value <= dtype.high and value == int(value)
+    if not same:
+        raise VerifyException(f"{value} is not representable in {dtype.name}")
+
+
+def number_attribute(value: float, dtype: Attribute) -> Attribute:
+    """A Python number as an attribute of `dtype`; it must be representable."""
+    row = DTYPES[dtype]
+    check_representable(row, value)
+    if row.is_float:
+        return FloatAttr(float(value), cast(Float64Type, dtype))
+    if row.is_bool:
+        return IntegerAttr.from_bool(bool(value))
+    return IntegerAttr(int(value), cast(IndexType, dtype))

@@ -1,0 +1,550 @@
+"""Elementwise ops: the specification's primitives, then the ops it decomposes into them.
+
+Shapes broadcast and devices are equal or null; an operand in memory is read. A float op on f16,
+bf16 or fp8 computes in f32 and rounds its result.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from enum import Enum
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import AnyAttr, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Commutative, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.base import TENSOR, TgOp, Value
+from tgdialect.ops.canonicalization import HasTgCanonicalization
+from tgdialect.ops.dtypes import UI64, DType
+from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.syntax import op_definition
+
+
+class Domain(Enum):
+    """The dtypes that an op is defined on."""
+
+    ANY = "any dtype"
+    NUMBER = "integers and floats"
+    FLOAT = "floats"
+    INTEGER = "integers"
+    BITS = "integers and bool"
+    BOOL = "bool"
+
+    def __contains__(self, dtype: DType) -> bool:
+        match self:
+            case Domain.ANY:
+                return True
+            case Domain.NUMBER:
+                return not dtype.is_bool
+            case Domain.FLOAT:
+                return dtype.is_float
+            case Domain.INTEGER:
+                return dtype.is_integer
+            case Domain.BITS:
+                return not dtype.is_float
+            case Domain.BOOL:
+                return dtype.is_bool
+
+
+class ElementwiseOp(TgOp, ABC):
+    """An op applied per element to operands of broadcast shapes."""
+
+    DOMAIN: ClassVar[Domain] = Domain.ANY
+
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure(), HasTgCanonicalization())
+
+    def verify_domain(self) -> None:
+        """The first operand's dtype is one that the op is defined on."""
+        if (dtype := dtype_of(self.operands[0])) not in self.DOMAIN:
+            raise VerifyException(
+                f"{self.name} is defined on {self.DOMAIN.value}, not {dtype.name}"
+            )
+
+    def verify_rule(self) -> None:
+        self.verify_domain()
+
+
+class UnaryOp(ElementwiseOp, ABC):
+    """One operand; the result has its dtype and shape."""
+
+    source = operand_def(TENSOR)
+
+    assembly_format = "$source attr-dict `:` custom<Signature>(functional-type(operands, results))"
+
+    def __init__(self, source: Value):
+        self.infer((source,))
+
+
+class BinaryOp(ElementwiseOp, ABC):
+    """Two operands of one dtype."""
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR)
+
+    assembly_format = (
+        "$lhs `,` $rhs attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, lhs: Value, rhs: Value):
+        self.infer((lhs, rhs))
+
+    def verify_rule(self) -> None:
+        self.verify_domain()
+        verify_same_dtype(self)
+
+
+def verify_same_dtype(op: ElementwiseOp, first: int = 0) -> None:
+    """All operands from `first` on have one dtype."""
+    dtypes = [dtype_of(o).name for o in op.operands[first:]]
+    if len(set(dtypes)) > 1:
+        raise VerifyException(f"operands have different dtypes: {' and '.join(dtypes)}")
+
+
+# -- primitives ----------------------------------------------------------------------------------
+
+
+@op_definition
+class RecipOp(UnaryOp):
+    """RECIP (T,): 1/x, correctly rounded; 1/0 is an infinity.
+
+    `%1 = tg.recip %0 : tensor<4xf32>`
+    """
+
+    name = "tg.recip"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+
+
+@op_definition
+class TruncOp(UnaryOp):
+    """TRUNC (T,): round toward zero; the identity on integers and bools.
+
+    `%1 = tg.trunc %0 : tensor<4xf32>`
+    """
+
+    name = "tg.trunc"
+
+
+@op_definition
+class CastOp(ElementwiseOp):
+    """CAST (T,), dtype: convert to `dtype`.
+
+    Float to integer truncates, saturates, and takes NaN to 0; integer to a narrower integer wraps;
+    anything to bool is `!= 0`; to a float rounds to nearest even.
+
+    `%1 = tg.cast %0 to i32 : tensor<4xf32> -> tensor<4xi32>`
+    """
+
+    name = "tg.cast"
+
+    source = operand_def(TENSOR)
+    dtype = prop_def(AnyAttr())
+
+    assembly_format = (
+        "$source `to` $dtype attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, source: Value, dtype: Attribute):
+        self.infer((source,), {"dtype": dtype})
+
+
+@op_definition
+class AddOp(BinaryOp):
+    """ADD (A, B): a + b; integers wrap; on bools, or.
+
+    `%2 = tg.add %0, %1 : tensor<4xf32>`
+    """
+
+    name = "tg.add"
+    traits = traits_def(Commutative())
+
+
+@op_definition
+class MulOp(BinaryOp):
+    """MUL (A, B): a * b; integers wrap; on bools, and.
+
+    `%2 = tg.mul %0, %1 : (tensor<4x1xf32>, tensor<3xf32>) -> tensor<4x3xf32>`
+    """
+
+    name = "tg.mul"
+    traits = traits_def(Commutative())
+
+
+@op_definition
+class MaxOp(BinaryOp):
+    """MAX (A, B): the greater one; NaN if either is NaN; max(-0, +0) is +0; on bools, or.
+
+    `%2 = tg.max %0, %1 : tensor<4xf32>`
+    """
+
+    name = "tg.max"
+    traits = traits_def(Commutative())
+
+
+@op_definition
+class ModOp(BinaryOp):
+    """MOD (A, B): a - b * floor(a / b), which has the sign of b; x mod 0 is 0.
+
+    `%2 = tg.mod %0, %1 : tensor<index>`
+    """
+
+    name = "tg.mod"
+    DOMAIN: ClassVar[Domain] = Domain.INTEGER
+
+
+@op_definition
+class IDivOp(BinaryOp):
+    """IDIV (A, B): floor(a / b); x idiv 0 is 0; the least integer idiv -1 wraps.
+
+    `%2 = tg.idiv %0, %1 : tensor<index>`
+    """
+
+    name = "tg.idiv"
+    DOMAIN: ClassVar[Domain] = Domain.INTEGER
+
+
+class CompareOp(BinaryOp, ABC):
+    """A comparison of two operands of one dtype; the result is bool."""
+
+
+@op_definition
+class CmpLtOp(CompareOp):
+    """CMPLT (A, B): [a < b]; false if either is NaN.
+
+    `%2 = tg.cmplt %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>`
+    """
+
+    name = "tg.cmplt"
+
+
+@op_definition
+class CmpNeOp(CompareOp):
+    """CMPNE (A, B): [a != b]; true if either is NaN.
+
+    `%2 = tg.cmpne %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>`
+    """
+
+    name = "tg.cmpne"
+    traits = traits_def(Commutative())
+
+
+@op_definition
+class XorOp(BinaryOp):
+    """XOR (A, B): bitwise exclusive or.
+
+    `%2 = tg.xor %0, %1 : tensor<4xi32>`
+    """
+
+    name = "tg.xor"
+    DOMAIN: ClassVar[Domain] = Domain.BITS
+    traits = traits_def(Commutative())
+
+
+@op_definition
+class OrOp(BinaryOp):
+    """OR (A, B): bitwise or.
+
+    `%2 = tg.or %0, %1 : tensor<4xi32>`
+    """
+
+    name = "tg.or"
+    DOMAIN: ClassVar[Domain] = Domain.BITS
+    traits = traits_def(Commutative())
+
+
+@op_definition
+class AndOp(BinaryOp):
+    """AND (A, B): bitwise and.
+
+    `%2 = tg.and %0, %1 : tensor<4xi1>`
+    """
+
+    name = "tg.and"
+    DOMAIN: ClassVar[Domain] = Domain.BITS
+    traits = traits_def(Commutative())
+
+
+class ShiftOp(BinaryOp, ABC):
+    """A shift; the count may be of any integer dtype, and a negative one counts as too great."""
+
+    DOMAIN: ClassVar[Domain] = Domain.INTEGER
+
+    def verify_rule(self) -> None:
+        self.verify_domain()
+        if not (count := dtype_of(self.rhs)).is_integer:
+            raise VerifyException(f"the count of a shift is an integer, not {count.name}")
+
+
+@op_definition
+class ShrOp(ShiftOp):
+    """SHR (A, B): a >> b, arithmetic on signed dtypes; a count past the width gives 0 or the sign.
+
+    `%2 = tg.shr %0, %1 : tensor<4xi32>`
+    """
+
+    name = "tg.shr"
+
+
+@op_definition
+class ShlOp(ShiftOp):
+    """SHL (A, B): a << b; a count past the width gives 0.
+
+    `%2 = tg.shl %0, %1 : tensor<4xi32>`
+    """
+
+    name = "tg.shl"
+
+
+@op_definition
+class WhereOp(ElementwiseOp):
+    """WHERE (P, A, B): a where p, else b; only the branch taken need be valid.
+
+    `%3 = tg.where %0, %1, %2 : (tensor<4xi1>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>`
+    """
+
+    name = "tg.where"
+    DOMAIN: ClassVar[Domain] = Domain.BOOL
+
+    condition = operand_def(TENSOR)
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR)
+
+    assembly_format = (
+        "$condition `,` $lhs `,` $rhs attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, condition: Value, lhs: Value, rhs: Value):
+        self.infer((condition, lhs, rhs))
+
+    def verify_rule(self) -> None:
+        self.verify_domain()
+        verify_same_dtype(self, first=1)
+
+
+# -- decomposed ----------------------------------------------------------------------------------
+
+
+@op_definition
+class NegOp(UnaryOp):
+    """NEG (T,) = MUL(A, -1): -x.
+
+    `%1 = tg.neg %0 : tensor<4xf32>`
+    """
+
+    name = "tg.neg"
+    DOMAIN: ClassVar[Domain] = Domain.NUMBER
+
+
+@op_definition
+class SubOp(BinaryOp):
+    """SUB (A, B) = ADD(A, NEG(B)): a - b; integers wrap.
+
+    `%2 = tg.sub %0, %1 : tensor<4xf32>`
+    """
+
+    name = "tg.sub"
+    DOMAIN: ClassVar[Domain] = Domain.NUMBER
+
+
+@op_definition
+class DivOp(BinaryOp):
+    """DIV (A, B) = MUL(A, RECIP(B)): a / b. Undecomposed, it is correctly rounded.
+
+    `%2 = tg.div %0, %1 : tensor<4xf32>`
+    """
+
+    name = "tg.div"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+
+
+@op_definition
+class CmpGtOp(CompareOp):
+    """CMPGT (A, B) = CMPLT(B, A): [a > b].
+
+    `%2 = tg.cmpgt %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>`
+    """
+
+    name = "tg.cmpgt"
+
+
+@op_definition
+class CmpGeOp(CompareOp):
+    """CMPGE (A, B) = CMPNE(CMPLT(A, B), 1): [a >= b], so true if either is NaN.
+
+    `%2 = tg.cmpge %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>`
+    """
+
+    name = "tg.cmpge"
+
+
+@op_definition
+class CmpLeOp(CompareOp):
+    """CMPLE (A, B) = CMPNE(CMPLT(B, A), 1): [a <= b], so true if either is NaN.
+
+    `%2 = tg.cmple %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>`
+    """
+
+    name = "tg.cmple"
+
+
+@op_definition
+class CmpEqOp(CompareOp):
+    """CMPEQ (A, B) = CMPNE(CMPNE(A, B), 1): [a = b].
+
+    `%2 = tg.cmpeq %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>`
+    """
+
+    name = "tg.cmpeq"
+    traits = traits_def(Commutative())
+
+
+@op_definition
+class NotOp(UnaryOp):
+    """NOT (T,) = CMPNE(A, 1): logical not.
+
+    `%1 = tg.not %0 : tensor<4xi1>`
+    """
+
+    name = "tg.not"
+    DOMAIN: ClassVar[Domain] = Domain.BOOL
+
+
+@op_definition
+class Exp2Op(UnaryOp):
+    """EXP2 (T,): 2^x, within 2 ulp (f32) or 3 ulp (f64).
+
+    `%1 = tg.exp2 %0 : tensor<4xf32>`
+    """
+
+    name = "tg.exp2"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+
+
+@op_definition
+class Log2Op(UnaryOp):
+    """LOG2 (T,): log2 x, within 2 ulp (f32) or 3 ulp (f64); -inf at 0, NaN below.
+
+    `%1 = tg.log2 %0 : tensor<4xf32>`
+    """
+
+    name = "tg.log2"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+
+
+@op_definition
+class SinOp(UnaryOp):
+    """SIN (T,): sin x in radians, within 2 ulp (f32) or 3 ulp (f64); NaN at the infinities.
+
+    `%1 = tg.sin %0 : tensor<4xf32>`
+    """
+
+    name = "tg.sin"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+
+
+@op_definition
+class SqrtOp(UnaryOp):
+    """SQRT (T,): the square root; NaN below 0, and sqrt(-0) is -0.
+
+    `%1 = tg.sqrt %0 : tensor<4xf32>`
+    """
+
+    name = "tg.sqrt"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+
+
+@op_definition
+class PowOp(BinaryOp):
+    """POW (A, B): a^b, within 2 ulp (f32) or 3 ulp (f64), special values as C99's pow.
+
+    `%2 = tg.pow %0, %1 : tensor<4xf32>`
+    """
+
+    name = "tg.pow"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+
+
+@op_definition
+class MulAccOp(ElementwiseOp):
+    """MULACC (A, B, C) = ADD(MUL(A, B), C): a * b + c; a float may be rounded once or twice.
+
+    `%3 = tg.mulacc %0, %1, %2 : tensor<4xf32>`
+    """
+
+    name = "tg.mulacc"
+    DOMAIN: ClassVar[Domain] = Domain.NUMBER
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR)
+    accumulator = operand_def(TENSOR)
+
+    assembly_format = (
+        "$lhs `,` $rhs `,` $accumulator attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, lhs: Value, rhs: Value, accumulator: Value):
+        self.infer((lhs, rhs, accumulator))
+
+    def verify_rule(self) -> None:
+        self.verify_domain()
+        verify_same_dtype(self)
+
+
+@op_definition
+class ThreefryOp(BinaryOp):
+    """THREEFRY (counter, key): the Threefry 2x32 generator with 20 rounds.
+
+    Both operands and the result pack two 32-bit words in a ui64, the first word in the low half.
+    Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
+
+    `%2 = tg.threefry %0, %1 : tensor<4xui64>`
+    """
+
+    name = "tg.threefry"
+
+    def verify_rule(self) -> None:
+        for operand in self.operands:
+            if (dtype := tensor(operand).element_type) != UI64:
+                raise VerifyException(f"tg.threefry is defined on ui64, not {dtype}")
+
+
+PRIMITIVES = (
+    RecipOp,
+    TruncOp,
+    CastOp,
+    AddOp,
+    MulOp,
+    MaxOp,
+    ModOp,
+    IDivOp,
+    CmpLtOp,
+    CmpNeOp,
+    XorOp,
+    OrOp,
+    AndOp,
+    ShrOp,
+    ShlOp,
+    WhereOp,
+)
+DECOMPOSED = (
+    NegOp,
+    SubOp,
+    DivOp,
+    CmpGtOp,
+    CmpGeOp,
+    CmpLeOp,
+    CmpEqOp,
+    NotOp,
+    Exp2Op,
+    Log2Op,
+    SinOp,
+    SqrtOp,
+    PowOp,
+    MulAccOp,
+    ThreefryOp,
+)

@@ -1,0 +1,237 @@
+"""Intervals: the arithmetic behind the specification's `min_max` property.
+
+An interval holds every value that is not NaN; `nan` says whether NaN may occur as well. Bounds are
+Python ints for integers and bools, floats (infinities included) for floats.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tgdialect.ops.dtypes import DType, round_to
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The closed interval [lo, hi], and whether NaN may occur beside it."""
+
+    lo: int | float
+    hi: int | float
+    nan: bool = False
+
+    def __contains__(self, value: float) -> bool:
+        return self.nan if value != value else self.lo <= value <= self.hi
+
+    def __str__(self) -> str:
+        return f"[{self.lo}, {self.hi}]" + (" or nan" if self.nan else "")
+
+    @property
+    def is_constant(self) -> bool:
+        return self.lo == self.hi and not self.nan
+
+    def within(self, lo: float, hi: float) -> bool:
+        """Whether no value can lie outside [lo, hi]."""
+        return not self.nan and lo <= self.lo and self.hi <= hi
+
+    def union(self, other: Interval) -> Interval:
+        return Interval(min(self.lo, other.lo), max(self.hi, other.hi), nan=self.nan or other.nan)
+
+
+def dtype_range(dtype: DType) -> Interval:
+    """[dtype_min, dtype_max]; for floats the infinities and NaN are values too."""
+    return Interval(dtype.low, dtype.high, nan=dtype.is_float)
+
+
+def constant(value: float) -> Interval:
+    """[v, v]; a NaN constant is an interval that excludes nothing."""
+    return Interval(-math.inf, math.inf, nan=True) if value != value else Interval(value, value)
+
+
+def representable(dtype: DType, lo: float, hi: float, *, nan: bool = False) -> Interval:
+    """[lo, hi] as values of `dtype`: rounded for floats; the dtype range where integers could wrap."""
+    if dtype.is_float:
+        lo, hi = round_to(dtype, lo), round_to(dtype, hi)
+        return dtype_range(dtype) if lo != lo or hi != hi else Interval(lo, hi, nan=nan)
+    return Interval(lo, hi) if dtype.low <= lo and hi <= dtype.high else dtype_range(dtype)
+
+
+def corners(
+    dtype: DType, function: Callable[[float, float], float], a: Interval, b: Interval
+) -> Interval:
+    """The hull of `function` at the four corners, for a function monotone in each argument."""
+    values = [function(x, y) for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
+    if any(v != v for v in values):
+        return dtype_range(dtype)
+    return representable(dtype, min(values), max(values), nan=a.nan or b.nan)
+
+
+def add(dtype: DType, a: Interval, b: Interval) -> Interval:
+    """[a + b, A + B]."""
+    return corners(dtype, operator.add, a, b)
+
+
+def sub(dtype: DType, a: Interval, b: Interval) -> Interval:
+    """[a - B, A - b]."""
+    return corners(dtype, operator.sub, a, b)
+
+
+def mul(dtype: DType, a: Interval, b: Interval) -> Interval:
+    """[min, max] of the products of the ends. Zero times infinity is NaN."""
+    infinite = dtype.is_float and any(math.isinf(v) for v in (a.lo, a.hi, b.lo, b.hi))
+    return dtype_range(dtype) if infinite else corners(dtype, operator.mul, a, b)
+
+
+def maximum(a: Interval, b: Interval) -> Interval:
+    """[max(a, b), max(A, B)]; NaN if either may be."""
+    return Interval(max(a.lo, b.lo), max(a.hi, b.hi), nan=a.nan or b.nan)
+
+
+def floor_divide(dtype: DType, a: Interval, b: Interval) -> Interval:
+    """Floor division; x idiv 0 is 0, so a divisor that can be 0 adds 0 to the hull."""
+    pieces = [corners(dtype, lambda x, y: int(x) // int(y), a, part) for part in _nonzero_parts(b)]
+    if b.lo <= 0 <= b.hi:
+        pieces.append(Interval(0, 0))
+    return _hull(pieces)
+
+
+def modulo(dtype: DType, a: Interval, b: Interval) -> Interval:
+    """Modulo with the divisor's sign; x mod 0 is 0."""
+    pieces = [_modulo_part(a, part) for part in _nonzero_parts(b)]
+    if b.lo <= 0 <= b.hi:
+        pieces.append(Interval(0, 0))
+    return _hull(pieces)
+
+
+def _modulo_part(a: Interval, b: Interval) -> Interval:
+    """Modulo for a divisor of one sign."""
+    if b.is_constant and a.lo // b.lo == a.hi // b.lo:
+        return Interval(*sorted((a.lo % b.lo, a.hi % b.lo)))
+    if b.lo > 0:
+        return a if a.within(0, b.lo - 1) else Interval(0, min(b.hi - 1, _at_most(a)))
+    return a if a.within(b.hi + 1, 0) else Interval(max(b.lo + 1, _at_least(a)), 0)
+
+
+def _at_most(a: Interval) -> float:
+    return a.hi if a.lo >= 0 else math.inf
+
+
+def _at_least(a: Interval) -> float:
+    return a.lo if a.hi <= 0 else -math.inf
+
+
+def _nonzero_parts(b: Interval) -> list[Interval]:
+    parts: list[Interval] = []
+    if b.lo < 0:
+        parts.append(Interval(b.lo, min(b.hi, -1)))
+    if b.hi > 0:
+        parts.append(Interval(max(b.lo, 1), b.hi))
+    return parts
+
+
+def _hull(pieces: list[Interval]) -> Interval:
+    hull = pieces[0]
+    for piece in pieces[1:]:
+        hull = hull.union(piece)
+    return hull
+
+
+def less_than(a: Interval, b: Interval) -> Interval:
+    """a < b as a bool interval. A comparison with NaN is false."""
+    if a.hi < b.lo and not (a.nan or b.nan):
+        return TRUE
+    return FALSE if a.lo >= b.hi else UNKNOWN
+
+
+def not_equal(a: Interval, b: Interval) -> Interval:
+    """a != b as a bool interval. NaN differs from everything."""
+    if a.hi < b.lo or b.hi < a.lo:
+        return TRUE
+    return FALSE if a.is_constant and b.is_constant else UNKNOWN
+
+
+def logical_not(a: Interval) -> Interval:
+    return Interval(1 - a.hi, 1 - a.lo)
+
+
+TRUE = Interval(1, 1)
+FALSE = Interval(0, 0)
+UNKNOWN = Interval(0, 1)
+
+
+def bitwise_and(dtype: DType, a: Interval, b: Interval) -> Interval:
+    """A nonnegative operand bounds the result from above, and makes it nonnegative."""
+    bounds = [x.hi for x in (a, b) if x.lo >= 0]
+    return Interval(0, min(bounds)) if bounds else dtype_range(dtype)
+
+
+def bitwise_or(dtype: DType, a: Interval, b: Interval) -> Interval:
+    """Of nonnegative operands: at least the greater one, and no wider than the wider one."""
+    if a.lo < 0 or b.lo < 0:
+        return dtype_range(dtype)
+    return Interval(max(a.lo, b.lo), _bit_mask(max(a.hi, b.hi)))
+
+
+def bitwise_xor(dtype: DType, a: Interval, b: Interval) -> Interval:
+    """Of nonnegative operands: no wider than the wider one."""
+    if a.lo < 0 or b.lo < 0:
+        return dtype_range(dtype)
+    return Interval(0, _bit_mask(max(a.hi, b.hi)))
+
+
+def _bit_mask(value: float) -> int:
+    return (1 << int(value).bit_length()) - 1
+
+
+def shift_left(dtype: DType, a: Interval, count: Interval) -> Interval:
+    """a << count; a count of the width or more (or negative, which is more) gives 0."""
+    if count.lo < 0 or count.hi >= dtype.bits:
+        return dtype_range(dtype)
+    return corners(dtype, lambda x, n: int(x) << int(n), a, count)
+
+
+def shift_right(dtype: DType, a: Interval, count: Interval) -> Interval:
+    """a >> count, arithmetic on signed dtypes; a count of the width or more gives 0 or the sign."""
+    if count.lo < 0:
+        return a.union(Interval(0, 0)) if a.lo >= 0 else a.union(Interval(-1, 0))
+    return corners(dtype, lambda x, n: int(x) >> int(min(n, dtype.bits)), a, count)
+
+
+def truncate(dtype: DType, a: Interval) -> Interval:
+    """Round toward zero: monotone, and the identity on integers and infinities."""
+    if not dtype.is_float:
+        return a
+    lo, hi = (v if math.isinf(v) else float(math.trunc(v)) for v in (a.lo, a.hi))
+    return Interval(lo, hi, nan=a.nan)
+
+
+def cast(source: DType, target: DType, a: Interval) -> Interval:
+    """The interval of a conversion, "clamped to dtype": section 6 of the design says which."""
+    if target.is_bool:
+        return not_equal(a, FALSE)
+    if target.is_float:
+        return representable(target, a.lo, a.hi, nan=a.nan)
+    if not source.is_float:
+        return representable(target, a.lo, a.hi)
+    lo, hi = (
+        int(min(max(v, target.low), target.high))
+        if math.isinf(v) or abs(v) > 2**65
+        else min(max(math.trunc(v), int(target.low)), int(target.high))
+        for v in (a.lo, a.hi)
+    )
+    return Interval(min(lo, 0), max(hi, 0)) if a.nan else Interval(lo, hi)
+
+
+def monotone(dtype: DType, function: Callable[[float], float], a: Interval) -> Interval:
+    """An increasing float function known to within a few ulp: its ends, widened outward.
+
+    The widening of 2^-20 relative (f32 and f64) or of one part in 16 (narrower dtypes) covers
+    every implementation that keeps the design's bound of a few ulp.
+    """
+    slack = 2.0**-20 if dtype.precision >= 24 else 1 / 16
+    lo, hi = function(a.lo), function(a.hi)
+    lo = lo if math.isinf(lo) else lo - abs(lo) * slack
+    hi = hi if math.isinf(hi) else hi + abs(hi) * slack
+    return representable(dtype, lo, hi, nan=a.nan)

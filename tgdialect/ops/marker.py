@@ -1,0 +1,56 @@
+"""Marker ops: the identity on data."""
+
+from __future__ import annotations
+
+from abc import ABC
+
+from xdsl.irdl import operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from tgdialect.ops.base import TENSOR, TgOp, Value
+from tgdialect.ops.canonicalization import HasTgCanonicalization
+from tgdialect.ops.syntax import op_definition
+
+
+class MarkerOp(TgOp, ABC):
+    """The operand, with a mark that a later stage honours."""
+
+    source = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure(), HasTgCanonicalization())
+
+    assembly_format = "$source attr-dict `:` custom<Signature>(functional-type(operands, results))"
+
+    def __init__(self, source: Value):
+        self.infer((source,))
+
+
+@op_definition
+class ContiguousOp(MarkerOp):
+    """CONTIGUOUS (T,): force a contiguous memory layout; invalid cells become 0.
+
+    `%1 = tg.contiguous %0 : tensor<4xf32>`
+    """
+
+    name = "tg.contiguous"
+
+
+@op_definition
+class ContiguousBackwardOp(MarkerOp):
+    """CONTIGUOUSBACKWARD (T,): force a contiguous layout in the backward pass.
+
+    `%1 = tg.contiguous_backward %0 : tensor<4xf32>`
+    """
+
+    name = "tg.contiguous_backward"
+
+
+@op_definition
+class DetachOp(MarkerOp):
+    """DETACH (T,): stop gradient propagation.
+
+    `%1 = tg.detach %0 : tensor<4xf32>`
+    """
+
+    name = "tg.detach"

@@ -1,0 +1,188 @@
+"""Load and store ops: reading a buffer, writing one, moving data between devices."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, UnitAttr
+from xdsl.irdl import (
+    AnyOf,
+    AttrSizedOperandSegments,
+    BaseAttr,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import AddrSpace, Device
+from tgdialect.ops.base import TENSOR, VOID_EDGE, TgOp, Value
+from tgdialect.ops.dtypes import BOOL
+from tgdialect.ops.properties import device_argument, is_memory, place, show_shape, tensor
+from tgdialect.ops.syntax import op_definition
+
+DEVICE = AnyOf((BaseAttr(StringAttr), BaseAttr(ArrayAttr)))
+"""Constraint: the name of a device, or an array of names."""
+
+
+def device_attribute(device: Device) -> Attribute | None:
+    """A device as a property."""
+    if device is None:
+        return None
+    if isinstance(device, str):
+        return StringAttr(device)
+    return ArrayAttr(StringAttr(d) for d in device)
+
+
+def verify_gate(gate: SSAValue, buffer: SSAValue) -> None:
+    """A gate is bool, of shape () or of the buffer's shape."""
+    type = tensor(gate)
+    if type.element_type != BOOL or type.get_shape() not in ((), tensor(buffer).get_shape()):
+        raise VerifyException(f"a gate is bool, () or of the buffer's shape, not {type}")
+
+
+def segments(*sizes: int) -> DenseArrayBase[IntegerType]:
+    """The property that says how many operands each variadic group has."""
+    return DenseArrayBase.from_list(IntegerType(32), sizes)
+
+
+@op_definition
+class LoadOp(TgOp):
+    """LOAD (buf, alt?, gate?), device, addrspace: read a buffer into a new anonymous one.
+
+    Where `gate` is false memory is not touched and the value is `alt`. A value that is not in
+    memory is made into memory. An address space makes the result memory itself.
+
+    `%1 = tg.load %0 : tensor<f32, #tg.place<global>> -> tensor<f32>`
+    `%3 = tg.load %0 alt %1 gate %2 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>`
+    """
+
+    name = "tg.load"
+
+    buffer = operand_def(TENSOR)
+    alt = opt_operand_def(TENSOR)
+    gate = opt_operand_def(TENSOR)
+    device = opt_prop_def(DEVICE)
+    addrspace = opt_prop_def(StringAttr)
+    result = result_def(TENSOR)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+
+    assembly_format = (
+        "$buffer (`alt` $alt^)? (`gate` $gate^)? (`device` $device^)? (`addrspace` $addrspace^)? "
+        "attr-dict `:` type($buffer) (`,` type($alt)^)? (`,` type($gate)^)? `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        buffer: Value,
+        alt: Value | None = None,
+        gate: Value | None = None,
+        *,
+        device: Device = None,
+        addrspace: AddrSpace | None = None,
+    ):
+        self.infer(
+            [v for v in (buffer, alt, gate) if v is not None],
+            {
+                "operandSegmentSizes": segments(1, alt is not None, gate is not None),
+                "device": device_attribute(device),
+                "addrspace": None if addrspace is None else StringAttr(addrspace.value),
+            },
+        )
+
+    def verify_rule(self) -> None:
+        if (self.alt is None) != (self.gate is None):
+            raise VerifyException("alt and gate come together")
+        if self.addrspace is not None and self.addrspace.data not in set(AddrSpace):
+            raise VerifyException(f"{self.addrspace.data!r} is not one of {', '.join(AddrSpace)}")
+        if self.alt is not None and self.gate is not None:
+            alt, buffer = tensor(self.alt), tensor(self.buffer)
+            if (alt.element_type, alt.shape) != (buffer.element_type, buffer.shape):
+                raise VerifyException(f"alt is {alt}, the buffer {buffer}")
+            verify_gate(self.gate, self.buffer)
+
+
+@op_definition
+class StoreOp(TgOp):
+    """STORE (buf, val, gate?): write val into buf where the gate is true. The only side effect.
+
+    Invalid cells of val, and locations out of bounds, are not written.
+
+    `%2 = tg.store %0, %1 : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32>`
+    """
+
+    name = "tg.store"
+
+    buffer = operand_def(TENSOR)
+    value = operand_def(TENSOR)
+    gate = opt_operand_def(TENSOR)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = (
+        "$buffer `,` $value (`gate` $gate^)? attr-dict `:` "
+        "type($buffer) `,` type($value) (`,` type($gate)^)?"
+    )
+
+    def __init__(self, buffer: Value, value: Value, gate: Value | None = None):
+        self.infer((buffer, value) if gate is None else (buffer, value, gate))
+
+    def verify_rule(self) -> None:
+        if not is_memory(self.buffer):
+            raise VerifyException(f"STORE writes memory, not {self.buffer.type}")
+        buffer, value = tensor(self.buffer), tensor(self.value)
+        if buffer.shape != value.shape:
+            raise VerifyException(
+                f"the buffer has shape {show_shape(buffer.get_shape())}, "
+                f"the value {show_shape(value.get_shape())}"
+            )
+        if buffer.element_type != value.element_type:
+            raise VerifyException(
+                f"the buffer holds {buffer.element_type}, the value is {value.element_type}"
+            )
+        if self.gate is not None:
+            verify_gate(self.gate, self.buffer)
+
+
+@op_definition
+class CopyOp(TgOp):
+    """COPY (T,), device, clone?: T on another device; a tuple of devices reshards with axis 0.
+
+    `%1 = tg.copy %0 to "CPU:1" : tensor<4xf32, #tg.place<"CPU:0">> -> tensor<4xf32, #tg.place<"CPU:1">>`
+    """
+
+    name = "tg.copy"
+
+    source = operand_def(TENSOR)
+    device = prop_def(DEVICE)
+    forced = opt_prop_def(UnitAttr, prop_name="clone")
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$source `to` $device (`clone` $clone^)? attr-dict `:` type($source) `->` type($result)"
+    )
+
+    def __init__(self, source: Value, device: str | tuple[str, ...], *, clone: bool = False):
+        self.infer(
+            (source,),
+            {"device": device_attribute(device), "clone": UnitAttr() if clone else None},
+        )
+
+    def verify_rule(self) -> None:
+        target = device_argument(self)
+        if self.forced is None and target == place(self.source).device:
+            raise VerifyException(f"the source is on {target} already; `clone` copies all the same")
+        if isinstance(target, tuple):
+            shape = tensor(self.source).get_shape()
+            if not shape or shape[0] % len(target):
+                raise VerifyException(
+                    f"axis 0 of {show_shape(shape)} does not split over {len(target)} devices"
+                )

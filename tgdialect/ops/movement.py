@@ -1,0 +1,302 @@
+"""Movement ops: no arithmetic; views, indexing and reinterpretation only.
+
+A movement of memory is memory: the result keeps the device and the address space, and a STORE
+through it writes the cells that it shows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    FloatAttr,
+    I64,
+    IntegerAttr,
+    IntegerType,
+    i1,
+    i64,
+)
+from xdsl.dialects.utils import DynamicIndexList
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    AttrSizedOperandSegments,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value
+from tgdialect.ops.canonicalization import HasTgCanonicalization
+from tgdialect.ops.dtypes import check_representable
+from tgdialect.ops.properties import dtype_of, number, tensor
+from tgdialect.ops.syntax import op_definition
+
+MixedDims = Sequence[int | SSAValue]
+"""Extents or offsets: integers, or `tensor<index>` values."""
+
+
+def split(dims: MixedDims) -> tuple[DenseArrayBase[I64], list[SSAValue]]:
+    """A mixed list as the static array with markers, and the values in order."""
+    static = [DYNAMIC_INDEX if isinstance(d, SSAValue) else d for d in dims]
+    return DenseArrayBase.from_list(i64, static), [d for d in dims if isinstance(d, SSAValue)]
+
+
+class MovementOp(TgOp, ABC):
+    """A view of one source."""
+
+    custom_directives = (*TgOp.custom_directives, DynamicIndexList)
+
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure(), HasTgCanonicalization())
+
+
+@op_definition
+class PermuteOp(MovementOp):
+    """PERMUTE (T,), axis order: axis i of the result is axis order[i] of T.
+
+    `%1 = tg.permute %0 [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>`
+    """
+
+    name = "tg.permute"
+
+    source = operand_def(TENSOR)
+    order = prop_def(DenseArrayBase.constr(i64))
+
+    assembly_format = (
+        "$source custom<Integers>($order) attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, source: Value, order: Sequence[int]):
+        self.infer((source,), {"order": DenseArrayBase.from_list(i64, order)})
+
+
+@op_definition
+class FlipOp(MovementOp):
+    """FLIP (T,), bools: reverse along the flagged axes.
+
+    `%1 = tg.flip %0 [true, false] : tensor<4x8xf32>`
+    """
+
+    name = "tg.flip"
+
+    source = operand_def(TENSOR)
+    flags = prop_def(DenseArrayBase.constr(i1))
+
+    assembly_format = (
+        "$source custom<Integers>($flags) attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, source: Value, flags: Sequence[bool]):
+        self.infer((source,), {"flags": DenseArrayBase.from_list(i1, [int(f) for f in flags])})
+
+
+class ResizeOp(MovementOp, ABC):
+    """A view whose new shape is an argument, its dynamic entries index operands."""
+
+    source = operand_def(TENSOR)
+    dims = var_operand_def(INDEX_SCALAR)
+    shape = prop_def(DenseArrayBase.constr(i64))
+
+    assembly_format = (
+        "$source custom<DynamicIndexList>($dims, $shape) attr-dict `:` "
+        "type($source) `->` type($result)"
+    )
+
+    def __init__(self, source: Value, shape: MixedDims):
+        static, dynamic = split(shape)
+        self.infer((source, *dynamic), {"shape": static})
+
+
+@op_definition
+class ReshapeOp(ResizeOp):
+    """RESHAPE (T, s'): reinterpret in row-major order; the number of elements stays.
+
+    `%1 = tg.reshape %0 [8, 4] : tensor<4x8xf32> -> tensor<8x4xf32>`
+    """
+
+    name = "tg.reshape"
+
+
+@op_definition
+class ExpandOp(ResizeOp):
+    """EXPAND (T, s'): repeat size-1 axes.
+
+    `%1 = tg.expand %0 [4, 8] : tensor<4x1xf32> -> tensor<4x8xf32>`
+    """
+
+    name = "tg.expand"
+
+
+class WindowOp(MovementOp, ABC):
+    """A view with an offset and a new extent per axis."""
+
+    source = operand_def(TENSOR)
+    offset_dims = var_operand_def(INDEX_SCALAR)
+    dims = var_operand_def(INDEX_SCALAR)
+    offsets = prop_def(DenseArrayBase.constr(i64))
+    shape = prop_def(DenseArrayBase.constr(i64))
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def build_window(
+        self, source: Value, offsets: MixedDims, shape: MixedDims, fill: Attribute | None
+    ) -> None:
+        static_offsets, dynamic_offsets = split(offsets)
+        static_shape, dynamic_shape = split(shape)
+        segments = DenseArrayBase.from_list(
+            IntegerType(32), [1, len(dynamic_offsets), len(dynamic_shape)]
+        )
+        self.infer(
+            (source, *dynamic_offsets, *dynamic_shape),
+            {
+                "offsets": static_offsets,
+                "shape": static_shape,
+                "fill": fill,
+                "operandSegmentSizes": segments,
+            },
+        )
+
+
+@op_definition
+class PadOp(WindowOp):
+    """PAD (T, o, s'): place T at offset o in an output of shape s' whose other cells are invalid.
+
+    Reductions skip invalid cells, STORE does not write them, and in memory they are 0. With `fill`
+    they have that value instead.
+
+    `%1 = tg.pad %0 at [0, 2] to [4, 12] : tensor<4x8xf32> -> tensor<4x12xf32>`
+    `%1 = tg.pad %0 at [1] to [6] fill 1.0 : f32 : tensor<4xf32> -> tensor<6xf32>`
+    """
+
+    name = "tg.pad"
+
+    fill = opt_prop_def(AnyAttr())
+
+    assembly_format = (
+        "$source `at` custom<DynamicIndexList>($offset_dims, $offsets) "
+        "`to` custom<DynamicIndexList>($dims, $shape) (`fill` $fill^)? attr-dict `:` "
+        "type($source) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        source: Value,
+        offsets: MixedDims,
+        shape: MixedDims,
+        fill: Attribute | None = None,
+    ):
+        self.build_window(source, offsets, shape, fill)
+
+    def verify_rule(self) -> None:
+        if self.fill is None:
+            return
+        dtype = tensor(self.source).element_type
+        value = number(self.fill)
+        type = self.fill.get_type() if isinstance(self.fill, FloatAttr | IntegerAttr) else None
+        if type != dtype:
+            raise VerifyException(f"the fill is {type}, the tensor {dtype}")
+        check_representable(dtype_of(self.source), value)
+
+
+@op_definition
+class ShrinkOp(WindowOp):
+    """SHRINK (T, o, s'): keep s' elements from offset o on, per axis. The inverse of PAD.
+
+    `%1 = tg.shrink %0 at [0, 2] to [4, 8] : tensor<4x12xf32> -> tensor<4x8xf32>`
+    """
+
+    name = "tg.shrink"
+
+    assembly_format = (
+        "$source `at` custom<DynamicIndexList>($offset_dims, $offsets) "
+        "`to` custom<DynamicIndexList>($dims, $shape) attr-dict `:` "
+        "type($source) `->` type($result)"
+    )
+
+    def __init__(self, source: Value, offsets: MixedDims, shape: MixedDims):
+        self.build_window(source, offsets, shape, None)
+
+
+@op_definition
+class IndexOp(MovementOp):
+    """INDEX (T, i0, i1, ...): index from the left; () removes an axis, (k,) makes it k.
+
+    Of memory the result is a location, to be loaded or stored. Reading a cell that is out of
+    bounds gives 0, and writing one does nothing.
+
+    `%2 = tg.index %0[%1] : (tensor<4x8xf32>, tensor<index>) -> tensor<8xf32>`
+    """
+
+    name = "tg.index"
+
+    source = operand_def(TENSOR)
+    indices = var_operand_def(TENSOR)
+
+    assembly_format = (
+        "$source `[` $indices `]` attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, source: Value, indices: Sequence[Value]):
+        self.infer((source, *indices))
+
+    def verify_rule(self) -> None:
+        for position, index in enumerate(self.indices):
+            if not (dtype := dtype_of(index)).is_integer:
+                raise VerifyException(f"index {position} is of {dtype.name}, not an integer")
+
+
+@op_definition
+class StackOp(MovementOp):
+    """STACK (T0, T1, ...): join along a new leading axis. All types are equal.
+
+    `%2 = tg.stack %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>`
+    """
+
+    name = "tg.stack"
+
+    sources = var_operand_def(TENSOR)
+
+    assembly_format = "$sources attr-dict `:` custom<Signature>(functional-type(operands, results))"
+
+    def __init__(self, sources: Sequence[Operation | SSAValue]):
+        self.infer(sources)
+
+    def verify_rule(self) -> None:
+        types = [v.type for v in self.sources]
+        for type in types[1:]:
+            if type != types[0]:
+                raise VerifyException(f"operands have different types: {types[0]} and {type}")
+
+
+@op_definition
+class BitcastOp(MovementOp):
+    """BITCAST (T,), dtype: reinterpret storage; the total number of bytes stays.
+
+    `%1 = tg.bitcast %0 to i32 : tensor<4xf32> -> tensor<4xi32>`
+    `%1 = tg.bitcast %0 to ui8 : tensor<4xf32> -> tensor<16xui8>`
+    """
+
+    name = "tg.bitcast"
+
+    source = operand_def(TENSOR)
+    dtype = prop_def(AnyAttr())
+
+    assembly_format = (
+        "$source `to` $dtype attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, source: Value, dtype: Attribute):
+        self.infer((source,), {"dtype": dtype})

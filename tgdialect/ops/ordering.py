@@ -1,0 +1,239 @@
+"""Ordering ops: loops, and the edges that say what executes before what.
+
+A kernel is a graph: the order of its ops in the block means nothing until LINEAR. An op is inside
+the loop of each RANGE that it depends on; END and REDUCE leave the loops of their ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AnyOf,
+    opt_prop_def,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryWriteEffect, NoTerminator, Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import AxisType, AxisTypeAttr, OptAttr
+from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, TgOp, Value
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.syntax import op_definition
+
+EDGE = AnyOf((VOID_EDGE, TENSOR))
+"""Constraint: anything that can be waited for."""
+
+
+@op_definition
+class RangeOp(TgOp):
+    """RANGE (bound,), type: an iterator from 0 to bound; its axis id is unique in the kernel.
+
+    `%1 = tg.range 0 loop to %0 : tensor<index>`
+    """
+
+    name = "tg.range"
+
+    axis = prop_def(IntAttr)
+    axis_type = prop_def(AxisTypeAttr)
+    bound = operand_def(TENSOR)
+    result = result_def(INDEX_SCALAR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "custom<Int>($axis) $axis_type `to` $bound attr-dict `:` type($bound)"
+
+    def __init__(self, axis: int, axis_type: AxisType, bound: Value):
+        self.infer((bound,), {"axis": IntAttr(axis), "axis_type": AxisTypeAttr(axis_type)})
+
+    def verify_rule(self) -> None:
+        if not dtype_of(self.bound).is_integer or tensor(self.bound).get_shape():
+            raise VerifyException(f"the bound of a range is an integer, not {self.bound.type}")
+
+
+def dependent_ranges(root: SSAValue) -> set[RangeOp]:
+    """The RANGEs whose loops a value is in: those it depends on that no END or REDUCE closed."""
+    open_ranges: dict[SSAValue, frozenset[RangeOp]] = {}
+    stack = [root]
+    while stack:
+        value = stack[-1]
+        owner = value.owner
+        if value in open_ranges:
+            stack.pop()
+        elif isinstance(owner, Block):
+            open_ranges[value] = frozenset()
+        elif missing := [o for o in owner.operands if o not in open_ranges]:
+            stack.extend(missing)
+        else:
+            open_ranges[value] = ranges_after(owner, [open_ranges[o] for o in owner.operands])
+    return set(open_ranges[root])
+
+
+def ranges_after(op: Operation, sources: Sequence[frozenset[RangeOp]]) -> frozenset[RangeOp]:
+    """The ranges open in an op's result, given those open in its operands."""
+    result: frozenset[RangeOp] = frozenset().union(*sources)
+    if isinstance(op, RangeOp):
+        return result | {op}
+    closed = getattr(op, "ranges", ())
+    return result.difference(r.owner for r in closed) if closed else result
+
+
+@op_definition
+class EndOp(TgOp):
+    """END (body, ranges...): close the loops of ranges, the innermost first.
+
+    `%3 = tg.end %2 over %1, %0 : !tg.void`
+    """
+
+    name = "tg.end"
+
+    body = operand_def(EDGE)
+    ranges = var_operand_def(INDEX_SCALAR)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    assembly_format = "$body `over` $ranges attr-dict `:` type($body)"
+
+    def __init__(self, body: Value, ranges: Sequence[Value]):
+        self.infer((body, *ranges))
+
+    def verify_rule(self) -> None:
+        if not self.ranges:
+            raise VerifyException("an END closes at least one range")
+        open_ranges = dependent_ranges(self.body)
+        inner: set[RangeOp] = set()
+        for value in self.ranges:
+            range = value.owner
+            if not isinstance(range, RangeOp):
+                raise VerifyException("an END closes RANGEs only")
+            if range not in open_ranges:
+                raise VerifyException(f"range {range.axis.data} is not open in the body")
+            if range in inner or any(
+                isinstance(use.operation, EndOp) and use.operation is not self
+                for use in value.uses
+                if use.index > 0
+            ):
+                raise VerifyException(f"range {range.axis.data} is closed more than once")
+            if inner & dependent_ranges(range.bound):
+                raise VerifyException(
+                    f"range {range.axis.data} is inside a range that is closed before it"
+                )
+            inner.add(range)
+
+
+@op_definition
+class AfterOp(TgOp):
+    """AFTER (buf, deps...): buf, once deps have executed. Assign is STORE followed by AFTER.
+
+    `%2 = tg.after %0, %1 : tensor<4xf32, #tg.place<"CPU", global>>, !tg.void`
+    """
+
+    name = "tg.after"
+
+    buffer = operand_def(TENSOR)
+    dependencies = var_operand_def(EDGE)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$buffer `,` $dependencies attr-dict `:` custom<Signature>(functional-type(operands, results))"
+
+    def __init__(self, buffer: Value, dependencies: Sequence[Value]):
+        self.infer((buffer, *dependencies))
+
+    def verify_rule(self) -> None:
+        if not is_memory(self.buffer):
+            raise VerifyException(f"AFTER takes memory or a movement of it, not {self.buffer.type}")
+        if not self.dependencies:
+            raise VerifyException("AFTER waits for at least one op")
+
+
+@op_definition
+class GroupOp(TgOp):
+    """GROUP (u0, u1, ...): merge several STOREs into one node, unordered.
+
+    `%2 = tg.group %0, %1 : !tg.void, !tg.void`
+    """
+
+    name = "tg.group"
+
+    members = var_operand_def(VOID_EDGE)
+    result = result_def(VOID_EDGE)
+
+    assembly_format = "$members attr-dict"
+
+    def __init__(self, members: Sequence[Value]):
+        self.infer(members)
+
+
+@op_definition
+class SinkOp(TgOp):
+    """SINK (s0, s1, ...): collect side effects into a single root node.
+
+    In a kernel it records the OptOps that were applied, from left to right.
+
+    `%1 = tg.sink %0 : !tg.void`
+    """
+
+    name = "tg.sink"
+
+    effects = var_operand_def(EDGE)
+    opts = opt_prop_def(ArrayAttr[OptAttr])
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = "$effects (`opts` $opts^)? attr-dict `:` type($effects)"
+
+    def __init__(self, effects: Sequence[Value], opts: ArrayAttr[OptAttr] | None = None):
+        self.infer(effects, {"opts": opts})
+
+    def verify_rule(self) -> None:
+        if self.result.first_use is not None:
+            raise VerifyException("a SINK is a root: nothing may use it")
+        for effect in self.effects:
+            if isinstance(effect.type, type(self.result.type)) or is_memory(effect):
+                continue
+            raise VerifyException(f"a SINK collects effects and memory, not {effect.type}")
+
+
+@op_definition
+class LinearOp(TgOp):
+    """LINEAR (uops...): a total order of ops, in which RANGE/END and IF/ENDIF nest.
+
+    `%0 = tg.linear { ... }`
+    """
+
+    name = "tg.linear"
+
+    body = region_def("single_block")
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+
+    assembly_format = "attr-dict-with-keyword $body"
+
+    def __init__(self, body: Region):
+        self.infer((), regions=(body,))
+
+    def verify_rule(self) -> None:
+        """Each END closes the innermost open RANGEs, each ENDIF the innermost IF."""
+        open_ops: list[Operation] = []
+        for op in self.body.block.ops:
+            if op.name in ("tg.range", "tg.if"):
+                open_ops.append(op)
+            elif op.name in ("tg.end", "tg.endif"):
+                closed = op.operands[1:] if op.name == "tg.end" else op.operands
+                for value in closed:
+                    if not open_ops or value.owner is not open_ops.pop():
+                        raise VerifyException(f"{op.name} does not close the innermost open block")
+        if open_ops:
+            raise VerifyException(f"{open_ops[-1].name} is never closed")

@@ -1,0 +1,82 @@
+"""REDUCE: collapse axes to size 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
+from xdsl.irdl import (
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
+from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value
+from tgdialect.ops.canonicalization import HasTgCanonicalization
+from tgdialect.ops.ordering import RangeOp, dependent_ranges
+from tgdialect.ops.syntax import op_definition
+
+
+@op_definition
+class ReduceOp(TgOp):
+    """REDUCE (T, r0, r1, ...), op, axes: reduce T along axes and over ranges.
+
+    Each axis in `axes` becomes 1; ranges leave the shape. Invalid cells are skipped, and nothing to
+    reduce gives the identity of `op`. On floats the order is free for add and mul unless `ordered`
+    is set; f16, bf16 and fp8 accumulate in f32. On bools add is or, mul is and, max is or.
+
+    `%1 = tg.reduce add %0 [1] : tensor<4x8xf32> -> tensor<4x1xf32>`
+    `%1 = tg.reduce max %0 over %r : tensor<f32>`
+    """
+
+    name = "tg.reduce"
+
+    kind = prop_def(ReduceKindAttr, prop_name="op")
+    axes = prop_def(DenseArrayBase.constr(i64))
+    ordered = opt_prop_def(UnitAttr)
+    source = operand_def(TENSOR)
+    ranges = var_operand_def(INDEX_SCALAR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure(), HasTgCanonicalization())
+
+    assembly_format = (
+        "$op $source custom<Integers>($axes) (`over` $ranges^)? (`ordered` $ordered^)? attr-dict "
+        "`:` type($source) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        kind: ReduceKind,
+        source: Value,
+        axes: Sequence[int] = (),
+        ranges: Sequence[Value] = (),
+        *,
+        ordered: bool = False,
+    ):
+        self.infer(
+            (source, *ranges),
+            {
+                "op": ReduceKindAttr(kind),
+                "axes": DenseArrayBase.from_list(i64, axes),
+                "ordered": UnitAttr() if ordered else None,
+            },
+        )
+
+    def verify_rule(self) -> None:
+        if not self.ranges:
+            return
+        open_ranges = dependent_ranges(self.source)
+        for range in self.ranges:
+            if not isinstance(range.owner, RangeOp):
+                raise VerifyException("a REDUCE goes over RANGEs only")
+            if range.owner not in open_ranges:
+                raise VerifyException(
+                    "a REDUCE goes over a range that its operand does not depend on"
+                )

@@ -1,0 +1,197 @@
+"""Source ops: the leaves of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    IntAttr,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    AnyAttr,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import ConstantLike, MemoryAllocEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import AddrSpace, InvalidAttr
+from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value
+from tgdialect.ops.dtypes import (
+    DTYPES,
+    check_representable,
+    dtype_names,
+    number_attribute,
+)
+from tgdialect.ops.properties import dtype_of, number, place_of, tensor
+from tgdialect.ops.syntax import op_definition
+
+
+@op_definition
+class ParamOp(TgOp):
+    """PARAM (s), slot, dtype, device?, addrspace?: a placeholder of shape s, substituted in FUNCTION.
+
+    The result type says shape, dtype, device and addrspace; an index operand gives each `?`. An
+    integer scalar may have a name and bounds, which make it a symbolic dimension.
+
+    `%0 = tg.param 0 : tensor<4x8xf32, #tg.place<global>>`
+    `%n = tg.param 1 "n" min 1 max 64 : tensor<index>`
+    """
+
+    name = "tg.param"
+
+    slot = prop_def(IntAttr)
+    symbol = opt_prop_def(StringAttr, prop_name="name")
+    min = opt_prop_def(IntAttr)
+    max = opt_prop_def(IntAttr)
+    dims = var_operand_def(INDEX_SCALAR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "custom<Int>($slot) ($name^)? (`min` custom<Int>($min)^)? (`max` custom<Int>($max)^)? (`(` $dims^ `)`)? attr-dict "
+        "`:` type($result)"
+    )
+
+    def __init__(
+        self,
+        slot: int,
+        type: TensorType[Attribute],
+        dims: Sequence[Value] = (),
+        *,
+        name: str | None = None,
+        min: int | None = None,
+        max: int | None = None,
+    ):
+        self.infer(
+            dims,
+            {
+                "slot": IntAttr(slot),
+                "name": None if name is None else StringAttr(name),
+                "min": None if min is None else IntAttr(min),
+                "max": None if max is None else IntAttr(max),
+            },
+            type=type,
+        )
+
+    def verify_rule(self) -> None:
+        if self.slot.data < 0:
+            raise VerifyException(f"slot {self.slot.data} is negative")
+        if self.min is None and self.max is None:
+            return
+        type, dtype = tensor(self.result), dtype_of(self.result)
+        if not dtype.is_integer or type.get_shape():
+            raise VerifyException(f"min and max are for integer scalars, not {type}")
+        low = dtype.low if self.min is None else self.min.data
+        high = dtype.high if self.max is None else self.max.data
+        if low > high:
+            raise VerifyException(f"min {low} is greater than max {high}")
+        if low < dtype.low or high > dtype.high:
+            raise VerifyException(f"[{low}, {high}] is outside the range of {dtype.name}")
+
+
+@op_definition
+class BufferOp(TgOp):
+    """BUFFER (s), slot, dtype, device, addrspace: memory of shape s.
+
+    A tuple of devices holds the whole buffer in equal parts, split on axis 0.
+
+    `%0 = tg.buffer 0 : tensor<4x8xf32, #tg.place<"CPU", global>>`
+    """
+
+    name = "tg.buffer"
+
+    slot = prop_def(IntAttr)
+    dims = var_operand_def(INDEX_SCALAR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(MemoryAllocEffect())
+
+    assembly_format = "custom<Int>($slot) (`(` $dims^ `)`)? attr-dict `:` type($result)"
+
+    def __init__(self, slot: int, type: TensorType[Attribute], dims: Sequence[Value] = ()):
+        self.infer(dims, {"slot": IntAttr(slot)}, type=type)
+
+    def verify_rule(self) -> None:
+        type = tensor(self.result)
+        place = place_of(type)
+        if self.slot.data < 0:
+            raise VerifyException(f"slot {self.slot.data} is negative")
+        if place.addrspace is None:
+            raise VerifyException("a buffer needs an address space: global, local or reg")
+        if place.addrspace is AddrSpace.GLOBAL and place.device is None:
+            raise VerifyException("a global buffer needs a device")
+        if isinstance(place.device, tuple):
+            devices = len(place.device)
+            if place.axis != 0:
+                raise VerifyException(f"a buffer on {devices} devices is sharded on axis 0")
+            if not type.get_shape() or type.get_shape()[0] % devices:
+                raise VerifyException(
+                    f"axis 0 of {type} does not split into {devices} equal shards"
+                )
+
+
+@op_definition
+class ConstOp(TgOp):
+    """CONST (), value, dtype: a scalar of shape (). Vector constants are STACKs of it.
+
+    `%0 = tg.const 1.5 : tensor<f32>`, `%1 = tg.const true : tensor<i1>`,
+    `%2 = tg.const -inf : tensor<f32>`, `%3 = tg.const invalid : tensor<f32>`
+    """
+
+    name = "tg.const"
+
+    value = prop_def(AnyAttr())
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure(), ConstantLike())
+
+    assembly_format = "custom<Constant>($value, type($result)) attr-dict"
+
+    def __init__(self, value: float | Attribute, dtype: Attribute | None = None):
+        """A Python number with its dtype, or the attribute that says both."""
+        if not isinstance(value, Attribute):
+            if dtype is None or dtype not in DTYPES:
+                raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+            value = number_attribute(value, dtype)
+        self.infer((), {"value": value})
+
+    def verify_rule(self) -> None:
+        if not isinstance(self.value, InvalidAttr):
+            check_representable(dtype_of(self.result), number(self.value))
+
+
+@op_definition
+class BinaryDataOp(TgOp):
+    """BINARY (), data: raw bytes, written in hexadecimal; ui8 of shape (len(data),).
+
+    `%0 = tg.binary "7f454c46" : tensor<4xui8>`
+    """
+
+    name = "tg.binary"
+
+    data = prop_def(StringAttr)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$data attr-dict `:` type($result)"
+
+    def __init__(self, data: bytes):
+        self.infer((), {"data": StringAttr(data.hex())})
+
+    @property
+    def bytes(self) -> bytes:
+        return bytes.fromhex(self.data.data)
+
+    def verify_rule(self) -> None:
+        text = self.data.data
+        if len(text) % 2 or any(c not in "0123456789abcdef" for c in text):
+            raise VerifyException(f"{text!r} is not a string of lower-case hexadecimal bytes")

@@ -1,0 +1,246 @@
+"""Assembly-format pieces shared by all ops, and the lazy compilation of assembly formats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, TypeVar, cast
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FloatAttr,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    FormatProgram,
+    FunctionalTypeDirective,
+    ParsingState,
+    PrintingState,
+    TypeDirective,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.dtypes import DTYPES, dtype_names, number_attribute, round_to
+
+OpT = TypeVar("OpT", bound=IRDLOperation)
+
+
+@irdl_custom_directive
+class Signature(CustomDirective):
+    """Operand and result types, as short as they can be said without ambiguity.
+
+    `T` where every type is T; `A -> R` for one operand; `(A, B) -> R` otherwise. Used as
+    `custom<Signature>(functional-type(operands, results))`.
+    """
+
+    types: FunctionalTypeDirective
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        operands = self.types.operand_typeable_directive
+        results = self.types.result_typeable_directive
+        n_operands = sum(len(o) for o in state.operands if o is not None)
+        position = parser.pos
+        if parser.parse_optional_punctuation("("):
+            types = self._parse_list(parser)
+            parser.parse_punctuation(")")
+        else:
+            types = self._parse_list(parser)
+        if parser.parse_optional_punctuation("->"):
+            result = parser.parse_type()
+        else:
+            if len(types) != 1:
+                parser.raise_error("expected '->' and a result type")
+            result, types = types[0], types * n_operands
+        try:
+            operands.set_types(state, types)
+            if len(types) != n_operands:
+                raise VerifyException(f"{n_operands} operands but {len(types)} operand types")
+        except VerifyException as e:
+            parser.raise_error(str(e), at_position=position, end_position=parser.pos)
+        results.set_types(state, (result,))
+
+    @staticmethod
+    def _parse_list(parser: Parser) -> list[Attribute]:
+        types = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_type, parser.parse_type
+        )
+        return cast(list[Attribute], types or [])
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        operands = self.types.operand_typeable_directive.get_types(op)
+        (result,) = self.types.result_typeable_directive.get_types(op)
+        if all(type == result for type in operands):
+            printer.print_attribute(result)
+        else:
+            self._print_functional(printer, operands, result)
+
+    @staticmethod
+    def _print_functional(
+        printer: Printer, operands: Sequence[Attribute], result: Attribute
+    ) -> None:
+        if len(operands) == 1:
+            printer.print_attribute(operands[0])
+        else:
+            with printer.in_parens():
+                printer.print_list(operands, printer.print_attribute)
+        printer.print_string(" -> ")
+        printer.print_attribute(result)
+
+
+@irdl_custom_directive
+class Integers(CustomDirective):
+    """A bracketed list of integers, or of booleans for an `array<i1>`: `[1, 0, 2]`."""
+
+    values: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        values = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=True)
+        )
+        element: IntegerType = i1 if self.values.name == "flags" else i64
+        self.values.set(state, DenseArrayBase.from_list(element, values))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        array = cast(DenseArrayBase[IntegerType], self.values.get(op))
+        with printer.in_square_brackets():
+            printer.print_list(
+                array.get_values(),
+                lambda v: printer.print_string(
+                    str(bool(v)).lower() if array.elt_type == i1 else str(v)
+                ),
+            )
+
+
+@irdl_custom_directive
+class Int(CustomDirective):
+    """A bare integer for an `IntAttr`: `3`."""
+
+    value: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.value.set(state, IntAttr(parser.parse_integer(allow_boolean=False)))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        printer.print_string(str(cast(IntAttr, self.value.get(op)).data))
+
+    def is_present(self, op: IRDLOperation) -> bool:
+        return self.value.get(op) is not None
+
+    def is_anchorable(self) -> bool:
+        return True
+
+
+_NONFINITE = {"nan": math.nan, "inf": math.inf}
+
+
+@irdl_custom_directive
+class Constant(CustomDirective):
+    """A number and the tensor type that says its dtype: `1.5 : tensor<f32>`.
+
+    Beside MLIR's spellings there are `nan`, `inf`, `-inf` and `invalid`.
+    """
+
+    value: AttributeVariable
+    type: TypeDirective
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        position = parser.pos
+        negative = parser.parse_optional_punctuation("-") is not None
+        keyword = parser.parse_optional_keyword_in((*_NONFINITE, "invalid"))
+        number: int | float | None = None
+        if keyword is None:
+            number = parser.parse_number(allow_boolean=not negative)
+        end = parser.pos
+        parser.parse_punctuation(":")
+        self.type.parse(parser, state)
+        ((type,),) = (t for t in state.result_types if t is not None)
+        try:
+            self.value.set(state, self._attribute(type, keyword, number, negative))
+        except VerifyException as e:
+            parser.raise_error(str(e), at_position=position, end_position=end)
+
+    @staticmethod
+    def _attribute(
+        type: Attribute, keyword: str | None, number: float | None, negative: bool
+    ) -> Attribute:
+        dtype = type.element_type if isinstance(type, TensorType) else type
+        if keyword == "invalid":
+            return InvalidAttr(dtype)
+        if number is None:
+            number = _NONFINITE[keyword or ""]
+        return literal(-number if negative else number, dtype)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        value = self.value.get(op)
+        if isinstance(value, InvalidAttr):
+            printer.print_string("invalid")
+        elif isinstance(value, FloatAttr) and not math.isfinite(value.value.data):
+            printer.print_string(str(value.value.data))
+        elif isinstance(value, FloatAttr | IntegerAttr):
+            value.print_without_type(printer)
+        else:
+            printer.print_attribute(cast(Attribute, value))
+        printer.print_string(" :")
+        self.type.print(printer, state, op)
+
+
+def literal(value: float, dtype: Attribute) -> Attribute:
+    """A number that was written down, as an attribute of `dtype`: floats round, integers must fit."""
+    row = DTYPES.get(dtype)
+    if row is None:
+        raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+    if row.is_float:
+        rounded = round_to(row, value)
+        if math.isfinite(value) and not math.isfinite(rounded):
+            raise VerifyException(f"{value} is not representable in {row.name}")
+        return number_attribute(rounded, dtype)
+    return number_attribute(value, dtype)
+
+
+@cache
+def _format_program(op_type: type[IRDLOperation]) -> FormatProgram:
+    assembly_format = op_type.assembly_format
+    assert assembly_format is not None
+    return FormatProgram.from_str(assembly_format, op_type.get_irdl_definition())
+
+
+def op_definition(cls: type[OpT]) -> type[OpT]:
+    """`irdl_op_definition`, but the assembly format is compiled when it is first used.
+
+    Compiling a format costs half a millisecond and the dialect has a hundred ops: this keeps
+    `tg-opt` as quick to start as `xdsl-opt`.
+    """
+    assembly_format = cls.assembly_format
+    if assembly_format is None:
+        return irdl_op_definition(cls)
+    cls.assembly_format = None
+    op = irdl_op_definition(cls)
+    op.assembly_format = assembly_format
+
+    def parse(op_type: type[IRDLOperation], parser: Parser) -> Any:
+        return _format_program(op_type).parse(parser, op_type)
+
+    def print(self: IRDLOperation, printer: Printer) -> None:
+        _format_program(type(self)).print(printer, self)
+
+    setattr(op, "parse", classmethod(parse))  # noqa: B010
+    setattr(op, "print", print)  # noqa: B010
+    return op

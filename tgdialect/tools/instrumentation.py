@@ -1,0 +1,187 @@
+"""What happens around the passes: dumps, timing, verification and the reporting of failures."""
+
+import sys
+import time
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Protocol, cast, runtime_checkable
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import (
+    ArgSpecParseError,
+    DiagnosticException,
+    ParseError,
+    ShrinkException,
+)
+
+from tgdialect.diagnostics import (
+    CompilationError,
+    Diagnostic,
+    diagnose,
+    exception_text,
+    one_line,
+    verify_module,
+)
+
+DEBUG_HINT = "(set TG_DEBUG=1 for the traceback)"
+
+
+@runtime_checkable
+class PipelinePass(Protocol):
+    """A pass that is others in a row, which are dumped, timed and verified one by one."""
+
+    def pipeline(self) -> Sequence[ModulePass]:
+        """The passes to run instead."""
+        ...
+
+
+def flatten(passes: Sequence[ModulePass]) -> list[ModulePass]:
+    """The passes with those that are pipelines replaced by what they consist of."""
+    flat: list[ModulePass] = []
+    pending = list(reversed(passes))
+    while pending:
+        pass_ = pending.pop()
+        if isinstance(pass_, PipelinePass):
+            pending += reversed(pass_.pipeline())
+        else:
+            flat.append(pass_)
+    return flat
+
+
+@dataclass
+class Timing:
+    """Wall time by activity, in the order in which the activities first began."""
+
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    started: float = field(default_factory=time.perf_counter)
+
+    @contextmanager
+    def measure(self, name: str) -> Generator[None, None, None]:
+        """Count the time within the context as `name`'s."""
+        self.seconds.setdefault(name, 0.0)
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] += time.perf_counter() - start
+
+    def table(self) -> str:
+        """The report as mlir-opt prints it."""
+        total = time.perf_counter() - self.started
+        rows = [*self.seconds.items(), ("Rest", total - sum(self.seconds.values()))]
+        rule = f"==={'-' * 73}==="
+        lines = [
+            rule,
+            f"{'... Execution time report ...':^79}".rstrip(),
+            rule,
+            f"  Total Execution Time: {total:.4f} seconds",
+            "",
+            "  ----Wall Time----  ----Name----",
+        ]
+        lines += (
+            f"  {seconds:8.4f} ({100 * seconds / total:5.1f}%)  {name}"
+            for name, seconds in (*rows, ("Total", total))
+        )
+        return "\n".join(lines)
+
+
+@contextmanager
+def failures_as_diagnostics(activity: str, file: str) -> Generator[None, None, None]:
+    """
+    Within the context, whatever is raised becomes a `CompilationError` that names the activity
+    ("pass cse"), at the operation it is about where that is known, else at `file`.
+    """
+    try:
+        yield
+    except (CompilationError, DiagnosticException) as error:
+        raise CompilationError(diagnose(error, file, f"{activity}: ")) from error
+    except ParseError as error:
+        # The text is not the user's file: a pass has parsed something of its own.
+        message = f"{activity}: {one_line(str(error))}"
+        raise CompilationError(Diagnostic(message, file=file)) from error
+    except RecursionError as error:
+        message = f"{activity}: the IR is nested too deeply"
+        raise CompilationError(Diagnostic(message, file=file)) from error
+    except NotImplementedError as error:
+        # How xDSL's targets say that they do not know an operation.
+        raise CompilationError(
+            diagnose(DiagnosticException(str(error)), file, f"{activity}: not supported: ")
+        ) from error
+    except ShrinkException:
+        raise
+    except (Exception, ArgSpecParseError) as error:
+        message = f"internal error in {activity}: {one_line(exception_text(error))} {DEBUG_HINT}"
+        raise CompilationError(replace(diagnose(error, file)[0], message=message)) from error
+
+
+@dataclass(frozen=True)
+class PassRunner:
+    """Runs passes on a module, and around each of them what the flags ask for."""
+
+    passes: Sequence[ModulePass]
+    print_before: Collection[str] = ()
+    """Names of passes; `*` is every pass."""
+    print_after: Collection[str] = ()
+    print_between: bool = False
+    print_time: bool = False
+    verify: bool = True
+    verify_each: bool = True
+    verify_levels: bool = False
+    printer: Callable[[], Printer] = lambda: Printer(stream=sys.stderr)
+
+    def run(self, ctx: Context, module: ModuleOp, file: str, timing: Timing) -> None:
+        """Run the passes. Raises `CompilationError` at the first failure; `file` is named in it."""
+        if self.verify:
+            with timing.measure("Verifier"):
+                verify_module(module)
+        for index, pass_ in enumerate(self.passes):
+            self._dump(module, "Before", pass_, self.print_before)
+            start = time.perf_counter()
+            with timing.measure(pass_.name), failures_as_diagnostics(f"pass {pass_.name}", file):
+                pass_.apply(ctx, module)
+            if self.print_time:
+                seconds = time.perf_counter() - start
+                print(f"Pass {pass_.name} took {seconds} seconds", file=sys.stderr)
+            self._dump(module, "After", pass_, self.print_after)
+            if self.verify and self.verify_each:
+                with timing.measure("Verifier"):
+                    self._verify_after(pass_, module, file)
+            if self.print_between and index + 1 < len(self.passes):
+                print(f"IR after {pass_.name}:", file=sys.stderr)
+                self._print(module)
+                print("\n\n\n", file=sys.stderr)
+
+    def _verify_after(self, pass_: ModulePass, module: ModuleOp, file: str) -> None:
+        try:
+            verify_module(module)
+        except CompilationError as error:
+            invalid = f"pass {pass_.name} left invalid IR: "
+            raise CompilationError(
+                [
+                    replace(each, file=each.file or file, message=invalid + each.message)
+                    for each in error.diagnostics
+                ]
+            ) from error
+        level = getattr(pass_, "level_after", None)
+        if self.verify_levels and isinstance(level, str):
+            # Loaded when asked for: with it comes every tg operation.
+            verify_level = cast(
+                Callable[[ModuleOp, str], None],
+                import_module("tgdialect.lowering.verify").verify_level,
+            )
+            with failures_as_diagnostics(f"after pass {pass_.name}, level {level}", file):
+                verify_level(module, level)
+
+    def _dump(self, module: ModuleOp, when: str, pass_: ModulePass, names: Collection[str]) -> None:
+        if "*" in names or pass_.name in names:
+            print(f"// -----// IR Dump {when} {pass_.name} //----- //", file=sys.stderr)
+            self._print(module)
+            print("\n", file=sys.stderr)
+
+    def _print(self, module: ModuleOp) -> None:
+        self.printer().print_op(module)

@@ -1,0 +1,132 @@
+"""From the text of a pipeline to passes, with errors that say what would have been right."""
+
+import dataclasses
+import difflib
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar, get_type_hints
+
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterType
+from xdsl.utils.hints import isa, type_repr
+
+from tgdialect.tools.pipeline_parser import Option, Spec, spec_error
+
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?")
+
+_Convertible = TypeVar("_Convertible", bound=ArgSpecConvertible)
+
+
+def nearest_names(name: str, known: Collection[str]) -> list[str]:
+    """Up to three known names that resemble `name`; our own, which start with `tg-`, first."""
+    ours = [each for each in known if each.startswith("tg-")]
+    nearest = (
+        difflib.get_close_matches(name, ours)
+        + difflib.get_close_matches(f"tg-{name}", ours)
+        + difflib.get_close_matches(name, known)
+    )
+    return list(dict.fromkeys(nearest))[:3]
+
+
+def _value(text: str, quoted: bool) -> ParameterType:
+    if quoted:
+        return text
+    if text in ("true", "false"):
+        return text == "true"
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return text
+
+
+def _accepts(values: tuple[ParameterType, ...], expected: Any) -> bool:
+    """Whether xDSL's `from_spec` takes the values for an option of this type."""
+    if not values:
+        return isa(None, expected)
+    return (len(values) == 1 and isa(values[0], expected)) or isa(values, expected)
+
+
+def _convert(option: Option, expected: Any) -> tuple[ParameterType, ...] | None:
+    """
+    The values of an option as its type wants them, None if they cannot be. As in MLIR, an
+    option alone switches a flag on, a flag may be 0 or 1, and any text is a string.
+    """
+    plain = tuple(_value(*each) for each in zip(option.values, option.quoted, strict=True))
+    readings: list[tuple[ParameterType, ...]] = [plain, option.values]
+    if all(isinstance(value, int) for value in plain):
+        readings.append(tuple(float(value) for value in plain))
+    if not plain:
+        readings.append((True,))
+    if plain in ((0,), (1,)):
+        readings.append((plain == (1,),))
+    return next((reading for reading in readings if _accepts(reading, expected)), None)
+
+
+def _options_text(cls: type[ArgSpecConvertible], types: Mapping[str, Any]) -> str:
+    options = ", ".join(
+        f"{field.name.replace('_', '-')}: {type_repr(types[field.name])}"
+        for field in dataclasses.fields(cls)
+    )
+    return f"its options are {options}" if options else "it has no options"
+
+
+def instantiate(
+    kind: str, spec: Spec, available: Mapping[str, Callable[[], type[_Convertible]]]
+) -> _Convertible:
+    """
+    The pass or target (`kind` says which, for messages) with its options checked and set.
+    Raises `CompilationError`.
+    """
+    if spec.name not in available:
+        nearest = nearest_names(spec.name, available)
+        hint = "tg-opt --list-passes lists all"
+        if kind != "pass":
+            hint = f"choose from {', '.join(sorted(available))}"
+        if nearest:
+            hint = f"did you mean {' or '.join(nearest)}?"
+        raise spec_error(spec.text, spec.offset, f"unknown {kind} '{spec.name}'; {hint}")
+    cls = available[spec.name]()
+    types = get_type_hints(cls)
+    fields = {field.name for field in dataclasses.fields(cls) if field.init}
+    parameters: dict[str, tuple[ParameterType, ...]] = {}
+    for option in spec.options:
+        where = f"{kind} '{spec.name}'"
+        shown = option.name.replace("_", "-")
+        if option.name not in fields:
+            message = f"{where} has no option '{shown}'; {_options_text(cls, types)}"
+            raise spec_error(spec.text, option.offset, message)
+        expected = types[option.name]
+        if (values := _convert(option, expected)) is None:
+            given = f"'{','.join(option.values)}'" if option.values else "no value"
+            message = f"option '{shown}' of {where} is {type_repr(expected)}, not {given}"
+            raise spec_error(spec.text, option.offset, message)
+        parameters[option.name] = values
+    if missing := sorted(cls.required_fields() - parameters.keys()):
+        names = ", ".join(f"{name.replace('_', '-')}: {type_repr(types[name])}" for name in missing)
+        raise spec_error(spec.text, spec.offset, f"{kind} '{spec.name}' requires {names}")
+    try:
+        return cls.from_spec(ArgSpec(spec.name, parameters))
+    except Exception as error:
+        # A class may check the values of its options further in its __post_init__.
+        message = f"{kind} '{spec.name}': {error or type(error).__name__}"
+        raise spec_error(spec.text, spec.offset, message) from error
+
+
+def build_pipeline(
+    specs: Collection[Spec],
+    available: Mapping[str, Callable[[], type[ModulePass]]],
+    refused: Collection[str] = (),
+) -> list[ModulePass]:
+    """
+    The passes that the specs name. `refused` are names that exist but start other programs.
+    Raises `CompilationError` at the first spec that is wrong.
+    """
+    passes: list[ModulePass] = []
+    for spec in specs:
+        if spec.name in refused:
+            message = f"pass '{spec.name}' starts another program: it needs --allow-external"
+            raise spec_error(spec.text, spec.offset, message)
+        passes.append(instantiate("pass", spec, available))
+    return passes

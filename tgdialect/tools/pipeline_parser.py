@@ -1,0 +1,204 @@
+"""
+The text of a pipeline.
+
+```
+pipeline ::= (`builtin.module` | `any`) `(` passes `)`      MLIR's spelling
+           | passes                                         xDSL's spelling
+passes   ::= (pass (`,` pass)*)?
+pass     ::= name (`{` option* `}`)?
+           | `mlir-opt` `[` any text `]`                    xDSL's: a pipeline for mlir-opt
+option   ::= name (`=` value (`,` value)*)?                 also `=[...]` or `={...}`: a list
+value    ::= number | `true` | `false` | text | string in double quotes
+```
+
+White space separates options and is free elsewhere; `-` and `_` are the same in option names.
+The grammar is written out here and not xDSL's parser called, because that one knows neither
+anchors nor free white space, and its errors do not say where they are.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from tgdialect.diagnostics import CompilationError, Diagnostic, SourceFile
+
+ANCHORS = ("builtin.module", "any")
+"""The operations that a pipeline may be anchored on: passes run on the top-level module."""
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_VALUE = re.compile(r"[^\s,{}()\[\]\"=]+")
+_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_SPACE = re.compile(r"\s*")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option as it was written; `offset` is where in the pipeline's text."""
+
+    name: str
+    values: tuple[str, ...]
+    quoted: tuple[bool, ...]
+    offset: int
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A pass (or target) name with its options, as it was written in `text`."""
+
+    name: str
+    options: tuple[Option, ...]
+    offset: int
+    text: str
+
+
+def spec_error(text: str, offset: int, message: str) -> CompilationError:
+    """An error in the text of a pipeline or target, shown with a caret."""
+    source = SourceFile("", text)
+    line, column = source.position(offset)
+    return CompilationError(Diagnostic(message, column=column, source_line=source.line(line)))
+
+
+class _PipelineParser:
+    """Recursive descent over the text of a pipeline; `offset` is how far it has read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.offset = 0
+
+    def fail(self, message: str, offset: int | None = None) -> NoReturn:
+        raise spec_error(self.text, self.offset if offset is None else offset, message)
+
+    def skip_space(self) -> bool:
+        """Go past white space; whether there was any."""
+        start = self.offset
+        if (match := _SPACE.match(self.text, start)) is not None:
+            self.offset = match.end()
+        return self.offset > start
+
+    def accept(self, character: str) -> bool:
+        self.skip_space()
+        found = self.text.startswith(character, self.offset)
+        self.offset += found
+        return found
+
+    def expect(self, character: str, context: str) -> None:
+        if not self.accept(character):
+            found = self.text[self.offset : self.offset + 1]
+            what = f"found '{found}'" if found else "the text ends"
+            self.fail(f"expected '{character}' {context}, {what}")
+
+    def match(self, pattern: re.Pattern[str]) -> str | None:
+        self.skip_space()
+        if (match := pattern.match(self.text, self.offset)) is None:
+            return None
+        self.offset = match.end()
+        return match.group()
+
+    def expect_end(self) -> None:
+        self.skip_space()
+        if self.offset < len(self.text):
+            self.fail(f"unexpected '{self.text[self.offset]}' after the end")
+
+    def parse_pipeline(self, anchor_required: bool) -> list[Spec]:
+        start = self.offset
+        name = self.match(_NAME)
+        if name is not None and self.accept("("):
+            if name not in ANCHORS:
+                self.fail(f"passes run on 'builtin.module', not on '{name}'", start)
+            specs = self.parse_passes()
+            self.expect(")", "at the end of the pipeline")
+        else:
+            if anchor_required:
+                text = self.text.strip()
+                self.fail(f"expected 'builtin.module(...)': write 'builtin.module({text})'", start)
+            self.offset = start
+            specs = self.parse_passes()
+        self.expect_end()
+        return specs
+
+    def parse_passes(self) -> list[Spec]:
+        """Passes separated by commas; nothing between two commas is no pass."""
+        specs: list[Spec] = []
+        while True:
+            self.skip_space()
+            if self.text[self.offset : self.offset + 1] not in (",", ")", ""):
+                specs.append(self.parse_spec())
+            if not self.accept(","):
+                return specs
+
+    def parse_spec(self) -> Spec:
+        self.skip_space()
+        start = self.offset
+        if (name := self.match(_NAME)) is None:
+            self.fail(f"expected a name, found '{self.text[start : start + 1]}'")
+        options: tuple[Option, ...] = ()
+        if name == "mlir-opt" and self.accept("["):
+            options = (self.parse_mlir_opt_pipeline(),)
+        elif self.accept("{"):
+            options = self.parse_options(name)
+        elif self.accept("("):
+            self.fail(
+                f"a pipeline nested on '{name}' is not supported: passes run on the top-level "
+                "'builtin.module' and find the operations themselves",
+                start,
+            )
+        return Spec(name, options, start, self.text)
+
+    def parse_mlir_opt_pipeline(self) -> Option:
+        start, depth = self.offset, 1
+        while depth:
+            character = self.text[self.offset : self.offset + 1]
+            if not character:
+                self.fail("expected ']' at the end of the pipeline for mlir-opt, the text ends")
+            depth += (character == "[") - (character == "]")
+            self.offset += 1
+        pipeline = f"builtin.module({self.text[start : self.offset - 1]})"
+        flags = ("--mlir-print-op-generic", "--allow-unregistered-dialect", "-p", pipeline)
+        return Option("arguments", flags, (True,) * len(flags), start)
+
+    def parse_options(self, owner: str) -> tuple[Option, ...]:
+        options: dict[str, Option] = {}
+        while not self.accept("}"):
+            start = self.offset
+            if (name := self.match(_NAME)) is None:
+                found = self.text[self.offset : self.offset + 1]
+                what = f"found '{found}'" if found else "the text ends"
+                self.fail(f"expected an option of '{owner}' or '}}', {what}")
+            name = name.replace("-", "_")
+            if name in options:
+                self.fail(f"option '{name}' of '{owner}' is given twice", start)
+            texts, quoted = self.parse_values() if self.accept("=") else ((), ())
+            options[name] = Option(name, texts, quoted, start)
+        return tuple(options.values())
+
+    def parse_values(self) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+        closing = next((end for begin, end in ("[]", "{}") if self.accept(begin)), None)
+        values = [self.parse_value()]
+        while self.accept(","):
+            values.append(self.parse_value())
+        if closing is not None:
+            self.expect(closing, "at the end of the list")
+        return tuple(text for text, _ in values), tuple(quoted for _, quoted in values)
+
+    def parse_value(self) -> tuple[str, bool]:
+        if (string := self.match(_STRING)) is not None:
+            return re.sub(r"\\(.)", r"\1", string[1:-1]), True
+        if (text := self.match(_VALUE)) is None:
+            self.fail("expected a value")
+        return text, False
+
+
+def parse_pipeline(text: str, anchor_required: bool = False) -> list[Spec]:
+    """
+    The passes that a pipeline names, not looked up yet. `anchor_required` as for MLIR's
+    `--pass-pipeline`. Raises `CompilationError`.
+    """
+    return _PipelineParser(text).parse_pipeline(anchor_required)
+
+
+def parse_spec(text: str) -> Spec:
+    """One name with options, as `-t` takes it. Raises `CompilationError`."""
+    parser = _PipelineParser(text)
+    spec = parser.parse_spec()
+    parser.expect_end()
+    return spec

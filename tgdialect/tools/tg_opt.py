@@ -1,0 +1,332 @@
+"""
+`tg-opt`: parse, verify, transform and print IR.
+
+xDSL's driver with MLIR's flags, and with errors that say where: `file:line:col: error: ...`.
+Nothing is written, neither to stdout nor to the file of `-o`, when a run fails.
+"""
+
+import argparse
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from io import StringIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
+from xdsl.printer import Printer
+from xdsl.targets.mlir import MLIRTarget
+from xdsl.utils.exceptions import ShrinkException
+from xdsl.utils.target import Target
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from tgdialect.diagnostics import (
+    CompilationError,
+    Diagnostic,
+    Severity,
+    SourceFile,
+    attach_source,
+    decode_source,
+    diagnostic_handler,
+    exception_text,
+    one_line,
+    parse_module,
+)
+from tgdialect.tools import registry
+from tgdialect.tools.arguments import ArgumentParser, add_arguments
+from tgdialect.tools.external import EXTERNAL_PASSES, no_external_programs
+from tgdialect.tools.instrumentation import (
+    DEBUG_HINT,
+    PassRunner,
+    Timing,
+    failures_as_diagnostics,
+    flatten,
+)
+from tgdialect.tools.pass_pipeline import (
+    build_pipeline,
+    instantiate,
+    nearest_names,
+)
+from tgdialect.tools.pipeline_parser import parse_pipeline, parse_spec
+from tgdialect.tools.verify_diagnostics import check_diagnostics
+
+_SPLIT_LINE = re.compile(r"^// -----[ \t]*\r?(\n|\Z)", re.MULTILINE)
+_STDIN_NAME = "<stdin>"
+
+
+class TgOptMain(xDSLOptMain):
+    """One invocation of tg-opt. Everything the user can get wrong raises `CompilationError`."""
+
+    passes: list[ModulePass]
+    target: Target
+
+    def __init__(self, args: Sequence[str]):
+        # In place of xDSL's constructor, which discovers plugins three times, exits in the middle
+        # and answers malformed pipelines with tracebacks.
+        self.available_frontends = {}
+        self.available_passes = {}
+        self.available_targets = {}
+        self.register_all_passes()
+        self.register_all_targets()
+        parser = ArgumentParser()
+        self.register_all_arguments(parser)
+        self.args = parser.parse(args)
+        self.ctx = registry.make_context(self.args.allow_unregistered_dialect)
+        self.setup_pipeline()
+        self.setup_target()
+
+    def register_all_passes(self):
+        self.available_passes |= registry.universe().all_passes
+
+    def register_all_targets(self):
+        self.available_targets |= registry.universe().all_targets
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser):
+        super().register_all_arguments(arg_parser)
+        add_arguments(arg_parser, self.available_targets, registry.FRONTENDS)
+
+    def setup_pipeline(self):
+        """Look up the passes of `-p` or `--pass-pipeline`, and of the flags that name passes."""
+        if self.args.passes and self.args.pass_pipeline:
+            raise CompilationError(Diagnostic("-p and --pass-pipeline exclude each other"))
+        if self.args.pass_pipeline is not None:
+            specs = parse_pipeline(self.args.pass_pipeline, anchor_required=True)
+        else:
+            specs = parse_pipeline(self.args.passes)
+        refused = () if self.args.allow_external else EXTERNAL_PASSES
+        self.passes = flatten(build_pipeline(specs, self.available_passes, refused))
+
+    def setup_target(self):
+        """Look up the target of `-t`."""
+        targets = registry.universe().all_targets
+        self.target = instantiate("target", parse_spec(self.args.target), targets)
+        if isinstance(self.target, MLIRTarget):
+            self.target = replace(
+                self.target,
+                print_generic_format=self.args.print_op_generic,
+                print_properties_as_attributes=self.args.print_no_properties,
+                print_debuginfo=self.args.print_debuginfo,
+                syntax_highlight=self.args.syntax_highlight,
+            )
+
+    def run(self):
+        sys.exit(self.execute())
+
+    def execute(self) -> int:
+        """Do what the arguments ask for; the exit code."""
+        if self.args.show_dialects:
+            print(f"Available Dialects: {','.join(sorted(self.ctx.registered_dialect_names))}")
+            return 0
+        if self.args.list_passes:
+            return self.list_passes()
+        verify_attribute = Attribute.__post_init__
+        if self.args.disable_verify:
+            Attribute.__post_init__ = _verify_nothing
+        try:
+            return self.compile_input()
+        except ShrinkException:
+            if not self.args.shrink:
+                raise
+            print("Success, can shrink")
+            return 0
+        finally:
+            Attribute.__post_init__ = verify_attribute
+
+    def compile_input(self) -> int:
+        """Take each chunk of the input to the output; the exit code."""
+        timing = Timing()
+        runner = self.pass_runner()
+        source = self.read_source()
+        outputs: list[str] = []
+        failed = False
+        for chunk in _split(source) if self.args.split_input_file else [source]:
+            output, diagnostics = self.compile_chunk(chunk, runner, timing)
+            if self.args.verify_diagnostics:
+                diagnostics = check_diagnostics(chunk, diagnostics)
+            _report(attach_source(diagnostic, chunk) for diagnostic in diagnostics)
+            failed |= any(each.severity is Severity.ERROR for each in diagnostics)
+            outputs.append(output)
+        if self.args.mlir_timing:
+            print(timing.table(), file=sys.stderr)
+        if failed:
+            return 1
+        if self.args.shrink:
+            print("Failure, can't shrink")
+            return 1
+        self.write_output("// -----\n".join(outputs))
+        return 0
+
+    def pass_runner(self) -> PassRunner:
+        """The passes with the dumps, timings and verifications that the flags ask for."""
+        everything = frozenset({"*"})
+        return PassRunner(
+            self.passes,
+            everything if self.args.mlir_print_ir_before_all else self._pass_names("before"),
+            everything if self.args.mlir_print_ir_after_all else self._pass_names("after"),
+            print_between=self.args.print_between_passes,
+            print_time=self.args.time_passes,
+            verify=not self.args.disable_verify,
+            verify_each=self.args.verify_each is not False,
+            verify_levels=self.args.verify_each is True,
+            printer=self.make_printer,
+        )
+
+    def _pass_names(self, when: str) -> frozenset[str]:
+        flag = f"mlir_print_ir_{when}"
+        texts: list[str] = getattr(self.args, flag)
+        names = frozenset(name for text in texts for name in text.split(",") if name)
+        for name in names - self.available_passes.keys():
+            nearest = " or ".join(nearest_names(name, self.available_passes))
+            hint = f"; did you mean {nearest}?" if nearest else ""
+            message = f"--{flag.replace('_', '-')}: unknown pass '{name}'{hint}"
+            raise CompilationError(Diagnostic(message))
+        return names
+
+    def make_printer(self) -> Printer:
+        """A printer for dumps."""
+        return Printer(
+            stream=sys.stderr,
+            print_generic_format=self.args.print_op_generic,
+            print_properties_as_attributes=self.args.print_no_properties,
+            print_debuginfo=self.args.print_debuginfo,
+        )
+
+    def read_source(self) -> SourceFile:
+        """The input, from the file or stdin."""
+        path: str | None = self.args.input_file
+        if path is None or path == "-":
+            return decode_source(_STDIN_NAME, sys.stdin.buffer.read())
+        try:
+            with open(path, "rb") as file:
+                return decode_source(path, file.read())
+        except OSError as error:
+            message = f"cannot open input file '{path}': {error.strerror}"
+            raise CompilationError(Diagnostic(message)) from error
+
+    def compile_chunk(
+        self, chunk: SourceFile, runner: PassRunner, timing: Timing
+    ) -> tuple[str, list[Diagnostic]]:
+        """The output for a chunk, empty if it failed, and the diagnostics on the way."""
+        produced: list[Diagnostic] = []
+        module = None
+        try:
+            with diagnostic_handler(produced.append):
+                with timing.measure("Parser"):
+                    module = self.parse_source(chunk)
+                allowed = self.args.allow_external
+                with nullcontext() if allowed else no_external_programs():
+                    runner.run(self.ctx, module, chunk.name, timing)
+                    with timing.measure("Output"):
+                        return self.output_resulting_program(module), produced
+        except CompilationError as error:
+            if os.environ.get("TG_DEBUG"):
+                traceback.print_exception(error)
+            if module is None and self.args.parsing_diagnostics:
+                print(error.with_source(chunk))
+            else:
+                produced += error.diagnostics
+        return "", produced
+
+    def parse_source(self, source: SourceFile) -> ModuleOp:
+        """The module in the source, by the frontend for its format."""
+        extension = os.path.splitext(source.name)[1].removeprefix(".")
+        frontend = registry.FRONTENDS.get(self.args.frontend or extension, parse_module)
+        if frontend is parse_module:
+            return parse_module(self.ctx, source, not self.args.no_implicit_module)
+        return frontend(self.ctx, source)
+
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        output = StringIO()
+        file = self.args.input_file or _STDIN_NAME
+        with failures_as_diagnostics(f"target {self.target.name}", file):
+            self.target.emit(self.ctx, prog, output)
+        return output.getvalue()
+
+    def write_output(self, text: str) -> None:
+        """Write to the output file or stdout."""
+        path: str | None = self.args.output_file
+        if path is None or path == "-":
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            return
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            message = f"cannot open output file '{path}': {error.strerror}"
+            raise CompilationError(Diagnostic(message)) from error
+
+    def list_passes(self) -> int:
+        """Print each pass with the first line of its documentation, ours first."""
+        hidden = () if self.args.allow_external else EXTERNAL_PASSES
+        names = [name for name in self.available_passes if name not in hidden]
+        for name in sorted(names, key=lambda name: (not name.startswith("tg-"), name)):
+            try:
+                documentation = _first_line(self.available_passes[name]())
+            except ImportError as error:
+                documentation = f"(not available: {error})"
+            print(f"{name:<40} {documentation}".rstrip())
+        return 0
+
+
+def _verify_nothing(self: Attribute) -> None:
+    """Stands in for the verification of attributes under `--disable-verify`, as in xdsl-opt."""
+
+
+def _first_line(pass_type: type[ModulePass]) -> str:
+    """The first line of a pass's docstring, empty if it has none but what `dataclass` makes."""
+    documentation = pass_type.__dict__.get("__doc__") or ""
+    if documentation.startswith(f"{pass_type.__name__}("):
+        return ""
+    return documentation.strip().split("\n")[0]
+
+
+def _split(source: SourceFile) -> Iterator[SourceFile]:
+    """The pieces of a file between the lines `// -----`, positions kept."""
+    start, line = 0, source.first_line
+    for separator in _SPLIT_LINE.finditer(source.text):
+        yield SourceFile(source.name, source.text[start : separator.start()], line)
+        line += source.text.count("\n", start, separator.end())
+        start = separator.end()
+    yield SourceFile(source.name, source.text[start:], line)
+
+
+def _report(diagnostics: Iterator[Diagnostic]) -> None:
+    """Print diagnostics to stderr; those without a file are about the command line."""
+    colored = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    for diagnostic in diagnostics:
+        if diagnostic.file is None:
+            diagnostic = replace(diagnostic, file="tg-opt")
+        print(diagnostic.render(colored), file=sys.stderr)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run tg-opt with the arguments, by default those of the process; the exit code."""
+    try:
+        return TgOptMain(sys.argv[1:] if args is None else args).execute()
+    except CompilationError as error:
+        if os.environ.get("TG_DEBUG"):
+            traceback.print_exception(error)
+        _report(iter(error.diagnostics))
+    except SystemExit as error:
+        # --help and --version end so.
+        return error.code if isinstance(error.code, int) else 0
+    except BrokenPipeError:
+        # The reader of our output has left. Python would complain once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if os.environ.get("TG_DEBUG"):
+            traceback.print_exception(error)
+        message = f"internal error: {one_line(exception_text(error))} {DEBUG_HINT}"
+        _report(iter([Diagnostic(message)]))
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+"""The language that numerical recipes are written in: values with operators, over any target.
+
+A recipe is a Python function on `Value`s that does nothing but apply the primitives of
+`Primitive`. What a primitive does is the target's affair: `tg-decompose` passes a target that
+builds tg ops, the tests one that computes with NumPy arrays. So the text that is proven to be
+accurate is the text that is compiled.
+
+Every primitive is one tg op of that name, on whole values of any shape; constants have shape ()
+and broadcast. Arithmetic is IEEE 754 in the value's dtype, rounded to nearest even after every
+step, except that `mulacc` may round once or twice: recipes hold their accuracy either way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, Literal, Protocol, TypeVar
+
+V = TypeVar("V")
+
+Dtype = Literal["i1", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f32", "f64"]
+"""The dtypes that recipes compute in, by their MLIR names."""
+
+Primitive = Literal[
+    "add",
+    "sub",
+    "mul",
+    "mulacc",
+    "recip",
+    "trunc",
+    "max",
+    "and",
+    "or",
+    "xor",
+    "shl",
+    "shr",
+    "cmplt",
+    "cmpeq",
+    "cmpne",
+    "not",
+    "where",
+    "cast",
+    "bitcast",
+]
+"""The tg ops that recipes apply."""
+
+
+class Target(Protocol[V]):
+    """What a recipe is carried out on: builds or computes handles of type V."""
+
+    def constant(self, value: int | float, dtype: Dtype) -> V:
+        """A scalar; integers are already in the range of `dtype`."""
+        ...
+
+    def apply(self, primitive: Primitive, operands: tuple[V, ...], dtype: Dtype) -> V:
+        """The primitive on the operands; `dtype` is the result's."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Value(Generic[V]):
+    """A handle of the target, with operators.
+
+    Python numbers on the other side of an operator are constants of this value's dtype.
+    """
+
+    target: Target[V]
+    handle: V
+    dtype: Dtype
+
+    def constant(self, value: int | float, dtype: Dtype | None = None) -> Value[V]:
+        """A constant for the same target, of this dtype unless said."""
+        dtype = dtype or self.dtype
+        return Value(self.target, self.target.constant(value, dtype), dtype)
+
+    def _lift(self, other: Operand[V]) -> Value[V]:
+        return other if isinstance(other, Value) else self.constant(other)
+
+    def _apply(
+        self, primitive: Primitive, *others: Operand[V], dtype: Dtype | None = None
+    ) -> Value[V]:
+        dtype = dtype or self.dtype
+        handles = (self.handle, *(self._lift(other).handle for other in others))
+        return Value(self.target, self.target.apply(primitive, handles, dtype), dtype)
+
+    def __add__(self, other: Operand[V]) -> Value[V]:
+        return self._apply("add", other)
+
+    def __sub__(self, other: Operand[V]) -> Value[V]:
+        return self._apply("sub", other)
+
+    def __rsub__(self, other: int | float) -> Value[V]:
+        return self.constant(other) - self
+
+    def __mul__(self, other: Operand[V]) -> Value[V]:
+        return self._apply("mul", other)
+
+    def __and__(self, other: Operand[V]) -> Value[V]:
+        return self._apply("and", other)
+
+    def __or__(self, other: Operand[V]) -> Value[V]:
+        return self._apply("or", other)
+
+    def __xor__(self, other: Operand[V]) -> Value[V]:
+        return self._apply("xor", other)
+
+    def __lshift__(self, count: Operand[V]) -> Value[V]:
+        return self._apply("shl", count)
+
+    def __rshift__(self, count: Operand[V]) -> Value[V]:
+        """Arithmetic on signed dtypes, logical on unsigned ones."""
+        return self._apply("shr", count)
+
+    def __lt__(self, other: Operand[V]) -> Value[V]:
+        return self._apply("cmplt", other, dtype="i1")
+
+    def __gt__(self, other: Operand[V]) -> Value[V]:
+        return self._lift(other) < self
+
+    def eq(self, other: Operand[V]) -> Value[V]:
+        """Equality per element; `==` keeps its Python meaning."""
+        return self._apply("cmpeq", other, dtype="i1")
+
+    def ne(self, other: Operand[V]) -> Value[V]:
+        return self._apply("cmpne", other, dtype="i1")
+
+    def __invert__(self) -> Value[V]:
+        """Logical not, of a bool."""
+        return self._apply("not")
+
+    def mulacc(self, factor: Operand[V], addend: Operand[V]) -> Value[V]:
+        """self * factor + addend, the product rounded or not."""
+        return self._apply("mulacc", factor, addend)
+
+    def recip(self) -> Value[V]:
+        return self._apply("recip")
+
+    def trunc(self) -> Value[V]:
+        return self._apply("trunc")
+
+    def max(self, other: Operand[V]) -> Value[V]:
+        """The greater one; NaN if either is NaN."""
+        return self._apply("max", other)
+
+    def cast(self, dtype: Dtype) -> Value[V]:
+        return self._apply("cast", dtype=dtype) if dtype != self.dtype else self
+
+    def bitcast(self, dtype: Dtype) -> Value[V]:
+        return self._apply("bitcast", dtype=dtype)
+
+    def where(self, yes: Value[V], no: Operand[V]) -> Value[V]:
+        """`yes` where this bool holds, else `no`."""
+        no = yes._lift(no)
+        return Value(
+            self.target,
+            self.target.apply("where", (self.handle, yes.handle, no.handle), yes.dtype),
+            yes.dtype,
+        )
+
+
+Operand = Value[V] | int | float
+
+
+def horner(x: Value[V], coefficients: tuple[float, ...]) -> Value[V]:
+    """The polynomial with these coefficients, lowest degree first; at least two of them."""
+    *rest, last_but_one, last = coefficients
+    result = x.mulacc(last, last_but_one)
+    for coefficient in reversed(rest):
+        result = result.mulacc(x, coefficient)
+    return result

@@ -1,0 +1,259 @@
+"""SIN in primitive operations, for f32 and f64.
+
+Within 2 ulp (f32) and 3 ulp (f64) of the exact result for every argument. |x| is reduced by
+multiples of pi/2: near zero with the parts of pi/2 (Cody and Waite, "Software Manual for the
+Elementary Functions", 1980), further out with as many bits of 1/(2 pi) as the exponent asks for
+(Payne and Hanek, "Radian Reduction for Trigonometric Functions", 1983). Both are computed and
+one is selected; a target that knows |x| < `near_limit` needs only `reduce_near`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tgdialect.transforms.recipe import Operand, V, Value, horner
+from tgdialect.transforms.transcendental import F32, F64, FloatFormat, format_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SineTables:
+    """The constants of SIN in one format."""
+
+    near_limit: float
+    """Where `reduce_near` ends: its multiples of the first two parts of pi/2 are exact below."""
+    quarter_turns: float
+    """2 / pi."""
+    quarter_turn: tuple[float, float, float]
+    """pi/2 as a sum; an integer <= near_limit * 2/pi times the first or second is exact."""
+    sine_tail: tuple[float, ...]
+    """(sin(r)/r - 1) / r^2 in r^2, for |r| <= pi/4."""
+    cosine_tail: tuple[float, ...]
+    """(cos(r) - 1 + r^2 / 2) / r^4 in r^2, for |r| <= pi/4."""
+
+
+TABLES = {
+    "f32": SineTables(
+        near_limit=384.0,
+        quarter_turns=0.6366197466850281,
+        quarter_turn=(1.570770263671875, 2.6063062250614166e-05, 6.07710062827671e-11),
+        sine_tail=(  # relative error of sin r: 2^-26.9
+            -0.16666655242443085,
+            0.00833216030150652,
+            -0.00019515215535648167,
+        ),
+        cosine_tail=(  # relative error of cos r: 2^-32.6
+            0.04166664555668831,
+            -0.0013887315290048718,
+            2.4433082217001356e-05,
+        ),
+    ),
+    "f64": SineTables(
+        near_limit=98304.0,
+        quarter_turns=0.6366197723675814,
+        quarter_turn=(1.5707963267923333, 2.5633441515839558e-12, 1.0562999066987428e-23),
+        sine_tail=(  # 2^-56.4
+            -0.1666666666666663,
+            0.008333333333322108,
+            -0.00019841269829580242,
+            2.755731361803217e-06,
+            -2.5050747219259467e-08,
+            1.5896197645885075e-10,
+        ),
+        cosine_tail=(  # 2^-59.7
+            0.041666666666666595,
+            -0.0013888888888873045,
+            2.4801587288842874e-05,
+            -2.7557314176465585e-07,
+            2.087570042763877e-09,
+            -1.1358513845550854e-11,
+        ),
+    ),
+}
+
+TURN_WORDS_F32 = (0x28BE, 0x60DB9391, 0x054A7F09, 0xD5F47D4D, 0x377036D8, 0xA5664F10, 0xE4107F94)
+"""2^-16 / (2 pi) in binary, 32 bits to a word, the word after the point first."""
+TURN_START_F32 = 134
+"""The biased exponent of the f32 whose significand's last bit has the weight 2^-16."""
+
+TURN_WORDS_F64 = (
+    0x00000000028BE60D,
+    0xB9391054A7F09D5F,
+    0x47D4D377036D8A56,
+    0x64F10E4107F9458E,
+    0xAF7AEF1586DC91B8,
+    0xE909374B801924BB,
+    0xA827464873F877AC,
+    0x72C4A69CFBA208D7,
+    0xD4BAED1213A671C0,
+    0x9AD17DF904E64758,
+    0xE60D4CE7D272117E,
+    0x2EF7E4A0EC7FE25F,
+    0xFF7816603FBCBC46,
+    0x2D6829B47DB4D9FB,
+    0x3C9F2C26DD3D18FD,
+    0x9A797FA8B5D49EEB,
+    0x1FAF97C5ECF41CE7,
+    0xDE294A4BA9AFED7E,
+    0xC47E357421580CC1,
+)
+"""2^-36 / (2 pi) in binary, 64 bits to a word, the word after the point first."""
+TURN_START_F64 = 1039
+"""The biased exponent of the f64 whose significand's last bit has the weight 2^-36."""
+
+PI_29 = 0x6487ED51
+"""pi * 2^29, rounded."""
+PI_F64 = (3.141592653589793, 1.2246467991473532e-16)
+"""pi as a sum of two doubles."""
+
+LOW_32 = 0xFFFFFFFF
+QUARTER_TURN = (1 << 62) - 1
+"""Mask of the fraction of a quarter turn, where 2^64 is a full one."""
+
+
+def sin(x: Value[V]) -> Value[V]:
+    """The sine of x in radians; NaN at the infinities, and -0 at -0."""
+    form = format_of(x)
+    tables = TABLES[x.dtype]
+    bits = x.bitcast(form.unsigned)
+    magnitude = (bits & (form.sign_bit - 1)).bitcast(form.dtype)
+    near, near_quadrant = reduce_near(magnitude, form, tables)
+    far, far_quadrant = FAR_REDUCTIONS[x.dtype](magnitude)
+
+    is_near = magnitude < tables.near_limit
+    r = is_near.where(near, far)
+    quadrant = is_near.where(near_quadrant, far_quadrant)
+    z = r * r
+    sine = (r * z).mulacc(horner(z, tables.sine_tail), r)
+    # What is taken from 1 is not negative, so that no result is greater.
+    cosine = 1.0 - (z * 0.5 - z * z * horner(z, tables.cosine_tail))
+    result = (quadrant & (form.sign_bit >> 1)).ne(0).where(cosine, sine)
+    negative = (quadrant ^ bits) & form.sign_bit
+    result = (result.bitcast(form.unsigned) ^ negative).bitcast(form.dtype)
+    return (magnitude < math.inf).where(result, math.nan)
+
+
+def reduce_near(
+    x: Value[V], form: FloatFormat, tables: SineTables
+) -> tuple[Value[V], Value[V]]:
+    """(r, quadrant) with sin x = sin(r + n pi/2), |r| <= pi/4, for 0 <= x < near_limit.
+
+    The two highest bits of the quadrant are n modulo 4. What the second subtraction loses goes
+    into the third, so that r is rounded once.
+    """
+    first, second, third = tables.quarter_turn
+    shifted = x * tables.quarter_turns + form.to_integer
+    n = shifted - form.to_integer
+    exact = x - n * first
+    product = n * second
+    rounded = exact - product
+    lost = (exact - rounded) - product
+    r = rounded - (n * third - lost)
+    return r, shifted.bitcast(form.unsigned) << (form.width - 2)
+
+
+def reduce_far_f32(x: Value[V]) -> tuple[Value[V], Value[V]]:
+    """(r, quadrant) as `reduce_near`, for any finite x >= near_limit.
+
+    x = significand * 2^k. The 96 bits of 1/(2 pi) from the bit of weight 2^(-k-1) on give x in
+    turns, modulo 1, with an error below 2^-63: those before only add whole turns.
+    """
+    bits = x.bitcast("ui32")
+    position = (bits >> F32.stored) - TURN_START_F32
+    significand = ((bits & ((1 << F32.stored) - 1)) | (1 << F32.stored)).cast("ui64")
+    pairs = [
+        first << 32 | second
+        for first, second in zip(TURN_WORDS_F32, TURN_WORDS_F32[1:], strict=False)
+    ]
+    steps = [(position & (32 << level)).ne(0) for level in (1, 0)]
+    upper = select_window(significand, pairs[:4], steps, 1)[0]
+    lower = select_window(significand, pairs[2:], steps, 1)[0]
+    shift = (position & 31).cast("ui64")
+    window = (upper << shift) | ((lower >> 32) >> (32 - shift))
+    window_end = (lower << shift) >> 32
+    turns = significand * window + ((significand * window_end) >> 32)
+
+    # The signed fraction of the nearest quarter turn, in 2^-64 of it; the product by pi/2 is
+    # rounded once, and 2^-32 of it is all the precision that the constant needs.
+    fraction = (turns << 2).bitcast("i64")
+    scaled = (fraction >> 32) * PI_29 + (((fraction & LOW_32) * PI_29) >> 32)
+    r = scaled.cast("f32") * 2.0**-62
+    return r, ((turns + (1 << 61)) >> 32).cast("ui32")
+
+
+def reduce_far_f64(x: Value[V]) -> tuple[Value[V], Value[V]]:
+    """As `reduce_far_f32`, with turns of 128 bits from a window of 192.
+
+    The upper half of a quarter turn is mirrored, so that r is never the small difference of
+    large parts; sin and cos change places there.
+
+    No double comes closer to a multiple of pi/2 than 2^-61 (Ng, "Argument reduction for huge
+    arguments: good to the last bit", 1992), which leaves r more than 53 bits.
+    """
+    bits = x.bitcast("ui64")
+    position = (bits >> F64.stored) - TURN_START_F64
+    significand = (bits & ((1 << F64.stored) - 1)) | (1 << F64.stored)
+    steps = [(position & (64 << level)).ne(0) for level in (3, 2, 1, 0)]
+    words = select_window(bits, TURN_WORDS_F64, steps, 4)
+    shift = position & 63
+    # Two shifts: one of 64 - 0 places would be past the width.
+    complement = shift ^ 63
+    first, second, third = (
+        (word << shift) | ((following >> 1) >> complement)
+        for word, following in zip(words, words[1:], strict=False)
+    )
+    middle = significand * second
+    low = middle + _high_product(significand, third, exact=False)
+    carry = (low < middle).cast("ui64")
+    turns = significand * first + _high_product(significand, second, exact=True) + carry
+
+    mirrored = ((turns << 2).bitcast("i64") >> 63).bitcast("ui64")
+    high = (turns ^ mirrored) & QUARTER_TURN
+    low = low ^ mirrored
+    head = _to_f64(high & (QUARTER_TURN - 1023))
+    tail = _to_f64(high & 1023) + _to_f64(low >> 11) * 2.0**-53
+    rounded = head + tail
+    tail = tail - (rounded - head)
+    pi, pi_rest = (part * 2.0**-63 for part in PI_F64)
+    r = rounded.mulacc(pi, rounded.mulacc(pi_rest, tail * pi))
+    return r, turns ^ (mirrored & (1 << 62))
+
+
+FAR_REDUCTIONS = {"f32": reduce_far_f32, "f64": reduce_far_f64}
+
+
+def select_window(
+    like: Value[V], words: Sequence[int], steps: Sequence[Value[V]], count: int
+) -> list[Value[V]]:
+    """`count` consecutive words, the first at the position whose bits `steps` are, highest first.
+
+    A barrel shifter: each step drops the first or the last half of what may still be first.
+    """
+    window: list[Operand[V]] = list(words)
+    for level, step in enumerate(steps):
+        distance = 1 << (len(steps) - 1 - level)
+        keep = count + distance - 1
+        window = [step.where(_constant(like, window[i + distance]), window[i]) for i in range(keep)]
+    return [_constant(like, word) for word in window]
+
+
+def _constant(like: Value[V], word: Operand[V]) -> Value[V]:
+    return word if isinstance(word, Value) else like.constant(word)
+
+
+def _high_product(a: Value[V], b: Value[V], *, exact: bool) -> Value[V]:
+    """The upper 64 bits of a 53-bit a times a 64-bit b; if not exact, up to 2 less."""
+    a_high, a_low = a >> 32, a & LOW_32
+    b_high, b_low = b >> 32, b & LOW_32
+    outer = a_high * b_low
+    inner = a_low * b_high
+    if exact:
+        outer = outer + ((a_low * b_low) >> 32)
+        inner = inner + (outer & LOW_32)
+    return a_high * b_high + (outer >> 32) + (inner >> 32)
+
+
+def _to_f64(x: Value[V]) -> Value[V]:
+    """A ui64 below 2^63 as f64, by the signed conversion that processors have."""
+    return x.bitcast("i64").cast("f64")

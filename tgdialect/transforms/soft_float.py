@@ -1,0 +1,101 @@
+"""CAST between f32 or f64 and the narrow floats, in integer operations on their bits.
+
+For targets without the conversion. Rounds to nearest even, once, also from f64; values too
+great for a format become its infinity, or NaN where it has none. NaNs become the quiet NaN of
+their sign.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tgdialect.transforms.recipe import Dtype, V, Value
+from tgdialect.transforms.transcendental import F32, FloatFormat, format_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NarrowFormat:
+    """A float format of 8 or 16 bits, and the integer that holds it."""
+
+    unsigned: Dtype
+    width: int
+    stored: int
+    """Significand bits without the hidden one."""
+    bias: int
+    overflow: int
+    """The bits that follow those of the greatest finite number: infinity, or NaN."""
+    nan: int
+    """The bits of the quiet NaN."""
+
+    @property
+    def has_infinity(self) -> bool:
+        return self.overflow != self.nan
+
+    @property
+    def sign_bit(self) -> int:
+        return 1 << (self.width - 1)
+
+
+NARROW_FORMATS = {
+    "bf16": NarrowFormat(
+        unsigned="ui16", width=16, stored=7, bias=127, overflow=0x7F80, nan=0x7FC0
+    ),
+    "f16": NarrowFormat(unsigned="ui16", width=16, stored=10, bias=15, overflow=0x7C00, nan=0x7E00),
+    "f8E5M2": NarrowFormat(unsigned="ui8", width=8, stored=2, bias=15, overflow=0x7C, nan=0x7E),
+    "f8E4M3FN": NarrowFormat(unsigned="ui8", width=8, stored=3, bias=7, overflow=0x7F, nan=0x7F),
+}
+
+
+def encode(x: Value[V], narrow: NarrowFormat) -> Value[V]:
+    """The bits of x, f32 or f64, rounded to the narrow format."""
+    form = format_of(x)
+    bits = x.bitcast(form.unsigned)
+    magnitude = bits & (form.sign_bit - 1)
+    shift = form.stored - narrow.stored
+    rebias = (form.bias - narrow.bias) << form.stored
+
+    # Half of the last place that stays, less one unit, plus one unit if that place is odd: the
+    # carry rounds to nearest even, into the exponent if need be.
+    odd = (magnitude >> shift) & 1
+    round_up = ((1 << (shift - 1)) - 1 - rebias) % (1 << form.width)
+    result = (magnitude + round_up + odd) >> shift
+    if rebias:
+        result = (result > narrow.overflow).where(result.constant(narrow.overflow), result)
+        result = _with_subnormals(magnitude, result, narrow, form)
+    if narrow.has_infinity:
+        infinity = (2 * form.bias + 1) << form.stored
+        result = (magnitude > infinity).where(result.constant(narrow.nan), result)
+    sign = (bits >> (form.width - narrow.width)) & narrow.sign_bit
+    return (result | sign).cast(narrow.unsigned)
+
+
+def decode(bits: Value[V], narrow: NarrowFormat) -> Value[V]:
+    """The f32 that the bits of the narrow format stand for, exactly."""
+    wide = bits.cast("ui32")
+    if narrow.bias == F32.bias:
+        return (wide << (F32.stored - narrow.stored)).bitcast("f32")
+    magnitude = wide & (narrow.sign_bit - 1)
+    # The exponents differ by a constant, which the product puts right for subnormals too.
+    result = (magnitude << (F32.stored - narrow.stored)).bitcast("f32")
+    result = result * 2.0 ** (F32.bias - narrow.bias)
+    if narrow.has_infinity:
+        result = magnitude.eq(narrow.overflow).where(result.constant(math.inf), result)
+    greatest = narrow.overflow if narrow.has_infinity else narrow.nan - 1
+    result = (magnitude > greatest).where(result.constant(math.nan), result)
+    sign = (wide & narrow.sign_bit) << (F32.width - narrow.width)
+    return (result.bitcast("ui32") | sign).bitcast("f32")
+
+
+def _with_subnormals(
+    magnitude: Value[V], result: Value[V], narrow: NarrowFormat, form: FloatFormat
+) -> Value[V]:
+    """`result`, with the bits of the magnitudes below the least normal number put right.
+
+    A float whose last place is the least subnormal makes the addition do the rounding.
+    """
+    exponent = 1 - narrow.bias - narrow.stored + form.stored
+    magic = magnitude.bitcast(form.dtype) + 2.0**exponent
+    count = magic.bitcast(form.unsigned) - ((exponent + form.bias) << form.stored)
+    least_normal = (1 - narrow.bias + form.bias) << form.stored
+    return (magnitude < least_normal).where(count, result)

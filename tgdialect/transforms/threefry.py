@@ -1,0 +1,34 @@
+"""THREEFRY in primitive operations: Threefry 2x32 with 20 rounds.
+
+Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011); the
+rotations and the parity constant are those of its 2x32 generator.
+"""
+
+from __future__ import annotations
+
+from tgdialect.transforms.recipe import V, Value
+
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+"""Of the four rounds of a group, for groups of even and odd number."""
+GROUPS = 5
+KEY_PARITY = 0x1BD11BDA
+
+
+def threefry(counter: Value[V], key: Value[V]) -> Value[V]:
+    """The block for a counter and a key; all are ui64 with the first word in the low half."""
+    first, second = _unpack(counter)
+    keys = [*_unpack(key)]
+    keys.append(keys[0] ^ keys[1] ^ KEY_PARITY)
+
+    first, second = first + keys[0], second + keys[1]
+    for group in range(GROUPS):
+        for distance in ROTATIONS[group % 2]:
+            first = first + second
+            second = ((second << distance) | (second >> (32 - distance))) ^ first
+        first = first + keys[(group + 1) % 3]
+        second = second + keys[(group + 2) % 3] + (group + 1)
+    return first.cast("ui64") | (second.cast("ui64") << 32)
+
+
+def _unpack(pair: Value[V]) -> tuple[Value[V], Value[V]]:
+    return pair.cast("ui32"), (pair >> 32).cast("ui32")

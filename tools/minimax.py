@@ -1,0 +1,188 @@
+"""Derive the polynomial tables of `tgdialect/transforms/transcendental.py` and `sine.py`.
+
+Needs mpmath. Each table is the minimax polynomial of a relative error, found with Remez's
+exchange from Chebyshev nodes, and rounded to the format. Prints every table with the relative
+error that is left after rounding.
+
+    python tools/minimax.py
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mpmath import mp, mpf
+
+Function = Callable[[mpf], mpf]
+
+GRID = 800
+SMALLEST = mpf(2) ** -60
+"""Stands for 0 at the end of an interval whose weight vanishes there."""
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """A polynomial on [low, high] that minimises |weight * (function - polynomial)|.
+
+    `digits` are the significand bits of the format of the coefficients; `weight` > 0.
+    """
+
+    name: str
+    function: Function
+    weight: Function
+    low: mpf
+    high: mpf
+    degree: int
+    digits: int
+
+
+def evaluate(coefficients: list[mpf], x: mpf) -> mpf:
+    return mp.polyval(coefficients[::-1], x)
+
+
+def extrema(errors: list[mpf]) -> list[int]:
+    """The index of the largest error in each run of errors of one sign."""
+    found: list[int] = []
+    for i, error in enumerate(errors):
+        if not found or (errors[found[-1]] > 0) != (error > 0):
+            found.append(i)
+        elif abs(error) > abs(errors[found[-1]]):
+            found[-1] = i
+    return found
+
+
+def remez(job: Approximation) -> list[mpf]:
+    """The coefficients, lowest degree first, before they are rounded."""
+    count = job.degree + 2
+    middle, half = (job.low + job.high) / 2, (job.high - job.low) / 2
+    nodes = [middle - half * mp.cos(mp.pi * i / (count - 1)) for i in range(count)]
+    grid = [middle - half * mp.cos(mp.pi * i / GRID) for i in range(GRID + 1)]
+    values = [(x, job.function(x), job.weight(x)) for x in grid]
+    for _ in range(20):
+        rows = [
+            [*(x**power for power in range(job.degree + 1)), (-1) ** i / job.weight(x)]
+            for i, x in enumerate(nodes)
+        ]
+        right = [job.function(x) for x in nodes]
+        *coefficients, level = mp.lu_solve(mp.matrix(rows), mp.matrix(right))
+        errors = [w * (f - evaluate(coefficients, x)) for x, f, w in values]
+        if max(abs(error) for error in errors) < abs(level) * mpf("1.01"):
+            return coefficients
+        indices = extrema(errors)
+        while len(indices) > count:
+            indices.pop(0 if abs(errors[indices[0]]) < abs(errors[indices[-1]]) else -1)
+        if len(indices) < count:
+            raise ValueError(f"{job.name}: {len(indices)} extrema, {count} needed")
+        nodes = [grid[i] for i in indices]
+    raise ValueError(f"{job.name}: the exchange does not settle")
+
+
+def rounded(value: mpf, digits: int) -> mpf:
+    with mp.workprec(digits):
+        return +value
+
+
+def remaining_error(job: Approximation, coefficients: list[mpf]) -> mpf:
+    points = [job.low + (job.high - job.low) * (i + mpf(1) / 2) / GRID for i in range(GRID)]
+    return max(abs(job.weight(x) * (job.function(x) - evaluate(coefficients, x))) for x in points)
+
+
+def exp2_tail(x: mpf) -> mpf:
+    """(2^x - 1) / x."""
+    return mp.ln(2) if x == 0 else mp.expm1(x * mp.ln(2)) / x
+
+
+def log2_tail(f: mpf) -> mpf:
+    """log2(1 + f) / f."""
+    return 1 / mp.ln(2) if f == 0 else mp.log1p(f) / mp.ln(2) / f
+
+
+def sine_tail(z: mpf) -> mpf:
+    """(sin(r)/r - 1) / r^2 with z = r^2."""
+    r = mp.sqrt(z)
+    return (mp.sin(r) / r - 1) / z
+
+
+def cosine_tail(z: mpf) -> mpf:
+    """(cos(r) - 1 + r^2 / 2) / r^4 with z = r^2."""
+    return (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2
+
+
+def atanh_tail(w: mpf) -> mpf:
+    """(3 atanh(s)/s - 3 - s^2) / s^4 with w = s^2."""
+    s = mp.sqrt(w)
+    return (3 * mp.atanh(s) / s - 3 - w) / w**2
+
+
+def approximations() -> list[Approximation]:
+    half = mpf(1) / 2
+    # A little more than pi/4, for the argument reduction rounds its quotient.
+    eighth_turn = (mp.pi / 4 * mpf("1.0001")) ** 2
+    low, high = mp.sqrt(half) - 1, mp.sqrt(2) - 1
+    widest = (high / (2 + high)) ** 2
+    degrees = {24: (5, 9, 2, 2, 3), 53: (10, 21, 5, 5, 7)}
+    found: list[Approximation] = []
+    for digits, (exp2, log2, sine, cosine, atanh) in degrees.items():
+        found += [
+            Approximation(
+                f"EXP2, {digits} bits",
+                exp2_tail,
+                lambda x: (abs(x) + SMALLEST) / mpf(2) ** x,
+                -half,
+                half,
+                exp2,
+                digits,
+            ),
+            Approximation(
+                f"LOG2, {digits} bits",
+                log2_tail,
+                lambda f: 1 / log2_tail(f),
+                low,
+                high,
+                log2,
+                digits,
+            ),
+            Approximation(
+                f"SINE, {digits} bits",
+                sine_tail,
+                lambda z: z / (1 + z * sine_tail(z)),
+                SMALLEST,
+                eighth_turn,
+                sine,
+                digits,
+            ),
+            Approximation(
+                f"COSINE, {digits} bits",
+                cosine_tail,
+                lambda z: z * z / mp.cos(mp.sqrt(z)),
+                SMALLEST,
+                eighth_turn,
+                cosine,
+                digits,
+            ),
+            Approximation(
+                f"ATANH, {digits} bits",
+                atanh_tail,
+                lambda w: w * w / 3,
+                SMALLEST,
+                widest,
+                atanh,
+                digits,
+            ),
+        ]
+    return found
+
+
+def main() -> int:
+    mp.prec = 400
+    for job in approximations():
+        coefficients = [rounded(c, job.digits) for c in remez(job)]
+        left = float(mp.log(remaining_error(job, coefficients), 2))
+        print(f"{job.name}: relative error 2^{left:.1f}")
+        for coefficient in coefficients:
+            print(f"    {float(coefficient)!r},")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
