@@ -9,6 +9,7 @@ from tgdialect.ops import (
     call,
     codegen,
     elementwise,
+    folding,
     marker,
     memory,
     movement,
@@ -86,6 +87,9 @@ TG = Dialect(
         attributes.InvalidAttr,
         attributes.OptAttr,
         attributes.WmmaAttr,
+    ],
+    [
+        folding.ConstantMaterialization(),
     ],
 )
 """Every op, type and attribute of the dialect."""

@@ -1,4 +1,4 @@
-"""Derive the polynomial tables of `tgdialect/transforms/transcendental.py` and `sine.py`.
+"""Derive the polynomial tables of `tgdialect/transforms/float_format.py` and `sine.py`.
 
 Needs mpmath. Each table is the minimax polynomial of a relative error, found with Remez's
 exchange from Chebyshev nodes, and rounded to the format. Prints every table with the relative

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from enum import auto
 from functools import cache
-from typing import cast
+from typing import TypeGuard
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -32,12 +31,17 @@ Device = str | tuple[str, ...] | None
 """Null, one device, or the devices that a value is sharded or replicated over."""
 
 
+def is_tensor(type: Attribute) -> TypeGuard[TensorType[Attribute]]:
+    """Whether a type is a builtin ranked tensor."""
+    return isinstance(type, TensorType)
+
+
 class AddrSpace(StrEnum):
     """Which memory a buffer is in."""
 
-    GLOBAL = auto()
-    LOCAL = auto()
-    REG = auto()
+    GLOBAL = "global"
+    LOCAL = "local"
+    REG = "reg"
 
 
 @irdl_attr_definition
@@ -76,7 +80,7 @@ class PlaceAttr(ParametrizedAttribute):
             case StringAttr(data=name):
                 return name
             case ArrayAttr(data=names):
-                return tuple(cast(StringAttr, n).data for n in names)
+                return tuple(n.data for n in names)
             case _:
                 return None
 
@@ -90,7 +94,9 @@ class PlaceAttr(ParametrizedAttribute):
         return self.axis_attr.data if isinstance(self.axis_attr, IntAttr) else None
 
     def verify(self) -> None:
-        device, axis = self.device, self.axis
+        device, axis, space = self.device, self.axis, self.addrspace_attr
+        if isinstance(space, StringAttr) and space.data not in set(AddrSpace):
+            raise VerifyException(f"{space.data!r} is not one of {', '.join(AddrSpace)}")
         if axis is not None and not isinstance(device, tuple):
             raise VerifyException(f"a sharding axis needs a tuple of devices, got {device!r}")
         if isinstance(device, tuple) and (len(device) < 2 or len(set(device)) != len(device)):
@@ -99,18 +105,16 @@ class PlaceAttr(ParametrizedAttribute):
             raise VerifyException(f"the sharding axis is negative: {axis}")
 
     def print_parameters(self, printer: Printer) -> None:
-        parts: list[str] = []
-        device = self.device
-        if isinstance(device, str):
-            parts.append(f'"{device}"')
-        elif device is not None:
-            parts.append("[" + ", ".join(f'"{d}"' for d in device) + "]")
-        if self.addrspace is not None:
-            parts.append(self.addrspace.value)
-        if self.axis is not None:
-            parts.append(f"axis = {self.axis}")
+        separator = ""
         with printer.in_angle_brackets():
-            printer.print_string(", ".join(parts))
+            if not isinstance(self.device_attr, NoneAttr):
+                printer.print_attribute(self.device_attr)
+                separator = ", "
+            if self.addrspace is not None:
+                printer.print_string(f"{separator}{self.addrspace}")
+                separator = ", "
+            if self.axis is not None:
+                printer.print_string(f"{separator}axis = {self.axis}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -169,22 +173,22 @@ class TupleType(ParametrizedAttribute, TypeAttribute):
 
     def verify(self) -> None:
         for type in self.types:
-            if not isinstance(type, TensorType):
+            if not is_tensor(type):
                 raise VerifyException(f"a tuple holds tensors, got {type}")
 
 
 class AxisType(StrEnum):
     """How a range is executed (specification, "Kernel Optimizations")."""
 
-    GLOBAL = auto()
-    LOCAL = auto()
-    WARP = auto()
-    THREAD = auto()
-    LOOP = auto()
-    REDUCE = auto()
-    GROUP_REDUCE = auto()
-    UPCAST = auto()
-    UNROLL = auto()
+    GLOBAL = "global"
+    LOCAL = "local"
+    WARP = "warp"
+    THREAD = "thread"
+    LOOP = "loop"
+    REDUCE = "reduce"
+    GROUP_REDUCE = "group_reduce"
+    UPCAST = "upcast"
+    UNROLL = "unroll"
 
     @property
     def letter(self) -> str:
@@ -205,9 +209,9 @@ class AxisTypeAttr(EnumAttribute[AxisType], SpacedOpaqueSyntaxAttribute):
 class ReduceKind(StrEnum):
     """The associative operation of a REDUCE."""
 
-    ADD = auto()
-    MUL = auto()
-    MAX = auto()
+    ADD = "add"
+    MUL = "mul"
+    MAX = "max"
 
 
 @irdl_attr_definition
@@ -229,13 +233,13 @@ class InvalidAttr(ParametrizedAttribute):
 class OptOp(StrEnum):
     """The schedule transforms: the specification's five, then STAGE and ORDER of the design."""
 
-    SPLIT = auto()
-    PADTO = auto()
-    SWAP = auto()
-    NOLOCALS = auto()
-    TC = auto()
-    STAGE = auto()
-    ORDER = auto()
+    SPLIT = "split"
+    PADTO = "padto"
+    SWAP = "swap"
+    NOLOCALS = "nolocals"
+    TC = "tc"
+    STAGE = "stage"
+    ORDER = "order"
 
 
 @irdl_attr_definition
@@ -255,14 +259,17 @@ class OptAttr(ParametrizedAttribute):
     def verify(self) -> None:
         if self.op.data not in set(OptOp):
             raise VerifyException(f"{self.op.data!r} is not one of {', '.join(OptOp)}")
-        shape = "".join("i" if isinstance(a, IntAttr) else "k" for a in self.arguments)
-        if not re.fullmatch(_OPT_ARGUMENTS[OptOp(self.op.data)], shape):
-            raise VerifyException(f"{self.op.data} does not take {len(shape)} such arguments")
+        wanted, pattern = _OPT_ARGUMENTS[OptOp(self.op.data)]
+        if not re.fullmatch(pattern, self._argument_text):
+            raise VerifyException(f"{self.op.data} takes {wanted}, got ({self._argument_text})")
+
+    @property
+    def _argument_text(self) -> str:
+        return ", ".join(str(a.data) for a in self.arguments)
 
     def print_parameters(self, printer: Printer) -> None:
-        arguments = ", ".join(str(a.data) for a in self.arguments)
         with printer.in_angle_brackets():
-            printer.print_string(f"{self.op.data} {arguments}".rstrip())
+            printer.print_string(f"{self.op.data} {self._argument_text}".rstrip())
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -280,16 +287,20 @@ class OptAttr(ParametrizedAttribute):
         return (StringAttr(op.value), ArrayAttr(arguments or ()))
 
 
+_FACTOR = r"[1-9]\d*"
 _OPT_ARGUMENTS = {
-    OptOp.SPLIT: "iikk?",
-    OptOp.PADTO: "ii",
-    OptOp.SWAP: "ii",
-    OptOp.NOLOCALS: "",
-    OptOp.TC: "iiii",
-    OptOp.STAGE: "[ik]+",
-    OptOp.ORDER: "i+",
+    OptOp.SPLIT: (
+        "an axis, a factor, an axis type and perhaps top",
+        rf"\d+, {_FACTOR}, ({'|'.join(AxisType)})(, top)?",
+    ),
+    OptOp.PADTO: ("an axis and a multiple", rf"\d+, {_FACTOR}"),
+    OptOp.SWAP: ("two axes", r"\d+, \d+"),
+    OptOp.NOLOCALS: ("no arguments", ""),
+    OptOp.TC: ("an axis, a tensor core, an opt level and a mode", r"\d+, -?\d+, \d+, \d+"),
+    OptOp.STAGE: ("integers and keywords", ".+"),
+    OptOp.ORDER: ("axes", r"\d+(, \d+)*"),
 }
-"""The kinds of each OptOp's arguments: i for an integer, k for a keyword."""
+"""What each OptOp's arguments are, in words and as a pattern of their text."""
 
 
 @irdl_attr_definition
@@ -352,13 +363,14 @@ class WmmaAttr(ParametrizedAttribute):
                 )
 
     def print_parameters(self, printer: Printer) -> None:
-        text = "x".join(str(d.data) for d in self.dims)
-        if self.threads != 1:
-            text += f", threads = {self.threads}"
-            for label, layout in (("a", self.a), ("b", self.b), ("c", self.c)):
-                text += f", {label} = [" + ", ".join(f'"{bit.data}"' for bit in layout) + "]"
         with printer.in_angle_brackets():
-            printer.print_string(text)
+            printer.print_string("x".join(str(d.data) for d in self.dims))
+            if self.threads == 1:
+                return
+            printer.print_string(f", threads = {self.threads}")
+            for label, layout in (("a", self.a), ("b", self.b), ("c", self.c)):
+                printer.print_string(f", {label} = ")
+                printer.print_attribute(layout)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
-from tgdialect.ops.properties import result_type
+from tgdialect.ops.properties import is_type_written, result_type
 from tgdialect.ops.syntax import Constant, Int, Integers, Signature
 
 TENSOR = BaseAttr[TensorType[Attribute]](TensorType)
@@ -57,6 +57,16 @@ class TgOp(IRDLOperation, ABC):
             regions=regions,
         )
         self.results = SSAValues((OpResult(type or result_type(self), self, 0),))
+
+    def rebuild(self, operands: Sequence[Value], type: Attribute | None = None) -> Self:
+        """The same op on other operands; leaf ops keep their type unless given another."""
+        new = self.__class__.__new__(self.__class__)
+        if type is None and is_type_written(self):
+            type = self.results[0].type
+        new.infer(operands, self.properties, type=type)
+        new.location = self.location
+        new.results[0].name_hint = self.results[0].name_hint
+        return new
 
     def verify_(self) -> None:
         self.verify_rule()

@@ -7,10 +7,12 @@ bf16 or fp8 computes in f32 and rounds its result.
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Sequence
 from enum import Enum
 from typing import ClassVar
 
-from xdsl.ir import Attribute
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Commutative, Pure
 from xdsl.utils.exceptions import VerifyException
@@ -18,6 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.ops.base import TENSOR, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import UI64, DType
+from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.syntax import op_definition
 
@@ -48,7 +51,7 @@ class Domain(Enum):
                 return dtype.is_bool
 
 
-class ElementwiseOp(TgOp, ABC):
+class ElementwiseOp(TgOp, HasFolderInterface, ABC):
     """An op applied per element to operands of broadcast shapes."""
 
     DOMAIN: ClassVar[Domain] = Domain.ANY
@@ -66,6 +69,11 @@ class ElementwiseOp(TgOp, ABC):
 
     def verify_rule(self) -> None:
         self.verify_domain()
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        """The constant that this is where every operand is a `tg.const`."""
+        constant = fold_elementwise(self)
+        return None if constant is None else (constant,)
 
 
 class UnaryOp(ElementwiseOp, ABC):

@@ -191,7 +191,7 @@ class SinkOp(TgOp):
 
     traits = traits_def(MemoryWriteEffect())
 
-    assembly_format = "$effects (`opts` $opts^)? attr-dict `:` type($effects)"
+    assembly_format = "($effects^)? (`opts` $opts^)? attr-dict (`:` type($effects)^)?"
 
     def __init__(self, effects: Sequence[Value], opts: ArrayAttr[OptAttr] | None = None):
         self.infer(effects, {"opts": opts})

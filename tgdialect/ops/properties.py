@@ -934,6 +934,12 @@ TABLE: dict[str, Row | Callable[[Operation], Attribute]] = {
 """A row for each op with a tensor result; for the others, the rule for its type."""
 
 
+def is_type_written(op: Operation) -> bool:
+    """Whether an op's result type is an argument of it rather than derived from operands."""
+    row = TABLE[op.name]
+    return row.dtype is _written_dtype if isinstance(row, Row) else row is _written_type
+
+
 def result_type(op: Operation) -> Attribute:
     """The type that an op's result must have. Raises VerifyException where its rule is broken."""
     row = TABLE[op.name]

@@ -19,8 +19,20 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
+from tgdialect.ops.dtypes import DType
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
 from tgdialect.ops.syntax import op_definition
+
+
+def identity(kind: ReduceKind, dtype: DType) -> int | float:
+    """What a reduction over nothing gives."""
+    match kind:
+        case ReduceKind.ADD:
+            return 0
+        case ReduceKind.MUL:
+            return 1
+        case ReduceKind.MAX:
+            return dtype.low
 
 
 @op_definition

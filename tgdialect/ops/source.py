@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     opt_prop_def,
@@ -139,7 +140,7 @@ class BufferOp(TgOp):
 
 
 @op_definition
-class ConstOp(TgOp):
+class ConstOp(TgOp, HasFolderInterface):
     """CONST (), value, dtype: a scalar of shape (). Vector constants are STACKs of it.
 
     `%0 = tg.const 1.5 : tensor<f32>`, `%1 = tg.const true : tensor<i1>`,
@@ -162,6 +163,9 @@ class ConstOp(TgOp):
                 raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
             value = number_attribute(value, dtype)
         self.infer((), {"value": value})
+
+    def fold(self) -> Sequence[SSAValue | Attribute]:
+        return (self.value,)
 
     def verify_rule(self) -> None:
         if not isinstance(self.value, InvalidAttr):

@@ -17,17 +17,34 @@ from typing import Generic, Literal, Protocol, TypeVar
 
 V = TypeVar("V")
 
-Dtype = Literal["i1", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f32", "f64"]
-"""The dtypes that recipes compute in, by their MLIR names."""
+Dtype = Literal[
+    "i1",
+    "index",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "ui8",
+    "ui16",
+    "ui32",
+    "ui64",
+    "f8E4M3FN",
+    "f8E5M2",
+    "f16",
+    "bf16",
+    "f32",
+    "f64",
+]
+"""The dtypes of the dialect, by their MLIR names."""
 
 Primitive = Literal[
     "add",
+    "neg",
     "sub",
     "mul",
     "mulacc",
     "recip",
     "trunc",
-    "max",
     "and",
     "or",
     "xor",
@@ -91,6 +108,9 @@ class Value(Generic[V]):
     def __rsub__(self, other: int | float) -> Value[V]:
         return self.constant(other) - self
 
+    def __neg__(self) -> Value[V]:
+        return self._apply("neg")
+
     def __mul__(self, other: Operand[V]) -> Value[V]:
         return self._apply("mul", other)
 
@@ -136,10 +156,6 @@ class Value(Generic[V]):
 
     def trunc(self) -> Value[V]:
         return self._apply("trunc")
-
-    def max(self, other: Operand[V]) -> Value[V]:
-        """The greater one; NaN if either is NaN."""
-        return self._apply("max", other)
 
     def cast(self, dtype: Dtype) -> Value[V]:
         return self._apply("cast", dtype=dtype) if dtype != self.dtype else self

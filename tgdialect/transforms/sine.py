@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from tgdialect.transforms.float_format import F32, F64, FloatFormat, format_of
 from tgdialect.transforms.recipe import Operand, V, Value, horner
-from tgdialect.transforms.transcendental import F32, F64, FloatFormat, format_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,9 +135,7 @@ def sin(x: Value[V]) -> Value[V]:
     return (magnitude < math.inf).where(result, math.nan)
 
 
-def reduce_near(
-    x: Value[V], form: FloatFormat, tables: SineTables
-) -> tuple[Value[V], Value[V]]:
+def reduce_near(x: Value[V], form: FloatFormat, tables: SineTables) -> tuple[Value[V], Value[V]]:
     """(r, quadrant) with sin x = sin(r + n pi/2), |r| <= pi/4, for 0 <= x < near_limit.
 
     The two highest bits of the quadrant are n modulo 4. What the second subtraction loses goes
@@ -162,10 +161,7 @@ def reduce_far_f32(x: Value[V]) -> tuple[Value[V], Value[V]]:
     bits = x.bitcast("ui32")
     position = (bits >> F32.stored) - TURN_START_F32
     significand = ((bits & ((1 << F32.stored) - 1)) | (1 << F32.stored)).cast("ui64")
-    pairs = [
-        first << 32 | second
-        for first, second in zip(TURN_WORDS_F32, TURN_WORDS_F32[1:], strict=False)
-    ]
+    pairs = [first << 32 | second for first, second in pairwise(TURN_WORDS_F32)]
     steps = [(position & (32 << level)).ne(0) for level in (1, 0)]
     upper = select_window(significand, pairs[:4], steps, 1)[0]
     lower = select_window(significand, pairs[2:], steps, 1)[0]
@@ -200,8 +196,7 @@ def reduce_far_f64(x: Value[V]) -> tuple[Value[V], Value[V]]:
     # Two shifts: one of 64 - 0 places would be past the width.
     complement = shift ^ 63
     first, second, third = (
-        (word << shift) | ((following >> 1) >> complement)
-        for word, following in zip(words, words[1:], strict=False)
+        (word << shift) | ((following >> 1) >> complement) for word, following in pairwise(words)
     )
     middle = significand * second
     low = middle + _high_product(significand, third, exact=False)

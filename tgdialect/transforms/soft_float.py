@@ -1,8 +1,8 @@
-"""CAST between f32 or f64 and the narrow floats, in integer operations on their bits.
+"""CAST to and from f16, bf16 and fp8, in integer operations on their bits.
 
-For targets without the conversion. Rounds to nearest even, once, also from f64; values too
-great for a format become its infinity, or NaN where it has none. NaNs become the quiet NaN of
-their sign.
+For targets without the conversion. Rounds to nearest even, once, also from f64 and 64-bit
+integers; values too great for a format become its infinity, or NaN where it has none. NaNs
+become the quiet NaN of their sign (from bf16 they keep their payload).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tgdialect.transforms.float_format import F32, F64, FloatFormat, format_of
 from tgdialect.transforms.recipe import Dtype, V, Value
-from tgdialect.transforms.transcendental import F32, FloatFormat, format_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,7 +37,7 @@ class NarrowFormat:
         return 1 << (self.width - 1)
 
 
-NARROW_FORMATS = {
+NARROW_FORMATS: dict[str, NarrowFormat] = {
     "bf16": NarrowFormat(
         unsigned="ui16", width=16, stored=7, bias=127, overflow=0x7F80, nan=0x7FC0
     ),
@@ -45,6 +45,17 @@ NARROW_FORMATS = {
     "f8E5M2": NarrowFormat(unsigned="ui8", width=8, stored=2, bias=15, overflow=0x7C, nan=0x7E),
     "f8E4M3FN": NarrowFormat(unsigned="ui8", width=8, stored=3, bias=7, overflow=0x7F, nan=0x7F),
 }
+
+
+def soft_cast(x: Value[V], dtype: Dtype) -> Value[V]:
+    """x as `dtype`, where one of both dtypes is narrow; as CAST."""
+    source = NARROW_FORMATS.get(x.dtype)
+    if source is not None:
+        x = decode(x.bitcast(source.unsigned), source)
+    narrow = NARROW_FORMATS.get(dtype)
+    if narrow is None:
+        return x.cast(dtype)
+    return encode(_as_wide_float(x), narrow).bitcast(dtype)
 
 
 def encode(x: Value[V], narrow: NarrowFormat) -> Value[V]:
@@ -99,3 +110,27 @@ def _with_subnormals(
     count = magic.bitcast(form.unsigned) - ((exponent + form.bias) << form.stored)
     least_normal = (1 - narrow.bias + form.bias) << form.stored
     return (magnitude < least_normal).where(count, result)
+
+
+def _as_wide_float(x: Value[V]) -> Value[V]:
+    """x as f32 or f64 such that rounding it to a narrow format rounds x.
+
+    64-bit integers need more bits than f64 has; their lowest bits are told apart from 0 only
+    (rounding to odd: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+    """
+    match x.dtype:
+        case "f32" | "f64":
+            return x
+        case "i32" | "ui32":
+            return x.cast("f64")
+        case "i64" | "ui64" | "index":
+            x = x.cast("i64") if x.dtype == "index" else x
+            low = (x & 2047).ne(0).cast(x.dtype)
+            odd = ((x >> 11) | low).cast("f64") * 2048.0
+            limit = 1 << F64.precision
+            if x.dtype == "ui64":
+                return (x < limit).where(x.cast("f64"), odd)
+            exact = (x + limit).bitcast("ui64") < 2 * limit
+            return exact.where(x.cast("f64"), odd)
+        case _:
+            return x.cast("f32")

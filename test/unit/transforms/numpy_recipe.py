@@ -1,22 +1,31 @@
 """Recipes carried out on NumPy arrays, and the distance of a result from the exact one in ulp."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import ml_dtypes
 import numpy as np
+
 from tgdialect.transforms.recipe import Dtype, Primitive, Value
 
 Array = np.ndarray[Any, Any]
 
 DTYPES = {
+    "index": np.int64,  # before i64: an array of these is of dtype i64
     "i1": np.bool_,
+    "i8": np.int8,
+    "i16": np.int16,
     "i32": np.int32,
     "i64": np.int64,
     "ui8": np.uint8,
     "ui16": np.uint16,
     "ui32": np.uint32,
     "ui64": np.uint64,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
     "f32": np.float32,
     "f64": np.float64,
 }
@@ -32,7 +41,7 @@ class NumpyTarget:
 
     def constant(self, value: int | float, dtype: Dtype) -> Array:
         result = np.array(value, DTYPES[dtype])
-        assert np.isnan(result) or result == value, f"{value} is not exact in {dtype}"
+        assert np.isnan(result) or result.item() == value, f"{value} is not exact in {dtype}"
         return result
 
     def apply(self, primitive: Primitive, operands: tuple[Array, ...], dtype: Dtype) -> Array:
@@ -44,7 +53,8 @@ class NumpyTarget:
     def compute(self, primitive: Primitive, operands: tuple[Array, ...], dtype: Any) -> Array:
         a, *rest = operands
         if primitive == "cast":
-            assert a.dtype.kind != "f", "casts of floats to integers saturate; NumPy's do not"
+            to_integer = np.issubdtype(dtype, np.integer)
+            assert a.dtype.kind != "f" or not to_integer, "CAST saturates; NumPy does not"
             return a.astype(dtype)
         if primitive == "bitcast":
             assert a.dtype.itemsize == np.dtype(dtype).itemsize
@@ -69,7 +79,6 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "mul": np.multiply,
     "recip": lambda a: a.dtype.type(1) / a,
     "trunc": np.trunc,
-    "max": np.maximum,
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
@@ -95,27 +104,39 @@ def carry_out(
 def ulp_distance(result: Array, exact: Array) -> Array:
     """|result - exact| in units of the last place that `exact` has in the format of `result`.
 
-    `exact` is of a wider format. Infinite where one is NaN or infinite and the other is not what
-    it rounds to; signs of zeros count.
+    `exact` is of a wider format. An infinite result counts as the power of two that follows the
+    greatest number. Infinite where only one is NaN, or where the signs differ, zeros included.
     """
+    info = np.finfo(result.dtype)
+    one = exact.dtype.type(1)
+    top = np.ldexp(one, info.maxexp)
     with np.errstate(all="ignore"):
-        rounded = exact.astype(result.dtype)
-        info = np.finfo(result.dtype)
-        size = np.abs(exact)
-        size = np.clip(size, info.smallest_normal, info.max).astype(result.dtype)
-        ulp = np.spacing(size).astype(exact.dtype)
-        # A mantissa that rounding carried into the next binade has the ulp of the lower one.
-        ulp = np.where(size.astype(exact.dtype) > np.maximum(np.abs(exact), info.smallest_normal),
-                       np.spacing(np.nextafter(size, result.dtype.type(0))).astype(exact.dtype), ulp)
-        error = np.abs(result.astype(exact.dtype) - exact) / ulp
-        # Overflow: within reach of the threshold, inf and the greatest number are neighbours.
-        beyond = np.isinf(rounded) & np.isfinite(exact) & np.isfinite(result)
-        error = np.where(beyond, (np.abs(exact) - np.abs(result.astype(exact.dtype))) / ulp, error)
-        near = np.isinf(result) & np.isfinite(exact)
-        limit = np.ldexp(exact.dtype.type(1), info.maxexp)
-        error = np.where(near, np.maximum(limit - np.abs(exact), 0) / ulp, error)
-        same = np.isnan(result) & np.isnan(exact) | (np.isinf(exact) & (result == exact))
-        error = np.where(same, 0, error)
-        zero = (exact == 0) & (result == 0) & (np.signbit(exact) != np.signbit(result))
-        wrong_sign = (np.signbit(exact) != np.signbit(result)) & ~np.isnan(exact)
-        return np.where(zero | wrong_sign | np.isnan(error), np.inf, error)
+        found, wanted = (np.clip(v.astype(exact.dtype), -top, top) for v in (result, exact))
+        exponent = np.clip(np.frexp(wanted)[1], info.minexp + 1, info.maxexp)
+        error = np.abs(found - wanted) / np.ldexp(one, exponent - info.nmant - 1)
+        both_nan = np.isnan(found) & np.isnan(wanted)
+        differ = np.isnan(error) | (np.signbit(found) != np.signbit(wanted))
+    return np.where(both_nan, 0, np.where(differ, np.inf, error)).astype(np.float64)
+
+
+def f32_patterns(step: int) -> Iterator[Array]:
+    """Every `step`-th bit pattern of f32, in chunks."""
+    for base in range(0, 1 << 32, 1 << 26):
+        chunk = np.arange(base + base % step, base + (1 << 26), step, np.uint64)
+        yield chunk.astype(np.uint32).view(np.float32)
+
+
+def random_patterns(dtype: type[np.floating[Any]], count: int, seed: int) -> Array:
+    """Random bit patterns, so that all exponents are equally likely."""
+    raw = np.random.default_rng(seed).bytes(count * np.dtype(dtype).itemsize)
+    return np.frombuffer(raw, dtype).copy()
+
+
+def special_values(dtype: type[np.floating[Any]]) -> Array:
+    """Zeros, ones, infinities, NaN, the ends of the ranges and small integers, of both signs."""
+    info = np.finfo(dtype)
+    integers = 2.0**info.nmant
+    values = [0, 0.25, 0.5, 1 / 3, 1 - info.epsneg, 1, 1 + info.eps, 1.5, 2, 3, 4, 5, 10, np.inf]
+    values += [info.smallest_subnormal, info.tiny, info.max, np.nan, integers / 2 + 0.5]
+    values += [integers - 1, integers, integers + 1, 2 * integers, 2 * integers + 2]
+    return np.array([*values, *(-v for v in values)], dtype)

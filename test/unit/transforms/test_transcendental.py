@@ -1,0 +1,251 @@
+"""The recipes of EXP2, LOG2, SQRT, POW, SIN and THREEFRY against wider arithmetic.
+
+Every check runs twice, with mulacc rounded once and twice, for a backend may do either.
+"""
+
+import numpy as np
+import pytest
+from numpy_recipe import (
+    WIDER,
+    Array,
+    carry_out,
+    f32_patterns,
+    random_patterns,
+    special_values,
+    ulp_distance,
+)
+
+from tgdialect.transforms.sine import TABLES, sin
+from tgdialect.transforms.threefry import threefry
+from tgdialect.transforms.transcendental import exp2, log2, power, sqrt
+
+UNARY = {
+    "exp2": (exp2, np.exp2),
+    "log2": (log2, np.log2),
+    "sin": (sin, np.sin),
+    "sqrt": (sqrt, np.sqrt),
+}
+LIMITS = {np.dtype(np.float32): 2, np.dtype(np.float64): 3}
+OPERATIONS = {
+    ("exp2", "f4"): 22,
+    ("exp2", "f8"): 27,
+    ("log2", "f4"): 27,
+    ("log2", "f8"): 39,
+    ("sin", "f4"): 77,
+    ("sin", "f8"): 151,
+    ("sqrt", "f4"): 38,
+    ("sqrt", "f8"): 42,
+}
+
+needs_long_double = pytest.mark.skipif(
+    np.finfo(np.longdouble).nmant < 63, reason="f64 is checked against a wider long double"
+)
+both_roundings = pytest.mark.parametrize("fused", [False, True], ids=["plain", "fused"])
+every_function = pytest.mark.parametrize("name", UNARY)
+
+
+def check(recipe, exact_function, *arrays: Array, fused: bool) -> None:
+    result, _ = carry_out(recipe, *arrays, fused=fused)
+    with np.errstate(all="ignore"):
+        exact = exact_function(*(a.astype(WIDER[a.dtype]) for a in arrays))
+    distance = ulp_distance(result, exact)
+    worst = int(np.argmax(distance))
+    limit = LIMITS[result.dtype]
+    arguments = ", ".join(float(a[worst]).hex() for a in arrays)
+    assert distance[worst] <= limit, (
+        f"f({arguments}) = {result[worst]!r}, not {exact[worst]!r}: {distance[worst]} ulp"
+    )
+
+
+def near_turning_points(dtype) -> Array:
+    """Where the functions are hardest: around 1, and around multiples of pi/2."""
+    generator = np.random.default_rng(7)
+    multiples = (np.arange(1, 200_000) * (np.longdouble(np.pi) / 2)).astype(dtype)
+    return np.concatenate(
+        [
+            generator.uniform(0.5, 2, 200_000).astype(dtype),
+            (
+                1 + generator.uniform(-1, 1, 50_000) * 2.0 ** -generator.integers(0, 53, 50_000)
+            ).astype(dtype),
+            multiples,
+            np.nextafter(multiples, dtype(0)),
+            np.nextafter(multiples, dtype(np.inf)),
+            generator.uniform(-1100, 1100, 200_000).astype(dtype),
+        ]
+    )
+
+
+@both_roundings
+@every_function
+def test_f32_strided(name, fused):
+    for x in f32_patterns(1009):
+        check(*UNARY[name], x, fused=fused)
+
+
+@pytest.mark.slow
+@both_roundings
+@every_function
+def test_f32_every_pattern(name, fused):
+    for x in f32_patterns(1):
+        check(*UNARY[name], x, fused=fused)
+
+
+@both_roundings
+@every_function
+def test_f32_turning_points(name, fused):
+    check(*UNARY[name], near_turning_points(np.float32), fused=fused)
+    check(*UNARY[name], special_values(np.float32), fused=fused)
+
+
+@needs_long_double
+@both_roundings
+@every_function
+def test_f64(name, fused):
+    check(*UNARY[name], random_patterns(np.float64, 300_000, seed=1), fused=fused)
+    check(*UNARY[name], near_turning_points(np.float64), fused=fused)
+    check(*UNARY[name], special_values(np.float64), fused=fused)
+
+
+def test_sqrt_f32_is_correctly_rounded():
+    """For every significand, and exponents of both parities."""
+    x = np.arange(0x3F800000, 0x40800000, dtype=np.uint32).view(np.float32)
+    result, _ = carry_out(sqrt, x)
+    np.testing.assert_array_equal(result, np.sqrt(x))
+
+
+@both_roundings
+def test_sin_where_the_reductions_meet(fused):
+    for dtype, table in ((np.float32, TABLES["f32"]), (np.float64, TABLES["f64"])):
+        limit = dtype(table.near_limit)
+        bits = limit.view(f"u{limit.itemsize}") + np.arange(-5000, 5000)
+        check(sin, np.sin, bits.astype(f"u{limit.itemsize}").view(dtype), fused=fused)
+
+
+@both_roundings
+def test_sin_next_to_multiples_of_pi(fused):
+    """The numbers closest to one, by the continued fractions of 2^e / pi, and their sines."""
+    f64 = [
+        (6381956970095103, 798, -9.374331848509255222e-19),
+        (6381956970095103, 799, 1.874866369701851044e-18),
+        (5916243447979695, 80, 3.641713275476434579e-18),
+    ]
+    f32 = [
+        (16367173, 73, -3.229539596495242371e-9),
+        (10741887, 12, -4.025292063837105138e-9),
+        (10741887, 13, 8.050584127674210210e-9),
+    ]
+    for dtype, cases in ((np.float32, f32), (np.float64, f64)):
+        x = np.array([np.ldexp(float(m), e) for m, e, _ in cases], dtype)
+        result, _ = carry_out(sin, x, fused=fused)
+        exact = np.array([sine for _, _, sine in cases], WIDER[x.dtype])
+        assert ulp_distance(result, exact).max() <= LIMITS[x.dtype]
+
+
+def test_sin_stays_in_its_interval():
+    """min_max promises [-1, 1]."""
+    quarter_turns = (np.arange(1, 100_000, 2) * (np.pi / 2)).astype(np.float32)
+    for x in (quarter_turns, np.nextafter(quarter_turns, np.float32(0)), *f32_patterns(10007)):
+        result, _ = carry_out(sin, x[np.isfinite(x)])
+        assert np.abs(result).max() <= 1
+
+
+@both_roundings
+@pytest.mark.parametrize(
+    "dtype", [np.float32, pytest.param(np.float64, marks=needs_long_double)], ids=["f32", "f64"]
+)
+class TestPower:
+    def test_random(self, dtype, fused):
+        check(
+            power,
+            np.power,
+            random_patterns(dtype, 200_000, seed=2),
+            random_patterns(dtype, 200_000, seed=3),
+            fused=fused,
+        )
+
+    def test_results_of_every_exponent(self, dtype, fused):
+        """x of every exponent and near 1, y such that x^y is finite."""
+        generator = np.random.default_rng(4)
+        info = np.finfo(dtype)
+        count = 200_000
+        near_one = 1 + generator.uniform(-1, 1, count) * 2.0 ** -generator.integers(
+            1, info.nmant, count
+        )
+        for x in (np.abs(random_patterns(dtype, count, seed=5)), near_one.astype(dtype)):
+            with np.errstate(all="ignore"):
+                exponent = generator.uniform(info.minexp - info.nmant, info.maxexp, count)
+                y = (exponent / np.log2(x)).astype(dtype)
+            check(power, np.power, x, y, fused=fused)
+
+    def test_integral_exponents(self, dtype, fused):
+        generator = np.random.default_rng(6)
+        x = random_patterns(dtype, 100_000, seed=7)
+        y = generator.integers(-40, 40, 100_000).astype(dtype)
+        check(power, np.power, x, y, fused=fused)
+        check(power, np.power, generator.integers(-60, 60, 100_000).astype(dtype), y, fused=fused)
+
+    def test_special_values(self, dtype, fused):
+        values = special_values(dtype)
+        x, y = (grid.ravel() for grid in np.meshgrid(values, values))
+        check(power, np.power, x, y, fused=fused)
+
+
+def test_power_special_values_of_c99():
+    """F.9.4.4 of the standard, said once without NumPy."""
+    inf, nan = np.inf, np.nan
+    table = [
+        *((0.0, -3.0, inf), (-0.0, -3.0, -inf), (-0.0, -2.0, inf), (0.0, -inf, inf)),
+        *((-0.0, 3.0, -0.0), (-0.0, 2.0, 0.0), (-1.0, inf, 1.0), (-1.0, -inf, 1.0)),
+        *((1.0, nan, 1.0), (nan, 0.0, 1.0), (nan, -0.0, 1.0), (-8.0, 1 / 3, nan)),
+        *((0.5, -inf, inf), (2.0, -inf, 0.0), (0.5, inf, 0.0), (-2.0, inf, inf)),
+        *((-inf, -3.0, -0.0), (-inf, -2.5, 0.0), (-inf, 3.0, -inf), (-inf, 2.5, inf)),
+        *((inf, -1e-30, 0.0), (inf, 1e-30, inf), (nan, 1.0, nan), (2.0, nan, nan)),
+    ]
+    for dtype in (np.float32, np.float64):
+        x, y, expected = (np.array(column, dtype) for column in zip(*table, strict=True))
+        result, _ = carry_out(power, x, y)
+        np.testing.assert_array_equal(result, expected)
+        finite = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(result[finite]), np.signbit(expected[finite]))
+
+
+def test_special_values_of_c99():
+    inf, nan = np.inf, np.nan
+    for dtype in (np.float32, np.float64):
+        x = np.array([0.0, -0.0, inf, -inf, nan, 1.0, -1.0], dtype)
+        for recipe, expected in (
+            (exp2, [1, 1, inf, 0, nan, 2, 0.5]),
+            (log2, [-inf, -inf, inf, nan, nan, 0, nan]),
+            (sqrt, [0, -0.0, inf, nan, nan, 1, nan]),
+        ):
+            result, _ = carry_out(recipe, x)
+            np.testing.assert_array_equal(result, np.array(expected, dtype))
+        for recipe, expected in ((log2, 0.0), (sqrt, 1.0)):
+            assert not np.signbit(carry_out(recipe, x[5:6])[0]).any(), expected
+        signs = np.signbit(carry_out(sin, x[:2])[0])
+        np.testing.assert_array_equal(signs, [False, True])
+
+
+def test_number_of_operations():
+    """What a vector register of results costs; bitcasts and constants are free."""
+    for (name, dtype), expected in OPERATIONS.items():
+        _, counts = carry_out(UNARY[name][0], np.ones(1, dtype))
+        assert counts.total() - counts["bitcast"] <= expected, name
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "block"),
+    [
+        ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
+        ((0xFFFFFFFF,) * 2, (0xFFFFFFFF,) * 2, (0x1CB996FC, 0xBB002BE7)),
+        ((0x243F6A88, 0x85A308D3), (0x13198A2E, 0x03707344), (0xC4923A9C, 0x483DF7A0)),
+    ],
+)
+def test_threefry_known_answers(counter, key, block):
+    """The published vectors of threefry2x32 with 20 rounds."""
+
+    def packed(pair):
+        return np.array([pair[0] | pair[1] << 32], np.uint64)
+
+    result, _ = carry_out(threefry, packed(counter), packed(key))
+    np.testing.assert_array_equal(result, packed(block))

@@ -1,0 +1,206 @@
+"""The order that versioned memory asks for, beyond the edges that are written down.
+
+A LOAD sees the STOREs that it depends on, through AFTER, and no others: every other STORE to its
+buffer comes later. Two STOREs to one cell that nothing orders are a race.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import Pure, SymbolTable
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import locate
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.codegen import AtomicAddOp, ProgramOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
+from tgdialect.ops.ordering import AfterOp, RangeOp
+from tgdialect.ops.properties import is_memory, number, tensor
+from tgdialect.ops.source import ConstOp, ParamOp
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An op reads or writes a buffer, a parameter or an argument.
+
+    `cell` is the element in row-major order, where the index is constant; None is any element.
+    """
+
+    op: Operation
+    memory: SSAValue
+    cell: int | None
+    reads: bool
+    writes: bool
+
+
+def memory_of(location: SSAValue) -> SSAValue:
+    """The buffer, parameter or argument that a location or view is a part of."""
+    while isinstance(owner := location.owner, MovementOp | AfterOp):
+        location = owner.operands[0]
+    return location
+
+
+def constant_cell(location: SSAValue) -> int | None:
+    """The element that a location is, in row-major order, if constants say which."""
+    index = _without_after(location).owner
+    if not isinstance(index, IndexOp):
+        return None
+    shape = tensor(index.source).get_shape()
+    if len(index.indices) != len(shape):
+        return None
+    cell = 0
+    for value, extent in zip(index.indices, shape, strict=True):
+        position = number(value.owner.value) if isinstance(value.owner, ConstOp) else -1
+        if not 0 <= position < extent:
+            return None
+        cell = cell * extent + int(position)
+    memory = index.source
+    while isinstance(owner := memory.owner, ReshapeOp | AfterOp):
+        memory = owner.operands[0]
+    return None if isinstance(owner, MovementOp) else cell
+
+
+def _without_after(location: SSAValue) -> SSAValue:
+    while isinstance(owner := location.owner, AfterOp):
+        location = owner.buffer
+    return location
+
+
+def accesses(ops: Sequence[Operation]) -> Iterator[Access]:
+    """What each op of a kernel, or each CALL of a function, reads and writes."""
+    effects: dict[str, Mapping[int, tuple[bool, bool]] | None] = {}
+    for op in ops:
+        match op:
+            case LoadOp() if is_memory(op.buffer):
+                yield Access(op, memory_of(op.buffer), constant_cell(op.buffer), True, False)
+            case StoreOp():
+                yield Access(op, memory_of(op.buffer), constant_cell(op.buffer), False, True)
+            case AtomicAddOp():
+                yield Access(op, memory_of(op.location), constant_cell(op.location), True, True)
+            case CallOp():
+                symbol = op.callee.string_value()
+                if symbol not in effects:
+                    effects[symbol] = parameter_effects(op)
+                known = effects[symbol]
+                for slot, argument in enumerate(op.arguments):
+                    if is_memory(argument):
+                        reads, writes = (
+                            (True, True) if known is None else known.get(slot, (False, False))
+                        )
+                        yield Access(op, memory_of(argument), None, reads, writes)
+            case _:
+                pass
+
+
+def parameter_effects(call: CallOp) -> Mapping[int, tuple[bool, bool]] | None:
+    """Which slots a kernel or program reads and writes; None where that is not known."""
+    callee = SymbolTable.lookup_symbol(call, call.callee)
+    match callee:
+        case KernelOp():
+            body = callee.body.block
+        case ProgramOp():
+            body = callee.linear.body.block
+        case _:
+            return None
+    effects: dict[int, tuple[bool, bool]] = {}
+    for access in accesses(list(body.ops)):
+        if isinstance(parameter := access.memory.owner, ParamOp):
+            slot = parameter.slot.data
+            reads, writes = effects.get(slot, (False, False))
+            effects[slot] = (reads or access.reads, writes or access.writes)
+    return effects
+
+
+class MemoryOrder:
+    """The accesses of a graph, whose ops come in any order that respects its edges."""
+
+    def __init__(self, ops: Sequence[Operation]) -> None:
+        self.ops = ops
+        by_memory: dict[SSAValue, list[Access]] = defaultdict(list)
+        for access in accesses(ops):
+            by_memory[access.memory].append(access)
+        self._shared = [
+            group for group in by_memory.values() if len(group) > 1 and any(a.writes for a in group)
+        ]
+        """The accesses of each memory that is written, and accessed more than once."""
+
+    @cached_property
+    def _writes_before(self) -> dict[Operation, int]:
+        """The shared writes that each op depends on or is, as a set of bits."""
+        bits = self._bits
+        before: dict[Operation, int] = {}
+        for op in self.ops if bits else ():
+            mask = bits.get(op, 0)
+            for operand in op.operands:
+                if isinstance(owner := operand.owner, Operation):
+                    mask |= before.get(owner, 0)
+            before[op] = mask
+        return before
+
+    @cached_property
+    def _bits(self) -> dict[Operation, int]:
+        writers = dict.fromkeys(a.op for group in self._shared for a in group if a.writes)
+        return {op: 1 << i for i, op in enumerate(writers)}
+
+    def _depends(self, op: Operation, write: Operation) -> bool:
+        return bool(self._writes_before[op] & self._bits[write])
+
+    def anti_dependences(self) -> Iterator[tuple[Access, Access]]:
+        """Each read with each write to its buffer that it does not see, so that must follow it."""
+        for group in self._shared:
+            by_cell: dict[int | None, list[Access]] = defaultdict(list)
+            for access in group:
+                if access.writes:
+                    by_cell[access.cell].append(access)
+            everywhere = by_cell.pop(None, [])
+            anywhere = [*everywhere, *(a for writes in by_cell.values() for a in writes)]
+            for read in group:
+                if not read.reads:
+                    continue
+                unknown = read.cell is None
+                for write in anywhere if unknown else [*everywhere, *by_cell.get(read.cell, ())]:
+                    if write.op is not read.op and not self._depends(read.op, write.op):
+                        yield read, write
+
+    def check_races(self) -> None:
+        """Refuse two STOREs to one location, under one gate, that nothing orders."""
+        numbering = _Numbering()
+        for group in self._shared:
+            last: dict[object, Operation] = {}
+            for access in group:
+                if not isinstance(op := access.op, StoreOp):
+                    continue
+                location = tuple(numbering[o] for o in (op.buffer, op.gate) if o is not None)
+                before = last.get(location)
+                if before is not None and not self._depends(op, before):
+                    raise locate(
+                        PassFailedException(
+                            "a race: this STORE and another write one cell, and neither is AFTER "
+                            "the other"
+                        ),
+                        op,
+                    )
+                last[location] = op
+
+    def check_loop_carried(self, open_ranges: Mapping[Operation, frozenset[RangeOp]]) -> None:
+        """Refuse a read without AFTER of cells that other iterations of its loop may write.
+
+        `open_ranges` says which loops each op is in. The read and the write have to be of one
+        location, or of cells that their intervals prove different.
+        """
+        numbering, intervals = _Numbering(), MinMax()
+        versions = {a.op: self._bits[a.op] for group in self._shared for a in group if a.writes}
+        for group in self._shared:
+            versions = 0
+            for access in group:
+                versions |= self._bits[access.op] if access.writes else 0
+            for read, write in self._unseen(group):
+                pass

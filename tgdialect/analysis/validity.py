@@ -1,0 +1,61 @@
+"""Which values can have invalid cells: those that a PAD without `fill`, or a `const invalid`, reach.
+
+A rewrite that drops an operand must know that it was valid: `x * 0` is invalid where x is, not 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.call import FunctionOp
+from tgdialect.ops.source import ConstOp, ParamOp
+
+MATERIALISING = frozenset({"tg.contiguous", "tg.load", "tg.copy", "tg.reduce", "tg.call"})
+"""Ops whose result is valid whatever their operands are: invalid cells become 0, or are skipped."""
+
+
+class Validity:
+    """Whether all cells of a value are valid; computed on demand and cached per value."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, bool] = {}
+
+    def __getitem__(self, value: SSAValue) -> bool:
+        known = self._known
+        stack = [value]
+        while stack:
+            v = stack[-1]
+            if v in known:
+                stack.pop()
+                continue
+            sources = _sources(v)
+            if missing := [s for s in sources if s not in known]:
+                stack.extend(missing)
+                continue
+            known[v] = not _makes_invalid(v) and all(known[s] for s in sources)
+            stack.pop()
+        return known[value]
+
+
+def _sources(value: SSAValue) -> Sequence[SSAValue]:
+    """The values that must be valid for `value` to be valid."""
+    owner = value.owner
+    if isinstance(owner, Block) or owner.name in MATERIALISING:
+        return ()
+    if isinstance(owner, FunctionOp):
+        return (owner.body.block.last_op.results[0],) if owner.body.block.last_op else ()
+    if isinstance(owner, ParamOp) and isinstance(function := owner.parent_op(), FunctionOp):
+        return (function.arguments[owner.slot.data],)
+    return owner.operands
+
+
+def _makes_invalid(value: SSAValue) -> bool:
+    owner = value.owner
+    if isinstance(owner, ConstOp):
+        return isinstance(owner.value, InvalidAttr)
+    return (
+        isinstance(owner, Operation) and owner.name == "tg.pad" and "fill" not in owner.properties
+    )

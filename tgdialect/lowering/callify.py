@@ -1,0 +1,295 @@
+"""Callify: turn each function on tensors into one stateless function on memory.
+
+Tensor level to function level (docs/ir.md). Arguments become memory on the target device; BUFFERs,
+PARAMs and results become arguments as well. FUNCTIONs and calls of other functions are substituted,
+markers are resolved, and what is left of many devices is views: a device tuple is one memory here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    i64,
+)
+from xdsl.dialects.func import CallOp as FuncCallOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp
+from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
+from tgdialect.ops.movement import ReshapeOp, ShrinkOp
+from tgdialect.ops.multi import ReplicatedOp
+from tgdialect.ops.ordering import SinkOp
+from tgdialect.ops.properties import shape_of, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ParamOp
+
+ArgumentAttributes = dict[str, Attribute]
+
+
+def is_index_scalar(type: Attribute) -> bool:
+    """Whether a type is `tensor<index>`, a value that sizes are made of and not data."""
+    return type == tensor_type(INDEX)
+
+
+@dataclass
+class _Callifier:
+    """The rebuilding of one function: old values to new ones, and the arguments made so far."""
+
+    function: FuncOp
+    device: str
+    block: Block = field(default_factory=Block)
+    arguments: list[ArgumentAttributes] = field(default_factory=list[ArgumentAttributes])
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    tuples: dict[SSAValue, Sequence[SSAValue]] = field(
+        default_factory=dict[SSAValue, Sequence[SSAValue]]
+    )
+    active: list[FuncOp] = field(default_factory=list[FuncOp])
+    returned: Sequence[SSAValue] = ()
+
+    def run(self) -> FuncOp:
+        old = self.function
+        self.add_existing_arguments()
+        self.add_leaves(ParamOp)
+        self.add_leaves(BufferOp)
+        self.convert(old.body.block, top=True)
+        self.store_results()
+        self.collect_effects()
+        self.block.add_op(ReturnOp())
+        new = FuncOp(
+            old.sym_name.data,
+            FunctionType.from_lists(self.block.arg_types, ()),
+            Region(self.block),
+            old.sym_visibility,
+            arg_attrs=ArrayAttr(DictionaryAttr(a) for a in self.arguments),
+        )
+        new.location = old.location
+        new.attributes.update(old.attributes)
+        return new
+
+    # -- arguments
+
+    def memory_type(self, type: Attribute) -> TensorType[Attribute]:
+        """A tensor of the same shape in the target's global memory."""
+        assert isinstance(type, TensorType)
+        place = PlaceAttr.of(self.device, AddrSpace.GLOBAL)
+        return tensor_type(type.element_type, type.get_shape(), place)
+
+    def add_argument(
+        self, type: Attribute, attributes: ArgumentAttributes, hint: str | None
+    ) -> SSAValue:
+        self.arguments.append(attributes)
+        argument = self.block.insert_arg(type, len(self.block.args))
+        argument.name_hint = hint
+        return argument
+
+    def add_existing_arguments(self) -> None:
+        old = self.function
+        attributes = old.arg_attrs.data if old.arg_attrs else [DictionaryAttr({})] * len(old.args)
+        for argument, given in zip(old.args, attributes, strict=True):
+            if not isinstance(argument.type, TensorType):
+                raise PassFailedException(f"an argument of @{old.sym_name.data} is no tensor")
+            scalar = is_index_scalar(argument.type)
+            type = argument.type if scalar else self.memory_type(argument.type)
+            self.values[argument] = self.add_argument(type, dict(given.data), argument.name_hint)
+
+    def add_leaves(self, kind: type[ParamOp] | type[BufferOp]) -> None:
+        """PARAMs and BUFFERs of the body become arguments, in the order of their slots."""
+        leaves = [op for op in self.function.body.block.ops if isinstance(op, kind)]
+        by_slot: dict[int, SSAValue] = {}
+        dynamic: list[tuple[ArgumentAttributes, ParamOp | BufferOp]] = []
+        for op in sorted(leaves, key=lambda op: op.slot.data):
+            slot, result = op.slot.data, op.results[0]
+            if slot not in by_slot:
+                attributes: ArgumentAttributes = {}
+                type: Attribute = self.memory_type(result.type)
+                if isinstance(op, BufferOp):
+                    attributes["tg.buffer"] = IntegerAttr(slot, 64)
+                elif is_index_scalar(result.type):
+                    type = result.type
+                    for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
+                        if bound is not None:
+                            attributes[name] = IntegerAttr(bound.data, INDEX)
+                    if op.symbol is not None:
+                        attributes["tg.name"] = op.symbol
+                by_slot[slot] = self.add_argument(type, attributes, result.name_hint)
+                if op.dims:
+                    dynamic.append((attributes, op))
+            if by_slot[slot].type != self.memory_type(result.type) and not is_index_scalar(
+                result.type
+            ):
+                raise PassFailedException(
+                    f"slot {slot} is used as {by_slot[slot].type} and {result.type}"
+                )
+            self.values[result] = by_slot[slot]
+        for attributes, op in dynamic:
+            attributes["tg.dims"] = self.dims_attribute([self.values[d] for d in op.dims])
+
+    def dims_attribute(self, dims: Sequence[SSAValue]) -> Attribute:
+        """Which arguments the dynamic dimensions of an argument are."""
+        if not all(isinstance(d, BlockArgument) for d in dims):
+            raise PassFailedException(
+                "the dynamic dimensions of arguments and results are index arguments themselves"
+            )
+        return DenseArrayBase.from_list(i64, [self.block.args.index(d) for d in dims])
+
+    # -- the body
+
+    def convert(self, root: Block, *, top: bool) -> None:
+        """Rebuild the ops of a body in order; bodies that are substituted go through a stack."""
+        stack = [iter(root.ops)]
+        finish: list[Callable[[], None]] = []
+        while stack:
+            op = next(stack[-1], None)
+            if op is None:
+                stack.pop()
+                if finish:
+                    finish.pop()()
+                continue
+            inner = self.substituted(op)
+            if inner is None:
+                self.convert_op(op)
+            else:
+                body, done = inner
+                stack.append(iter(body.ops))
+                finish.append(done)
+
+    def substituted(self, op: Operation) -> tuple[Block, Callable[[], None]] | None:
+        """The body that stands for a FUNCTION or for a call of a function, its arguments bound."""
+        if isinstance(op, FunctionOp):
+            for param in op.body.block.ops:
+                if isinstance(param, ParamOp):
+                    argument = op.arguments[param.slot.data]
+                    self.values[param.result] = self.values[argument]
+            body = op.body.block
+
+            def pack(op: FunctionOp = op) -> None:
+                last = op.body.block.last_op
+                assert isinstance(last, TupleOp)
+                self.tuples[op.result] = self.tuples[last.result]
+
+            return body, pack
+        callee = self.callee(op)
+        if callee is None:
+            return None
+        if any(callee is caller for caller in self.active):
+            raise PassFailedException(f"@{callee.sym_name.data} calls itself")
+        for parameter, argument in zip(callee.args, op.operands, strict=True):
+            self.values[parameter] = self.values[argument]
+        self.active.append(callee)
+
+        def bind() -> None:
+            self.active.pop()
+            if isinstance(op, FuncCallOp):
+                self.values.update(zip(op.results, self.returned, strict=True))
+            elif self.returned:
+                self.tuples[op.results[0]] = self.returned
+
+        return callee.body.block, bind
+
+    @staticmethod
+    def callee(op: Operation) -> FuncOp | None:
+        """The function that an op calls; None for the call of a kernel, and other ops."""
+        if not isinstance(op, FuncCallOp | CallOp):
+            return None
+        callee = SymbolTable.lookup_symbol(op, op.callee)
+        return callee if isinstance(callee, FuncOp) and not callee.is_declaration else None
+
+    def convert_op(self, op: Operation) -> None:
+        match op:
+            case ParamOp() | SinkOp():
+                return
+            case BufferOp():
+                if op.result not in self.values:
+                    raise PassFailedException("a function that is called holds no BUFFER")
+            case ReturnOp():
+                self.returned = [self.values[v] for v in op.operands]
+            case TupleOp():
+                self.tuples[op.result] = [self.values[v] for v in op.values]
+            case GetTupleOp():
+                self.values[op.result] = self.tuples[op.source][op.index.data]
+            case DetachOp() | ContiguousBackwardOp():
+                self.values[op.result] = self.values[op.source]
+            case ContiguousOp() | CopyOp():
+                self.append(op, LoadOp(self.values[op.source]))
+            case LoadOp():
+                alt = None if op.alt is None else self.values[op.alt]
+                gate = None if op.gate is None else self.values[op.gate]
+                self.append(op, LoadOp(self.values[op.buffer], alt, gate))
+            case ReplicatedOp():
+                self.append(op, self.first_shard(self.values[op.source], op.axis.data))
+            case TgOp() if op.regions:
+                raise PassFailedException(f"{op.name} does not belong in a tensor program")
+            case TgOp():
+                self.append(op, op.rebuild([self.values[v] for v in op.operands]))
+            case _:
+                raise PassFailedException(f"{op.name} is not an op that callify knows")
+
+    def append(self, old: Operation, new: TgOp) -> None:
+        new.location = old.location
+        self.block.add_op(new)
+        self.values[old.results[0]] = new.results[0]
+
+    def first_shard(self, source: SSAValue, axis: int) -> TgOp:
+        """The first entry of the sharding axis: every shard of a replicated value is the same."""
+        shape = list(shape_of(source))
+        one = ShrinkOp(source, [0] * len(shape), [*shape[:axis], 1, *shape[axis + 1 :]])
+        self.block.add_op(one)
+        return ReshapeOp(one, [*shape[:axis], *shape[axis + 1 :]])
+
+    # -- effects
+
+    def store_results(self) -> None:
+        names = [f"out{i}" for i in range(len(self.returned))]
+        for value, name in zip(self.returned, names, strict=True):
+            attributes: ArgumentAttributes = {"tg.output": UnitAttr()}
+            if dims := [d for d in shape_of(value) if isinstance(d, SSAValue)]:
+                attributes["tg.dims"] = self.dims_attribute(dims)
+            out = self.add_argument(self.memory_type(tensor(value)), attributes, name)
+            self.block.add_op(StoreOp(out, value))
+
+    def collect_effects(self) -> None:
+        """One SINK of every effect that nothing waits for."""
+        roots = [
+            op.results[0]
+            for op in self.block.ops
+            if op.results and op.results[0].type == VOID and not op.results[0].uses
+        ]
+        self.block.add_op(SinkOp(roots))
+
+
+@dataclass(frozen=True)
+class CallifyPass(ModulePass):
+    """Turn each function on tensors into one stateless function on memory."""
+
+    name = "tg-callify"
+    level_after = "function"
+
+    device: str = "CPU"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]
+        converted = [_Callifier(f, self.device).run() for f in functions]
+        for old, new in zip(functions, converted, strict=True):
+            if old.sym_visibility != StringAttr("private"):
+                op.body.block.insert_op_before(new, old)
+        for old in functions:
+            op.body.block.erase_op(old, safe_erase=False)

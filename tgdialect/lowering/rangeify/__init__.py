@@ -1,0 +1,13 @@
+"""Rangeify: split a function into kernels, and break everything in them down to shape ().
+
+Function level to kernels level (docs/ir.md). In reading order:
+
+* `analysis/fusion.py` chooses the values that get a buffer;
+* `schedule.py` makes a task of each of them and of each STORE, and orders the tasks;
+* `kernel.py` writes the kernel of a task, with `indexing.py` for the movement ops;
+* `stage.py` is the pass: it puts the calls into the function.
+"""
+
+from tgdialect.lowering.rangeify.stage import RangeifyPass
+
+__all__ = ["RangeifyPass"]

@@ -1,0 +1,240 @@
+"""Tasks and their order: what has to execute before what.
+
+A task writes memory: it is a STORE of the program, a realised value, or the call of a kernel that
+was there already. Memory is versioned (docs/ir.md): a read without AFTER comes before every task
+that writes that memory, a read AFTER some of them comes before all the others.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.lowering.rangeify.kernel import memory_leaf
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.intervals import Interval
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops.properties import integers, is_memory, tensor, window
+from tgdialect.ops.source import ParamOp
+
+
+@dataclass(eq=False)
+class Task:
+    """One thing to execute, and what it depends on."""
+
+    op: Operation
+    position: int
+    writes: list[SSAValue]
+    reads: list[tuple[SSAValue, frozenset[Task]]] = field(
+        default_factory=list[tuple[SSAValue, "frozenset[Task]"]]
+    )
+    """The memory it reads, each with the tasks whose writes it must see."""
+    before: set[Task] = field(default_factory=set["Task"])
+    """The tasks that come first."""
+
+    def __lt__(self, other: Task) -> bool:
+        return self.position < other.position
+
+
+def written_arguments(op: CallOp) -> list[SSAValue]:
+    """The arguments that a call writes; all of its memory where the callee is opaque."""
+    callee = SymbolTable.lookup_symbol(op, op.callee)
+    if not isinstance(callee, KernelOp):
+        return [a for a in op.arguments if is_memory(a)]
+    slots: set[int] = set()
+    for inner in callee.body.block.ops:
+        if isinstance(inner, StoreOp | AtomicAddOp):
+            leaf = _root_memory(inner.operands[0]).owner
+            if isinstance(leaf, ParamOp):
+                slots.add(leaf.slot.data)
+    return [a for slot, a in enumerate(op.arguments) if slot in slots]
+
+
+def _root_memory(value: SSAValue) -> SSAValue:
+    """The buffer under any chain of movements and AFTERs."""
+    while isinstance(value.owner, Operation) and value.owner.operands:
+        if not is_memory(value) or isinstance(value.owner, CallOp):
+            break
+        value = value.owner.operands[0]
+    return value
+
+
+def schedule(block: Block, realised: set[Operation]) -> list[Task]:
+    """The tasks of a function in execution order. Refuses cycles and races."""
+    tasks: dict[Operation, Task] = {}
+    for position, op in enumerate(block.ops):
+        if op in realised:
+            tasks[op] = Task(op, position, [])
+        elif isinstance(op, StoreOp):
+            tasks[op] = Task(op, position, [_root_memory(op.buffer)])
+        elif isinstance(op, CallOp):
+            written = [_root_memory(a) for a in written_arguments(op)]
+            tasks[op] = Task(op, position, written)
+    for task in tasks.values():
+        _add_data_edges(task, tasks)
+    closures = _closures(tasks.values())
+    _add_version_edges(tasks.values(), closures)
+    order = _topological(list(tasks.values()))
+    _refuse_races(order)
+    return order
+
+
+def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
+    """What the expression of a task reads: realised values, calls, and memory in some version."""
+    seen: set[SSAValue] = set()
+    stack = list(task.op.operands)
+    while stack:
+        value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        owner = value.owner
+        if is_memory(value) and is_memory(leaf := memory_leaf(value)) and _is_storage(leaf):
+            version = frozenset(_effects_of(value, tasks))
+            task.before |= version
+            task.reads.append((leaf, version))
+        elif isinstance(owner, Operation):
+            if (other := tasks.get(owner)) is not None:
+                task.before.add(other)
+            else:
+                stack.extend(owner.operands)
+
+
+def _is_storage(leaf: SSAValue) -> bool:
+    return not isinstance(leaf.owner, Operation) or not leaf.owner.operands
+
+
+def _effects_of(value: SSAValue, tasks: dict[Operation, Task]) -> Iterable[Task]:
+    """The tasks that an AFTER chain waits for."""
+    stack: list[SSAValue] = []
+    while isinstance(owner := value.owner, AfterOp):
+        stack.extend(owner.dependencies)
+        value = owner.buffer
+    seen: set[SSAValue] = set()
+    while stack:
+        value = stack.pop()
+        if value in seen or not isinstance(owner := value.owner, Operation):
+            continue
+        seen.add(value)
+        if (task := tasks.get(owner)) is not None:
+            yield task
+        else:
+            stack.extend(owner.operands)
+
+
+def _closures(tasks: Iterable[Task]) -> dict[Task, set[Task]]:
+    """For each task everything that comes before it, over the data edges."""
+    closures: dict[Task, set[Task]] = {}
+    for task in _topological(list(tasks)):
+        closures[task] = set(task.before).union(*(closures[t] for t in task.before))
+    return closures
+
+
+def _add_version_edges(tasks: Iterable[Task], closures: dict[Task, set[Task]]) -> None:
+    """A reader comes before every writer whose write it must not see."""
+    writers: dict[SSAValue, list[Task]] = {}
+    for task in tasks:
+        for buffer in task.writes:
+            writers.setdefault(buffer, []).append(task)
+    for task in tasks:
+        for buffer, version in task.reads:
+            seen = set(version).union(*(closures[t] for t in version))
+            for writer in writers.get(buffer, ()):
+                if writer is not task and writer not in seen:
+                    writer.before.add(task)
+
+
+def _topological(tasks: list[Task]) -> list[Task]:
+    """Tasks in dependence order, the order of the program among those that are free."""
+    waiting = {task: len(task.before) for task in tasks}
+    followers: dict[Task, list[Task]] = {}
+    for task in tasks:
+        for other in task.before:
+            followers.setdefault(other, []).append(task)
+    ready = [task for task, count in waiting.items() if count == 0]
+    heapq.heapify(ready)
+    order: list[Task] = []
+    while ready:
+        task = heapq.heappop(ready)
+        order.append(task)
+        for follower in followers.get(task, ()):
+            waiting[follower] -= 1
+            if waiting[follower] == 0:
+                heapq.heappush(ready, follower)
+    if len(order) != len(tasks):
+        stuck = min(task for task, count in waiting.items() if count)
+        raise PassFailedException(
+            f"the program is a cycle: {stuck.op.name} needs memory both before and after a STORE"
+        )
+    return order
+
+
+def _refuse_races(order: Sequence[Task]) -> None:
+    """Two writers of one buffer are ordered, or write different cells."""
+    closures: dict[Task, set[Task]] = {}
+    last: dict[SSAValue, list[Task]] = {}
+    intervals = MinMax()
+    for task in order:
+        closures[task] = set(task.before).union(*(closures[t] for t in task.before))
+        for buffer in task.writes:
+            for other in last.setdefault(buffer, []):
+                if other in closures[task] or _disjoint(task.op, other.op, intervals):
+                    continue
+                raise PassFailedException(
+                    f"a race: two unordered stores may write one cell of {buffer.type}"
+                )
+            last[buffer].append(task)
+
+
+def _disjoint(a: Operation, b: Operation, intervals: MinMax) -> bool:
+    """Whether two STOREs write different cells, as far as the windows of their views can tell."""
+    if not (isinstance(a, StoreOp) and isinstance(b, StoreOp)):
+        return False
+    window_a, window_b = _written_window(a.buffer, intervals), _written_window(b.buffer, intervals)
+    if window_a is None or window_b is None:
+        return False
+    return any(x.hi < y.lo or y.hi < x.lo for x, y in zip(window_a, window_b, strict=True))
+
+
+def _written_window(view: SSAValue, intervals: MinMax) -> list[Interval] | None:
+    """The interval of each index of the buffer that a view shows; None where that is not simple."""
+    chain: list[Operation] = []
+    while isinstance(view.owner, Operation) and view.owner.operands:
+        if not isinstance(view.owner, AfterOp):
+            chain.append(view.owner)
+        view = view.owner.operands[0]
+    if not tensor(view).has_static_shape():
+        return None
+    result = [Interval(0, n - 1) for n in tensor(view).get_shape()]
+    for op in reversed(chain):
+        match op:
+            case ShrinkOp():
+                offsets, shape = window(op)
+                if not all(isinstance(d, int) for d in (*offsets, *shape)):
+                    return None
+                result = [
+                    Interval(i.lo + int(str(o)), i.lo + int(str(o)) + int(str(n)) - 1)
+                    for i, o, n in zip(result, offsets, shape, strict=True)
+                ]
+            case PermuteOp():
+                # The order of axes differs from the buffer's from here on: give up on the rest.
+                order = integers(op, "order")
+                if list(order) != sorted(order):
+                    return None
+            case IndexOp() if all(not tensor(i).get_shape() for i in op.indices):
+                fixed = [intervals[i] for i in op.indices]
+                return fixed + result[len(fixed) :]
+            case ReshapeOp():
+                return result
+            case _:
+                return None
+    return result

@@ -1,0 +1,206 @@
+"""The pass: a kernel for each task, called in order from the function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.fusion import realised_values
+from tgdialect.lowering.rangeify.kernel import Cell, KernelBuilder, Realised, memory_leaf
+from tgdialect.lowering.rangeify.schedule import Task, schedule, written_arguments
+from tgdialect.ops.attributes import VOID, AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.dtypes import BOOL
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.ordering import AfterOp, SinkOp
+from tgdialect.ops.properties import is_memory, place, shape_of, tensor, tensor_type
+from tgdialect.ops.source import BufferOp
+
+
+@dataclass
+class _Rangeifier:
+    """The splitting of one function into kernels and calls."""
+
+    function: FuncOp
+    device: str
+    kernels: list[KernelOp] = field(default_factory=list[KernelOp])
+    realised: dict[Operation, Realised] = field(default_factory=dict[Operation, Realised])
+    host: list[TgOp] = field(default_factory=list[TgOp])
+    current: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """Each buffer as the next call is to see it: AFTER the calls that have written it."""
+    readers: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
+    """The calls that have read a buffer since it was written."""
+    buffers: int = 0
+
+    def run(self) -> None:
+        block = self.function.body.block
+        tasks = schedule(block, realised_values(block))
+        self.host.append(SinkOp([self.run_task(task) for task in tasks]))
+        for op in reversed(list(block.ops)):
+            if op not in self.kept:
+                block.erase_op(op, safe_erase=False)
+        for op in self.host:
+            if isinstance(op, AfterOp) and not op.result.uses:
+                op.erase()
+            else:
+                block.add_op(op)
+        block.add_op(ReturnOp())
+
+    kept: set[Operation] = field(default_factory=set[Operation])
+
+    # -- tasks
+
+    def run_task(self, task: Task) -> SSAValue:
+        match task.op:
+            case StoreOp():
+                return self.store(task.op)
+            case CallOp():
+                return self.call_again(task.op)
+            case _:
+                return self.realise(task.op)
+
+    def realise(self, op: Operation) -> SSAValue:
+        """A kernel that computes a value into a buffer of its own, and its validity beside it."""
+        result = op.results[0]
+        builder = KernelBuilder(self.realised)
+        data = self.new_buffer(result, tensor(result).element_type)
+        builder.parameter(data)
+        self.realised[op] = Realised(data, None)
+        index = builder.ranges(shape_of(result), AxisType.LOOP)
+        cell = builder.root_cell(op, index)
+        stores = [
+            builder.store(builder.location(data, index), Cell(builder.materialised(cell), None))
+        ]
+        if cell.valid is not None:
+            mask = self.new_buffer(result, BOOL)
+            self.realised[op] = Realised(data, mask)
+            stores.append(builder.store(builder.location(mask, index), Cell(cell.valid, None)))
+        written = [b for b in (data, self.realised[op].mask) if b is not None]
+        return self.call(builder, builder.finish(self.next_name(), stores, index), written)
+
+    def store(self, op: StoreOp, *, copied: bool = False) -> SSAValue:
+        """A kernel that computes a value where it is to be stored."""
+        builder = KernelBuilder(self.realised)
+        leaf = memory_leaf(_leaf_of(op.buffer))
+        builder.parameter(leaf)
+        index = builder.ranges(shape_of(op.buffer), AxisType.LOOP)
+        where = builder.location(op.buffer, index)
+        cell = builder.cell(op.value, index)
+        gate = None
+        if op.gate is not None:
+            gated = builder.cell(op.gate, index if tensor(op.gate).get_shape() else ())
+            gate = builder.both(gated.value, gated.valid)
+        if builder.loads.get(leaf, set()) - {where.index}:
+            if copied:
+                raise PassFailedException("where a STORE writes depends on what it overwrites")
+            return self.store_through_copy(op)
+        effect = builder.store(where, cell, gate)
+        return self.call(builder, builder.finish(self.next_name(), [effect], index), [leaf])
+
+    def store_through_copy(self, op: StoreOp) -> SSAValue:
+        """A STORE whose value reads other cells of the buffer: they must all be read first."""
+        sources = [op.value] if op.gate is None else [op.value, op.gate]
+        for source in sources:
+            if isinstance(source.owner, TgOp) and source.owner not in self.realised:
+                self.realise(source.owner)
+        return self.store(op, copied=True)
+
+    # -- calls
+
+    def call(self, builder: KernelBuilder, kernel: KernelOp, written: list[SSAValue]) -> SSAValue:
+        self.kernels.append(kernel)
+        arguments = [self.version(b, b in written) for b in builder.arguments]
+        call = CallOp(kernel.sym_name.data, arguments)
+        self.host.append(call)
+        self.note(call.result, builder.arguments, written)
+        return call.result
+
+    def call_again(self, op: CallOp) -> SSAValue:
+        """The call of a kernel that the program has brought along."""
+        written = [memory_leaf(a) for a in written_arguments(op)]
+        leaves = [memory_leaf(a) for a in op.arguments]
+        call = CallOp(
+            op.callee.string_value(),
+            [self.version(a, a in written) if is_memory(a) else a for a in leaves],
+            VOID,
+        )
+        call.location = op.location
+        self.host.append(call)
+        self.note(call.result, [a for a in leaves if is_memory(a)], written)
+        return call.result
+
+    def version(self, buffer: SSAValue, written: bool) -> SSAValue:
+        """A buffer after what has happened to it; a writer waits for its readers too."""
+        value = self.current.get(buffer, buffer)
+        if written and (readers := self.readers.get(buffer)):
+            after = AfterOp(value, readers)
+            self.host.append(after)
+            value = after.result
+        return value
+
+    def note(self, effect: SSAValue, arguments: object, written: list[SSAValue]) -> None:
+        assert isinstance(arguments, list | dict)
+        for buffer in written:
+            after = AfterOp(buffer, [effect])
+            self.host.append(after)
+            self.current[buffer] = after.result
+            self.readers[buffer] = []
+        for buffer in arguments:
+            if is_memory(buffer) and buffer not in written:
+                self.readers.setdefault(buffer, []).append(effect)
+
+    def new_buffer(self, like: SSAValue, dtype: Attribute) -> SSAValue:
+        """A buffer in global memory with the shape of a value."""
+        shape = shape_of(like)
+        static = tuple(d if isinstance(d, int) else DYNAMIC_INDEX for d in shape)
+        where = PlaceAttr.of(self.device, AddrSpace.GLOBAL)
+        dims = [d for d in shape if isinstance(d, SSAValue)]
+        for dim in dims:
+            self.keep(dim)
+        buffer = BufferOp(self.buffers, tensor_type(dtype, static, where), dims)
+        self.buffers += 1
+        self.host.append(buffer)
+        return buffer.result
+
+    def keep(self, value: SSAValue) -> None:
+        """Index arithmetic that a buffer's extent needs stays in the function."""
+        stack = [value]
+        while stack:
+            owner = stack.pop().owner
+            if isinstance(owner, Operation) and owner not in self.kept:
+                self.kept.add(owner)
+                stack.extend(owner.operands)
+
+    def next_name(self) -> str:
+        return f"{self.function.sym_name.data}_{len(self.kernels)}"
+
+
+def _leaf_of(view: SSAValue) -> SSAValue:
+    """The buffer under a view."""
+    while isinstance(view.owner, TgOp) and view.owner.operands:
+        view = view.owner.operands[0]
+    return view
+
+
+@dataclass(frozen=True)
+class RangeifyPass(ModulePass):
+    """Split each function into kernels, and break everything in them down to shape ()."""
+
+    name = "tg-rangeify"
+    level_after = "kernels"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in list(op.ops):
+            if isinstance(function, FuncOp) and not function.is_declaration:
+                devices = [place(a).device for a in function.args if is_memory(a)]
+                device = next((d for d in devices if isinstance(d, str)), "CPU")
+                rangeifier = _Rangeifier(function, device)
+                rangeifier.run()
+                op.body.block.insert_ops_before(rangeifier.kernels, function)

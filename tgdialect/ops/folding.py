@@ -1,0 +1,232 @@
+"""Constant folding: what each elementwise op does to scalars, in exact Python arithmetic.
+
+The semantics are those of the design's section 6. A rule gets the dtype of the op's first operand
+and the operands' numbers (a bool is 0 or 1), and returns the result before it is rounded or
+wrapped into the result's dtype. Integers are exact. A float rule computes in f64, which rounds
+correctly to every narrower dtype (`round_to` says why); a transcendental op is folded only where its
+result is exact, since elsewhere a target may differ from Python in the last place. POW and THREEFRY
+stay for the same reason: nothing else computes them here.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializationInterface
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.dtypes import DTYPES, DType, Kind, number_attribute, round_to, wrap_to
+from tgdialect.ops.properties import number, tensor
+from tgdialect.ops.source import ConstOp
+
+Number = int | float
+ScalarRule = Callable[..., Number | None]
+"""(operand dtype, *operands) -> the result, or None where it is not exact."""
+
+
+# -- arithmetic ----------------------------------------------------------------------------------
+
+
+def _on_numbers(numeric: Callable[..., Number], logical: Callable[..., Number]) -> ScalarRule:
+    """ADD, MUL and MAX of bools are or, and, or."""
+    return lambda dtype, *values: (logical if dtype.is_bool else numeric)(*values)
+
+
+def _plain(function: Callable[..., Number]) -> ScalarRule:
+    """A rule that is the same for every dtype."""
+    return lambda dtype, *values: function(*values)
+
+
+def _reciprocal(x: float) -> float:
+    return _divide(1.0, x)
+
+
+def _divide(a: float, b: float) -> float:
+    if b != 0:
+        return a / b
+    if a == 0 or a != a:
+        return math.nan
+    return math.copysign(math.inf, a) * math.copysign(1.0, b)
+
+
+def _maximum(a: Number, b: Number) -> Number:
+    """NaN if either is NaN; +0 is greater than -0."""
+    if a != a or b != b:
+        return math.nan
+    if a == b == 0 and isinstance(a, float):
+        return b if math.copysign(1.0, a) < 0 else a
+    return max(a, b)
+
+
+def _floor_divide(a: int, b: int) -> int:
+    return a // b if b else 0
+
+
+def _modulo(a: int, b: int) -> int:
+    return a % b if b else 0
+
+
+def _truncate(x: Number) -> Number:
+    if isinstance(x, int) or not math.isfinite(x):
+        return x
+    return math.copysign(float(math.trunc(x)), x)
+
+
+def _shift_left(dtype: DType, a: int, count: int) -> int:
+    return a << count if 0 <= count < dtype.bits else 0
+
+
+def _shift_right(dtype: DType, a: int, count: int) -> int:
+    return a >> (count if 0 <= count < dtype.bits else dtype.bits)
+
+
+def _multiply_add(dtype: DType, a: Number, b: Number, c: Number) -> Number:
+    """A float product is rounded before the sum."""
+    if dtype.is_bool:
+        return (a and b) or c
+    return _into(dtype, a * b) + c
+
+
+# -- ops that are folded where they are exact ----------------------------------------------------
+
+
+def _where_exact(function: Callable[[float], float | None]) -> ScalarRule:
+    """A NaN gives NaN; the function says None where its result is not exact."""
+    return lambda dtype, x: x if x != x else function(x)
+
+
+def _exp2(x: float) -> float | None:
+    if math.isinf(x):
+        return math.inf if x > 0 else 0.0
+    if x != math.trunc(x) or abs(x) > 1074:
+        return None
+    return math.ldexp(1.0, int(x)) if x < 1024 else None
+
+
+def _log2(x: float) -> float | None:
+    if x <= 0:
+        return -math.inf if x == 0 else math.nan
+    if math.isinf(x):
+        return x
+    mantissa, exponent = math.frexp(x)
+    return float(exponent - 1) if mantissa == 0.5 else None
+
+
+def _sqrt(x: float) -> float | None:
+    if x < 0:
+        return math.nan
+    if math.isinf(x) or x == 0:
+        return x
+    root = math.sqrt(x)
+    return root if Fraction(root) ** 2 == Fraction(x) else None
+
+
+def _sin(x: float) -> float | None:
+    return math.nan if math.isinf(x) else x if x == 0 else None
+
+
+# -- the table -----------------------------------------------------------------------------------
+
+SCALAR_RULES: dict[str, ScalarRule] = {
+    "tg.recip": _plain(_reciprocal),
+    "tg.trunc": _plain(_truncate),
+    "tg.cast": _plain(lambda x: x),
+    "tg.add": _on_numbers(operator.add, operator.or_),
+    "tg.mul": _on_numbers(operator.mul, operator.and_),
+    "tg.max": _on_numbers(_maximum, operator.or_),
+    "tg.mod": _plain(_modulo),
+    "tg.idiv": _plain(_floor_divide),
+    "tg.cmplt": _plain(operator.lt),
+    "tg.cmpne": _plain(operator.ne),
+    "tg.xor": _plain(operator.xor),
+    "tg.or": _plain(operator.or_),
+    "tg.and": _plain(operator.and_),
+    "tg.shr": _shift_right,
+    "tg.shl": _shift_left,
+    "tg.where": _plain(lambda p, a, b: a if p else b),
+    "tg.neg": _plain(operator.neg),
+    "tg.sub": _plain(operator.sub),
+    "tg.div": _plain(_divide),
+    "tg.cmpgt": _plain(operator.gt),
+    "tg.cmpge": _plain(lambda a, b: not a < b),
+    "tg.cmple": _plain(lambda a, b: not b < a),
+    "tg.cmpeq": _plain(operator.eq),
+    "tg.not": _plain(operator.not_),
+    "tg.exp2": _where_exact(_exp2),
+    "tg.log2": _where_exact(_log2),
+    "tg.sin": _where_exact(_sin),
+    "tg.sqrt": _where_exact(_sqrt),
+    "tg.mulacc": _multiply_add,
+}
+"""The scalar semantics of every elementwise op that is folded."""
+
+
+def _into(dtype: DType, value: Number) -> Number:
+    """A result as a value of `dtype`: floats round, integers wrap, and a float saturates."""
+    if dtype.is_float:
+        return round_to(dtype, value)
+    if dtype.kind is Kind.BOOL:
+        return int(value != 0)
+    if isinstance(value, int):
+        return wrap_to(dtype, value)
+    if value != value:
+        return 0
+    if math.isinf(value):
+        return dtype.high if value > 0 else dtype.low
+    return min(max(math.trunc(value), int(dtype.low)), int(dtype.high))
+
+
+def evaluate(name: str, operand: DType, result: DType, values: Sequence[Number]) -> Number | None:
+    """The op `name` on scalars: of dtype `operand` for the first one, and `result` for what comes out.
+
+    None where the op is not folded on these values.
+    """
+    rule = SCALAR_RULES.get(name)
+    folded = None if rule is None else rule(operand, *values)
+    return None if folded is None else _into(result, folded)
+
+
+# -- on the IR -----------------------------------------------------------------------------------
+
+
+def constant_attribute(value: SSAValue) -> Attribute | None:
+    """The attribute of a `tg.const`; None for any other value."""
+    owner = value.owner
+    if isinstance(owner, Operation) and owner.name == "tg.const":
+        return owner.properties["value"]
+    return None
+
+
+def fold_elementwise(op: Operation) -> Attribute | None:
+    """The constant that an elementwise op on constants is; None where it is not folded.
+
+    An invalid operand makes the result invalid; WHERE looks only at the branch it takes.
+    """
+    attributes: list[Attribute] = []
+    for operand in op.operands:
+        if (attribute := constant_attribute(operand)) is None:
+            return None
+        attributes.append(attribute)
+    result = tensor(op.results[0]).element_type
+    if op.name == "tg.where" and not isinstance(attributes[0], InvalidAttr):
+        return attributes[1 if number(attributes[0]) else 2]
+    if any(isinstance(a, InvalidAttr) for a in attributes):
+        return InvalidAttr(result)
+    values = [number(a) for a in attributes]
+    source = tensor(op.operands[0]).element_type
+    folded = evaluate(op.name, DTYPES[source], DTYPES[result], values)
+    return None if folded is None else number_attribute(folded, result)
+
+
+class ConstantMaterialization(ConstantMaterializationInterface):
+    """How xDSL's folder makes a `tg.const` of what an op folded to."""
+
+    def materialize_constant(self, value: Attribute, type: Attribute) -> Operation | None:
+        """A `tg.const` has shape () and lives nowhere; None for a constant of another type."""
+        op = ConstOp(value)
+        return op if op.result.type == type else None

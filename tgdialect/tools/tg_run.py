@@ -1,0 +1,145 @@
+"""`tg-run`: execute a program, and print or write what it computes."""
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NoReturn
+
+from tgdialect.diagnostics import CompilationError, Diagnostic, exception_text, one_line
+
+USAGE = "tg-run [options] file.mlir"
+DESCRIPTION = "Execute a function of a program, and print or write what it computes."
+EPILOG = """inputs, in the order of the function's parameters:
+  a.npy, data.npz:name      an array from a file; bf16 and fp8 also as their raw bits (ui16, ui8)
+  2x3xf32=1,2,3,4,5,6       values in row-major order, with or without brackets
+  2x3xf32=0.5               the same value everywhere
+  2x3xf32=random(7)         deterministic by the seed: normal floats, integers in [0, 10)
+  1,2,3  or  7              values for a parameter whose shape the program says
+  'dense<[1.0]> : tensor<1xf32>'  what tg-run printed
+
+outputs:
+  One line per result: dense<[[1.0, 2.0]]> : tensor<1x2xf32>. Floats that are not finite are nan,
+  inf and -inf. Results of more than 1000 elements are summarised; --print-full prints them whole.
+  With --output nothing is printed: each result goes to a .npy file (bf16 and fp8 as raw bytes).
+
+examples:
+  tg-run gemm.mlir --input a.npy --input 512x256xf32=random
+  tg-run file.mlir --entry f --arg n=7 --arg x=7xf32=1.5 --target interpreter
+  tg-run file.mlir --input a.npy --output out.npy
+  tg-run file.mlir --input a.npy --benchmark=100
+  tg-opt file.mlir -p cse | tg-run - --input 1,2,3
+"""
+
+_VALUE_OPTIONS = ("--input", "--arg", "--output")
+_DEBUG_HINT = "(set TG_DEBUG=1 for the traceback)"
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """A parser whose errors are `CompilationError`s."""
+
+    def error(self, message: str) -> NoReturn:
+        raise CompilationError(Diagnostic(message))
+
+
+def _repetitions(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of repetitions, not {text!r}")
+    return int(text)
+
+
+def _digits(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 17:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 to 17, not {text!r}")
+    return int(text)
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line of tg-run."""
+    parser = ArgumentParser(
+        prog="tg-run",
+        usage=USAGE,
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("file", metavar="file.mlir", help="the program; - for stdin")
+    add("--entry", metavar="NAME", help="the function to run (default: main, or the only one)")
+    add("--input", action="append", default=[], metavar="INPUT", help="the next input")
+    add("--arg", action="append", default=[], metavar="NAME=INPUT", help="the input of that name")
+    add("--target", default="cpu", metavar="TARGET", help="cpu (default) or interpreter")
+    add("--opt", default="none", metavar="OPT", help="none (default), heuristic or beam:N")
+    add("--output", action="append", default=[], metavar="OUT.npy", help="file of the next result")
+    add("--print-full", action="store_true", help="print results whole, however large")
+    add("--digits", type=_digits, metavar="N", help="significant digits of printed floats")
+    add("--print-signature", action="store_true", help="print inputs and outputs; run nothing")
+    add(
+        "--benchmark",
+        nargs="?",
+        const=0,
+        type=_repetitions,
+        metavar="N",
+        help="print the time of N runs (default: as many as take a second), not the results",
+    )
+    add(
+        "--allow-custom",
+        action="store_true",
+        help="run tg.custom, tg.customfunction, tg.ins and tg.binary of the program: foreign code",
+    )
+    return parser
+
+
+def _joined(args: Sequence[str]) -> Iterator[str]:
+    """`--input -1,2` as `--input=-1,2`: argparse takes what begins with a dash for an option."""
+    rest = iter(args)
+    for arg in rest:
+        value = next(rest, None) if arg in _VALUE_OPTIONS else None
+        yield arg if value is None else f"{arg}={value}"
+
+
+def _report(error: CompilationError) -> None:
+    colored = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    for diagnostic in error.diagnostics:
+        if diagnostic.file is None:
+            diagnostic = replace(diagnostic, file="tg-run")
+        print(diagnostic.render(colored), file=sys.stderr)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run tg-run with the arguments, by default those of the process; the exit code."""
+    try:
+        parsed = argument_parser().parse_args(list(_joined(sys.argv[1:] if args is None else args)))
+        # NumPy and the compiler are not needed for --help, nor for a mistake in the arguments.
+        from tgdialect.tools.tg_run_session import run_session
+
+        run_session(parsed)
+        sys.stdout.flush()
+        return 0
+    except CompilationError as error:
+        if os.environ.get("TG_DEBUG"):
+            traceback.print_exception(error)
+        _report(error)
+    except SystemExit as error:
+        # --help ends so.
+        return error.code if isinstance(error.code, int) else 0
+    except BrokenPipeError:
+        # The reader of our output has left. Python would complain once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except MemoryError:
+        _report(CompilationError(Diagnostic("not enough memory")))
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if os.environ.get("TG_DEBUG"):
+            traceback.print_exception(error)
+        message = f"internal error: {one_line(exception_text(error))} {_DEBUG_HINT}"
+        _report(CompilationError(Diagnostic(message)))
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

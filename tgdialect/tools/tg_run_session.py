@@ -1,0 +1,253 @@
+"""One invocation of tg-run: read the program and its inputs, execute, and show the results."""
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import DiagnosticException
+
+from tgdialect.diagnostics import (
+    CompilationError,
+    Diagnostic,
+    decode_source,
+    diagnose,
+    operation_diagnostic,
+    verify_module,
+)
+from tgdialect.interpreter import run
+from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.source import ParamOp
+from tgdialect.runtime.executable import compile_module
+from tgdialect.tools import registry
+from tgdialect.tools.pass_pipeline import nearest_names
+from tgdialect.tools.tg_run_values import (
+    Array,
+    Parameter,
+    literal,
+    read_input,
+    show_type,
+    write_outputs,
+)
+
+Executor = Callable[[Sequence[Array]], tuple[Array, ...]]
+"""Runs the entry on its inputs, as often as it is called."""
+
+_BENCHMARK_SECONDS = 1.0
+_LONG_SECONDS = 10.0
+_MAX_REPETITIONS = 10_000
+
+
+def _results(value: Array | Sequence[Array]) -> tuple[Array, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else (cast(Array, value),)
+
+
+def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
+    def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
+        return _results(run(module, entry, inputs, allow_custom=options.allow_custom))
+
+    return execute
+
+
+def _cpu(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
+    executable = compile_module(
+        module, entry=entry, opt=options.opt, allow_custom=options.allow_custom
+    )
+    return lambda inputs: _results(executable(*inputs))
+
+
+TARGETS: dict[str, Callable[[ModuleOp, str, argparse.Namespace], Executor]] = {
+    "cpu": _cpu,
+    "interpreter": _interpreter,
+}
+"""What `--target` may name: how a program is made to run there."""
+
+
+# -- the program ---------------------------------------------------------------------------------
+
+
+def read_module(path: str) -> ModuleOp:
+    """The verified module in a file, or in stdin for `-`."""
+    try:
+        content = sys.stdin.buffer.read() if path == "-" else _content(path)
+    except OSError as error:
+        message = f"cannot open input file '{path}': {error.strerror}"
+        raise CompilationError(Diagnostic(message)) from error
+    source = decode_source("<stdin>" if path == "-" else path, content)
+    frontend = registry.FRONTENDS.get(os.path.splitext(path)[1].removeprefix("."))
+    context = registry.make_context()
+    try:
+        module = (frontend or registry.FRONTENDS["mlir"])(context, source)
+        verify_module(module)
+    except CompilationError as error:
+        raise error.with_source(source) from error
+    return module
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def find_entry(module: ModuleOp, name: str | None) -> FuncOp:
+    """The function to run: the one of that name, else `main`, else the only one."""
+    functions = [op.sym_name.data for op in module.ops if isinstance(op, FuncOp)]
+    if name is None:
+        name = functions[0] if len(functions) == 1 else "main"
+    found = SymbolTable.lookup_symbol(module, name)
+    if isinstance(found, FuncOp) and not found.is_declaration:
+        return found
+    if found is not None:
+        what = "has no body" if isinstance(found, FuncOp) else f"is a {found.name}, not a function"
+        raise CompilationError(operation_diagnostic(found, f"@{name} {what}"))
+    nearest = nearest_names(name, functions)
+    hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
+    raise CompilationError(Diagnostic(f"there is no function @{name}{hint}"))
+
+
+def find_parameters(entry: FuncOp) -> list[Parameter]:
+    """The inputs of the entry: its arguments, then the PARAMs of its body by slot."""
+    attributes = entry.arg_attrs.data if entry.arg_attrs else ()
+    inputs: list[tuple[str | None, SSAValue]] = []
+    for argument in entry.args:
+        name = attributes[argument.index].data.get("tg.name") if attributes else None
+        inputs.append((name.data if isinstance(name, StringAttr) else None, argument))
+    params = {op.slot.data: op for op in entry.body.block.ops if isinstance(op, ParamOp)}
+    for _, op in sorted(params.items()):
+        inputs.append((None if op.symbol is None else op.symbol.data, op.result))
+    return [
+        Parameter(position, name or value.name_hint, _tensor_type(entry, value.type))
+        for position, (name, value) in enumerate(inputs)
+    ]
+
+
+def find_results(entry: FuncOp) -> list[TensorType[Attribute]]:
+    """The types of what the entry returns."""
+    return [_tensor_type(entry, type) for type in entry.function_type.outputs]
+
+
+def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
+    """An input or output is a tensor of one of the dialect's dtypes."""
+    if isinstance(type, TensorType):
+        type = cast(TensorType[Attribute], type)
+        if type.element_type in DTYPES:
+            return type
+    message = f"@{entry.sym_name.data} takes or returns {type}: tg-run handles tensors only"
+    raise CompilationError(operation_diagnostic(entry, message))
+
+
+# -- inputs --------------------------------------------------------------------------------------
+
+
+def bind_inputs(
+    parameters: Sequence[Parameter], positional: Sequence[str], named: Sequence[str]
+) -> list[Array]:
+    """An array for each parameter: those of `--arg` by name, `--input` for the others in order."""
+    given: dict[str | None, str] = {}
+    for text in named:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise CompilationError(Diagnostic(f"--arg {text}: expected NAME=INPUT"))
+        if name in given:
+            raise CompilationError(Diagnostic(f"--arg {name}: given twice"))
+        if name not in (names := [p.name for p in parameters if p.name is not None]):
+            known = f"the inputs are {', '.join(names)}" if names else "the inputs have no names"
+            raise CompilationError(Diagnostic(f"there is no input {name!r}: {known}"))
+        given[name] = value
+    rest = iter(positional)
+    texts = [given.get(p.name) if p.name in given else next(rest, None) for p in parameters]
+    if None in texts or next(rest, None) is not None:
+        count = len(positional) + len(named)
+        expected = ", ".join(_show_parameter(p) for p in parameters) or "none"
+        plural = "" if len(parameters) == 1 else "s"
+        message = f"expected {len(parameters)} input{plural}, got {count}: {expected}"
+        raise CompilationError(Diagnostic(message))
+    return [read_input(t, p) for t, p in zip(texts, parameters, strict=True) if t is not None]
+
+
+def _show_parameter(parameter: Parameter) -> str:
+    name = "" if parameter.name is None else f"%{parameter.name}: "
+    return name + show_type(parameter.type)
+
+
+# -- running -------------------------------------------------------------------------------------
+
+
+def benchmark(execute: Callable[[], object], repetitions: int) -> str:
+    """Time that many runs, or for 0 as many as take a second; a table of the times."""
+    start = time.perf_counter()
+    execute()
+    first = time.perf_counter() - start
+    count = repetitions or min(max(int(_BENCHMARK_SECONDS / max(first, 1e-9)), 3), _MAX_REPETITIONS)
+    if count * first > _LONG_SECONDS:
+        print(f"tg-run: {count} runs of about {first:.2g} s each", file=sys.stderr)
+    seconds: list[float] = []
+    for _ in range(count):
+        start = time.perf_counter()
+        execute()
+        seconds.append(time.perf_counter() - start)
+    rows = {
+        "repetitions": str(count),
+        "median": _show_seconds(statistics.median(seconds)),
+        "min": _show_seconds(min(seconds)),
+        "max": _show_seconds(max(seconds)),
+    }
+    return "\n".join(f"{name:<12} {value}" for name, value in rows.items())
+
+
+def _show_seconds(seconds: float) -> str:
+    for scale, unit in ((1e-6, "ns"), (1e-3, "us"), (1.0, "ms")):
+        if seconds < scale:
+            return f"{seconds / scale * 1000:.2f} {unit}"
+    return f"{seconds:.3f} s"
+
+
+def run_session(options: argparse.Namespace) -> None:
+    """Do what the arguments ask for. Raises `CompilationError` for whatever the user got wrong."""
+    if options.target not in TARGETS:
+        targets = ", ".join(TARGETS)
+        raise CompilationError(Diagnostic(f"unknown target '{options.target}': one of {targets}"))
+    module = read_module(options.file)
+    entry = find_entry(module, options.entry)
+    parameters, results = find_parameters(entry), find_results(entry)
+    if options.print_signature:
+        print(signature(entry.sym_name.data, parameters, results))
+        return
+    if options.output and len(options.output) != len(results):
+        message = f"{len(options.output)} --output files for {len(results)} results"
+        raise CompilationError(Diagnostic(message))
+    inputs = bind_inputs(parameters, options.input, options.arg)
+    name = "<stdin>" if options.file == "-" else options.file
+    table = ""
+    try:
+        execute = TARGETS[options.target](module, entry.sym_name.data, options)
+        outputs = execute(inputs)
+        if options.benchmark is not None:
+            table = benchmark(lambda: execute(inputs), options.benchmark)
+    except DiagnosticException as error:
+        raise CompilationError(diagnose(error, name)) from error
+    if options.output:
+        write_outputs(options.output, outputs)
+    if table:
+        print(table)
+    elif not options.output:
+        for array, type in zip(outputs, results, strict=True):
+            dtype = DTYPES[type.element_type]
+            print(literal(array, dtype, digits=options.digits, full=options.print_full))
+
+
+def signature(
+    name: str, parameters: Sequence[Parameter], results: Sequence[TensorType[Any]]
+) -> str:
+    """The inputs and outputs of the entry, one per line."""
+    lines = [f"@{name}"]
+    lines += [f"  input  {p.position}  {_show_parameter(p)}" for p in parameters]
+    lines += [f"  output {position}  {show_type(type)}" for position, type in enumerate(results)]
+    return "\n".join(lines)

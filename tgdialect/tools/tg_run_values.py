@@ -1,0 +1,304 @@
+"""What tg-run reads and writes: arrays as MLIR literals and as NumPy's files.
+
+Everything wrong with an input raises `CompilationError` with one line that says which input it is.
+"""
+
+import json
+import math
+import os
+import re
+import sys
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute
+
+from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.ops.dtypes import DTYPES, DType, round_to
+from tgdialect.ops.properties import tensor_type
+
+Array = NDArray[Any]
+
+_NUMPY_NAMES = {
+    **{"i1": "bool", "index": "int64", "f16": "float16", "f32": "float32", "f64": "float64"},
+    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"ui{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+}
+_ML_DTYPES = {
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+}
+_BY_NAME = {row.name: dtype for dtype, row in DTYPES.items()}
+
+_TYPE = re.compile(r"(?:tensor<)?((?:\d+x)*)([A-Za-z]\w*)>?")
+_TYPED = re.compile(r"(?P<type>[\w<>]+)=(?P<values>.*)", re.DOTALL)
+_DENSE = re.compile(r"dense<(?P<values>.*)>\s*:\s*(?P<type>tensor<[^<>]*>)", re.DOTALL)
+_RANDOM = re.compile(r"random(?:\((\d+)\))?")
+_FILE = re.compile(r"(?P<path>.*\.np[yz])(?::(?P<member>[^/\\]*))?", re.DOTALL)
+_WORD = re.compile(r"[^\s\[\],]+")
+
+_NONFINITE = {"nan": math.nan, "inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
+_BOOLEANS = {"true": 1, "false": 0, "1": 1, "0": 0}
+_SUMMARY_THRESHOLD = 1000
+_SUMMARY_EDGE = 3
+
+
+def numpy_dtype(dtype: DType) -> np.dtype[Any]:
+    """The NumPy dtype of a dtype: of `ml_dtypes` for bf16 and fp8; `index` is int64."""
+    if (wide := _ML_DTYPES.get(dtype.name)) is not None:
+        return np.dtype(wide)
+    return np.dtype(_NUMPY_NAMES[dtype.name])
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An input of the program that runs: what it is called, and what it takes."""
+
+    position: int
+    name: str | None
+    type: TensorType[Attribute]
+
+    @property
+    def dtype(self) -> DType:
+        return DTYPES[self.type.element_type]
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        return f"input {self.position}" + ("" if self.name is None else f" (%{self.name})")
+
+    def error(self, message: str) -> CompilationError:
+        return CompilationError(Diagnostic(f"{self.label}: {message}"))
+
+
+def show_type(type: TensorType[Any]) -> str:
+    """A tensor type as `--input` takes it: `2x3xf32`."""
+    dims = ("?" if d == DYNAMIC_INDEX else str(d) for d in type.get_shape())
+    return "x".join((*dims, DTYPES[type.element_type].name))
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+
+def read_input(text: str, parameter: Parameter) -> Array:
+    """The array that an argument of `--input` or `--arg` says, of the parameter's dtype and shape.
+
+    Raises `CompilationError` where the text, the file or the parameter's type says otherwise.
+    """
+    if (file := _FILE.fullmatch(text)) is not None:
+        array = _as_dtype(_load(file["path"], file["member"], parameter), text, parameter)
+        _check_shape(array.shape, f"{text} has shape {array.shape}", parameter)
+        return array
+    if (typed := _DENSE.fullmatch(text.strip()) or _TYPED.fullmatch(text)) is not None:
+        type, values = _parse_type(typed["type"], parameter), typed["values"]
+        if type.element_type != parameter.type.element_type:
+            raise parameter.error(f"got {show_type(type)}, expected {show_type(parameter.type)}")
+        _check_shape(type.get_shape(), f"got {show_type(type)}", parameter)
+        return _parse_values(values, type.get_shape(), parameter)
+    shape = parameter.type.get_shape()
+    if DYNAMIC_INDEX in shape:
+        raise parameter.error(
+            f"{text!r} has no shape: write TYPE=VALUES, as in "
+            f"{show_type(parameter.type).replace('?', '4')}={text}"
+        )
+    return _parse_values(text, shape, parameter)
+
+
+def _check_shape(shape: Sequence[int], got: str, parameter: Parameter) -> None:
+    expected = parameter.type.get_shape()
+    if len(shape) != len(expected) or any(
+        e not in (s, DYNAMIC_INDEX) for s, e in zip(shape, expected, strict=True)
+    ):
+        raise parameter.error(f"{got}, expected {show_type(parameter.type)}")
+
+
+def _parse_type(text: str, parameter: Parameter) -> TensorType[Attribute]:
+    match = _TYPE.fullmatch(text)
+    if match is None or match[2] not in _BY_NAME:
+        raise parameter.error(f"{text!r} is not a type such as 2x3xf32")
+    shape = tuple(int(extent) for extent in match[1].split("x")[:-1])
+    return tensor_type(_BY_NAME[match[2]], shape)
+
+
+def _parse_values(text: str, shape: tuple[int, ...], parameter: Parameter) -> Array:
+    """Values in row-major order, with or without brackets; a single one is every element."""
+    dtype = numpy_dtype(parameter.dtype)
+    if (random := _RANDOM.fullmatch(text.strip())) is not None:
+        return _random(int(random[1] or 0), shape, parameter).astype(dtype)
+    try:
+        nested = _WORD.sub(lambda word: json.dumps(word[0]), text)
+        words = np.array(json.loads(nested if nested.lstrip().startswith("[") else f"[{nested}]"))
+    except (ValueError, RecursionError):
+        raise parameter.error(
+            f"{_shorten(text)} is neither a .npy or .npz file, nor a list of values"
+        ) from None
+    values = [_number(word, parameter) for word in words.ravel().tolist()]
+    size = math.prod(shape)
+    if len(values) == 1:
+        values *= size
+    elif len(values) != size:
+        raise parameter.error(
+            f"{len(values)} values for {show_type(tensor_type(parameter.type.element_type, shape))}"
+            f", which has {size} elements"
+        )
+    elif "[" in text and words.ndim > 1 and words.shape != shape:
+        raise parameter.error(
+            f"values nested as {words.shape}, expected {show_type(parameter.type)}"
+        )
+    return (
+        np.array(values, np.float64 if parameter.dtype.is_float else dtype)
+        .reshape(shape)
+        .astype(dtype)
+    )
+
+
+def _random(seed: int, shape: tuple[int, ...], parameter: Parameter) -> Array:
+    """Deterministic: by the seed and the position among the inputs."""
+    rng = np.random.default_rng([seed, parameter.position])
+    if parameter.dtype.is_float:
+        return rng.standard_normal(shape)
+    return rng.integers(0, 2 if parameter.dtype.is_bool else 10, shape)
+
+
+def _number(word: str, parameter: Parameter) -> int | float:
+    """A word as a value of the parameter's dtype: floats round, integers must fit."""
+    dtype = parameter.dtype
+    try:
+        if dtype.is_bool:
+            return _BOOLEANS[word]
+        if not dtype.is_float:
+            integer = int(word, 0)
+            if not dtype.low <= integer <= dtype.high:
+                raise parameter.error(f"{word} is outside the range of {dtype.name}")
+            return integer
+        value = _NONFINITE[word] if word in _NONFINITE else float(word)
+    except (KeyError, ValueError):
+        kind = "bool (true or false)" if dtype.is_bool else dtype.kind.value
+        raise parameter.error(f"{_shorten(word)} is not a {kind}") from None
+    rounded = round_to(dtype, value)
+    if rounded != value and not math.isfinite(rounded) and value == value:
+        raise parameter.error(f"{word} is not representable in {dtype.name}")
+    return rounded
+
+
+def _shorten(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
+def _load(path: str, member: str | None, parameter: Parameter) -> Array:
+    """An array from a .npy file, or from a .npz file by its name. Pickles are refused."""
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            if member is not None:
+                raise parameter.error(f"{path} holds one array, there is no {member!r} in it")
+            return cast(Array, loaded)
+        with loaded:
+            names = loaded.files
+            if member is None and len(names) == 1:
+                member = names[0]
+            if member not in names:
+                raise parameter.error(
+                    f"{path} holds {', '.join(names) or 'nothing'}: name one as {path}:NAME"
+                )
+            return cast(Array, loaded[member])
+    except OSError as error:
+        reason = error.strerror or "not a NumPy file"
+        raise parameter.error(f"cannot read {path}: {reason}") from error
+    except (ValueError, EOFError, zipfile.BadZipFile, MemoryError) as error:
+        reason = "pickled objects are not read" if "allow_pickle" in str(error) else str(error)
+        raise parameter.error(f"cannot read {path}: {reason.splitlines()[0]}") from error
+
+
+def _as_dtype(array: Array, path: str, parameter: Parameter) -> Array:
+    """The array in native byte order; bf16 and fp8 also from raw bits, as NumPy stores them."""
+    expected = numpy_dtype(parameter.dtype)
+    raw = parameter.dtype.name in _ML_DTYPES and array.dtype.itemsize == expected.itemsize
+    if raw and array.dtype.kind in "Vu":
+        array = np.array(array, order="C").view(expected)
+    if array.dtype.newbyteorder("=") != expected:
+        raise parameter.error(
+            f"{path} holds {array.dtype.name}, expected {show_type(parameter.type)}"
+        )
+    if parameter.dtype.is_bool:
+        # The file may say that any byte is a bool; true is 1 to those who compute with it.
+        return np.array(array, order="C").view(np.uint8) != 0
+    return np.array(array, expected, order="C")
+
+
+# -- writing -------------------------------------------------------------------------------------
+
+
+def literal(array: Array, dtype: DType, *, digits: int | None, full: bool) -> str:
+    """An array as MLIR writes it: `dense<[[1.0, 2.0]]> : tensor<1x2xf32>`.
+
+    Floats have the fewest digits that give them back, or `digits` significant ones; those that are
+    not finite are `nan`, `inf` and `-inf`, as in `tg.const`. More than a thousand elements are
+    summarised unless `full` is set.
+    """
+    shape = "".join(f"{extent}x" for extent in array.shape)
+    if array.size == 0:
+        return f"dense<> : tensor<{shape}{dtype.name}>"
+
+    def show(value: Any) -> str:
+        if dtype.is_bool:
+            return "true" if value else "false"
+        return _show_float(value, digits) if dtype.is_float else str(int(value))
+
+    text = np.array2string(
+        array,
+        max_line_width=sys.maxsize,
+        separator=", ",
+        formatter={"all": show},
+        threshold=sys.maxsize if full else _SUMMARY_THRESHOLD,
+        edgeitems=_SUMMARY_EDGE,
+    )
+    return f"dense<{' '.join(text.split())}> : tensor<{shape}{dtype.name}>"
+
+
+def _show_float(value: Any, digits: int | None) -> str:
+    """The shortest digits of a NumPy scalar, with the point that MLIR's floats have."""
+    if not math.isfinite(value):
+        return "nan" if value != value else "inf" if value > 0 else "-inf"
+    if digits is not None:
+        text = f"{float(value):.{digits}g}"
+    elif value.dtype.name in ("float16", "float32", "float64"):
+        text = str(value)
+    else:
+        text = f"{float(value):.4g}"
+    mantissa, e, exponent = text.partition("e")
+    return (mantissa if "." in mantissa else f"{mantissa}.0") + e + exponent
+
+
+def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
+    """Write .npy files, all or none: each is written beside its place first, and then moved there.
+
+    Raises `CompilationError` where one cannot be written.
+    """
+    written: list[tuple[str, str]] = []
+    try:
+        for path, array in zip(paths, arrays, strict=True):
+            try:
+                place = os.path.realpath(path)
+                if os.path.exists(place) and not os.path.isfile(place):
+                    raise OSError(None, "not a regular file")
+                temporary = f"{place}.{os.getpid()}-{len(written)}.tmp"
+                with open(temporary, "xb") as file:
+                    written.append((temporary, place))
+                    np.save(file, array, allow_pickle=False)
+            except OSError as error:
+                message = f"cannot write {path}: {error.strerror}"
+                raise CompilationError(Diagnostic(message)) from error
+        while written:
+            os.replace(*written[0])
+            del written[0]
+    finally:
+        for temporary, _ in written:
+            os.unlink(temporary)

@@ -1,0 +1,82 @@
+"""`tg-explicit-broadcast`: say every broadcast with RESHAPE and EXPAND."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import ExpandOp, ReshapeOp
+from tgdialect.ops.properties import Shape, shape_of, show_shape
+
+Known = dict[tuple[Block | None, SSAValue, Shape], SSAValue]
+"""The values broadcast so far, by block and shape."""
+
+
+@dataclass(frozen=True)
+class ExplicitBroadcastPass(ModulePass):
+    """Give all operands of an elementwise op the shape of its result.
+
+    A RESHAPE adds leading axes of 1, an EXPAND repeats them. One walk; an operand that several ops
+    broadcast to one shape is expanded once.
+
+        %1 = tg.add %x, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+        ->
+        %0 = tg.reshape %c [1] : tensor<f32> -> tensor<1xf32>
+        %1 = tg.expand %0 [4] : tensor<1xf32> -> tensor<4xf32>
+        %2 = tg.add %x, %1 : tensor<4xf32>
+    """
+
+    name = "tg-explicit-broadcast"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        known: Known = {}
+        for inner in list(op.walk()):
+            if isinstance(inner, ElementwiseOp):
+                broadcast_operands(inner, known)
+
+
+def broadcast_operands(op: ElementwiseOp, known: Known) -> None:
+    """Expand the operands of one op, in place. Raises PassFailedException for an unknown extent."""
+    if not isinstance(result := op.result.type, TensorType):
+        return
+    for index, operand in enumerate(op.operands):
+        type = operand.type
+        if not isinstance(type, TensorType):
+            continue
+        if result.has_static_shape() and type.get_shape() == result.get_shape():
+            continue
+        target, source = shape_of(op.result), shape_of(operand)
+        if source == target:
+            continue
+        key = (op.parent, operand, target)
+        if key not in known:
+            known[key] = _broadcast(op, operand, source, target)
+        op.operands[index] = known[key]
+
+
+def _broadcast(op: Operation, operand: SSAValue, source: Shape, target: Shape) -> SSAValue:
+    """`operand` of shape `source` as a value of shape `target`, made before `op`."""
+    for dim in (*source, *target):
+        if isinstance(dim, SSAValue) and isinstance(dim.type, TensorType) and dim.type.get_shape():
+            raise PassFailedException(
+                f"{op.name} broadcasts {show_shape(source)} to {show_shape(target)}, "
+                "whose dynamic extent is not known to come from an index value"
+            )
+    value = operand
+    padded = (1,) * (len(target) - len(source)) + source
+    if padded != source:
+        value = _insert(ReshapeOp(value, padded), op)
+    return value if padded == target else _insert(ExpandOp(value, target), op)
+
+
+def _insert(new: ReshapeOp | ExpandOp, op: Operation) -> SSAValue:
+    new.location = op.location
+    Rewriter.insert_op(new, InsertPoint.before(op))
+    return new.result
