@@ -14,8 +14,9 @@ import sys
 import numpy as np
 
 from tgdialect.diagnostics import CompilationError
+from tgdialect.interpreter.dtypes import numpy_dtype
 from tgdialect.tools.tg_run_session import find_entry, find_parameters, read_module
-from tgdialect.tools.tg_run_values import Array, Parameter, numpy_dtype
+from tgdialect.tools.tg_run_values import Array, Parameter
 
 
 def make_input(parameter: Parameter, seed: int, extent: int) -> Array:

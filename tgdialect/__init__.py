@@ -1,0 +1,29 @@
+"""tinygrad's UOps as an MLIR-style dialect and compiler, on xDSL.
+
+`compile` makes an executable of a program; `Executable` is what it makes. The dialect is
+`tgdialect.dialect.TG`. Names are imported when they are first used, so that tools start quickly.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tgdialect.diagnostics import CompilationError
+    from tgdialect.runtime.compiler import compile
+    from tgdialect.runtime.executable import Executable
+
+__all__ = ["CompilationError", "Executable", "compile"]
+
+_HOMES = {
+    "CompilationError": "tgdialect.diagnostics",
+    "Executable": "tgdialect.runtime.executable",
+    "compile": "tgdialect.runtime.compiler",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if (home := _HOMES.get(name)) is None:
+        raise AttributeError(f"module 'tgdialect' has no attribute {name!r}")
+    return getattr(import_module(home), name)

@@ -1,18 +1,50 @@
 """What tgdialect adds to every xDSL tool: discovered through the `xdsl.universe` entry point.
 
-Everything is behind a factory, so that a tool that does not use the dialect does not import it.
+Everything is behind a factory, so that a tool that does not use a dialect or a pass does not import
+it. The tables are the list of what there is; a factory imports the class that the table names.
 """
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
 from xdsl.universe import Universe
 
+DIALECTS = {"tg": "tgdialect.dialect:TG"}
 
-def _tg() -> Dialect:
-    from tgdialect.dialect import TG
+PASSES = {
+    # tg -> tg, at one level
+    "tg-annotate-properties": "tgdialect.transforms.annotate_properties:AnnotatePropertiesPass",
+    "tg-decompose": "tgdialect.transforms.decompose:DecomposePass",
+    "tg-explicit-broadcast": "tgdialect.transforms.explicit_broadcast:ExplicitBroadcastPass",
+    "tg-simplify": "tgdialect.transforms.simplify:SimplifyPass",
+    # the stages
+    "tg-callify": "tgdialect.lowering.callify:CallifyPass",
+    "tg-rangeify": "tgdialect.lowering.rangeify:RangeifyPass",
+    "tg-optimize": "tgdialect.lowering.optimize:OptimizePass",
+    "tg-expand": "tgdialect.lowering.expand:ExpandPass",
+    "tg-select": "tgdialect.lowering.select:SelectPass",
+    "tg-linearize": "tgdialect.lowering.linearize:LinearizePass",
+    "tg-plan": "tgdialect.lowering.plan:PlanPass",
+    "tg-render": "tgdialect.lowering.render:RenderPass",
+    "tg-to-llvm": "tgdialect.lowering.pipeline:ToLlvmPass",
+    "tg-verify": "tgdialect.lowering.verify:VerifyLevelPass",
+}
 
-    return TG
+TARGETS = {"asm": "tgdialect.backends.llvm_cpu:AsmTarget"}
+"""Names that xDSL does not have; `tg-opt` puts our `llvm` dialect and target in place of xDSL's."""
 
 
-TG_UNIVERSE = Universe(all_dialects={"tg": _tg})
+def _factory(path: str) -> Callable[[], Any]:
+    """A function that imports `module:name` when it is called."""
+    module, name = path.split(":")
+    return lambda: getattr(import_module(module), name)
+
+
+TG_UNIVERSE = Universe(
+    all_dialects={name: _factory(path) for name, path in DIALECTS.items()},
+    all_passes={name: _factory(path) for name, path in PASSES.items()},
+    all_targets={name: _factory(path) for name, path in TARGETS.items()},
+)

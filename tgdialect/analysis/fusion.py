@@ -40,7 +40,7 @@ from tgdialect.ops.reduce import ReduceOp
 RECOMPUTE_LIMIT = 32
 """Elementwise ops that recomputing a value may cost per element before it is realised."""
 
-_COST = {Exp2Op: 8, Log2Op: 8, SinOp: 12, PowOp: 24, ThreefryOp: 60}
+_COST: dict[type[Operation], int] = {Exp2Op: 8, Log2Op: 8, SinOp: 12, PowOp: 24, ThreefryOp: 60}
 """Ops that cost more than one."""
 
 _BIJECTIVE = (ReshapeOp, PermuteOp, FlipOp, PadOp, ShrinkOp, AfterOp)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import Pure, SymbolTable
 from xdsl.utils.exceptions import PassFailedException
@@ -84,7 +83,7 @@ def accesses(ops: Sequence[Operation]) -> Iterator[Access]:
             case StoreOp():
                 yield Access(op, memory_of(op.buffer), constant_cell(op.buffer), False, True)
             case AtomicAddOp():
-                yield Access(op, memory_of(op.location), constant_cell(op.location), True, True)
+                yield Access(op, memory_of(op.buffer), constant_cell(op.buffer), True, True)
             case CallOp():
                 symbol = op.callee.string_value()
                 if symbol not in effects:
@@ -197,10 +196,64 @@ class MemoryOrder:
         location, or of cells that their intervals prove different.
         """
         numbering, intervals = _Numbering(), MinMax()
-        versions = {a.op: self._bits[a.op] for group in self._shared for a in group if a.writes}
-        for group in self._shared:
-            versions = 0
-            for access in group:
-                versions |= self._bits[access.op] if access.writes else 0
-            for read, write in self._unseen(group):
-                pass
+        unversioned = {
+            access.op
+            for group in self._shared
+            for access in group
+            if not any(w.writes and self._depends(access.op, w.op) for w in group)
+        }
+        for read, write in self.anti_dependences():
+            if read.op not in unversioned or not open_ranges[read.op] & open_ranges[write.op]:
+                continue
+            a, b = read.op.operands[0], write.op.operands[0]
+            if numbering[a] != numbering[b] and not _are_disjoint(a, b, intervals):
+                raise locate(
+                    PassFailedException(
+                        "this LOAD reads the buffer before every STORE to it, but is in a loop "
+                        "with a STORE to a cell that it may read in another iteration"
+                    ),
+                    read.op,
+                )
+
+
+def _are_disjoint(a: SSAValue, b: SSAValue, intervals: MinMax) -> bool:
+    """Whether the intervals of two locations' indices prove that they are different cells."""
+    a_op, b_op = _without_after(a).owner, _without_after(b).owner
+    if not isinstance(a_op, IndexOp) or not isinstance(b_op, IndexOp):
+        return False
+    if tensor(a_op.source).get_shape() != tensor(b_op.source).get_shape():
+        return False
+    for i, j in zip(a_op.indices, b_op.indices, strict=False):
+        if intervals[i].hi < intervals[j].lo or intervals[j].hi < intervals[i].lo:
+            return True
+    return False
+
+
+class _Numbering:
+    """Value numbering: pure ops that are alike have one number, and AFTER that of its buffer."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, int] = {}
+        self._numbers: dict[object, int] = {}
+
+    def __getitem__(self, root: SSAValue) -> int:
+        known, stack = self._known, [root]
+        while stack:
+            value = stack[-1]
+            owner = value.owner
+            if value in known:
+                stack.pop()
+            elif not isinstance(owner, Operation) or not owner.has_trait(Pure):
+                known[value] = self._number(value)
+            elif missing := [o for o in owner.operands if o not in known]:
+                stack.extend(missing)
+            elif isinstance(owner, AfterOp):
+                known[value] = known[owner.buffer]
+            else:
+                operands = tuple(known[o] for o in owner.operands)
+                properties = tuple(sorted(owner.properties.items()))
+                known[value] = self._number((owner.name, properties, operands, value.type))
+        return known[root]
+
+    def _number(self, key: object) -> int:
+        return self._numbers.setdefault(key, len(self._numbers))

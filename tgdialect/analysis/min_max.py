@@ -6,12 +6,15 @@ Intervals never exclude a value that the interpreter can produce.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, TensorType
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, BlockArgument, SSAValue
 
+from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.intervals import Interval, dtype_range
-from tgdialect.ops.properties import TABLE, Row
+from tgdialect.ops.properties import TABLE, Row, tensor
 
 _NOTHING = Interval(0, 0)
 """What stands for the interval of something that has no elements: `!tg.void`."""
@@ -54,23 +57,17 @@ class MinMax:
 
 
 def _type_range(value: SSAValue) -> Interval:
-    if isinstance(value.type, TensorType) and (dtype := DTYPES.get(value.type.element_type)):
+    if isinstance(value.type, TensorType) and (dtype := DTYPES.get(tensor(value).element_type)):
         return dtype_range(dtype)
     return _NOTHING
 
 
 def _argument_range(value: SSAValue) -> Interval:
-    """A function's index argument may carry its bounds: `{tg.min = 1 : index, tg.max = 64 : index}`."""
-    assert isinstance(value, BlockArgument)
+    """A function's index argument may carry its bounds."""
     result = _type_range(value)
-    function = value.block.parent_op()
-    attributes = None if function is None else function.properties.get("arg_attrs")
-    if not isinstance(attributes, ArrayAttr):
-        return result
-    bounds = attributes.data[value.index].data
-    low, high = bounds.get("tg.min"), bounds.get("tg.max")
+    attributes = argument_attributes(cast(BlockArgument, value))
+    low = integer_attribute(attributes, "tg.min")
+    high = integer_attribute(attributes, "tg.max")
     return Interval(
-        low.value.data if isinstance(low, IntegerAttr) else result.lo,
-        high.value.data if isinstance(high, IntegerAttr) else result.hi,
-        nan=result.nan,
+        result.lo if low is None else low, result.hi if high is None else high, nan=result.nan
     )

@@ -1,14 +1,16 @@
 """xDSL's parser, recording where each operation stands and reporting every failure there."""
 
 import difflib
+import re
 from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import AttributeInvT, Operation, SSAValue
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
-from xdsl.utils.lexer import Span
+from xdsl.utils.lexer import Input, Span
+from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tgdialect.diagnostics.diagnostic import (
     CompilationError,
@@ -38,6 +40,13 @@ _REPHRASED = {
 _BYTECODE_MAGIC = b"ML\xefR"
 
 
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, whose expression for string literals takes exponential time on an unclosed
+    one; here it gives nothing back (possessive quantifiers)."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+
 class LocatedParser(Parser):
     """
     Parses `source` like xDSL's parser, and further
@@ -58,7 +67,8 @@ class LocatedParser(Parser):
         self._filename = StringAttr(source.name)
         self._op_name_offsets = []
         self._first_uses = {}
-        super().__init__(ctx, source.text, source.name)
+        super().__init__(ctx, "", source.name)
+        self._parser_state = ParserState(_Lexer(Input(source.text, source.name)))
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         try:
@@ -74,11 +84,13 @@ class LocatedParser(Parser):
             self.raise_error("nested too deeply to be parsed")
         except VerifyException as error:
             self._raise_malformed(error, str(error))
-        except NotImplementedError as error:
+        except (NotImplementedError, ValueError) as error:
             self._raise_malformed(error, str(error) or "not supported by the parser")
+        except AssertionError as error:
+            raise ParseError(self._current_token.span, "unexpected token") from error
         except Exception as error:
-            # The parser's own checks are not complete: a KeyError or an AssertionError that a
-            # text provokes is as much the text's fault as a ParseError is.
+            # The parser's own checks are not complete: a KeyError that a text
+            # provokes is as much the text's fault as a ParseError is.
             self._raise_malformed(error, f"malformed text ({exception_text(error)})")
 
     def _raise_malformed(self, cause: Exception, message: str) -> NoReturn:

@@ -9,7 +9,7 @@ the same order (nested operations first), and adds MLIR's dominance rule.
 from collections.abc import Iterator
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
-from xdsl.ir import Block, ErasedSSAValue, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, ErasedSSAValue, Operation, OpResult, Region, SSAValue
 from xdsl.ir.post_order import PostOrderIterator
 from xdsl.traits import IsTerminator, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
@@ -138,6 +138,8 @@ class _Dominance:
         for index, operand in enumerate(op.operands):
             if isinstance(operand, ErasedSSAValue):
                 raise _error(op, f"operand #{index} is a value that was erased")
+            if not isinstance(operand, OpResult | BlockArgument):
+                raise _error(op, f"operand #{index} is a value that is not defined")
             owner = operand.owner
             if owner in self._completed and owner.parent is op.parent:
                 continue

@@ -39,15 +39,10 @@ from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
 from tgdialect.ops.movement import ReshapeOp, ShrinkOp
 from tgdialect.ops.multi import ReplicatedOp
 from tgdialect.ops.ordering import SinkOp
-from tgdialect.ops.properties import shape_of, tensor, tensor_type
+from tgdialect.ops.properties import is_memory, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
 
 ArgumentAttributes = dict[str, Attribute]
-
-
-def is_index_scalar(type: Attribute) -> bool:
-    """Whether a type is `tensor<index>`, a value that sizes are made of and not data."""
-    return type == tensor_type(INDEX)
 
 
 @dataclass
@@ -87,11 +82,15 @@ class _Callifier:
 
     # -- arguments
 
-    def memory_type(self, type: Attribute) -> TensorType[Attribute]:
-        """A tensor of the same shape in the target's global memory."""
-        assert isinstance(type, TensorType)
+    def memory_type(self, value: SSAValue) -> TensorType[Attribute]:
+        """The type of a value's elements in the target's global memory."""
         place = PlaceAttr.of(self.device, AddrSpace.GLOBAL)
+        type = tensor(value)
         return tensor_type(type.element_type, type.get_shape(), place)
+
+    def argument_type(self, value: SSAValue) -> Attribute:
+        """Index scalars stay values; everything else is memory."""
+        return tensor(value) if tensor(value) == tensor_type(INDEX) else self.memory_type(value)
 
     def add_argument(
         self, type: Attribute, attributes: ArgumentAttributes, hint: str | None
@@ -107,8 +106,7 @@ class _Callifier:
         for argument, given in zip(old.args, attributes, strict=True):
             if not isinstance(argument.type, TensorType):
                 raise PassFailedException(f"an argument of @{old.sym_name.data} is no tensor")
-            scalar = is_index_scalar(argument.type)
-            type = argument.type if scalar else self.memory_type(argument.type)
+            type = self.argument_type(argument)
             self.values[argument] = self.add_argument(type, dict(given.data), argument.name_hint)
 
     def add_leaves(self, kind: type[ParamOp] | type[BufferOp]) -> None:
@@ -120,22 +118,19 @@ class _Callifier:
             slot, result = op.slot.data, op.results[0]
             if slot not in by_slot:
                 attributes: ArgumentAttributes = {}
-                type: Attribute = self.memory_type(result.type)
+                type = self.argument_type(result)
+                by_slot[slot] = self.add_argument(type, attributes, result.name_hint)
                 if isinstance(op, BufferOp):
                     attributes["tg.buffer"] = IntegerAttr(slot, 64)
-                elif is_index_scalar(result.type):
-                    type = result.type
+                elif not is_memory(by_slot[slot]):
                     for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
                         if bound is not None:
                             attributes[name] = IntegerAttr(bound.data, INDEX)
                     if op.symbol is not None:
                         attributes["tg.name"] = op.symbol
-                by_slot[slot] = self.add_argument(type, attributes, result.name_hint)
                 if op.dims:
                     dynamic.append((attributes, op))
-            if by_slot[slot].type != self.memory_type(result.type) and not is_index_scalar(
-                result.type
-            ):
+            if by_slot[slot].type != self.argument_type(result):
                 raise PassFailedException(
                     f"slot {slot} is used as {by_slot[slot].type} and {result.type}"
                 )
@@ -250,10 +245,10 @@ class _Callifier:
 
     def first_shard(self, source: SSAValue, axis: int) -> TgOp:
         """The first entry of the sharding axis: every shard of a replicated value is the same."""
-        shape = list(shape_of(source))
-        one = ShrinkOp(source, [0] * len(shape), [*shape[:axis], 1, *shape[axis + 1 :]])
+        shape = tensor(source).get_shape()
+        one = ShrinkOp(source, [0] * len(shape), (*shape[:axis], 1, *shape[axis + 1 :]))
         self.block.add_op(one)
-        return ReshapeOp(one, [*shape[:axis], *shape[axis + 1 :]])
+        return ReshapeOp(one, (*shape[:axis], *shape[axis + 1 :]))
 
     # -- effects
 
@@ -263,7 +258,7 @@ class _Callifier:
             attributes: ArgumentAttributes = {"tg.output": UnitAttr()}
             if dims := [d for d in shape_of(value) if isinstance(d, SSAValue)]:
                 attributes["tg.dims"] = self.dims_attribute(dims)
-            out = self.add_argument(self.memory_type(tensor(value)), attributes, name)
+            out = self.add_argument(self.memory_type(value), attributes, name)
             self.block.add_op(StoreOp(out, value))
 
     def collect_effects(self) -> None:

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
 from tgdialect.ops.properties import is_type_written, result_type
-from tgdialect.ops.syntax import Constant, Int, Integers, Signature
+from tgdialect.ops.syntax import Constant, Int, Integers, Name, Signature
 
 TENSOR = BaseAttr[TensorType[Attribute]](TensorType)
 """Constraint: a builtin tensor."""
@@ -36,7 +36,7 @@ class TgOp(IRDLOperation, ABC):
     may carry a `tag` attribute for temporary marks; no pass may depend on one after it ends.
     """
 
-    custom_directives = (Signature, Integers, Int, Constant)
+    custom_directives = (Signature, Integers, Int, Name, Constant)
 
     def infer(
         self,

@@ -265,20 +265,20 @@ class AtomicAddOp(TgOp):
 
     name = "tg.atomicadd"
 
-    location = operand_def(TENSOR)
+    buffer = operand_def(TENSOR)
     value = operand_def(TENSOR)
     result = result_def(VOID_EDGE)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
-    assembly_format = "$location `,` $value attr-dict `:` type($location) `,` type($value)"
+    assembly_format = "$buffer `,` $value attr-dict `:` type($buffer) `,` type($value)"
 
-    def __init__(self, location: Value, value: Value):
-        self.infer((location, value))
+    def __init__(self, buffer: Value, value: Value):
+        self.infer((buffer, value))
 
     def verify_rule(self) -> None:
-        location, value = tensor(self.location), tensor(self.value)
-        if not is_memory(self.location):
+        location, value = tensor(self.buffer), tensor(self.value)
+        if not is_memory(self.buffer):
             raise VerifyException(f"ATOMICADD writes a location in memory, not {location}")
         if location.element_type != value.element_type:
             raise VerifyException(

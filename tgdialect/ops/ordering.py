@@ -108,13 +108,14 @@ class EndOp(TgOp):
     def verify_rule(self) -> None:
         if not self.ranges:
             raise VerifyException("an END closes at least one range")
-        open_ranges = dependent_ranges(self.body)
+        # In a LINEAR position says what is in a loop, and the LINEAR checks it.
+        open_ranges = None if self._is_linear else dependent_ranges(self.body)
         inner: set[RangeOp] = set()
         for value in self.ranges:
             range = value.owner
             if not isinstance(range, RangeOp):
                 raise VerifyException("an END closes RANGEs only")
-            if range not in open_ranges:
+            if open_ranges is not None and range not in open_ranges:
                 raise VerifyException(f"range {range.axis.data} is not open in the body")
             if range in inner or any(
                 isinstance(use.operation, EndOp) and use.operation is not self
@@ -127,6 +128,10 @@ class EndOp(TgOp):
                     f"range {range.axis.data} is inside a range that is closed before it"
                 )
             inner.add(range)
+
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(self.parent_op(), LinearOp)
 
 
 @op_definition

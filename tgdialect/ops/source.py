@@ -57,8 +57,8 @@ class ParamOp(TgOp):
     traits = traits_def(Pure())
 
     assembly_format = (
-        "custom<Int>($slot) ($name^)? (`min` custom<Int>($min)^)? (`max` custom<Int>($max)^)? (`(` $dims^ `)`)? attr-dict "
-        "`:` type($result)"
+        "custom<Int>($slot) custom<Name>($name) (`min` custom<Int>($min)^)? "
+        "(`max` custom<Int>($max)^)? (`(` $dims^ `)`)? attr-dict `:` type($result)"
     )
 
     def __init__(

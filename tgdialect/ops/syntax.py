@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     IntAttr,
     IntegerAttr,
     IntegerType,
+    StringAttr,
     TensorType,
     i1,
     i64,
@@ -145,6 +146,22 @@ class Int(CustomDirective):
 
     def is_anchorable(self) -> bool:
         return True
+
+
+@irdl_custom_directive
+class Name(CustomDirective):
+    """A string literal that may be left out: `"n"`."""
+
+    value: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        if (name := parser.parse_optional_str_literal()) is not None:
+            self.value.set(state, StringAttr(name))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        if isinstance(name := self.value.get(op), StringAttr):
+            state.print_whitespace(printer)
+            printer.print_attribute(name)
 
 
 _NONFINITE = {"nan": math.nan, "inf": math.inf}

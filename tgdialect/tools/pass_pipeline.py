@@ -87,7 +87,11 @@ def instantiate(
         if nearest:
             hint = f"did you mean {' or '.join(nearest)}?"
         raise spec_error(spec.text, spec.offset, f"unknown {kind} '{spec.name}'; {hint}")
-    cls = available[spec.name]()
+    try:
+        cls = available[spec.name]()
+    except ImportError as error:
+        message = f"{kind} '{spec.name}' is not available: {error}"
+        raise spec_error(spec.text, spec.offset, message) from error
     types = get_type_hints(cls)
     fields = {field.name for field in dataclasses.fields(cls) if field.init}
     parameters: dict[str, tuple[ParameterType, ...]] = {}

@@ -267,7 +267,7 @@ class TgOptMain(xDSLOptMain):
         for name in sorted(names, key=lambda name: (not name.startswith("tg-"), name)):
             try:
                 documentation = _first_line(self.available_passes[name]())
-            except ImportError as error:
+            except (AttributeError, ImportError) as error:
                 documentation = f"(not available: {error})"
             print(f"{name:<40} {documentation}".rstrip())
         return 0

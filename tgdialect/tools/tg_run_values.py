@@ -13,28 +13,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.interpreter.dtypes import numpy_dtype
 from tgdialect.ops.dtypes import DTYPES, DType, round_to
 from tgdialect.ops.properties import tensor_type
 
 Array = NDArray[Any]
 
-_NUMPY_NAMES = {
-    **{"i1": "bool", "index": "int64", "f16": "float16", "f32": "float32", "f64": "float64"},
-    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{f"ui{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
-}
-_ML_DTYPES = {
-    "bf16": ml_dtypes.bfloat16,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-}
+_RAW_DTYPES = frozenset({"bf16", "f8E4M3FN", "f8E5M2"})
+"""Those that NumPy itself does not know: its files have their bits."""
 _BY_NAME = {row.name: dtype for dtype, row in DTYPES.items()}
 
 _TYPE = re.compile(r"(?:tensor<)?((?:\d+x)*)([A-Za-z]\w*)>?")
@@ -48,13 +40,6 @@ _NONFINITE = {"nan": math.nan, "inf": math.inf, "+inf": math.inf, "-inf": -math.
 _BOOLEANS = {"true": 1, "false": 0, "1": 1, "0": 0}
 _SUMMARY_THRESHOLD = 1000
 _SUMMARY_EDGE = 3
-
-
-def numpy_dtype(dtype: DType) -> np.dtype[Any]:
-    """The NumPy dtype of a dtype: of `ml_dtypes` for bf16 and fp8; `index` is int64."""
-    if (wide := _ML_DTYPES.get(dtype.name)) is not None:
-        return np.dtype(wide)
-    return np.dtype(_NUMPY_NAMES[dtype.name])
 
 
 @dataclass(frozen=True)
@@ -220,7 +205,7 @@ def _load(path: str, member: str | None, parameter: Parameter) -> Array:
 def _as_dtype(array: Array, path: str, parameter: Parameter) -> Array:
     """The array in native byte order; bf16 and fp8 also from raw bits, as NumPy stores them."""
     expected = numpy_dtype(parameter.dtype)
-    raw = parameter.dtype.name in _ML_DTYPES and array.dtype.itemsize == expected.itemsize
+    raw = parameter.dtype.name in _RAW_DTYPES and array.dtype.itemsize == expected.itemsize
     if raw and array.dtype.kind in "Vu":
         array = np.array(array, order="C").view(expected)
     if array.dtype.newbyteorder("=") != expected:

@@ -9,11 +9,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from expression import Expression, constant, function
-from numpy.typing import NDArray
+from expression import Array, Expression, constant, function
 from xdsl.dialects.builtin import IntegerType, ModuleOp, Signedness
 from xdsl.ir import Attribute, Block
 
@@ -23,8 +21,6 @@ from tgdialect.ops.dtypes import F32, I32, UI64
 UI32 = IntegerType(32, Signedness.UNSIGNED)
 LOG2_E = math.log2(math.e)
 EPSILON = 1e-5
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ TEXTS = [
     _line("stray character", "|$", r"Unexpected character: \$"),
     _line("stray token", "|]", "expected an operation, a block label or '}'"),
     _line("unclosed string", '"test.op"() {a = |"abc', "string literal is not closed"),
+    _line("unclosed long string", f'"test.op"() {{a = |"{"a" * 200}', "literal is not closed"),
     _line("invalid escape", '"test.op"() {a = |"\\q"} : () -> ()', "invalid escape"),
     _line("lone percent sign", "%0 = arith.addi |%, %b : i32", "expected a name or number"),
     _line("lone at sign", '"test.op"() {a = |@} : () -> ()', "@ identifier expected"),
@@ -91,7 +92,7 @@ TEXTS = [
     _line("float for integer", "%0 = arith.constant 1.5 : i32|", "not valid for integer type"),
     _line("string for integer", '%0 = |arith.constant "x" : i32', 'Unexpected attribute "x"'),
     _line("integer too large", "%0 = |arith.constant 300 : i8", "300 is out of range for type i8"),
-    _line("huge integer", f"%0 = |arith.constant {'9' * 5000} : i32", "malformed text"),
+    _line("huge integer", f"%0 = |arith.constant {'9' * 5000} : i32", "Exceeds the limit"),
     _line(
         "dense shape",
         "%0 = arith.constant dense<[1, 2]> : tensor<3xi32>|",
@@ -101,6 +102,11 @@ TEXTS = [
         "dense ragged",
         "%0 = arith.constant dense<[[1, 2], [3]]|> : tensor<2x2xi32>",
         "inconsistent ranks",
+    ),
+    _line(
+        "dense brackets",
+        "%0 = arith.constant dense<[[1, 2], (3, 4|]]> : tensor<2x2xi32>",
+        "unexpected token",
     ),
     _line("location", '"test.op"() : () -> () loc(foo|)', "Unsupported location type"),
     _line("affine map", '"test.op"() {a = affine_map<(d0) -> (|d1)>} : () -> ()', "not in space"),

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from xdsl.ir import SSAValue
 
-from tgdialect.ops.properties import Dim, Shape, product
+from tgdialect.ops.properties import Dim, Shape, product, same_size
 
 Index = tuple[SSAValue, ...]
 """One `tensor<index>` value per axis."""
@@ -109,11 +109,14 @@ def _groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]]]:
         first_i, first_j = i, j
         i, j = i + 1, j + 1
         while True:
-            n_static, n_dynamic = product(tuple(shape[a] for a in new[first_i:i]))
-            o_static, o_dynamic = product(tuple(source[a] for a in old[first_j:j]))
-            if (n_static, n_dynamic) == (o_static, o_dynamic):
+            new_run = tuple(shape[a] for a in new[first_i:i])
+            old_run = tuple(source[a] for a in old[first_j:j])
+            if same_size(new_run, old_run):
                 break
-            if (len(n_dynamic), n_static) < (len(o_dynamic), o_static):
+            n_static, n_dynamic = product(new_run)
+            o_static, o_dynamic = product(old_run)
+            smaller = (len(n_dynamic), n_static) < (len(o_dynamic), o_static)
+            if j >= len(old) or (smaller and i < len(new)):
                 i += 1
             else:
                 j += 1

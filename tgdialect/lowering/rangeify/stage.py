@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -12,7 +13,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.fusion import realised_values
-from tgdialect.lowering.rangeify.kernel import Cell, KernelBuilder, Realised, memory_leaf
+from tgdialect.lowering.rangeify.cells import Cell, materialised
+from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised, memory_leaf
 from tgdialect.lowering.rangeify.schedule import Task, schedule, written_arguments
 from tgdialect.ops.attributes import VOID, AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
@@ -76,12 +78,12 @@ class _Rangeifier:
         index = builder.ranges(shape_of(result), AxisType.LOOP)
         cell = builder.root_cell(op, index)
         stores = [
-            builder.store(builder.location(data, index), Cell(builder.materialised(cell), None))
+            builder.store(builder.locate(data, index), Cell(materialised(builder, cell), None))
         ]
         if cell.valid is not None:
             mask = self.new_buffer(result, BOOL)
             self.realised[op] = Realised(data, mask)
-            stores.append(builder.store(builder.location(mask, index), Cell(cell.valid, None)))
+            stores.append(builder.store(builder.locate(mask, index), Cell(cell.valid, None)))
         written = [b for b in (data, self.realised[op].mask) if b is not None]
         return self.call(builder, builder.finish(self.next_name(), stores, index), written)
 
@@ -91,13 +93,13 @@ class _Rangeifier:
         leaf = memory_leaf(_leaf_of(op.buffer))
         builder.parameter(leaf)
         index = builder.ranges(shape_of(op.buffer), AxisType.LOOP)
-        where = builder.location(op.buffer, index)
+        where = builder.locate(op.buffer, index)
         cell = builder.cell(op.value, index)
         gate = None
         if op.gate is not None:
             gated = builder.cell(op.gate, index if tensor(op.gate).get_shape() else ())
             gate = builder.both(gated.value, gated.valid)
-        if builder.loads.get(leaf, set()) - {where.index}:
+        if builder.loads.get(leaf, set()) - {where.position}:
             if copied:
                 raise PassFailedException("where a STORE writes depends on what it overwrites")
             return self.store_through_copy(op)
@@ -145,8 +147,10 @@ class _Rangeifier:
             value = after.result
         return value
 
-    def note(self, effect: SSAValue, arguments: object, written: list[SSAValue]) -> None:
-        assert isinstance(arguments, list | dict)
+    def note(
+        self, effect: SSAValue, arguments: Iterable[SSAValue], written: Sequence[SSAValue]
+    ) -> None:
+        """Record what a call has written and read."""
         for buffer in written:
             after = AfterOp(buffer, [effect])
             self.host.append(after)

@@ -1,0 +1,105 @@
+"""Properties of random programs: the text round-trips, executors agree, intervals are sound.
+
+A failure prints the program as MLIR, its inputs, and the call of `random_program` that makes it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from agreement import differences
+from executors import EXECUTORS, Executor, interpret
+from expression import Array
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_programs import RandomProgram, Value, random_program
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.func import Func
+from xdsl.parser import Parser
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.dialect import TG
+from tgdialect.ops.intervals import Interval, constant
+
+deterministic = settings(
+    derandomize=True,
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    print_blob=False,
+)
+seeds = st.integers(0, 2**32 - 1)
+lengths = st.integers(1, 14)
+
+
+def report(program: RandomProgram, seed: int, steps: int, message: str) -> str:
+    """What a failed test says."""
+    inputs = "\n".join(f"input {n}: {array!r}" for n, array in enumerate(program.inputs))
+    return f"random_program({seed}, {steps}): {message}\n{inputs}\n{program.module}"
+
+
+@deterministic
+@given(seeds, lengths)
+def test_text_round_trips(seed: int, steps: int):
+    program = random_program(seed, steps)
+    program.module.verify()
+    text = str(program.module)
+    context = Context()
+    for dialect in (Builtin, Func, TG):
+        context.load_dialect(dialect)
+    parsed = Parser(context, text).parse_module()
+    parsed.verify()
+    assert str(parsed) == text
+    assert parsed.is_structurally_equivalent(program.module)
+
+
+@deterministic
+@given(seeds, lengths)
+def test_intervals_hold_every_value(seed: int, steps: int):
+    program = random_program(seed, steps)
+    arrays = interpret(program.exposing_everything(), program.inputs)
+    known = MinMax()
+    assert len(arrays) == len(program.values)
+    for value, array in zip(program.values, arrays, strict=True):
+        interval = known[value.expression.value]
+        if value.invalid:
+            # Such a cell is 0 in the results, whatever the interval of the valid ones.
+            interval = interval.union(constant(0))
+        outside = [x for x in numbers(array, value) if x not in interval]
+        message = f"{value.expression.value} is in {interval}, but it has {outside[:3]}"
+        assert not outside, report(program, seed, steps, message)
+
+
+def numbers(array: Array, value: Value) -> list[int | float]:
+    """The elements as exact Python numbers."""
+    wide = np.float64 if value.row.is_float else object
+    return array.astype(wide).ravel().tolist()
+
+
+def test_an_interval_that_is_too_small_is_noticed():
+    assert -1 not in Interval(0, 5)
+    assert float("nan") not in Interval(0, 5)
+
+
+@pytest.mark.parametrize("name", [name for name in EXECUTORS if name != "interpreter"])
+@deterministic
+@given(seeds, lengths)
+def test_executors_agree(name: str, seed: int, steps: int):
+    program = random_program(seed, steps)
+    expected = interpret(program.module, program.inputs)
+    execute: Executor = EXECUTORS[name]
+    wrong = differences(program.outputs, expected, execute(program.module, program.inputs))
+    assert not wrong, report(program, seed, steps, "\n".join(wrong))
+
+
+@deterministic
+@given(seeds, lengths)
+def test_returning_everything_changes_nothing(seed: int, steps: int):
+    program = random_program(seed, steps)
+    alone = interpret(program.module, program.inputs)
+    together = interpret(program.exposing_everything(), program.inputs)
+    positions = {id(v.expression.value): n for n, v in enumerate(program.values)}
+    for output, array in zip(program.outputs, alone, strict=True):
+        if (position := positions.get(id(output.value.expression.value))) is not None:
+            np.testing.assert_array_equal(together[position], array)

@@ -1,0 +1,138 @@
+"""The NumPy dtype of each tg dtype, and exact conversions between them.
+
+NumPy has no bfloat16 and no fp8; `ml_dtypes` has. Arithmetic on f16 and on those is done in f32 and
+rounded once, so nothing here computes in them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.ops.dtypes import DTYPES, DType
+from tgdialect.ops.properties import dtype_of
+
+Data = NDArray[Any]
+"""An array of any dtype."""
+
+_NUMPY_DTYPES: dict[str, Any] = {
+    "i1": np.bool_,
+    "index": np.int64,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "ui8": np.uint8,
+    "ui16": np.uint16,
+    "ui32": np.uint32,
+    "ui64": np.uint64,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f64": np.float64,
+}
+NUMPY_DTYPES: dict[str, np.dtype[Any]] = {k: np.dtype(v) for k, v in _NUMPY_DTYPES.items()}
+"""By the name of the tg dtype."""
+
+FLOAT32: np.dtype[Any] = np.dtype(np.float32)
+FLOAT64: np.dtype[Any] = np.dtype(np.float64)
+
+
+def numpy_dtype(dtype: DType) -> np.dtype[Any]:
+    """The NumPy dtype of a row of the dtype table."""
+    return NUMPY_DTYPES[dtype.name]
+
+
+def numpy_dtype_of(value: SSAValue) -> np.dtype[Any]:
+    """The NumPy dtype of a value's elements."""
+    return NUMPY_DTYPES[dtype_of(value).name]
+
+
+def numpy_dtype_of_type(type: Attribute) -> np.dtype[Any]:
+    """The NumPy dtype of the elements of a tensor type; other types are an error."""
+    if not isinstance(type, TensorType) or (dtype := DTYPES.get(type.element_type)) is None:
+        raise InterpretationError(f"{type} is not a tensor of a tg dtype")
+    return NUMPY_DTYPES[dtype.name]
+
+
+def compute_dtype(dtype: DType) -> np.dtype[Any]:
+    """What arithmetic on a dtype is done in: f32 for the narrower floats, else the dtype."""
+    return FLOAT32 if dtype.is_float and dtype.bits < 32 else numpy_dtype(dtype)
+
+
+def convert(data: Data, source: DType, target: DType) -> Data:
+    """CAST: to bool `!= 0`; float to integer truncates, saturates, NaN to 0; integers wrap.
+
+    To a float it rounds once, to nearest even, whatever the source is.
+    """
+    if source == target:
+        return data
+    if target.is_bool:
+        return np.not_equal(_exact(data, source), 0)
+    if target.is_float:
+        return round_once(data, source, target)
+    if source.is_float:
+        return _saturate(_exact(data, source).astype(FLOAT64), target)
+    return data.astype(numpy_dtype(target))
+
+
+def _exact(data: Data, dtype: DType) -> Data:
+    """A narrow float as f32, which holds each of its values; others as they are."""
+    return data.astype(compute_dtype(dtype), copy=False)
+
+
+def _saturate(x: Data, target: DType) -> Data:
+    """An f64 array to an integer dtype: truncate, saturate, NaN to 0."""
+    low, high = int(target.low), int(target.high)
+    # high + 1 is a power of two and so exact in f64, which high itself may not be.
+    too_great, too_small = x >= float(high + 1), x <= float(low)
+    inside = np.where(too_great | too_small | np.isnan(x), 0.0, x)
+    result = inside.astype(numpy_dtype(target))
+    result = np.where(too_great, numpy_dtype(target).type(high), result)
+    return np.where(too_small, numpy_dtype(target).type(low), result)
+
+
+def round_once(data: Data, source: DType, target: DType) -> Data:
+    """A conversion to a float dtype with one rounding.
+
+    NumPy and ml_dtypes go to the narrow floats through f32. That rounds twice, unless the first
+    rounding is to odd, which keeps what the second needs to know (Boldo and Melquiond, "Emulation
+    of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
+    """
+    to = numpy_dtype(target)
+    if target.bits >= 32:
+        return _exact(data, source).astype(to)
+    exact_in_f32 = source.bits <= 16 or source.name == "f32"
+    wide = data.astype(FLOAT32) if exact_in_f32 else _f32_to_odd(_f64_to_odd(data, source))
+    return wide.astype(to)
+
+
+def _f64_to_odd(data: Data, source: DType) -> Data:
+    """64-bit integers whose low bits are folded into one sticky bit where f64 has no room."""
+    if source.is_float or source.bits < 64:
+        return data.astype(FLOAT64)
+    # 2^53 and above, the 11 lowest bits may be below f64's last one.
+    eleven = data.dtype.type(11)
+    high = (data >> eleven) << eleven
+    sticky = high | ((data != high).astype(data.dtype) << eleven)
+    limit = data.dtype.type(2**53)
+    small = data < limit if not source.low else (data < limit) & (data > -limit)
+    return np.where(small, data, sticky).astype(FLOAT64)
+
+
+def _f32_to_odd(x: Data) -> Data:
+    """f64 to f32, an inexact result being the neighbour whose last bit is 1."""
+    nearest = np.asarray(x.astype(FLOAT32))
+    inexact = (nearest.astype(FLOAT64) != x) & np.isfinite(x)
+    outward = inexact & (np.abs(nearest.astype(FLOAT64)) > np.abs(x))
+    toward_zero = np.where(outward, np.nextafter(nearest, np.float32(0)), nearest)
+    bits = np.asarray(toward_zero).view(np.uint32) | inexact.astype(np.uint32)
+    return bits.view(np.float32)

@@ -1,0 +1,145 @@
+"""What each elementwise op computes, element by element: design section 6 as a table.
+
+A function takes the operands' arrays, of shapes that broadcast, in the dtype that the arithmetic is
+done in (f32 for the narrower floats); `compute` converts to it and rounds the result once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tgdialect.interpreter.dtypes import (
+    FLOAT32,
+    FLOAT64,
+    Data,
+    compute_dtype,
+    convert,
+    numpy_dtype,
+)
+from tgdialect.interpreter.threefry import threefry
+from tgdialect.ops.dtypes import DType
+
+Function = Callable[..., Data]
+
+
+def compute(name: str, operands: Sequence[Data], dtypes: Sequence[DType], result: DType) -> Data:
+    """The data of elementwise op `name` on arrays of `dtypes`, as an array of dtype `result`."""
+    if name == "tg.cast":
+        return np.asarray(convert(operands[0], dtypes[0], result))
+    if name == "tg.where":
+        return np.where(operands[0], operands[1], operands[2])
+    arguments = [
+        operand.astype(compute_dtype(dtype), copy=False)
+        for operand, dtype in zip(operands, dtypes, strict=True)
+    ]
+    table = LOGICAL if dtypes[0].is_bool and name in LOGICAL else ARITHMETIC
+    value = table[name](*arguments)
+    return np.asarray(value).astype(numpy_dtype(result), copy=False)
+
+
+# -- exact arithmetic ----------------------------------------------------------------------------
+
+
+def maximum(a: Data, b: Data) -> Data:
+    """NaN if either is; max(-0, +0) = +0, which np.maximum leaves open."""
+    result = np.maximum(a, b)
+    if result.dtype.kind != "f":
+        return result
+    return np.where((a == 0) & (b == 0), a + b, result)
+
+
+def floor_divide(a: Data, b: Data) -> Data:
+    """floor(a / b); x idiv 0 = 0; the least integer idiv -1 wraps."""
+    minus_one = b == -1 if b.dtype.kind == "i" else np.zeros_like(b, np.bool_)
+    plain = np.floor_divide(a, np.where((b == 0) | minus_one, b.dtype.type(1), b))
+    return np.where(b == 0, a.dtype.type(0), np.where(minus_one, np.negative(a), plain))
+
+
+def modulo(a: Data, b: Data) -> Data:
+    """a - b * floor(a / b), with the sign of b; x mod 0 = 0."""
+    # Modulo 1, as modulo -1, is 0.
+    trivial = (b == 0) | (b == -1) if b.dtype.kind == "i" else b == 0
+    return np.remainder(a, np.where(trivial, b.dtype.type(1), b))
+
+
+def _count(a: Data, count: Data) -> tuple[Data, Data]:
+    """A shift count in a's dtype, and where it is negative or not less than a's width."""
+    excessive = (count < 0) | (count >= a.dtype.itemsize * 8)
+    return np.where(excessive, 0, count).astype(a.dtype), excessive
+
+
+def shift_left(a: Data, b: Data) -> Data:
+    """a << b; 0 for a count past the width."""
+    count, excessive = _count(a, b)
+    return np.where(excessive, a.dtype.type(0), np.left_shift(a, count))
+
+
+def shift_right(a: Data, b: Data) -> Data:
+    """a >> b, arithmetic on signed dtypes; 0 or the sign for a count past the width."""
+    count, excessive = _count(a, b)
+    return np.where(excessive, np.where(a < 0, -1, 0).astype(a.dtype), np.right_shift(a, count))
+
+
+def _trunc(x: Data) -> Data:
+    return np.trunc(x) if x.dtype.kind == "f" else x
+
+
+# -- transcendental functions --------------------------------------------------------------------
+
+
+def _in_wider(function: Function) -> Function:
+    """Evaluate f32 in f64, and f64 in the platform's long double, and round."""
+
+    def rounded(*arguments: Data) -> Data:
+        dtype = arguments[0].dtype
+        wide: Any = FLOAT64 if dtype == FLOAT32 else np.longdouble
+        return np.asarray(function(*(a.astype(wide) for a in arguments))).astype(dtype)
+
+    return rounded
+
+
+ARITHMETIC: dict[str, Function] = {
+    "tg.recip": lambda x: np.divide(x.dtype.type(1), x),
+    "tg.trunc": _trunc,
+    "tg.add": np.add,
+    "tg.mul": np.multiply,
+    "tg.max": maximum,
+    "tg.mod": modulo,
+    "tg.idiv": floor_divide,
+    "tg.cmplt": np.less,
+    "tg.cmpne": np.not_equal,
+    "tg.xor": np.bitwise_xor,
+    "tg.or": np.bitwise_or,
+    "tg.and": np.bitwise_and,
+    "tg.shr": shift_right,
+    "tg.shl": shift_left,
+    "tg.neg": np.negative,
+    "tg.sub": np.subtract,
+    "tg.div": np.divide,
+    "tg.cmpgt": np.greater,
+    "tg.cmpge": lambda a, b: np.logical_not(np.less(a, b)),
+    "tg.cmple": lambda a, b: np.logical_not(np.greater(a, b)),
+    "tg.cmpeq": np.equal,
+    "tg.not": np.logical_not,
+    "tg.exp2": _in_wider(np.exp2),
+    "tg.log2": _in_wider(np.log2),
+    "tg.sin": _in_wider(np.sin),
+    "tg.sqrt": np.sqrt,
+    "tg.pow": _in_wider(np.power),
+    "tg.mulacc": lambda a, b, c: np.add(np.multiply(a, b), c),
+    "tg.threefry": threefry,
+}
+"""One row per op; WHERE and CAST, whose operands differ in dtype from the result, are apart."""
+
+LOGICAL: dict[str, Function] = {
+    "tg.add": np.logical_or,
+    "tg.mul": np.logical_and,
+    "tg.max": np.logical_or,
+}
+"""ADD, MUL and MAX of bools are or, and, or."""
+
+ELEMENTWISE: frozenset[str] = frozenset(ARITHMETIC) | {"tg.cast", "tg.where"}
+"""Every elementwise op."""

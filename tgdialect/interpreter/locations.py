@@ -1,0 +1,150 @@
+"""Views of memory, and the cells that they show.
+
+A view is a memory and the movements that lead to it. Reading it moves the contents. Writing it needs
+to know where each of its elements lies: the same movements, applied to the numbers of the cells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tgdialect.interpreter.dtypes import Data, numpy_dtype
+from tgdialect.interpreter.movement import Movement
+from tgdialect.interpreter.values import Array, check_size
+from tgdialect.ops.dtypes import DType
+from tgdialect.ops.movement import BitcastOp
+from tgdialect.ops.properties import dtype_of
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Where each element of a view lies: one-based numbers of cells, 0 for one that is not there.
+
+    A cell is an element of the memory, or a byte of it where a BITCAST has changed the size of the
+    elements; then the last axis of `numbers` has the bytes of one element.
+    """
+
+    numbers: Data
+    bytewise: bool
+
+    def written(self, mask: Data | None) -> Data:
+        """Which of `numbers` are there and, for each element, chosen by `mask`."""
+        there = self.numbers != 0
+        if mask is None:
+            return there
+        return there & (mask[..., np.newaxis] if self.bytewise else mask)
+
+
+@dataclass(frozen=True, eq=False)
+class Location:
+    """The whole of a memory of `shape` and `dtype`, or a movement of another location.
+
+    `lanes` is the number of leading axes that each array of the kernel has before its shape.
+    """
+
+    shape: Sequence[int]
+    dtype: DType
+    lanes: int = 0
+    source: Location | None = None
+    movement: Movement | None = None
+    _cache: dict[bool, Array] = field(default_factory=dict[bool, Array])
+
+    def moved(self, movement: Movement) -> Location:
+        """A movement of this location."""
+        return Location(self.shape, self.dtype, self.lanes, self, movement)
+
+    @property
+    def movements(self) -> list[Movement]:
+        """From the memory to this location."""
+        result: list[Movement] = []
+        location = self
+        while location.source is not None and location.movement is not None:
+            result.append(location.movement)
+            location = location.source
+        return result[::-1]
+
+    def read(self, contents: Array) -> Array:
+        """What is seen here when the memory holds `contents`, an array of its shape."""
+        for movement in self.movements:
+            contents = movement.of(contents)
+        return contents
+
+    @cached_property
+    def element_dtype(self) -> DType:
+        """The dtype of an element here, which a BITCAST may have changed."""
+        for movement in reversed(self.movements):
+            if isinstance(movement.op, BitcastOp):
+                return dtype_of(movement.op.result)
+        return self.dtype
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Where each element lies."""
+        bytewise = any(_changes_size(movement) for movement in self.movements)
+        numbers = self._numbers(bytewise).materialised()
+        if bytewise:
+            numbers = np.ascontiguousarray(numbers)[..., np.newaxis].view(np.int64)
+        return Cells(numbers, bytewise)
+
+    def _numbers(self, bytewise: bool) -> Array:
+        """Cell numbers as an array that movements apply to; a chain's prefixes are kept."""
+        chain: list[Location] = []
+        location = self
+        while bytewise not in location._cache and location.source is not None:
+            chain.append(location)
+            location = location.source
+        if bytewise not in location._cache:
+            location._cache[bytewise] = location._base_numbers(bytewise)
+        numbers = location._cache[bytewise]
+        for location in reversed(chain):
+            assert location.movement is not None
+            numbers = location.movement.of(numbers, cells=True)
+            location._cache[bytewise] = numbers
+        return numbers
+
+    def _base_numbers(self, bytewise: bool) -> Array:
+        size = math.prod(self.shape)
+        shape = (1,) * self.lanes + tuple(self.shape)
+        width = self.dtype.itemsize if bytewise else 1
+        check_size((size, width), 8)
+        numbers = np.arange(1, size * width + 1, dtype=np.int64)
+        if bytewise:
+            numbers = numbers.view(np.dtype((np.void, 8 * width)))
+        return Array(numbers.reshape(shape))
+
+
+def _changes_size(movement: Movement) -> bool:
+    op = movement.op
+    if not isinstance(op, BitcastOp):
+        return False
+    return dtype_of(op.source).itemsize != dtype_of(op.result).itemsize
+
+
+def to_cells(value: Data, dtype: DType, bytewise: bool) -> Data:
+    """The elements of `value` as cells: as they are, or bytes on a new last axis."""
+    if not bytewise:
+        return value
+    contiguous = np.ascontiguousarray(value.astype(numpy_dtype(dtype), copy=False))
+    return contiguous.reshape(value.shape)[..., np.newaxis].view(np.uint8)
+
+
+def from_cells(cells: Data, dtype: DType, bytewise: bool) -> Data:
+    """The inverse of `to_cells`."""
+    if not bytewise:
+        return cells.view(numpy_dtype(dtype)) if cells.dtype != numpy_dtype(dtype) else cells
+    joined: Data = np.ascontiguousarray(cells)
+    if dtype.is_bool:
+        return joined[..., 0] != 0
+    return joined.view(numpy_dtype(dtype))[..., 0]
+
+
+def flat_cells(memory: Data, bytewise: bool) -> Data:
+    """A contiguous memory as a one-dimensional array of its cells, sharing its storage."""
+    flat: np.ndarray[Any, Any] = memory.reshape(-1)
+    return flat.view(np.uint8) if bytewise else flat

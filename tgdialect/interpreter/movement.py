@@ -1,0 +1,257 @@
+"""Movement ops on arrays.
+
+The same functions move data, masks, and the cell numbers of a memory (`locations.py`), which is how
+a STORE through a movement finds the cells that it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.interpreter.dtypes import Data, numpy_dtype
+from tgdialect.interpreter.values import Array, all_valid, check_size
+from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.movement import BitcastOp, PadOp
+from tgdialect.ops.properties import dtype_of, integers, number
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """One movement op with its operands: `op` applied to whatever its source is.
+
+    `operands` are those after the source: extents, offsets or indices. `lanes` counts the leading
+    axes that are not the shape's.
+    """
+
+    op: Operation
+    operands: Sequence[Array]
+    lanes: int = 0
+
+    def of(self, source: Array, *, cells: bool = False) -> Array:
+        """The result for a source; with `cells`, of cell numbers, of which 0 is no cell."""
+        return _MOVEMENTS[self.op.name](self, source, cells)
+
+
+def extent(value: Array) -> int:
+    """A scalar that every lane agrees on, as a Python integer."""
+    values = value.materialised()
+    if values.size == 0:
+        return 0
+    first = int(values.flat[0])
+    if values.size > 1 and not bool((values == first).all()):
+        raise InterpretationError("an extent or offset differs between iterations of a loop")
+    return first
+
+
+def extents(static: Sequence[int], dynamic: Sequence[Array]) -> tuple[int, ...]:
+    """A mixed list of extents, the dynamic ones read from their operands."""
+    values = iter(dynamic)
+    result = tuple(extent(next(values)) if d == DYNAMIC_INDEX else d for d in static)
+    if negative := [d for d in result if d < 0]:
+        raise InterpretationError(f"an extent or offset is negative: {negative[0]}")
+    return result
+
+
+def _both(source: Array, function: Callable[[Data], Data]) -> Array:
+    """A rearrangement of data and mask alike."""
+    return Array(function(source.data), None if source.valid is None else function(source.valid))
+
+
+def _permute(move: Movement, source: Array, cells: bool) -> Array:
+    lanes = move.lanes
+    order = (*range(lanes), *(lanes + axis for axis in integers(move.op, "order")))
+    return _both(source, lambda x: x.transpose(order))
+
+
+def _flip(move: Movement, source: Array, cells: bool) -> Array:
+    axes = tuple(move.lanes + i for i, flag in enumerate(integers(move.op, "flags")) if flag)
+    return _both(source, lambda x: np.flip(x, axes))
+
+
+def _reshape(move: Movement, source: Array, cells: bool) -> Array:
+    shape = extents(integers(move.op, "shape"), move.operands)
+    old, lane_shape = source.data.shape[move.lanes :], source.data.shape[: move.lanes]
+    if np.prod(old, dtype=object) != np.prod(shape, dtype=object):
+        raise InterpretationError(f"reshape from {old} to {shape} changes the number of elements")
+    return _both(source, lambda x: x.reshape(lane_shape + shape))
+
+
+def _expand(move: Movement, source: Array, cells: bool) -> Array:
+    shape = extents(integers(move.op, "shape"), move.operands)
+    for axis, (old, new) in enumerate(zip(source.data.shape[move.lanes :], shape, strict=True)):
+        if old not in (1, new):
+            raise InterpretationError(f"axis {axis}: {old} does not expand to {new}")
+    lane_shape = source.data.shape[: move.lanes]
+    return _both(source, lambda x: np.broadcast_to(x, lane_shape + shape))
+
+
+def _window(
+    move: Movement, inner_is_source: bool, source: Array
+) -> tuple[tuple[int, ...], tuple[slice, ...]]:
+    """The new shape of a PAD or SHRINK, and where the smaller of the two lies in the greater."""
+    static = integers(move.op, "offsets")
+    dynamic = static.count(DYNAMIC_INDEX)
+    offsets = extents(static, move.operands[:dynamic])
+    shape = extents(integers(move.op, "shape"), move.operands[dynamic:])
+    old = source.data.shape[move.lanes :]
+    inner, outer = (old, shape) if inner_is_source else (shape, old)
+    for axis, (offset, small, great) in enumerate(zip(offsets, inner, outer, strict=True)):
+        if offset + small > great:
+            raise InterpretationError(
+                f"axis {axis}: offset {offset} plus extent {small} exceeds {great}"
+            )
+    inside = tuple(slice(o, o + size) for o, size in zip(offsets, inner, strict=True))
+    return shape, (slice(None),) * move.lanes + inside
+
+
+def _pad(move: Movement, source: Array, cells: bool) -> Array:
+    shape, inside = _window(move, True, source)
+    shape = source.data.shape[: move.lanes] + shape
+    check_size(shape, source.data.dtype.itemsize)
+    data = np.zeros(shape, source.data.dtype)
+    fill = move.op.fill if isinstance(move.op, PadOp) else None
+    if fill is not None and not cells:
+        data[...] = number(fill)
+    data[inside] = source.data
+    if source.valid is None and fill is not None:
+        return Array(data)
+    valid = np.full(shape, fill is not None)
+    valid[inside] = True if source.valid is None else source.valid
+    return Array(data, valid)
+
+
+def _shrink(move: Movement, source: Array, cells: bool) -> Array:
+    _, inside = _window(move, False, source)
+    return _both(source, lambda x: x[inside])
+
+
+def _index(move: Movement, source: Array, cells: bool) -> Array:
+    """Index from the left; a cell that is out of bounds reads 0, and so does an invalid index."""
+    lanes, shape = move.lanes, source.data.shape
+    if not move.operands:
+        return source
+    lane_rank = [index.data.ndim - lanes for index in move.operands]
+    rest = shape[lanes + len(move.operands) :]
+    rank = sum(lane_rank) + len(rest)
+
+    def on_axis(values: Data, axis: int) -> Data:
+        """Values along one axis of the result, behind their lane axes if they have any."""
+        own_lanes = values.shape[:-1] if values.ndim > 1 else (1,) * lanes
+        after = rank - axis - 1
+        return values.reshape(own_lanes + (1,) * axis + values.shape[-1:] + (1,) * after)
+
+    selectors: list[Data] = []
+    inside: list[Data | None] = []
+    for axis in range(lanes):
+        own = np.arange(shape[axis])
+        selectors.append(own.reshape((1,) * axis + (-1,) + (1,) * (lanes - axis - 1 + rank)))
+    position = 0
+    for axis, (index, own_rank) in enumerate(zip(move.operands, lane_rank, strict=True)):
+        values, valid = index.data, index.valid
+        if own_rank:
+            values = on_axis(values, position)
+            valid = None if valid is None else on_axis(valid, position)
+            position += 1
+        else:
+            values = values.reshape(values.shape + (1,) * rank)
+            valid = None if valid is None else valid.reshape(valid.shape + (1,) * rank)
+        bound = shape[lanes + axis]
+        inside.append((values >= 0) & (values < bound))
+        inside.append(valid)
+        selectors.append(np.where(inside[-2], values, 0).astype(np.int64))
+    for axis, size in enumerate(rest):
+        selectors.append(on_axis(np.arange(size), position + axis))
+    reads = all_valid(inside)
+    if reads is None or bool(reads.all()):
+        return _both(source, lambda x: _take(x, selectors))
+    result_shape = np.broadcast_shapes(*(s.shape for s in selectors))
+    check_size(result_shape, source.data.dtype.itemsize)
+    if 0 in shape:
+        return Array(np.zeros(result_shape, source.data.dtype))
+    data = np.where(reads, _take(source.data, selectors), np.zeros((), source.data.dtype))
+    if source.valid is None:
+        return Array(data)
+    return Array(data, np.logical_or(~reads, _take(source.valid, selectors)))
+
+
+def _take(x: Data, selectors: Sequence[Data]) -> Data:
+    check_size(np.broadcast_shapes(*(s.shape for s in selectors)), x.dtype.itemsize)
+    return np.asarray(x[tuple(selectors)])
+
+
+def _bitcast(move: Movement, source: Array, cells: bool) -> Array:
+    """Reinterpret storage. To another size, a cell is invalid where any of its bytes is."""
+    old, new = dtype_of(move.op.operands[0]), DTYPES[_bitcast_target(move.op)]
+    if old == new:
+        return source
+    target: np.dtype[Any] = np.dtype((np.void, _CELL * new.itemsize)) if cells else numpy_dtype(new)
+    if cells and old.itemsize == new.itemsize:
+        return source
+    # A byte that is neither 0 nor 1 is not a bool in memory: any other is true.
+    via = np.dtype(np.uint8) if new.is_bool and not cells else target
+    data = _reinterpret(source.data, via)
+    if new.is_bool and not cells:
+        data = data != 0
+    if source.valid is None or old.itemsize == new.itemsize:
+        return Array(data, source.valid)
+    if old.itemsize > new.itemsize:
+        return Array(data, np.repeat(source.valid, old.itemsize // new.itemsize, axis=-1))
+    return Array(data, source.valid.reshape((*data.shape, -1)).all(axis=-1))
+
+
+_CELL = 8
+"""Bytes of a cell number."""
+
+
+def _bitcast_target(op: Operation) -> Any:
+    assert isinstance(op, BitcastOp)
+    return op.dtype
+
+
+def _reinterpret(data: Data, dtype: np.dtype[Any]) -> Data:
+    """`data.view(dtype)`, which NumPy does on the last axis only where that one is contiguous."""
+    if data.dtype.itemsize == dtype.itemsize:
+        return data.view(dtype)
+    last = data.shape[-1] * data.dtype.itemsize // dtype.itemsize
+    if data.size == 0:
+        return np.zeros((*data.shape[:-1], last), dtype)
+    if data.strides[-1] != data.dtype.itemsize:
+        data = np.ascontiguousarray(data)
+    return data.view(dtype)
+
+
+_MOVEMENTS: dict[str, Callable[[Movement, Array, bool], Array]] = {
+    "tg.permute": _permute,
+    "tg.flip": _flip,
+    "tg.reshape": _reshape,
+    "tg.expand": _expand,
+    "tg.pad": _pad,
+    "tg.shrink": _shrink,
+    "tg.index": _index,
+    "tg.bitcast": _bitcast,
+}
+
+MOVEMENTS: frozenset[str] = frozenset(_MOVEMENTS)
+"""The movement ops of one source; STACK, which has many, makes a new value."""
+
+
+def stack(sources: Sequence[Array], lanes: int) -> Array:
+    """STACK: join along a new leading axis of the shape."""
+    shape = np.broadcast_shapes(*(s.data.shape for s in sources))
+    check_size((len(sources), *shape), sources[0].data.dtype.itemsize)
+    data = np.stack([np.broadcast_to(s.data, shape) for s in sources], axis=lanes)
+    if all(s.valid is None for s in sources):
+        return Array(data)
+    masks = [
+        np.ones(shape, np.bool_) if s.valid is None else np.broadcast_to(s.valid, shape)
+        for s in sources
+    ]
+    return Array(data, np.stack(masks, axis=lanes))
+

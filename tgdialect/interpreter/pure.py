@@ -1,0 +1,132 @@
+"""Ops without state: from the arrays of the operands to the array of the result.
+
+They mean the same wherever they stand. On the host `lanes` is 0; in a kernel it is the number of
+leading axes that stand for loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+from xdsl.dialects.builtin import IntAttr
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
+from tgdialect.interpreter.elementwise import ELEMENTWISE, compute
+from tgdialect.interpreter.movement import MOVEMENTS, Movement, stack
+from tgdialect.interpreter.reduction import reduce
+from tgdialect.interpreter.values import (
+    Array,
+    aligned,
+    all_valid,
+    broadcast,
+    broadcast_shape,
+)
+from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.properties import dtype_of, integers, number
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BinaryDataOp, ConstOp
+
+PureFunction = Callable[[Operation, Sequence[Array], int], Array]
+
+
+def elementwise(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+    """An elementwise op; a cell is invalid where any operand's is. WHERE: of the branch taken."""
+    rank = max(x.data.ndim for x in operands) - lanes
+    data = [aligned(x.data, lanes, rank) for x in operands]
+    shape = broadcast_shape(data)
+    dtypes = [dtype_of(operand) for operand in op.operands]
+    result = compute(op.name, data, dtypes, dtype_of(op.results[0]))
+    masks = [None if x.valid is None else aligned(x.valid, lanes, rank) for x in operands]
+    if all(mask is None for mask in masks):
+        return Array(result)
+    if op.name == "tg.where":
+        chosen, a, b = (np.True_ if mask is None else mask for mask in masks)
+        valid = np.logical_and(chosen, np.where(data[0], a, b))
+    else:
+        valid = all_valid(masks)
+    return Array(result, broadcast(valid, shape))
+
+
+def constant(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+    """CONST: a scalar, which may be an invalid cell."""
+    assert isinstance(op, ConstOp)
+    shape = (1,) * lanes
+    dtype = numpy_dtype_of(op.result)
+    if isinstance(op.value, InvalidAttr):
+        return Array(np.zeros(shape, dtype), np.zeros(shape, np.bool_))
+    return Array(np.full(shape, number(op.value), dtype))
+
+
+def binary(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+    """BINARY: its bytes."""
+    assert isinstance(op, BinaryDataOp)
+    return Array(np.frombuffer(op.bytes, np.uint8).reshape((1,) * lanes + (-1,)))
+
+
+def reduction(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+    """REDUCE over axes of the shape; loops are the business of the kernel."""
+    assert isinstance(op, ReduceOp)
+    if op.ranges:
+        raise InterpretationError("a REDUCE over ranges outside a kernel")
+    axes = [lanes + axis for axis in integers(op, "axes")]
+    return reduce(
+        op.kind.data, operands[0], axes, dtype_of(op.source), ordered=op.ordered is not None
+    )
+
+
+def _movement(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+    return Movement(op, operands[1:], lanes).of(operands[0])
+
+
+def _stack(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+    return stack(operands, lanes)
+
+
+def _identity(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+    return operands[0]
+
+
+def _materialised(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+    return Array(operands[0].materialised())
+
+
+def _replicated(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+    """REPLICATED: the shards are copies of one value; entry 0 is it."""
+    axis = lanes + cast(IntAttr, op.properties["axis"]).data
+
+    def first(x: Data) -> Data:
+        return np.take(x, 0, axis)
+
+    source = operands[0]
+    return Array(first(source.data), None if source.valid is None else first(source.valid))
+
+
+def load(op: Operation, read: Array, alt: Array | None, gate: Array | None, lanes: int) -> Array:
+    """LOAD from what the buffer shows; `alt` where it is gated off. The result is all valid."""
+    data = read.materialised()
+    if gate is None or alt is None:
+        return Array(data)
+    rank = max(data.ndim, alt.data.ndim) - lanes
+    chosen = aligned(gate.materialised(), lanes, rank)
+    return Array(np.where(chosen, aligned(data, lanes, rank), alt.materialised()))
+
+
+PURE: dict[str, PureFunction] = {
+    "tg.const": constant,
+    "tg.binary": binary,
+    "tg.reduce": reduction,
+    "tg.stack": _stack,
+    "tg.replicated": _replicated,
+    # A device holds all of a value or a part of it, but its elements are the same everywhere.
+    "tg.copy": _materialised,
+    "tg.contiguous": _materialised,
+    "tg.contiguous_backward": _identity,
+    "tg.detach": _identity,
+    **dict.fromkeys(MOVEMENTS, _movement),
+    **dict.fromkeys(ELEMENTWISE, elementwise),
+}
+"""Every op without state, by name."""

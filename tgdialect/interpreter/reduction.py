@@ -1,0 +1,96 @@
+"""REDUCE on arrays: identities, accumulator dtypes, and what is skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tgdialect.interpreter.dtypes import FLOAT32, FLOAT64, Data, numpy_dtype, round_once
+from tgdialect.interpreter.elementwise import LOGICAL
+from tgdialect.interpreter.values import Array
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.dtypes import DTYPES, F32, DType
+
+_UFUNCS: dict[ReduceKind, np.ufunc] = {
+    ReduceKind.ADD: np.add,
+    ReduceKind.MUL: np.multiply,
+    ReduceKind.MAX: np.maximum,
+}
+_LOGICAL_UFUNCS: dict[ReduceKind, Any] = {kind: LOGICAL[f"tg.{kind.value}"] for kind in ReduceKind}
+
+
+def identity(kind: ReduceKind, dtype: DType) -> int | float:
+    """What reducing nothing gives: 0, 1, or the least value of the dtype."""
+    if kind is ReduceKind.MAX:
+        return dtype.low
+    return 0 if kind is ReduceKind.ADD else 1
+
+
+def accumulator_dtype(kind: ReduceKind, dtype: DType, *, ordered: bool) -> np.dtype[Any]:
+    """What is accumulated in: f32 for narrower floats, the dtype itself for the rest.
+
+    A free order lets any order's error be the result, so the interpreter gives the one with the
+    least: it adds and multiplies f32 in f64.
+    """
+    if not dtype.is_float or dtype.name == "f64":
+        return numpy_dtype(dtype)
+    free = not ordered and kind is not ReduceKind.MAX and dtype.name == "f32"
+    return FLOAT64 if free else FLOAT32
+
+
+def accumulate(
+    kind: ReduceKind, source: Array, axes: Sequence[int], dtype: DType, *, ordered: bool
+) -> Data:
+    """The reduction of `source` over array axes, which become 1, in the accumulator's dtype."""
+    accumulator = accumulator_dtype(kind, dtype, ordered=ordered)
+    data = source.data
+    if source.valid is not None:
+        neutral = np.asarray(identity(kind, dtype)).astype(data.dtype)
+        data = np.where(source.valid, data, neutral)
+    ufunc = _LOGICAL_UFUNCS[kind] if dtype.is_bool else _UFUNCS[kind]
+    if not axes:
+        return data.astype(accumulator)
+    if ordered and dtype.is_float and kind is not ReduceKind.MAX and data.size:
+        return _in_order(ufunc, data.astype(accumulator), axes)
+    start = np.asarray(identity(kind, dtype)).astype(accumulator)[()]
+    wide = data.astype(accumulator, copy=False) if dtype.bits < 32 and dtype.is_float else data
+    result = ufunc.reduce(wide, axis=tuple(axes), dtype=accumulator, keepdims=True, initial=start)
+    if kind is ReduceKind.MAX and dtype.is_float:
+        result = _positive_zero(result, wide, tuple(axes))
+    return np.asarray(result)
+
+
+def _in_order(ufunc: np.ufunc, data: Data, axes: Sequence[int]) -> Data:
+    """One after the other, in row-major order of the reduced axes."""
+    axes = sorted(axes)
+    kept = tuple(1 if axis in axes else size for axis, size in enumerate(data.shape))
+    moved = np.moveaxis(data, axes, range(len(axes)))
+    flat = moved.reshape((-1, *moved.shape[len(axes) :]))
+    return ufunc.accumulate(flat, axis=0)[-1].reshape(kept)
+
+
+def _positive_zero(result: Data, data: Data, axes: tuple[int, ...]) -> Data:
+    """The maximum of zeros is +0 where one of them is; np.maximum.reduce leaves that open."""
+    if not bool((result == 0).any()):
+        return result
+    positive = ((data == 0) & ~np.signbit(data)).any(axis=axes, keepdims=True)
+    zero = np.where(positive, result.dtype.type(0.0), result.dtype.type(-0.0))
+    return np.where(result == 0, zero, result)
+
+
+def finish(accumulated: Data, dtype: DType) -> Data:
+    """An accumulator rounded to the dtype of the reduction."""
+    if not dtype.is_float or accumulated.dtype == numpy_dtype(dtype):
+        return accumulated
+    if accumulated.dtype == FLOAT64:
+        return accumulated.astype(numpy_dtype(dtype))
+    return round_once(accumulated, DTYPES[F32], dtype)
+
+
+def reduce(
+    kind: ReduceKind, source: Array, axes: Sequence[int], dtype: DType, *, ordered: bool = False
+) -> Array:
+    """REDUCE: `source` over array axes, in the dtype; every cell of the result is valid."""
+    return Array(finish(accumulate(kind, source, axes, dtype, ordered=ordered), dtype))

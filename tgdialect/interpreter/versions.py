@@ -1,0 +1,157 @@
+"""Versioned memory: what a host program reads and writes.
+
+A memory is never changed. A STORE is a record; a version of a memory is its initial contents with
+a set of stores applied, and a view of it is a value like any other. So the order in which a block
+lists its ops means nothing, as design section 6 has it: a read without AFTER sees no store, AFTER
+sees those that its dependencies wait for.
+
+Sets of stores are bit masks of their numbers in a `Journal`. A store gets a greater number than each
+one that it waits for, so the order of numbers is an order of execution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.interpreter.dtypes import Data, numpy_dtype
+from tgdialect.interpreter.locations import Location, flat_cells, to_cells
+from tgdialect.interpreter.values import Array, broadcast
+from tgdialect.ops.dtypes import DType
+
+Stores = int
+"""A set of stores: bit k is store k of the journal."""
+
+
+class Memory:
+    """The identity of a memory, its initial contents, and the stores that have been made to it."""
+
+    def __init__(self, contents: Data, dtype: DType, name: str = "memory"):
+        self.initial = contents
+        self.dtype = dtype
+        self.name = name
+        self.stores: Stores = 0
+        self._latest: tuple[Stores, Data] = (0, contents)
+
+    @property
+    def location(self) -> Location:
+        return Location(self.initial.shape, self.dtype)
+
+    def contents(self, version: Stores, journal: Journal) -> Data:
+        """The contents after the stores of `version`."""
+        known, data = self._latest
+        below = (1 << known.bit_length()) - 1
+        if known & ~version or version & ~known & below:
+            known, data = 0, self.initial
+        pending = version & ~known
+        while pending:
+            lowest = pending & -pending
+            data = journal.apply(lowest.bit_length() - 1, data, known)
+            known |= lowest
+            pending ^= lowest
+        self._latest = (version, data)
+        return data
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """One STORE, ATOMICADD, or write of a CALL: `value` to `location` where `mask` is true.
+
+    `value` and `mask` have the shape of the location; a mask of None is true everywhere.
+    """
+
+    memory: Memory
+    location: Location
+    value: Data
+    mask: Data | None
+    waits_for: Stores
+    adds: bool = False
+
+    def on(self, contents: Data) -> Data:
+        """A copy of `contents` with the store made."""
+        if self.location.source is None and self.mask is None and not self.adds:
+            return self.value.reshape(contents.shape)
+        result = np.array(contents, order="C")
+        view = self.location.read(Array(result)).data
+        if not self.adds and np.may_share_memory(view, result) and view.flags.writeable:
+            where: Data = np.True_ if self.mask is None else self.mask  # pyright: ignore[reportAssignmentType]
+            np.copyto(view, self.value, where=where)
+            return result
+        cells = self.location.cells
+        written = cells.written(self.mask)
+        numbers = cells.numbers[written] - 1
+        dtype = self.location.element_dtype
+        flat = flat_cells(result, cells.bytewise)
+        if self.adds:
+            self._add(result, numbers, written)
+            return result
+        flat[numbers] = to_cells(self.value, dtype, cells.bytewise)[written]
+        return result
+
+    def _add(self, result: Data, numbers: Data, written: Data) -> None:
+        """One addition after the other, each rounded, as an atomic does."""
+        cells = self.location.cells
+        dtype = self.location.element_dtype
+        if cells.bytewise:
+            raise InterpretationError("an atomic add to memory through a BITCAST of its elements")
+        flat = flat_cells(result, False)
+        flat = flat.view(numpy_dtype(dtype))
+        np.add.at(flat, numbers, self.value[written])
+
+    def written(self) -> Data:
+        """Which bytes of the memory it writes, flat."""
+        shape = self.memory.initial.shape
+        touched = np.zeros(shape, self.memory.initial.dtype)
+        cells = self.location.cells
+        chosen = cells.written(broadcast(self.mask, self.value.shape))
+        bytes = flat_cells(touched, True)
+        width = 1 if cells.bytewise else self.memory.dtype.itemsize
+        bytes.reshape(-1, width)[cells.numbers[chosen] - 1] = 1
+        return bytes != 0
+
+
+class Journal:
+    """Every store of one run of a function, in an order of execution."""
+
+    def __init__(self) -> None:
+        self._stores: list[Store] = []
+
+    def add(self, store: Store) -> Stores:
+        """Record a store; returns it as a set, with all that it waits for."""
+        number = 1 << len(self._stores)
+        self._stores.append(store)
+        store.memory.stores |= number
+        return number | store.waits_for
+
+    def apply(self, number: int, contents: Data, applied: Stores) -> Data:
+        """Make a store on top of `applied`, of which it may not race with any."""
+        store = self._stores[number]
+        unordered = applied & ~store.waits_for
+        while unordered:
+            lowest = unordered & -unordered
+            self._check_race(store, self._stores[lowest.bit_length() - 1])
+            unordered ^= lowest
+        return store.on(contents)
+
+    def written(self, version: Stores, memory: Memory) -> Data:
+        """Which elements of a memory the stores of `version` have written, in its shape."""
+        result = np.zeros(memory.initial.size * memory.dtype.itemsize, np.bool_)
+        for number, store in enumerate(self._stores):
+            if version >> number & 1 and store.memory is memory:
+                result |= store.written()
+        return result.reshape(*memory.initial.shape, memory.dtype.itemsize).any(axis=-1)
+
+    @staticmethod
+    def _check_race(one: Store, other: Store) -> None:
+        if one.adds and other.adds:
+            return
+        both = one.written() & other.written()
+        if both.any():
+            cell = int(np.argmax(both)) // one.memory.dtype.itemsize
+            raise InterpretationError(
+                f"race: two stores that neither waits for the other write cell {cell} of "
+                f"{one.memory.name}"
+            )
+

@@ -1,0 +1,14 @@
+"""Expand: UPCAST and UNROLL ranges become shape, and reductions become accumulators.
+
+Kernels level to tiles level (docs/ir.md). In reading order:
+
+* `transforms/private_ranges.py` gives every loop its own RANGE;
+* `tile.py` knows which axes a value has, and broadcasts;
+* `rules.py` says what becomes of each op;
+* `reduction.py` makes accumulators of REDUCEs;
+* `stage.py` is the pass.
+"""
+
+from tgdialect.lowering.expand.stage import ExpandPass
+
+__all__ = ["ExpandPass"]

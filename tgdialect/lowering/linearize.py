@@ -1,0 +1,144 @@
+"""Linearize: one order of execution for each kernel, and for the calls of each function.
+
+Target level to linear level (docs/ir.md). The order is that of `analysis/loop_nest.py`; this makes
+a LINEAR of it, in which position says everything that AFTER said.
+"""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from tgdialect.analysis.loop_nest import Loop, loop_nest
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, LinearOp, SinkOp
+from tgdialect.ops.properties import tensor
+
+
+class LinearizePass(ModulePass):
+    """Put kernels and functions in order of execution."""
+
+    name = "tg-linearize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for symbol in list(op.body.block.ops):
+            if isinstance(symbol, KernelOp):
+                linearize_kernel(symbol)
+        # A CALL's effects are those of its callee: programs do as well as kernels.
+        for symbol in op.body.block.ops:
+            if isinstance(symbol, FuncOp) and not symbol.is_declaration:
+                linearize_function(symbol)
+
+
+def linearize_kernel(kernel: KernelOp) -> ProgramOp:
+    """Replace a kernel by the program of the same name.
+
+    rewrite: `tg.kernel @k { graph }` -> `tg.program @k { tg.linear { ops in order } }`
+    """
+    linear = LinearOp(Region(_Emitter().emit(loop_nest(kernel.body.block))))
+    program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
+    program.location = linear.location = kernel.location
+    for op in reversed(list(kernel.body.block.ops)):
+        kernel.body.block.erase_op(op)
+    parent = kernel.parent
+    assert parent is not None
+    parent.insert_op_before(program, kernel)
+    parent.erase_op(kernel)
+    return program
+
+
+def linearize_function(function: FuncOp) -> None:
+    """Put the calls of a function into one LINEAR, after the buffers and views that they use."""
+    block = function.body.block
+    terminator = block.last_op
+    assert terminator is not None
+    calls = Block()
+    for _, op in loop_nest(block).walk():
+        if isinstance(op, AfterOp):
+            op.result.replace_all_uses_with(op.buffer)
+        elif op is not None and not isinstance(op, SinkOp | GroupOp):
+            op.detach()
+            if isinstance(op, CallOp):
+                calls.add_op(op)
+            else:
+                block.insert_op_before(op, terminator)
+    linear = LinearOp(Region(calls))
+    linear.location = function.location
+    for op in reversed(list(block.ops)):
+        if isinstance(op, SinkOp | GroupOp | AfterOp):
+            block.erase_op(op)
+    block.insert_op_before(linear, terminator)
+
+
+class _Emitter:
+    """Moves the ops of a loop nest into a new block."""
+
+    def __init__(self) -> None:
+        self.block = Block()
+        self._closing: list[Loop] = []
+        """Loops that end here, the innermost first, and that one END may close."""
+
+    def emit(self, nest: Loop) -> Block:
+        for loop, op in nest.walk():
+            if op is None:
+                if self._closing and self._closing[-1].end is not loop.end:
+                    self._close()
+                self._closing.append(loop)
+                continue
+            if self._closing:
+                self._close()
+            match op:
+                case AfterOp():
+                    op.result.replace_all_uses_with(op.buffer)
+                case GroupOp() if op.members:
+                    # Any of its members will do to name it: they are all in order.
+                    op.result.replace_all_uses_with(op.members[-1])
+                case StoreOp() if op.gate is not None and not tensor(op.gate).get_shape():
+                    self._gated_store(op, op.gate)
+                case _:
+                    op.detach()
+                    self.block.add_op(op)
+        return self.block
+
+    def _close(self) -> None:
+        """The END of loops that end at one point. An END of others as well is split."""
+        end = self._closing[0].end
+        assert end is not None
+        ranges = [loop.range for loop in self._closing if loop.range is not None]
+        self._closing = []
+        if len(ranges) == len(end.ranges):
+            end.detach()
+            self.block.add_op(end)
+            return
+        part = EndOp(end.body, ranges)
+        part.location = end.location
+        self.block.add_op(part)
+        # What is left of the END closes the loops around these.
+        end.operands = (part.result, *end.ranges[len(ranges) :])
+
+    def _gated_store(self, store: StoreOp, gate: SSAValue) -> None:
+        """
+        rewrite: `store %p, %v gate %g` -> `if %g; store %p, %v; endif`, and one IF for stores
+        under the same gate that follow each other.
+        """
+        store.detach()
+        last = self.block.last_op
+        if (
+            isinstance(last, EndIfOp)
+            and isinstance(begin := last.begin.owner, IfOp)
+            and begin.gate is gate
+        ):
+            self.block.insert_op_before(store, last)
+            end = last
+        else:
+            begin = IfOp(gate)
+            end = EndIfOp(begin)
+            begin.location = end.location = store.location
+            self.block.add_ops((begin, store, end))
+        store.operands = store.operands[:2]
+        store.result.replace_all_uses_with(end.result)

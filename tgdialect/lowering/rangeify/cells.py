@@ -1,0 +1,316 @@
+"""One element of a value: how each op is lowered at an index.
+
+A rule is a generator: it yields the (value, index) pairs whose elements it needs, is sent their
+cells, and returns its own. Movement ops only change the index; elementwise ops become scalar ops;
+REDUCE opens RANGEs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple, cast
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tgdialect.lowering.rangeify.emitter import Emitter
+from tgdialect.lowering.rangeify.indexing import (
+    Index,
+    broadcast,
+    flipped,
+    padded,
+    permuted,
+    reshaped,
+    shifted,
+)
+from tgdialect.ops.attributes import AxisType, InvalidAttr, ReduceKind
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, DType
+from tgdialect.ops.elementwise import (
+    AddOp,
+    CastOp,
+    CmpLtOp,
+    CmpNeOp,
+    ElementwiseOp,
+    MulOp,
+    NotOp,
+    OrOp,
+    ShlOp,
+    ShrOp,
+    WhereOp,
+)
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.movement import (
+    BitcastOp,
+    ExpandOp,
+    FlipOp,
+    IndexOp,
+    PadOp,
+    PermuteOp,
+    ReshapeOp,
+    ShrinkOp,
+    StackOp,
+)
+from tgdialect.ops.ordering import RangeOp, dependent_ranges
+from tgdialect.ops.properties import integers, number, shape_of, tensor, window
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BinaryDataOp, ConstOp
+
+
+class Cell(NamedTuple):
+    """One element: its value, and the condition for it to be valid (None: it always is)."""
+
+    value: SSAValue
+    valid: SSAValue | None
+
+
+Request = tuple[SSAValue, Index]
+Lowering = Generator[Request, Cell, Cell]
+"""A lowering in progress."""
+
+
+def identity(kind: ReduceKind, dtype: DType) -> int | float:
+    """What a reduction over nothing gives."""
+    match kind:
+        case ReduceKind.ADD:
+            return 0
+        case ReduceKind.MUL:
+            return 1
+        case ReduceKind.MAX:
+            return dtype.low
+
+
+def materialised(k: Emitter, cell: Cell) -> SSAValue:
+    """A cell as memory holds it: 0 where it is invalid."""
+    if cell.valid is None:
+        return cell.value
+    zero = k.constant(0, tensor(cell.value).element_type)
+    return k.emit(WhereOp, cell.valid, cell.value, zero)
+
+
+def done(cell: Cell) -> Lowering:
+    """A lowering that needs nothing."""
+    return cell
+    yield
+
+
+def _unsigned(bits: int) -> Attribute:
+    return next(type for type, row in DTYPES.items() if row.name == f"ui{bits}")
+
+
+def _const(k: Emitter, op: ConstOp, index: Index) -> Lowering:
+    dtype = tensor(op.result).element_type
+    if isinstance(op.value, InvalidAttr):
+        return done(Cell(k.constant(0, dtype), k.constant(0, BOOL)))
+    return done(Cell(k.emit(ConstOp, argument=op.value), None))
+
+
+def _binary(k: Emitter, op: BinaryDataOp, index: Index) -> Lowering:
+    dtype = tensor(op.result).element_type
+    result = k.constant(0, dtype)
+    for position, byte in enumerate(op.bytes):
+        other = k.emit(CmpNeOp, index[0], k.dim(position))
+        result = k.emit(WhereOp, other, result, k.constant(byte, dtype))
+    return done(Cell(result, None))
+
+
+def _permute(k: Emitter, op: PermuteOp, index: Index) -> Lowering:
+    return (yield op.source, permuted(index, integers(op, "order")))
+
+
+def _flip(k: Emitter, op: FlipOp, index: Index) -> Lowering:
+    shape = shape_of(op.source)
+    return (yield op.source, flipped(k, index, shape, integers(op, "flags")))
+
+
+def _reshape(k: Emitter, op: ReshapeOp, index: Index) -> Lowering:
+    return (yield op.source, reshaped(k, index, shape_of(op.result), shape_of(op.source)))
+
+
+def _expand(k: Emitter, op: ExpandOp, index: Index) -> Lowering:
+    return (yield op.source, broadcast(k, index, shape_of(op.result), shape_of(op.source)))
+
+
+def _shrink(k: Emitter, op: ShrinkOp, index: Index) -> Lowering:
+    return (yield op.source, shifted(k, index, window(op)[0]))
+
+
+def _pad(k: Emitter, op: PadOp, index: Index) -> Lowering:
+    inner, exists = padded(k, index, window(op)[0], shape_of(op.source))
+    cell = yield op.source, inner
+    if exists is None:
+        return cell
+    if op.fill is None:
+        return Cell(cell.value, k.both(exists, cell.valid))
+    fill = k.constant(number(op.fill), tensor(op.result).element_type)
+    value = k.emit(WhereOp, exists, cell.value, fill)
+    if cell.valid is None:
+        return Cell(value, None)
+    return Cell(value, k.emit(OrOp, k.emit(NotOp, exists), cell.valid))
+
+
+def _index(k: Emitter, op: IndexOp, index: Index) -> Lowering:
+    """Data-dependent indices; out of bounds, or through an invalid index, 0 is read."""
+    inner, exists, rest = yield from indices(k, op, index)
+    cell = yield op.source, (*inner, *rest)
+    if exists is None:
+        return cell
+    zero = k.constant(0, tensor(op.result).element_type)
+    value = k.emit(WhereOp, exists, cell.value, zero)
+    if cell.valid is None:
+        return Cell(value, None)
+    return Cell(value, k.emit(OrOp, k.emit(NotOp, exists), cell.valid))
+
+
+def indices(
+    k: Emitter, op: IndexOp, index: Index
+) -> Generator[Request, Cell, tuple[Index, SSAValue | None, Index]]:
+    """The values of an INDEX's operands, the condition for them, and the axes left over."""
+    inner: list[SSAValue] = []
+    exists: SSAValue | None = None
+    position = 0
+    for operand, extent in zip(op.indices, shape_of(op.source), strict=False):
+        rank = len(tensor(operand).get_shape())
+        cell = yield operand, index[position : position + rank]
+        position += rank
+        value = cell.value
+        if tensor(value).element_type != INDEX:
+            value = k.emit(CastOp, value, argument=INDEX)
+        exists = k.both(exists, k.both(cell.valid, k.in_range(value, extent)))
+        inner.append(value)
+    return tuple(inner), exists, index[position:]
+
+
+def _stack(k: Emitter, op: StackOp, index: Index) -> Lowering:
+    which, inner = index[0], index[1:]
+    known = k.known(which)
+    if known is not None and 0 <= known < len(op.sources):
+        return (yield op.sources[known], inner)
+    result = yield op.sources[0], inner
+    for position in range(1, len(op.sources)):
+        cell = yield op.sources[position], inner
+        result = _select(k, k.emit(CmpNeOp, which, k.dim(position)), result, cell)
+    return result
+
+
+def _select(k: Emitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
+    """WHERE on cells: only the branch that is taken need be valid."""
+    value = k.emit(WhereOp, condition, a.value, b.value)
+    if a.valid is None and b.valid is None:
+        return Cell(value, None)
+    true = k.constant(1, BOOL)
+    valid = k.emit(
+        WhereOp,
+        condition,
+        true if a.valid is None else a.valid,
+        true if b.valid is None else b.valid,
+    )
+    return Cell(value, valid)
+
+
+def _where(k: Emitter, op: WhereOp, index: Index) -> Lowering:
+    shape = shape_of(op.result)
+    condition = yield op.condition, broadcast(k, index, shape, shape_of(op.condition))
+    a = yield op.lhs, broadcast(k, index, shape, shape_of(op.lhs))
+    b = yield op.rhs, broadcast(k, index, shape, shape_of(op.rhs))
+    result = _select(k, condition.value, a, b)
+    return Cell(result.value, k.both(condition.valid, result.valid))
+
+
+def _elementwise(k: Emitter, op: ElementwiseOp, index: Index) -> Lowering:
+    shape = shape_of(op.result)
+    valid: SSAValue | None = None
+    values: list[SSAValue] = []
+    for operand in op.operands:
+        cell = yield operand, broadcast(k, index, shape, shape_of(operand))
+        values.append(cell.value)
+        valid = k.both(valid, cell.valid)
+    argument = op.dtype if isinstance(op, CastOp) else None
+    return Cell(k.emit(cast(Callable[..., TgOp], type(op)), *values, argument=argument), valid)
+
+
+def _bitcast(k: Emitter, op: BitcastOp, index: Index) -> Lowering:
+    source = tensor(op.source).element_type
+    old, new = DTYPES[source].itemsize, DTYPES[op.dtype].itemsize
+    if old == new:
+        cell = yield op.source, index
+        return Cell(k.emit(BitcastOp, cell.value, argument=op.dtype), cell.valid)
+    narrow, wide = (_unsigned(8 * size) for size in sorted((old, new)))
+    ratio = max(old, new) // min(old, new)
+    if new < old:
+        cell = yield op.source, (*index[:-1], k.idiv(index[-1], ratio))
+        bits = k.emit(BitcastOp, cell.value, argument=wide)
+        part = k.emit(MulOp, k.mod(index[-1], ratio), k.dim(8 * new))
+        bits = k.emit(ShrOp, bits, part)
+        value = k.emit(CastOp, bits, argument=narrow)
+        return Cell(k.emit(BitcastOp, value, argument=op.dtype), cell.valid)
+    bits: SSAValue | None = None
+    valid: SSAValue | None = None
+    for part in range(ratio):
+        last = k.add(k.mul(index[-1], ratio), part)
+        cell = yield op.source, (*index[:-1], last)
+        valid = k.both(valid, cell.valid)
+        piece = k.emit(BitcastOp, cell.value, argument=narrow)
+        piece = k.emit(CastOp, piece, argument=wide)
+        if part:
+            piece = k.emit(ShlOp, piece, k.dim(8 * old * part))
+        bits = piece if bits is None else k.emit(OrOp, bits, piece)
+    assert bits is not None
+    return Cell(k.emit(BitcastOp, bits, argument=op.dtype), valid)
+
+
+def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
+    """REDUCE over axes becomes REDUCE over ranges; an invalid cell counts as the identity."""
+    axes, shape = integers(op, "axes"), shape_of(op.source)
+    ranges = k.ranges(tuple(shape[a] for a in axes), AxisType.REDUCE)
+    reduced = dict(zip(axes, ranges, strict=True))
+    cell = yield op.source, tuple(reduced.get(a, i) for a, i in enumerate(index))
+    dtype = tensor(op.result).element_type
+    kind = op.kind.data
+    neutral = k.constant(identity(kind, DTYPES[dtype]), dtype)
+    value = cell.value
+    if cell.valid is not None:
+        value = k.emit(WhereOp, cell.valid, value, neutral)
+    loops = [r for r in ranges if isinstance(r.owner, RangeOp)]
+    if not loops:
+        return Cell(value, None)
+    dependent = dependent_ranges(value)
+    for loop in loops:
+        if loop.owner not in dependent:
+            # The operand repeats along this range: a condition that always holds ties it in.
+            inside = k.emit(CmpLtOp, loop, k.emit(AddOp, loop, k.dim(1)))
+            value = k.emit(WhereOp, inside, value, neutral)
+    result = ReduceOp(kind, value, (), loops, ordered=op.ordered is not None)
+    return Cell(k.append(result), None)
+
+
+def _load(k: Emitter, op: LoadOp, index: Index) -> Lowering:
+    """LOAD where it is realised: what is made into memory is valid from then on."""
+    cell = yield op.buffer, index
+    value = materialised(k, cell)
+    if op.gate is None or op.alt is None:
+        return Cell(value, None)
+    gate = yield op.gate, index if tensor(op.gate).get_shape() else ()
+    alt = yield op.alt, index
+    condition = k.both(gate.value, gate.valid)
+    assert condition is not None
+    return Cell(k.emit(WhereOp, condition, value, materialised(k, alt)), None)
+
+
+RULES: tuple[tuple[type[Operation], Callable[[Emitter, Any, Index], Lowering]], ...] = (
+    (WhereOp, _where),
+    (ElementwiseOp, _elementwise),
+    (ConstOp, _const),
+    (PermuteOp, _permute),
+    (FlipOp, _flip),
+    (ReshapeOp, _reshape),
+    (ExpandOp, _expand),
+    (PadOp, _pad),
+    (ShrinkOp, _shrink),
+    (IndexOp, _index),
+    (StackOp, _stack),
+    (BitcastOp, _bitcast),
+    (ReduceOp, _reduce),
+    (LoadOp, _load),
+    (BinaryDataOp, _binary),
+)
+"""How each op is lowered at an index; the first class that fits counts."""

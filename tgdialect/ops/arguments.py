@@ -1,0 +1,41 @@
+"""What the attributes of a function's arguments say: `%n: tensor<index> {tg.min = 1 : index}`.
+
+| attribute | on | meaning |
+|---|---|---|
+| `tg.name`, `tg.min`, `tg.max` | an index scalar | a dynamic dimension: its name and bounds |
+| `tg.dims` | a tensor with `?` | the positions of the arguments that its dynamic dimensions are |
+| `tg.output` | memory | a result is stored here |
+| `tg.buffer` | memory | the BUFFER of that slot |
+| `tg.workspace` | memory | scratch memory of the whole program |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, IntegerAttr
+from xdsl.ir import Attribute, BlockArgument
+
+
+def argument_attributes(argument: BlockArgument) -> Mapping[str, Attribute]:
+    """The attributes of a block argument of a `func.func`; none for any other block's."""
+    function = argument.block.parent_op()
+    attributes = None if function is None else function.properties.get("arg_attrs")
+    if not isinstance(attributes, ArrayAttr):
+        return {}
+    return cast(ArrayAttr[DictionaryAttr], attributes).data[argument.index].data
+
+
+def integer_attribute(attributes: Mapping[str, Attribute], name: str) -> int | None:
+    """An integer attribute's value, None where there is none."""
+    attribute = attributes.get(name)
+    return cast(int, attribute.value.data) if isinstance(attribute, IntegerAttr) else None
+
+
+def dims_attribute(attributes: Mapping[str, Attribute]) -> tuple[int, ...] | None:
+    """The argument positions in `tg.dims`, None where there are none."""
+    attribute = attributes.get("tg.dims")
+    if not isinstance(attribute, DenseArrayBase):
+        return None
+    return tuple(cast(Any, attribute).get_values())

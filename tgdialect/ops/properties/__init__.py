@@ -1,0 +1,78 @@
+"""The specification's "Derived Properties" table, as code.
+
+One row per op (`table.py`) gives dtype, shape, device, addrspace, axis (`ops.md`, section "axis")
+and min_max, each by a rule of the module of that name; `result_type` puts the first five together.
+Nothing else in the code base computes any of them.
+
+A rule for dtype, device, addrspace or axis reads the op; a shape rule also gets the shapes of the
+operands, whose dynamic dimensions are SSA values, so that two `?` can be told apart
+(`symbolic.py`); a min_max rule gets the intervals of the operands, for which
+`analysis/min_max.py` walks the graph.
+"""
+
+from tgdialect.ops.properties.device import argument as device_argument
+from tgdialect.ops.properties.device import show as show_device
+from tgdialect.ops.properties.shape import broadcast_shapes, window
+from tgdialect.ops.properties.symbolic import (
+    Dim,
+    Shape,
+    UnknownDim,
+    known_index,
+    product,
+    same_dim,
+    same_shape,
+    same_size,
+    show_dim,
+    show_shape,
+)
+from tgdialect.ops.properties.table import (
+    TABLE,
+    Row,
+    is_type_written,
+    result_type,
+    shape_of,
+)
+from tgdialect.ops.properties.values import (
+    dtype_of,
+    dtype_row,
+    integers,
+    is_memory,
+    mixed,
+    number,
+    place,
+    place_of,
+    tensor,
+    tensor_type,
+)
+
+__all__ = [
+    "TABLE",
+    "Dim",
+    "Row",
+    "Shape",
+    "UnknownDim",
+    "broadcast_shapes",
+    "device_argument",
+    "dtype_of",
+    "dtype_row",
+    "integers",
+    "is_memory",
+    "is_type_written",
+    "known_index",
+    "mixed",
+    "number",
+    "place",
+    "place_of",
+    "product",
+    "result_type",
+    "same_dim",
+    "same_shape",
+    "same_size",
+    "shape_of",
+    "show_device",
+    "show_dim",
+    "show_shape",
+    "tensor",
+    "tensor_type",
+    "window",
+]

@@ -1,0 +1,129 @@
+"""The axis column: from an op to the sharding axis of its result (`ops.md`, section "axis")."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.properties.device import argument as device_argument
+from tgdialect.ops.properties.dtype import argument as dtype_argument
+from tgdialect.ops.properties.symbolic import show_dim, show_shape
+from tgdialect.ops.properties.values import dtype_of, dtype_row, integers, place, tensor
+
+AxisRule = Callable[[Operation], int | None]
+
+
+def source(op: Operation) -> int | None:
+    return place(op.operands[0]).axis
+
+
+def written(op: Operation) -> int | None:
+    return place(op.results[0]).axis
+
+
+def sharding(op: Operation) -> tuple[tuple[str, ...], int | None]:
+    """The devices that the source is spread over, and its sharding axis."""
+    where = place(op.operands[0])
+    return (where.device if isinstance(where.device, tuple) else ()), where.axis
+
+
+def inherited(op: Operation) -> int | None:
+    """Elementwise ops inherit; two different axes, counted from the right, are an error."""
+    result: int | None = None
+    rank = max(len(tensor(o).shape) for o in op.operands)
+    for operand in op.operands:
+        axis = place(operand).axis
+        if axis is None:
+            continue
+        axis += rank - len(tensor(operand).shape)
+        if result is not None and axis != result:
+            raise VerifyException(f"operands are sharded on different axes: {result} and {axis}")
+        result = axis
+    return result
+
+
+def permuted(op: Operation) -> int | None:
+    axis = source(op)
+    return None if axis is None else integers(op, "order").index(axis)
+
+
+def uncut(op: Operation) -> int | None:
+    """EXPAND, PAD and SHRINK keep the axis and may not change its extent."""
+    axis = source(op)
+    if axis is not None:
+        old, new = tensor(op.operands[0]).get_shape()[axis], integers(op, "shape")[axis]
+        if old != new:
+            raise VerifyException(
+                f"the sharding axis {axis} may not change from {show_dim(old)} to {show_dim(new)}"
+            )
+    return axis
+
+
+def unflipped(op: Operation) -> int | None:
+    axis = source(op)
+    if axis is not None and integers(op, "flags")[axis]:
+        raise VerifyException(f"the sharding axis {axis} may not be flipped")
+    return axis
+
+
+def reshaped(op: Operation) -> int | None:
+    """The axis that starts where the old one starts and can still be cut into equal shards."""
+    devices, axis = sharding(op)
+    if axis is None:
+        return None
+    old, new = tensor(op.operands[0]).get_shape(), integers(op, "shape")
+    if DYNAMIC_INDEX in old[:axis]:
+        raise VerifyException(f"a dynamic axis comes before the sharding axis {axis}")
+    before = math.prod(old[:axis])
+    for candidate, extent in enumerate(new):
+        splits = extent % len(devices) == 0 and (extent > 0 or old[axis] == 0)
+        if splits and math.prod(new[:candidate]) == before:
+            return candidate
+    raise VerifyException(
+        f"reshape from {show_shape(old)} to {show_shape(new)} moves the shard boundaries "
+        f"of axis {axis}"
+    )
+
+
+def indexed(op: Operation) -> int | None:
+    axis = source(op)
+    if axis is None:
+        return None
+    indices = op.operands[1:]
+    if axis < len(indices):
+        raise VerifyException(f"the sharding axis {axis} may not be indexed")
+    return axis - len(indices) + sum(len(tensor(i).shape) for i in indices)
+
+
+def stacked(op: Operation) -> int | None:
+    axis = source(op)
+    return None if axis is None else axis + 1
+
+
+def bitcast(op: Operation) -> int | None:
+    """A shard of the last axis is a whole number of the new elements."""
+    devices, axis = sharding(op)
+    shape = tensor(op.operands[0]).get_shape()
+    if axis is None or axis != len(shape) - 1:
+        return axis
+    old, new = dtype_of(op.operands[0]).itemsize, dtype_row(dtype_argument(op)).itemsize
+    if shape[axis] * old // len(devices) % new:
+        raise VerifyException(f"bitcast of the sharding axis {axis} moves the shard boundaries")
+    return axis
+
+
+def reduced(op: Operation) -> int | None:
+    axis = source(op)
+    return None if axis in integers(op, "axes") else axis
+
+
+def copied(op: Operation) -> int | None:
+    return 0 if isinstance(device_argument(op), tuple) else None
+
+
+def loaded(op: Operation) -> int | None:
+    return source(op) if device_argument(op) is None else copied(op)

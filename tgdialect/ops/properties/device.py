@@ -1,0 +1,78 @@
+"""The device and addrspace columns: from an op to where its result lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import AddrSpace, Device
+from tgdialect.ops.properties.values import place
+
+DeviceRule = Callable[[Operation], Device]
+AddrSpaceRule = Callable[[Operation], AddrSpace | None]
+
+
+def null(op: Operation) -> None:
+    return None
+
+
+def source(op: Operation) -> Device:
+    return place(op.operands[0]).device
+
+
+def common(op: Operation) -> Device:
+    """Devices are equal or null."""
+    device: Device = None
+    for operand in op.operands:
+        other = place(operand).device
+        if other is None or other == device:
+            continue
+        if device is not None:
+            raise VerifyException(
+                f"operands are on different devices: {show(device)} and {show(other)}"
+            )
+        device = other
+    return device
+
+
+def show(device: Device) -> str:
+    """A device as error messages print it."""
+    if isinstance(device, tuple):
+        return f"[{', '.join(device)}]"
+    return device or "null"
+
+
+def argument(op: Operation) -> Device:
+    """A device property: a string, or an array of strings."""
+    match op.properties.get("device"):
+        case StringAttr(data=name):
+            return name
+        case ArrayAttr(data=names):
+            return tuple(cast(StringAttr, n).data for n in names)
+        case _:
+            return None
+
+
+def loaded(op: Operation) -> Device:
+    return argument(op) or source(op)
+
+
+def written(op: Operation) -> Device:
+    return place(op.results[0]).device
+
+
+def source_addrspace(op: Operation) -> AddrSpace | None:
+    return place(op.operands[0]).addrspace
+
+
+def written_addrspace(op: Operation) -> AddrSpace | None:
+    return place(op.results[0]).addrspace
+
+
+def loaded_addrspace(op: Operation) -> AddrSpace | None:
+    space = op.properties.get("addrspace")
+    return AddrSpace(space.data) if isinstance(space, StringAttr) else None

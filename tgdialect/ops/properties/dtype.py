@@ -1,0 +1,56 @@
+"""The dtype column: from an op to the element type of its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.dtypes import DType
+from tgdialect.ops.properties.values import dtype_of, dtype_row, tensor
+
+DTypeRule = Callable[[Operation], Attribute]
+
+
+def argument(op: Operation) -> Attribute:
+    dtype = op.properties["dtype"]
+    dtype_row(dtype)
+    return dtype
+
+
+def source(op: Operation) -> Attribute:
+    return tensor(op.operands[0]).element_type
+
+
+def second(op: Operation) -> Attribute:
+    return tensor(op.operands[1]).element_type
+
+
+def third(op: Operation) -> Attribute:
+    return tensor(op.operands[2]).element_type
+
+
+def written(op: Operation) -> Attribute:
+    return tensor(op.results[0]).element_type
+
+
+def constant(op: Operation) -> Attribute:
+    value = op.properties["value"]
+    if isinstance(value, InvalidAttr):
+        return value.dtype
+    if isinstance(value, FloatAttr | IntegerAttr):
+        return cast("FloatAttr | IntegerAttr", value).type
+    raise VerifyException(f"{value} is not a number")
+
+
+def always(dtype: Attribute) -> DTypeRule:
+    return lambda op: dtype
+
+
+def result(op: Operation) -> DType:
+    """The row of the dtype table for an op's result, which the min_max rules read."""
+    return dtype_of(op.results[0])

@@ -1,0 +1,190 @@
+"""The min_max column: from an op and the intervals of its operands to that of its result.
+
+The arithmetic is in `ops/intervals.py`; `analysis/min_max.py` walks the graph.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation
+
+from tgdialect.ops import intervals
+from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.intervals import Interval
+from tgdialect.ops.properties import dtype
+from tgdialect.ops.properties.values import dtype_of, integer, number, tensor
+
+MinMaxRule = Callable[[Operation, Sequence[Interval]], Interval]
+
+
+def dtype_range(op: Operation, sources: Sequence[Interval]) -> Interval:
+    return intervals.dtype_range(dtype.result(op))
+
+
+def source(op: Operation, sources: Sequence[Interval]) -> Interval:
+    return sources[0]
+
+
+def materialised(op: Operation, sources: Sequence[Interval]) -> Interval:
+    """An invalid cell that is made into memory is 0."""
+    return sources[0].union(intervals.constant(0))
+
+
+def loaded(op: Operation, sources: Sequence[Interval]) -> Interval:
+    """What the buffer holds, `alt` where it is gated off, and 0 where neither is there."""
+    result = materialised(op, sources)
+    return result.union(sources[1]) if len(sources) > 1 else result
+
+
+def union(op: Operation, sources: Sequence[Interval]) -> Interval:
+    result = sources[0]
+    for other in sources[1:]:
+        result = result.union(other)
+    return result
+
+
+def indexed(op: Operation, sources: Sequence[Interval]) -> Interval:
+    """src[0], and 0 where an index is not proven in range."""
+    shape = tensor(op.operands[0]).get_shape()
+    proven = all(
+        extent != DYNAMIC_INDEX and index.within(0, extent - 1)
+        for extent, index in zip(shape, sources[1:], strict=False)
+    )
+    return sources[0] if proven else materialised(op, sources)
+
+
+def padded(op: Operation, sources: Sequence[Interval]) -> Interval:
+    fill = op.properties.get("fill")
+    return sources[0] if fill is None else sources[0].union(intervals.constant(number(fill)))
+
+
+def constant(op: Operation, sources: Sequence[Interval]) -> Interval:
+    value = op.properties["value"]
+    if isinstance(value, InvalidAttr):
+        return dtype_range(op, sources)
+    return intervals.constant(number(value))
+
+
+def parameter(op: Operation, sources: Sequence[Interval]) -> Interval:
+    result = dtype_range(op, sources)
+    low, high = integer(op, "min"), integer(op, "max")
+    return Interval(
+        result.lo if low is None else low, result.hi if high is None else high, nan=result.nan
+    )
+
+
+def iterated(op: Operation, sources: Sequence[Interval]) -> Interval:
+    """[0, n - 1]; an empty range has no value, and [0, 0] excludes none."""
+    return Interval(0, max(sources[0].hi - 1, 0))
+
+
+def bitcast(op: Operation, sources: Sequence[Interval]) -> Interval:
+    same = dtype.source(op) == dtype.argument(op)
+    return sources[0] if same else dtype_range(op, sources)
+
+
+def cast(op: Operation, sources: Sequence[Interval]) -> Interval:
+    return intervals.cast(dtype_of(op.operands[0]), dtype.result(op), sources[0])
+
+
+def of_dtype(function: Callable[..., Interval]) -> MinMaxRule:
+    """A rule from an interval function of the dtype and the operands' intervals."""
+    return lambda op, sources: function(dtype.result(op), *sources)
+
+
+def _or_on_bools(numeric: MinMaxRule) -> MinMaxRule:
+    """ADD and MAX of bools are or."""
+    return lambda op, sources: (bitwise_or if dtype.result(op).is_bool else numeric)(op, sources)
+
+
+def _and_on_bools(numeric: MinMaxRule) -> MinMaxRule:
+    """MUL of bools is and."""
+    return lambda op, sources: (bitwise_and if dtype.result(op).is_bool else numeric)(op, sources)
+
+
+bitwise_or = of_dtype(intervals.bitwise_or)
+bitwise_and = of_dtype(intervals.bitwise_and)
+bitwise_xor = of_dtype(intervals.bitwise_xor)
+add = _or_on_bools(of_dtype(intervals.add))
+mul = _and_on_bools(of_dtype(intervals.mul))
+maximum = _or_on_bools(lambda op, sources: intervals.maximum(*sources))
+
+
+def _compared(
+    function: Callable[[Interval, Interval], Interval], *, swap: bool = False, negate: bool = False
+) -> MinMaxRule:
+    """A comparison out of `less_than` or `not_equal`, its operands swapped, its result negated.
+
+    CMPGE and CMPLE are the negations of CMPLT that the specification writes, on NaN as well.
+    """
+
+    def rule(op: Operation, sources: Sequence[Interval]) -> Interval:
+        a, b = reversed(sources) if swap else sources
+        result = function(a, b)
+        return intervals.logical_not(result) if negate else result
+
+    return rule
+
+
+less = _compared(intervals.less_than)
+greater = _compared(intervals.less_than, swap=True)
+greater_or_equal = _compared(intervals.less_than, negate=True)
+less_or_equal = _compared(intervals.less_than, swap=True, negate=True)
+not_equal = _compared(intervals.not_equal)
+equal = _compared(intervals.not_equal, negate=True)
+
+
+def logical_not(op: Operation, sources: Sequence[Interval]) -> Interval:
+    return intervals.logical_not(sources[0])
+
+
+def negated(op: Operation, sources: Sequence[Interval]) -> Interval:
+    a = sources[0]
+    return intervals.representable(dtype.result(op), -a.hi, -a.lo, nan=a.nan)
+
+
+def where(op: Operation, sources: Sequence[Interval]) -> Interval:
+    condition, a, b = sources
+    if condition.is_constant:
+        return a if condition.lo else b
+    return a.union(b)
+
+
+def mulacc(op: Operation, sources: Sequence[Interval]) -> Interval:
+    """As MUL then ADD; a float may also be fused, which only rounds less."""
+    row = dtype.result(op)
+    a, b, c = sources
+    if row.is_float:
+        return intervals.dtype_range(row)
+    return intervals.add(row, intervals.mul(row, a, b), c)
+
+
+def _exp2(x: float) -> float:
+    return math.inf if x >= 1100 else 2.0**x if x > -1200 else 0.0
+
+
+def _log2(x: float) -> float:
+    return -math.inf if x <= 0 else x if math.isinf(x) else math.log2(x)
+
+
+def exp2(op: Operation, sources: Sequence[Interval]) -> Interval:
+    result = intervals.monotone(dtype.result(op), _exp2, sources[0])
+    return Interval(max(result.lo, 0.0), result.hi, nan=result.nan)
+
+
+def log2(op: Operation, sources: Sequence[Interval]) -> Interval:
+    result = intervals.monotone(dtype.result(op), _log2, sources[0])
+    return Interval(result.lo, result.hi, nan=result.nan or sources[0].lo < 0)
+
+
+def sqrt(op: Operation, sources: Sequence[Interval]) -> Interval:
+    result = intervals.monotone(dtype.result(op), lambda x: math.sqrt(max(x, 0.0)), sources[0])
+    return Interval(max(result.lo, 0.0), result.hi, nan=result.nan or sources[0].lo < 0)
+
+
+def sin(op: Operation, sources: Sequence[Interval]) -> Interval:
+    a = sources[0]
+    return Interval(-1.0, 1.0, nan=a.nan or math.isinf(a.lo) or math.isinf(a.hi))

@@ -1,0 +1,226 @@
+"""The shape column: from an op and the shapes of its operands to the shape of its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, StringAttr
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.properties.axis import sharding
+from tgdialect.ops.properties.dtype import argument as dtype_argument
+from tgdialect.ops.properties.symbolic import (
+    Dim,
+    Shape,
+    excess,
+    same_dim,
+    same_shape,
+    same_size,
+    show_dim,
+    show_shape,
+)
+from tgdialect.ops.properties.values import dtype_of, dtype_row, integers, mixed, tensor
+
+ShapeRule = Callable[[Operation, Sequence[Shape]], Shape]
+
+
+def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
+    """Right-align, then per axis the greater extent; each axis must be equal or 1."""
+    rank = max(len(s) for s in shapes)
+    result: list[Dim] = []
+    for axis in range(rank):
+        extent: Dim = 1
+        for shape in shapes:
+            position = axis - rank + len(shape)
+            dim = shape[position] if position >= 0 else 1
+            if dim == 1 or dim == extent:
+                continue
+            if extent == 1:
+                extent = dim
+            elif not same_dim(dim, extent):
+                raise VerifyException(
+                    f"axis {axis}: {show_dim(extent)} and {show_dim(dim)} do not broadcast"
+                )
+        result.append(extent)
+    return tuple(result)
+
+
+def scalar(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    return ()
+
+
+def source(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    return shapes[0]
+
+
+def third(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    return shapes[2]
+
+
+def written(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    """The shape is an argument: the result type says it, with an index operand for each `?`."""
+    static = tensor(op.results[0]).get_shape()
+    if (wanted := static.count(DYNAMIC_INDEX)) != len(op.operands):
+        raise VerifyException(f"{wanted} dynamic dimensions but {len(op.operands)} index values")
+    dynamic = iter(op.operands)
+    return tuple(next(dynamic) if d == DYNAMIC_INDEX else d for d in static)
+
+
+def broadcast(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    return broadcast_shapes(shapes)
+
+
+def permuted(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    order, shape = integers(op, "order"), shapes[0]
+    if sorted(order) != list(range(len(shape))):
+        raise VerifyException(f"order {list(order)} is not a permutation of {len(shape)} axes")
+    return tuple(shape[axis] for axis in order)
+
+
+def flipped(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    if (flags := len(integers(op, "flags"))) != len(shapes[0]):
+        raise VerifyException(f"{flags} flags for a tensor of {len(shapes[0])} axes")
+    return shapes[0]
+
+
+def _nonnegative(shape: Shape) -> Shape:
+    for axis, dim in enumerate(shape):
+        if isinstance(dim, int) and dim < 0:
+            raise VerifyException(f"axis {axis} of the new shape is negative: {dim}")
+    return shape
+
+
+def reshaped(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    old, new = shapes[0], _nonnegative(mixed(op, "shape", op.operands[1:]))
+    if not same_size(old, new):
+        raise VerifyException(
+            f"reshape from {show_shape(old)} to {show_shape(new)} changes the number of elements"
+        )
+    return new
+
+
+def expanded(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    old, new = shapes[0], _nonnegative(mixed(op, "shape", op.operands[1:]))
+    _same_rank("expand", old, new)
+    for axis, (a, b) in enumerate(zip(old, new, strict=True)):
+        if a != 1 and not same_dim(a, b):
+            raise VerifyException(f"axis {axis}: {show_dim(a)} does not expand to {show_dim(b)}")
+    return new
+
+
+def _same_rank(name: str, old: Shape, new: Shape) -> None:
+    if len(old) != len(new):
+        raise VerifyException(f"{name} from {len(old)} to {len(new)} axes; the rank is kept")
+
+
+def window(op: Operation) -> tuple[Shape, Shape]:
+    """The offsets and the new shape of a PAD or SHRINK."""
+    n_dynamic = integers(op, "offsets").count(DYNAMIC_INDEX)
+    dynamic = op.operands[1:]
+    offsets = mixed(op, "offsets", dynamic[:n_dynamic])
+    return offsets, _nonnegative(mixed(op, "shape", dynamic[n_dynamic:]))
+
+
+def padded(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    """0 <= o and o + s <= s'."""
+    offsets, new = window(op)
+    _check_window("pad", shapes[0], offsets, new)
+    for axis, (offset, inner, outer) in enumerate(zip(offsets, shapes[0], new, strict=True)):
+        _check_fits(axis, offset, inner, outer)
+    return new
+
+
+def shrunk(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    """0 <= o and o + s' <= s."""
+    offsets, new = window(op)
+    _check_window("shrink", shapes[0], offsets, new)
+    for axis, (offset, inner, outer) in enumerate(zip(offsets, new, shapes[0], strict=True)):
+        _check_fits(axis, offset, inner, outer)
+    return new
+
+
+def _check_window(name: str, old: Shape, offsets: Shape, new: Shape) -> None:
+    _same_rank(name, old, new)
+    if len(offsets) != len(old):
+        raise VerifyException(f"{len(offsets)} offsets for a tensor of {len(old)} axes")
+    for axis, offset in enumerate(offsets):
+        if isinstance(offset, int) and offset < 0:
+            raise VerifyException(f"axis {axis}: offset {offset} is negative")
+
+
+def _check_fits(axis: int, offset: Dim, inner: Dim, outer: Dim) -> None:
+    """What depends on dynamic extents in another way holds at run time."""
+    if (over := excess((offset, inner), outer)) is not None and over > 0:
+        raise VerifyException(
+            f"axis {axis}: offset {show_dim(offset)} plus extent {show_dim(inner)} "
+            f"exceeds {show_dim(outer)}"
+        )
+
+
+def indexed(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    source, indices = shapes[0], shapes[1:]
+    if len(indices) > len(source):
+        raise VerifyException(f"{len(indices)} indices into a tensor of {len(source)} axes")
+    for position, shape in enumerate(indices):
+        if len(shape) > 1:
+            raise VerifyException(f"index {position} has shape {show_shape(shape)}; () or (k,)")
+    return tuple(d for shape in indices for d in shape) + source[len(indices) :]
+
+
+def stacked(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    if not shapes:
+        raise VerifyException("stack needs at least one operand")
+    for shape in shapes[1:]:
+        if not same_shape(shape, shapes[0]):
+            raise VerifyException(
+                f"operands have different shapes: {show_shape(shapes[0])} and {show_shape(shape)}"
+            )
+    return (len(shapes), *shapes[0])
+
+
+def bitcast(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    """The last axis is scaled so that the total number of bytes stays the same."""
+    old = dtype_of(op.operands[0]).itemsize
+    new = dtype_row(dtype_argument(op)).itemsize
+    shape = shapes[0]
+    if old == new:
+        return shape
+    if not shape:
+        raise VerifyException(f"bitcast from {old} to {new} bytes needs an axis to scale")
+    last = shape[-1]
+    if not isinstance(last, int):
+        raise VerifyException("bitcast to another size needs a static last axis")
+    if last * old % new:
+        raise VerifyException(f"bitcast of {last} x {old} bytes is no multiple of {new} bytes")
+    return (*shape[:-1], last * old // new)
+
+
+def reduced(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    axes, shape = integers(op, "axes"), shapes[0]
+    for axis in axes:
+        if not 0 <= axis < len(shape):
+            raise VerifyException(f"axis {axis} is out of range for {len(shape)} axes")
+    if len(set(axes)) != len(axes):
+        raise VerifyException(f"axes {list(axes)} are not unique")
+    return tuple(1 if axis in axes else d for axis, d in enumerate(shape))
+
+
+def replicated(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    """The sharding axis has one entry per device, and goes."""
+    axis = cast(IntAttr, op.properties["axis"]).data
+    (devices, sharded), shape = sharding(op), shapes[0]
+    if axis != sharded:
+        raise VerifyException(
+            f"axis {axis} is not the sharding axis ({'null' if sharded is None else sharded})"
+        )
+    if shape[axis] != len(devices):
+        raise VerifyException(
+            f"the sharding axis has {show_dim(shape[axis])} entries for {len(devices)} devices"
+        )
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def byte_count(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    return (len(cast(StringAttr, op.properties["data"]).data) // 2,)

@@ -1,0 +1,86 @@
+"""The type of a FUNCTION: that of its TUPLE where each PARAM has the type of its argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.properties.symbolic import known_index
+from tgdialect.ops.properties.values import integer, tensor
+
+
+def function_type(op: Operation, derive: Callable[[Operation], Attribute]) -> Attribute:
+    """Substitute the types of the arguments, and `derive` the types of all ops of the body again.
+
+    That is the type that the results have once the function is inlined. The body itself stays as it
+    is; nothing is derived again where parameters and arguments have the same types.
+    """
+    body = op.regions[0].block
+    if body.last_op is None or body.last_op.name != "tg.tuple":
+        raise VerifyException("the body of a function ends in a tg.tuple")
+    if all(p.results[0].type == a.type for p, a in _parameters(body, op)):
+        return body.last_op.results[0].type
+    copy = op.regions[0].clone().block
+    assert copy.last_op is not None
+    _substitute(copy, op)
+    for inner in copy.ops:
+        if inner.name.startswith("tg.") and inner.name != "tg.param":
+            try:
+                type = derive(inner)
+            except VerifyException as e:
+                raise VerifyException(f"with these arguments, {inner.name}: {e}") from e
+            Rewriter.replace_value_with_new_type(inner.results[0], type)
+    return copy.last_op.results[0].type
+
+
+def _parameters(body: Block, function: Operation) -> list[tuple[Operation, SSAValue]]:
+    """The PARAMs of a body, each with its argument."""
+    pairs: list[tuple[Operation, SSAValue]] = []
+    for param in body.ops:
+        if param.name == "tg.param":
+            slot, count = integer(param, "slot"), len(function.operands)
+            if slot is None or not 0 <= slot < count:
+                raise VerifyException(
+                    f"the body has a slot {slot}, but there are {count} arguments"
+                )
+            pairs.append((param, function.operands[slot]))
+    return pairs
+
+
+def _substitute(body: Block, function: Operation) -> None:
+    """Give PARAMs their arguments' types, and index PARAMs the values that follow from those."""
+    pairs = _parameters(body, function)
+    for param, argument in pairs:
+        if (value := known_index(argument)) is not None:
+            _bind(param, value)
+    for param, argument in pairs:
+        if not is_tensor(argument.type):
+            continue
+        given = iter(argument.type.get_shape())
+        dims = list(param.operands)
+        kept: list[SSAValue] = []
+        for wanted, extent in zip(tensor(param.results[0]).get_shape(), given, strict=False):
+            if wanted != DYNAMIC_INDEX or not dims:
+                continue
+            dim = dims.pop(0)
+            if extent == DYNAMIC_INDEX:
+                kept.append(dim)
+            elif isinstance(dim.owner, Operation) and dim.owner.name == "tg.param":
+                _bind(dim.owner, extent)
+        param.operands = kept
+        Rewriter.replace_value_with_new_type(param.results[0], argument.type)
+
+
+def _bind(param: Operation, value: int) -> None:
+    """An index PARAM with a known value is one whose bounds are equal."""
+    slot, low, high = (integer(param, name) for name in ("slot", "min", "max"))
+    if low is not None and value < low:
+        raise VerifyException(f"parameter {slot} is {value}, and its min is {low}")
+    if high is not None and value > high:
+        raise VerifyException(f"parameter {slot} is {value}, and its max is {high}")
+    param.properties["min"] = param.properties["max"] = IntAttr(value)

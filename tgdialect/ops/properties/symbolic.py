@@ -1,0 +1,176 @@
+"""Extents of axes: integers, or the index values that dynamic ones are.
+
+Two dynamic extents are equal where they are the same polynomial: an index value made by ADD, SUB,
+MUL, NEG and CONST is a polynomial in the values that are made by anything else. Index arithmetic
+wraps, and a polynomial identity holds modulo 2^64 as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, IntegerAttr
+from xdsl.ir import Block, SSAValue
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownDim:
+    """A dynamic extent of which no index value is known, such as that of a function's result."""
+
+    value: SSAValue
+    axis: int
+
+
+Dim = int | SSAValue | UnknownDim
+"""A static extent, the `tensor<index>` value of a dynamic one, or an extent that no value says."""
+Shape = tuple[Dim, ...]
+
+Atom = SSAValue | UnknownDim
+Monomial = tuple[Atom, ...]
+Polynomial = dict[Monomial, int]
+"""Coefficients by monomial, which is a sorted product of atoms. No coefficient is 0."""
+
+_MAX_TERMS, _MAX_DEGREE, _MAX_COEFFICIENT = 64, 16, 2**62
+"""Beyond these a value stands for itself, so that no program makes a comparison expensive."""
+
+
+def show_dim(dim: Dim) -> str:
+    """An extent as error messages print it: `4`, `%n` or `?`."""
+    if isinstance(dim, int):
+        return "?" if dim == DYNAMIC_INDEX else str(dim)
+    if isinstance(dim, SSAValue) and dim.name_hint:
+        return f"%{dim.name_hint}"
+    return "?"
+
+
+def show_shape(shape: Shape) -> str:
+    """A shape as error messages print it: `4x%nx8`, and `()` for a scalar."""
+    return "x".join(show_dim(d) for d in shape) or "()"
+
+
+def same_dim(a: Dim, b: Dim) -> bool:
+    """Whether two extents are known to be equal."""
+    if a is b or (isinstance(a, int) and isinstance(b, int)):
+        return a == b
+    return polynomial(a) == polynomial(b)
+
+
+def same_shape(a: Shape, b: Shape) -> bool:
+    """Whether two shapes are known to be equal."""
+    return len(a) == len(b) and all(same_dim(x, y) for x, y in zip(a, b, strict=True))
+
+
+def excess(total: Sequence[Dim], bound: Dim) -> int | None:
+    """By how much a sum of extents exceeds `bound`, where that is known."""
+    difference = _negative(polynomial(bound))
+    for dim in total:
+        difference = _plus(difference, polynomial(dim))
+    return difference.get((), 0) if difference.keys() <= {()} else None
+
+
+def product(shape: Shape) -> tuple[int, tuple[Atom, ...]]:
+    """The number of elements of a shape: the static factor, and the sorted dynamic ones."""
+    static = math.prod(d for d in shape if isinstance(d, int))
+    dynamic = sorted((d for d in shape if not isinstance(d, int)), key=_order)
+    return (0, ()) if static == 0 else (static, tuple(dynamic))
+
+
+def same_size(a: Shape, b: Shape) -> bool:
+    """Whether two shapes are known to have equally many elements."""
+    return (size := _size(a)) is not None and size == _size(b)
+
+
+def _size(shape: Shape) -> Polynomial | None:
+    static, dynamic = product(shape)
+    size: Polynomial | None = _constant(static)
+    for dim in dynamic:
+        size = None if size is None else _times(size, polynomial(dim))
+    return size
+
+
+def polynomial(dim: Dim) -> Polynomial:
+    """An extent as a polynomial."""
+    if not isinstance(dim, SSAValue):
+        return _constant(dim) if isinstance(dim, int) else {(dim,): 1}
+    known: dict[SSAValue, Polynomial] = {}
+    stack = [dim]
+    while stack:
+        value = stack[-1]
+        owner = value.owner
+        if value in known:
+            stack.pop()
+        elif isinstance(owner, Block) or owner.name not in _ARITHMETIC:
+            known[value] = _leaf(value)
+        elif missing := [o for o in owner.operands if o not in known]:
+            stack.extend(missing)
+        else:
+            result = _ARITHMETIC[owner.name](*(known[o] for o in owner.operands))
+            known[value] = result if result is not None and _is_small(result) else {(value,): 1}
+    return known[dim]
+
+
+def _is_small(a: Polynomial) -> bool:
+    return len(a) <= _MAX_TERMS and all(abs(c) <= _MAX_COEFFICIENT for c in a.values())
+
+
+def _leaf(value: SSAValue) -> Polynomial:
+    known = known_index(value)
+    return {(value,): 1} if known is None else _constant(known)
+
+
+def known_index(value: SSAValue) -> int | None:
+    """The value of an integer CONST, or of a PARAM whose bounds are equal."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        return None
+    constant, low = owner.properties.get("value"), owner.properties.get("min")
+    if owner.name == "tg.const" and isinstance(constant, IntegerAttr):
+        return cast("IntegerAttr", constant).value.data
+    if owner.name == "tg.param" and isinstance(low, IntAttr):
+        return cast("IntAttr", low).data if low == owner.properties.get("max") else None
+    return None
+
+
+def _constant(value: int) -> Polynomial:
+    return {(): value} if value else {}
+
+
+def _plus(a: Polynomial, b: Polynomial) -> Polynomial:
+    total = dict(a)
+    for monomial, coefficient in b.items():
+        total[monomial] = total.get(monomial, 0) + coefficient
+    return {monomial: c for monomial, c in total.items() if c}
+
+
+def _times(a: Polynomial, b: Polynomial) -> Polynomial | None:
+    """The product, or None where it is too large."""
+    degree = max(map(len, a), default=0) + max(map(len, b), default=0)
+    if len(a) * len(b) > _MAX_TERMS or degree > _MAX_DEGREE:
+        return None
+    result: Polynomial = {}
+    for x, p in a.items():
+        result = _plus(result, {tuple(sorted(x + y, key=_order)): p * q for y, q in b.items()})
+    return result
+
+
+def _order(atom: Atom) -> tuple[int, int]:
+    return (id(atom.value), atom.axis) if isinstance(atom, UnknownDim) else (id(atom), -1)
+
+
+def _minus(a: Polynomial, b: Polynomial) -> Polynomial:
+    return _plus(a, _negative(b))
+
+
+def _negative(a: Polynomial) -> Polynomial:
+    return {monomial: -c for monomial, c in a.items()}
+
+
+_ARITHMETIC: dict[str, Callable[..., Polynomial | None]] = {
+    "tg.add": _plus,
+    "tg.sub": _minus,
+    "tg.mul": _times,
+    "tg.neg": _negative,
+}

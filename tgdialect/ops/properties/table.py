@@ -1,0 +1,302 @@
+"""The table: a row per op, a column per property."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, IntAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops import intervals
+from tgdialect.ops.attributes import VOID, PlaceAttr, TupleType, is_tensor
+from tgdialect.ops.dtypes import BOOL, INDEX, UI8, UI64
+from tgdialect.ops.properties import axis, device, dtype, min_max, shape
+from tgdialect.ops.properties.axis import AxisRule
+from tgdialect.ops.properties.device import AddrSpaceRule, DeviceRule
+from tgdialect.ops.properties.dtype import DTypeRule
+from tgdialect.ops.properties.min_max import MinMaxRule, of_dtype
+from tgdialect.ops.properties.shape import ShapeRule
+from tgdialect.ops.properties.substitution import function_type
+from tgdialect.ops.properties.symbolic import Shape, UnknownDim
+from tgdialect.ops.properties.values import tensor, tensor_type
+
+TypeRule = Callable[[Operation], Attribute]
+
+_NULL, _DTYPE_RANGE = device.null, min_max.dtype_range
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How the properties of one op's result are derived. Null is the default."""
+
+    dtype: DTypeRule
+    shape: ShapeRule
+    device: DeviceRule = _NULL
+    addrspace: AddrSpaceRule = _NULL
+    axis: AxisRule = _NULL
+    min_max: MinMaxRule = _DTYPE_RANGE
+
+
+# -- rows that many ops share --------------------------------------------------------------------
+
+
+def _leaf(interval: MinMaxRule = min_max.dtype_range) -> Row:
+    """An op whose argument is its type."""
+    return Row(
+        dtype.written,
+        shape.written,
+        device.written,
+        device.written_addrspace,
+        axis.written,
+        interval,
+    )
+
+
+def _movement(
+    new_shape: ShapeRule, new_axis: AxisRule = axis.source, interval: MinMaxRule = min_max.source
+) -> Row:
+    """A movement of memory is memory: it can be stored through."""
+    return Row(dtype.source, new_shape, device.source, device.source_addrspace, new_axis, interval)
+
+
+def _elementwise(
+    interval: MinMaxRule = min_max.dtype_range, new_dtype: DTypeRule = dtype.source
+) -> Row:
+    return Row(new_dtype, shape.broadcast, device.common, axis=axis.inherited, min_max=interval)
+
+
+def _comparison(interval: MinMaxRule) -> Row:
+    return _elementwise(interval, dtype.always(BOOL))
+
+
+_IDENTITY = _movement(shape.source)
+
+
+# -- ops whose result is no tensor, or whose type is an argument ---------------------------------
+
+
+def _void(op: Operation) -> Attribute:
+    return VOID
+
+
+def _written_type(op: Operation) -> Attribute:
+    return op.results[0].type
+
+
+def _tuple_type(op: Operation) -> Attribute:
+    return TupleType(ArrayAttr(o.type for o in op.operands))
+
+
+def _element_type(op: Operation) -> Attribute:
+    types = op.operands[0].type
+    index = cast(IntAttr, op.properties["index"]).data
+    if not isinstance(types, TupleType):
+        raise VerifyException(f"expected a !tg.tuple, got {types}")
+    if not 0 <= index < len(types.types):
+        raise VerifyException(f"index {index} is out of range for {len(types.types)} elements")
+    return types.types.data[index]
+
+
+def _function_type(op: Operation) -> Attribute:
+    return function_type(op, result_type)
+
+
+TABLE: dict[str, Row | TypeRule] = {
+    # source
+    "tg.param": _leaf(min_max.parameter),
+    "tg.buffer": _leaf(),
+    "tg.const": Row(dtype.constant, shape.scalar, min_max=min_max.constant),
+    "tg.binary": Row(dtype.always(UI8), shape.byte_count),
+    # movement
+    "tg.permute": _movement(shape.permuted, axis.permuted),
+    "tg.flip": _movement(shape.flipped, axis.unflipped),
+    "tg.reshape": _movement(shape.reshaped, axis.reshaped),
+    "tg.expand": _movement(shape.expanded, axis.uncut),
+    "tg.pad": _movement(shape.padded, axis.uncut, min_max.padded),
+    "tg.shrink": _movement(shape.shrunk, axis.uncut),
+    "tg.index": _movement(shape.indexed, axis.indexed, min_max.indexed),
+    "tg.stack": Row(
+        dtype.source, shape.stacked, device.common, axis=axis.stacked, min_max=min_max.union
+    ),
+    "tg.bitcast": Row(
+        dtype.argument,
+        shape.bitcast,
+        device.source,
+        device.source_addrspace,
+        axis.bitcast,
+        min_max.bitcast,
+    ),
+    # reduce
+    "tg.reduce": Row(dtype.source, shape.reduced, device.source, axis=axis.reduced),
+    # call
+    "tg.function": _function_type,
+    "tg.call": _written_type,
+    "tg.tuple": _tuple_type,
+    "tg.gettuple": _element_type,
+    # load and store
+    "tg.load": Row(
+        dtype.source,
+        shape.source,
+        device.loaded,
+        device.loaded_addrspace,
+        axis.loaded,
+        min_max.loaded,
+    ),
+    "tg.store": _void,
+    "tg.copy": Row(
+        dtype.source,
+        shape.source,
+        device.argument,
+        axis=axis.copied,
+        min_max=min_max.materialised,
+    ),
+    # ordering
+    "tg.range": Row(dtype.always(INDEX), shape.scalar, min_max=min_max.iterated),
+    "tg.end": _void,
+    "tg.after": _IDENTITY,
+    "tg.group": _void,
+    "tg.sink": _void,
+    "tg.linear": _void,
+    # elementwise
+    "tg.recip": _elementwise(),
+    "tg.trunc": _elementwise(of_dtype(intervals.truncate)),
+    "tg.cast": _elementwise(min_max.cast, dtype.argument),
+    "tg.add": _elementwise(min_max.add),
+    "tg.mul": _elementwise(min_max.mul),
+    "tg.max": _elementwise(min_max.maximum),
+    "tg.mod": _elementwise(of_dtype(intervals.modulo)),
+    "tg.idiv": _elementwise(of_dtype(intervals.floor_divide)),
+    "tg.cmplt": _comparison(min_max.less),
+    "tg.cmpne": _comparison(min_max.not_equal),
+    "tg.xor": _elementwise(min_max.bitwise_xor),
+    "tg.or": _elementwise(min_max.bitwise_or),
+    "tg.and": _elementwise(min_max.bitwise_and),
+    "tg.shr": _elementwise(of_dtype(intervals.shift_right)),
+    "tg.shl": _elementwise(of_dtype(intervals.shift_left)),
+    "tg.where": _elementwise(min_max.where, dtype.second),
+    # decomposed elementwise
+    "tg.neg": _elementwise(min_max.negated),
+    "tg.sub": _elementwise(of_dtype(intervals.sub)),
+    "tg.div": _elementwise(),
+    "tg.cmpgt": _comparison(min_max.greater),
+    "tg.cmpge": _comparison(min_max.greater_or_equal),
+    "tg.cmple": _comparison(min_max.less_or_equal),
+    "tg.cmpeq": _comparison(min_max.equal),
+    "tg.not": _elementwise(min_max.logical_not),
+    "tg.exp2": _elementwise(min_max.exp2),
+    "tg.log2": _elementwise(min_max.log2),
+    "tg.sin": _elementwise(min_max.sin),
+    "tg.sqrt": _elementwise(min_max.sqrt),
+    "tg.pow": _elementwise(),
+    "tg.mulacc": _elementwise(min_max.mulacc),
+    "tg.threefry": _elementwise(new_dtype=dtype.always(UI64)),
+    # marker
+    "tg.contiguous": Row(
+        dtype.source,
+        shape.source,
+        device.source,
+        device.source_addrspace,
+        axis.source,
+        min_max.materialised,
+    ),
+    "tg.contiguous_backward": _IDENTITY,
+    "tg.detach": _IDENTITY,
+    # codegen
+    "tg.barrier": _void,
+    "tg.ins": _written_type,
+    "tg.special": Row(dtype.always(INDEX), shape.scalar, min_max=min_max.iterated),
+    "tg.if": _void,
+    "tg.endif": _void,
+    "tg.wmma": Row(dtype.third, shape.third, device.common),
+    "tg.custom": _written_type,
+    "tg.atomicadd": _void,
+    "tg.customfunction": _void,
+    "tg.source": _void,
+    # multi-device
+    "tg.replicated": Row(dtype.source, shape.replicated, device.source, min_max=min_max.source),
+}
+"""A row for each op with a tensor result; for the others, the rule for its type."""
+
+
+# -- reading the table ---------------------------------------------------------------------------
+
+
+def is_type_written(op: Operation) -> bool:
+    """Whether an op's result type is an argument of it rather than derived from operands."""
+    row = TABLE[op.name]
+    return row.dtype is dtype.written if isinstance(row, Row) else row is _written_type
+
+
+def result_type(op: Operation) -> Attribute:
+    """The type that an op's result must have. Raises VerifyException where its rule is broken."""
+    row = TABLE[op.name]
+    if not isinstance(row, Row):
+        return row(op)
+    new_shape = row.shape(op, [shape_of(operand) for operand in op.operands])
+    where = PlaceAttr.of(row.device(op), row.addrspace(op), row.axis(op))
+    static = tuple(d if isinstance(d, int) else DYNAMIC_INDEX for d in new_shape)
+    return tensor_type(row.dtype(op), static, where)
+
+
+def shape_of(value: SSAValue) -> Shape:
+    """The shape of a value, dynamic dimensions as the index values they come from."""
+    if is_tensor(value.type) and value.type.has_static_shape():
+        return value.type.get_shape()
+    known: dict[SSAValue, Shape] = {}
+    stack = [value]
+    while stack:
+        v = stack[-1]
+        if v in known:
+            stack.pop()
+            continue
+        owner = v.owner
+        if not is_tensor(v.type):
+            known[v] = ()
+        elif v.type.has_static_shape():
+            known[v] = v.type.get_shape()
+        elif isinstance(owner, Block):
+            known[v] = _argument_shape(v, owner)
+        elif not isinstance(row := TABLE.get(owner.name), Row):
+            known[v] = _unknown_shape(v)
+        elif missing := [o for o in owner.operands if o not in known]:
+            stack.extend(missing)
+            continue
+        else:
+            known[v] = row.shape(owner, [known[o] for o in owner.operands])
+        stack.pop()
+    return known[value]
+
+
+def _unknown_shape(value: SSAValue) -> Shape:
+    shape = enumerate(tensor(value).get_shape())
+    return tuple(UnknownDim(value, i) if d == DYNAMIC_INDEX else d for i, d in shape)
+
+
+def _argument_shape(argument: SSAValue, block: Block) -> Shape:
+    """A function argument says which index arguments its `?` are: `{tg.dims = array<i64: 0>}`."""
+    assert isinstance(argument, BlockArgument)
+    function = block.parent_op()
+    attributes = None if function is None else function.properties.get("arg_attrs")
+    dims = None
+    if isinstance(attributes, ArrayAttr):
+        dims = cast(Any, attributes).data[argument.index].data.get("tg.dims")
+    if not isinstance(dims, DenseArrayBase):
+        return _unknown_shape(argument)
+    static = tensor(argument).get_shape()
+    positions = cast("tuple[int, ...]", cast(Any, dims).get_values())
+    if static.count(DYNAMIC_INDEX) != len(positions):
+        raise VerifyException(
+            f"tg.dims names {len(positions)} arguments for the "
+            f"{static.count(DYNAMIC_INDEX)} dynamic axes of argument {argument.index}"
+        )
+    for position in positions:
+        if not 0 <= position < len(block.args) or block.args[position].type != _INDEX_SCALAR:
+            raise VerifyException(f"tg.dims: argument {position} is not a {_INDEX_SCALAR}")
+    names = iter(positions)
+    return tuple(block.args[next(names)] if d == DYNAMIC_INDEX else d for d in static)
+
+
+_INDEX_SCALAR = tensor_type(INDEX)

@@ -1,0 +1,119 @@
+"""What the rules read: the types of values and the arguments of ops, as Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    FloatAttr,
+    IntAttr,
+    IntegerAttr,
+    NoneAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.attributes import PlaceAttr, is_tensor
+from tgdialect.ops.dtypes import BOOL, DTYPES, DType, dtype_names
+from tgdialect.ops.properties.symbolic import Dim, Shape, show_shape
+
+_NOWHERE = PlaceAttr.of()
+
+
+def tensor(value: SSAValue) -> TensorType[Attribute]:
+    """The tensor type of an operand; anything else is an error of the program."""
+    if not is_tensor(value.type):
+        raise VerifyException(f"expected a tensor, got {value.type}")
+    return value.type
+
+
+def place_of(type: TensorType[Any]) -> PlaceAttr:
+    """Where a tensor lives; no encoding means nowhere in particular."""
+    encoding = type.encoding
+    if isinstance(encoding, PlaceAttr):
+        return encoding
+    if isinstance(encoding, NoneAttr):
+        return _NOWHERE
+    raise VerifyException(f"the encoding of {type} is not a #tg.place")
+
+
+def place(value: SSAValue) -> PlaceAttr:
+    """Where the tensor that a value is lives."""
+    return place_of(tensor(value))
+
+
+def is_memory(value: SSAValue) -> bool:
+    """Whether a value is memory: it has an address space, so it can be loaded and stored."""
+    return is_tensor(value.type) and place_of(value.type).addrspace is not None
+
+
+def dtype_row(dtype: Attribute) -> DType:
+    """The row of the dtype table; a type that has none is an error of the program."""
+    if (row := DTYPES.get(dtype)) is None:
+        raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+    return row
+
+
+def dtype_of(value: SSAValue) -> DType:
+    """The row of the dtype table for a tensor's elements."""
+    return dtype_row(tensor(value).element_type)
+
+
+@cache
+def tensor_type(
+    dtype: Attribute, shape: tuple[int, ...] = (), place: PlaceAttr | None = None
+) -> TensorType[Attribute]:
+    """The (cached) tensor type; a place that says nothing is no encoding.
+
+    A sharding axis is an axis of the shape, and its extent splits into equal shards.
+    """
+    if place is None or place == _NOWHERE:
+        return TensorType(dtype, shape)
+    axis, devices = place.axis, place.device
+    if axis is not None and isinstance(devices, tuple):
+        if axis >= len(shape):
+            raise VerifyException(
+                f"the sharding axis {axis} is not an axis of shape {show_shape(shape)}"
+            )
+        if shape[axis] == DYNAMIC_INDEX or shape[axis] % len(devices):
+            raise VerifyException(
+                f"axis {axis} of shape {show_shape(shape)} does not split into "
+                f"{len(devices)} equal shards"
+            )
+    return TensorType(dtype, shape, place)
+
+
+def number(value: Attribute) -> int | float:
+    """The Python number of an integer or float attribute; a bool is 0 or 1."""
+    if isinstance(value, IntegerAttr):
+        data = cast("IntegerAttr", value).value.data
+        return data & 1 if cast("IntegerAttr", value).type == BOOL else data
+    if isinstance(value, FloatAttr):
+        return cast("FloatAttr", value).value.data
+    raise VerifyException(f"{value} is not a number")
+
+
+def integer(op: Operation, name: str) -> int | None:
+    """A property that is an integer, if it is there."""
+    value = op.properties.get(name)
+    return cast("IntAttr", value).data if isinstance(value, IntAttr) else None
+
+
+def integers(op: Operation, name: str) -> tuple[int, ...]:
+    """A property that is a dense array of integers."""
+    return tuple(cast(DenseArrayBase[Any], op.properties[name]).get_values())
+
+
+def mixed(op: Operation, name: str, dynamic: Sequence[SSAValue]) -> Shape:
+    """A static list in a property, its dynamic entries replaced by values in order."""
+    static = integers(op, name)
+    if (wanted := static.count(DYNAMIC_INDEX)) != len(dynamic):
+        raise VerifyException(f"{name} has {wanted} dynamic entries but {len(dynamic)} values")
+    values = iter(dynamic)
+    entries: list[Dim] = [next(values) if v == DYNAMIC_INDEX else v for v in static]
+    return tuple(entries)

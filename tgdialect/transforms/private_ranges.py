@@ -1,0 +1,104 @@
+"""Give every loop of a kernel its own RANGE.
+
+In a graph several REDUCEs, and an END, may go over one RANGE. A loop is run once, so those that
+cannot be computed in one loop get a copy of the RANGE and of the ops in it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import IntAttr
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.loop_nest import needed_ops
+from tgdialect.diagnostics import locate
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.ordering import EndOp, RangeOp, ranges_after
+from tgdialect.ops.reduce import ReduceOp
+
+Ranges = frozenset[RangeOp]
+
+
+def open_ranges(ops: Sequence[Operation]) -> dict[Operation, Ranges]:
+    """The RANGEs whose loops the result of each op is in; ops come in topological order."""
+    result: dict[Operation, Ranges] = {}
+    for op in ops:
+        owners = (operand.owner for operand in op.operands)
+        sources = [result[o] for o in owners if isinstance(o, Operation) and o in result]
+        result[op] = ranges_after(op, sources)
+    return result
+
+
+def make_ranges_private(block: Block, is_loop: Callable[[RangeOp], bool]) -> None:
+    """Copy RANGEs until each is closed by one END, or by REDUCEs that can share a loop.
+
+    REDUCEs share a loop when they go over the same ranges, inside the same loops, and do not depend
+    on one another. Ranges that are not loops (UPCAST, UNROLL) may be shared by all.
+    """
+    while (group := _group_without_its_own_ranges(block, is_loop)) is not None:
+        _copy_ranges(block, *group)
+
+
+def _group_without_its_own_ranges(
+    block: Block, is_loop: Callable[[RangeOp], bool]
+) -> tuple[list[ReduceOp], Ranges] | None:
+    """REDUCEs that share a loop, and those of its ranges that another loop has."""
+    ops = needed_ops(block)
+    open_in = open_ranges(ops)
+    owner: dict[RangeOp, object] = {}
+    for op in ops:
+        if isinstance(op, EndOp):
+            owner.update((r, op) for r in closed_ranges(op))
+    stage: dict[Operation, int] = {}
+    groups: dict[object, list[ReduceOp]] = defaultdict(list)
+    for op in ops:
+        sources = (operand.owner for operand in op.operands)
+        stage[op] = max((stage[o] for o in sources if isinstance(o, Operation)), default=0)
+        if isinstance(op, ReduceOp) and (loops := frozenset(filter(is_loop, closed_ranges(op)))):
+            around = frozenset(filter(is_loop, open_in[op]))
+            # Of two REDUCEs in one stage neither depends on the other.
+            groups[loops, around, stage[op]].append(op)
+            stage[op] += 1
+    for key, group in groups.items():
+        loops = [r for r in closed_ranges(group[0]) if is_loop(r)]
+        if taken := [r for r in loops if owner.setdefault(r, key) != key]:
+            return group, frozenset(taken)
+    return None
+
+
+def closed_ranges(op: EndOp | ReduceOp) -> list[RangeOp]:
+    """The RANGE ops that an END or REDUCE closes, in its order."""
+    return [value.owner for value in op.ranges if isinstance(value.owner, RangeOp)]
+
+
+def _copy_ranges(block: Block, group: Sequence[ReduceOp], taken: Ranges) -> None:
+    """Make a copy of some ranges, and of the ops in their loops that a group of REDUCEs needs."""
+    ops = needed_ops(block)
+    open_in = open_ranges(ops)
+    sources: set[Operation] = set(group)
+    for op in reversed(ops):
+        if op in sources:
+            inside = (o.owner for o in op.operands if isinstance(o.owner, Operation))
+            sources.update(o for o in inside if open_in[o] & taken)
+    axes = [op.axis.data for op in ops if isinstance(op, RangeOp)]
+    values: dict[SSAValue, SSAValue] = {}
+    for op in ops:
+        if op not in sources:
+            continue
+        if isinstance(op, StoreOp | AtomicAddOp):
+            numbers = ", ".join(str(r.axis.data) for r in taken)
+            message = f"range {numbers} would be the range of two loops, and this is in both"
+            raise locate(PassFailedException(message), op)
+        new = op.clone(values)
+        new.location = op.location
+        block.insert_op_after(new, op)
+        if isinstance(new, RangeOp):
+            axes.append(max(axes) + 1)
+            new.axis = IntAttr(axes[-1])
+    for op in group:
+        op.result.replace_all_uses_with(values[op.result])
+        block.erase_op(op)

@@ -1,0 +1,115 @@
+"""Rules on integers that intervals must prove; `tg-simplify` applies them.
+
+Sums of products, division by constants, and comparisons of sums are not here but in `linear.py`,
+`division.py` and `comparison.py`: they hold for any number of terms.
+"""
+
+from __future__ import annotations
+
+from tgdialect.transforms.simplify.terms import (
+    Fits,
+    Rule,
+    Sort,
+    constants,
+    integers,
+    lit,
+    maximum,
+    variables,
+    where,
+)
+
+x, y, z = integers("x y z")
+(i,) = variables("i", Sort.INDEX)
+a, b, c = variables("a b c", Sort.ANY)
+p, q = variables("p q", Sort.BOOL)
+k1, k2, k3 = constants("k1 k2 k3")
+
+BOUNDED = (
+    Rule("mod of less", x % y, x, when=(lit(0) <= x, x < y)),
+    Rule("idiv of less", x // y, lit(0), when=(lit(0) <= x, x < y)),
+    Rule("max of greater", maximum(x, y), x, when=(y <= x,)),
+    Rule("max of smaller", maximum(x, y), y, when=(x <= y,)),
+)
+"""One operand is known to be beyond the other."""
+
+DIVISION = (
+    Rule("multiple idiv", (x * y) // y, x, when=(Fits(x * y), y.ne(0))),
+    Rule("multiple mod", (x * y) % y, lit(0), when=(Fits(x * y),)),
+    Rule(
+        "sum idiv",
+        (x * y + z) // y,
+        x,
+        when=(Fits(x * y + z), lit(0) <= z, z < y),
+    ),
+    Rule(
+        "sum mod",
+        (x * y + z) % y,
+        z,
+        when=(Fits(x * y + z), lit(0) <= z, z < y),
+    ),
+    Rule(
+        "idiv of idiv",
+        (x // k1) // k2,
+        x // (k1 * k2),
+        when=(lit(0) < k1, lit(0) < k2, Fits(k1 * k2)),
+    ),
+    Rule(
+        "idiv of sum of idiv",
+        (x // k1 + k2) // k3,
+        (x + k1 * k2) // (k1 * k3),
+        when=(lit(0) < k1, lit(0) < k3, Fits(k1 * k3), Fits(x + k1 * k2)),
+    ),
+    Rule(
+        "mod of mod",
+        (x % k1) % k2,
+        x % k2,
+        when=(lit(0) < k2, (k1 % k2).eq(0)),
+    ),
+    Rule(
+        "idiv of mod",
+        (x % k1) // k2,
+        (x // k2) % (k1 // k2),
+        when=(lit(0) < k1, lit(0) < k2, (k1 % k2).eq(0)),
+    ),
+)
+"""Division by a variable, and nested division by constants."""
+
+SHIFTS = (
+    Rule("shl as mul", i << k1, i * (lit(1) << k1), when=(Fits(lit(1) << k1),)),
+    Rule("shr as idiv", i >> k1, i // (lit(1) << k1), when=(Fits(lit(1) << k1),)),
+    Rule(
+        "and as mod",
+        i & k1,
+        i % (k1 + 1),
+        when=(lit(0) < k1, Fits(k1 + 1), (k1 & (k1 + 1)).eq(0)),
+    ),
+)
+"""Bit tricks on indices, which only hide a division."""
+
+COMPARISONS = (
+    Rule("greater", x > y, y < x),
+    Rule("at least", x >= k1, k1 - 1 < x, when=(Fits(k1 - 1),)),
+    Rule("at most", x <= k1, x < k1 + 1, when=(Fits(k1 + 1),)),
+    Rule("constant at least", k1 >= x, x < k1 + 1, when=(Fits(k1 + 1),)),
+    Rule("constant at most", k1 <= x, k1 - 1 < x, when=(Fits(k1 - 1),)),
+    Rule("both less", (x < y) & (x < z), x < y, when=(y <= z,)),
+    Rule("either less", (x < y) | (x < z), x < z, when=(y <= z,)),
+    Rule("both greater", (x < z) & (y < z), x < z, when=(y <= x,)),
+    Rule("either greater", (x < z) | (y < z), y < z, when=(y <= x,)),
+    Rule("neither less nor greater", (x < y) & (y < x), lit(0)),
+    Rule("empty interval", (x < y) & (z < x), lit(0), when=(Fits(z + 1), y <= z + 1)),
+)
+"""CMPLT is the comparison that the rest is written in where that costs nothing."""
+
+SELECTIONS = (
+    Rule("where plus", where(p, k1, k2) + k3, where(p, k1 + k3, k2 + k3)),
+    Rule("where times", where(p, k1, k2) * k3, where(p, k1 * k3, k2 * k3)),
+    Rule("where idiv", where(p, k1, k2) // k3, where(p, k1 // k3, k2 // k3)),
+    Rule("where mod", where(p, k1, k2) % k3, where(p, k1 % k3, k2 % k3)),
+    Rule("product as where", x * where(p, lit(1), lit(0)), where(p, x, 0)),
+    Rule("where of where and", where(p, where(q, a, b), b), where(p & q, a, b)),
+    Rule("where of where or", where(p, a, where(q, a, b)), where(p | q, a, b)),
+)
+"""Arithmetic on a choice of constants is a choice of constants."""
+
+ARITHMETIC = (*BOUNDED, *DIVISION, *SHIFTS, *COMPARISONS, *SELECTIONS)

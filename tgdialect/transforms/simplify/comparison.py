@@ -1,0 +1,103 @@
+"""Comparisons of sums: `difference < 0` and `difference != 0` over the integers, made smaller.
+
+    g * T + k < 0          is  T < ceil(-k / g)
+    f * Y + S < f * q + r  is  Y < q      if r = 0,       for 0 <= S <= s < f
+                           or  Y < q + 1  if s < r < f
+    f * Y + S != f * q + r is  true       if s < r < f
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from tgdialect.ops.intervals import Interval
+from tgdialect.transforms.simplify.linear import Linear, linear
+
+Bounds = Callable[[SSAValue], Interval]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`left` against `right`, neither with a negative coefficient; the constant is on the right,
+    or on the left where nothing else is."""
+
+    left: Linear
+    right: Linear
+
+    @property
+    def cost(self) -> int:
+        return self.left.cost + self.right.cost
+
+
+def less_than_zero(difference: Linear, of: Bounds) -> Comparison | bool:
+    """`difference < 0`."""
+    interval = difference.interval(of)
+    if interval.hi < 0 or interval.lo >= 0:
+        return interval.hi < 0
+    terms, bound = _reduced(Linear(difference.terms), -difference.constant)
+    while (dropped := _without_low_part(terms, bound, of)) is not None:
+        terms, bound = _reduced(*dropped)
+    return _sides(terms, bound)
+
+
+def _reduced(terms: Linear, bound: int) -> tuple[Linear, int]:
+    """`terms < bound` without the common factor of the terms; the bound rounds up."""
+    divisor = terms.divisor
+    return terms.map(lambda c: c // divisor), -(-bound // divisor)
+
+
+def _without_low_part(terms: Linear, bound: int, of: Bounds) -> tuple[Linear, int] | None:
+    """`terms < bound` without the terms that a common factor of the others exceeds."""
+    for factor in sorted({abs(c) for c in terms.terms.values()} - {1}, reverse=True):
+        low = linear({a: c for a, c in terms.terms.items() if c % factor})
+        if not low.terms:
+            continue
+        interval = low.interval(of)
+        greatest = int(interval.hi - interval.lo)
+        quotient, remainder = divmod(bound - int(interval.lo), factor)
+        if greatest < factor and (remainder == 0 or greatest < remainder):
+            high = (terms - low).map(lambda c: c // factor)
+            return high, quotient + (remainder != 0)
+    return None
+
+
+def unequal_zero(difference: Linear, of: Bounds) -> Comparison | bool:
+    """`difference != 0`."""
+    interval = difference.interval(of)
+    if 0 not in interval:
+        return True
+    if not difference.terms:
+        return False
+    divisor = difference.divisor
+    if difference.constant % divisor:
+        return True
+    terms = Linear(difference.terms).map(lambda c: c // divisor)
+    bound = -difference.constant // divisor
+    if _is_never(terms, bound, of):
+        return True
+    return _sides(terms, bound)
+
+
+def _is_never(terms: Linear, bound: int, of: Bounds) -> bool:
+    """Whether no remainder by some coefficient lets `terms` be `bound`."""
+    for factor in {abs(c) for c in terms.terms.values()} - {1}:
+        interval = linear({a: c for a, c in terms.terms.items() if c % factor}).interval(of)
+        if int(interval.hi - interval.lo) < (bound - int(interval.lo)) % factor:
+            return True
+    return False
+
+
+def wrapped_sides(difference: Linear) -> Comparison:
+    """`difference != 0` modulo 2^width: terms may change sides, but nothing can be divided."""
+    return _sides(Linear(difference.terms), -difference.constant)
+
+
+def _sides(terms: Linear, bound: int) -> Comparison:
+    left = linear({a: c for a, c in terms.terms.items() if c > 0})
+    right = linear({a: -c for a, c in terms.terms.items() if c < 0})
+    if not left.terms:
+        return Comparison(Linear(constant=-bound), right)
+    return Comparison(left, Linear(right.terms, bound))

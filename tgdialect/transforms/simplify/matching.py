@@ -1,0 +1,288 @@
+"""Applying rules to IR: matching a pattern, proving its guards by intervals, building the result."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops import intervals
+from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.dtypes import BOOL, DTYPES, DType, number_attribute, wrap_to
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CompareOp, ElementwiseOp
+from tgdialect.ops.folding import evaluate
+from tgdialect.ops.intervals import Interval
+from tgdialect.ops.properties import number, tensor
+from tgdialect.transforms.simplify.terms import (
+    Apply,
+    Constant,
+    Fits,
+    Guard,
+    Literal,
+    Rule,
+    Term,
+    Variable,
+)
+
+OPS: dict[str, type[ElementwiseOp]] = {op.name: op for op in (*PRIMITIVES, *DECOMPOSED)}
+"""The elementwise ops by name."""
+
+REPEATING = frozenset({"tg.reshape", "tg.expand", "tg.permute", "tg.flip", "tg.shrink"})
+"""Movements that show only cells of their source: of a constant they are that constant."""
+
+
+def constant_of(value: SSAValue) -> Attribute | None:
+    """The number that every cell of a value is, if it is a constant or a movement of one."""
+    owner = value.owner
+    while isinstance(owner, Operation) and owner.name in REPEATING:
+        owner = owner.operands[0].owner
+    if isinstance(owner, Operation) and owner.name == "tg.const":
+        attribute = owner.properties["value"]
+        return None if isinstance(attribute, InvalidAttr) else attribute
+    return None
+
+
+def integer_of(value: SSAValue) -> int | None:
+    """`constant_of` as a Python integer; None for floats and bools too."""
+    attribute = constant_of(value)
+    if isinstance(attribute, IntegerAttr) and attribute.get_type() != BOOL:
+        return int(number(attribute))
+    return None
+
+
+def same_extent(a: Attribute, b: Attribute) -> bool:
+    """Whether two tensor types agree in shape and place."""
+    if a is b:
+        return True
+    return (
+        isinstance(a, TensorType)
+        and isinstance(b, TensorType)
+        and a.shape == b.shape
+        and a.encoding == b.encoding
+    )
+
+
+# -- matching ------------------------------------------------------------------------------------
+
+Binding = dict[str, SSAValue]
+"""What the variables and constants of a rule stand for."""
+
+
+def match(pattern: Apply, op: Operation) -> Binding | None:
+    """The binding under which `pattern` is `op`, all its variables as wide as the op's result."""
+    binding: Binding = {}
+    extent = op.results[0].type
+    for term, operand in zip(pattern.operands, op.operands, strict=True):
+        if not _match(term, operand, extent, binding):
+            return None
+    return binding
+
+
+def _match(term: Term, value: SSAValue, extent: Attribute, binding: Binding) -> bool:
+    match term:
+        case Variable(name=name, sort=sort):
+            if (known := binding.get(name)) is not None:
+                return known is value
+            binding[name] = value
+            return same_extent(value.type, extent) and DTYPES[tensor(value).element_type] in sort
+        case Constant(name=name):
+            if (constant := integer_of(value)) is None:
+                return False
+            return integer_of(binding.setdefault(name, value)) == constant
+        case Literal(value=wanted):
+            return (constant := constant_of(value)) is not None and _is_literal(constant, wanted)
+        case Apply(op=name, operands=terms):
+            owner = value.owner
+            return (
+                isinstance(owner, Operation)
+                and owner.name == name
+                and all(
+                    _match(t, v, extent, binding)
+                    for t, v in zip(terms, owner.operands, strict=True)
+                )
+            )
+        case _:
+            raise TypeError(term)
+
+
+def _is_literal(constant: Attribute, wanted: float) -> bool:
+    value = number(constant)
+    if isinstance(constant, FloatAttr):
+        return value == wanted and math.copysign(1.0, value) == math.copysign(1.0, wanted)
+    dtype = DTYPES[constant.get_type()] if isinstance(constant, IntegerAttr) else None
+    return dtype is not None and isinstance(wanted, int) and value == wrap_to(dtype, wanted)
+
+
+class RuleIndex:
+    """Rules by the op they rewrite and the ops that its operands must come from."""
+
+    def __init__(self, rules: Iterable[Rule]):
+        self._by_root: dict[str, list[tuple[Rule, Apply]]] = {}
+        for rule in rules:
+            for variant in rule.variants:
+                self._by_root.setdefault(variant.op, []).append((rule, variant))
+        self._by_operands: dict[tuple[str, ...], list[tuple[Rule, Apply]]] = {}
+
+    @property
+    def roots(self) -> Iterable[str]:
+        """The names of the ops that some rule rewrites."""
+        return self._by_root
+
+    def candidates(self, op: Operation) -> Sequence[tuple[Rule, Apply]]:
+        """The rules, with the variant of their pattern, that could match `op`."""
+        if op.name not in self._by_root:
+            return ()
+        key = (op.name, *(_origin(o) for o in op.operands))
+        if (found := self._by_operands.get(key)) is None:
+            found = [
+                (rule, variant)
+                for rule, variant in self._by_root[op.name]
+                if all(map(_may_come_from, variant.operands, key[1:]))
+            ]
+            self._by_operands[key] = found
+        return found
+
+
+def _origin(value: SSAValue) -> str:
+    owner = value.owner
+    return owner.name if isinstance(owner, Operation) else ""
+
+
+def _may_come_from(term: Term, origin: str) -> bool:
+    match term:
+        case Apply(op=name):
+            return name == origin
+        case Variable():
+            return True
+        case _:
+            return origin == "tg.const" or origin in REPEATING
+
+
+# -- guards --------------------------------------------------------------------------------------
+
+_INTERVALS: dict[str, Callable[[DType, Interval, Interval], Interval]] = {
+    "tg.add": intervals.add,
+    "tg.sub": intervals.sub,
+    "tg.mul": intervals.mul,
+    "tg.idiv": intervals.floor_divide,
+    "tg.mod": intervals.modulo,
+    "tg.and": intervals.bitwise_and,
+    "tg.cmplt": lambda dtype, a, b: intervals.less_than(a, b),
+    "tg.cmple": lambda dtype, a, b: intervals.logical_not(intervals.less_than(b, a)),
+    "tg.cmpne": lambda dtype, a, b: intervals.not_equal(a, b),
+    "tg.cmpeq": lambda dtype, a, b: intervals.logical_not(intervals.not_equal(a, b)),
+}
+_EXACT: dict[str, Callable[[int, int], int]] = {
+    "tg.add": operator.add,
+    "tg.sub": operator.sub,
+    "tg.mul": operator.mul,
+    "tg.shl": operator.lshift,
+}
+
+
+def proven(guards: Sequence[Guard], binding: Binding, dtype: DType, min_max: MinMax) -> bool:
+    """Whether intervals prove every guard; its terms are of `dtype`."""
+    for guard in guards:
+        if isinstance(guard, Fits):
+            if _exact(guard.term, binding, dtype, min_max) is None:
+                return False
+        elif _interval(guard, binding, dtype, min_max).lo != 1:
+            return False
+    return True
+
+
+def _interval(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> Interval:
+    match term:
+        case Variable(name=name) | Constant(name=name):
+            return min_max[binding[name]]
+        case Literal(value=value):
+            return intervals.constant(wrap_to(dtype, int(value)))
+        case Apply(op=op, operands=terms):
+            sources = [_interval(t, binding, dtype, min_max) for t in terms]
+            if all(s.is_constant for s in sources):
+                folded = evaluate(op, dtype, _result_dtype(op, dtype), [s.lo for s in sources])
+                if folded is not None:
+                    return intervals.constant(folded)
+            return _INTERVALS[op](dtype, *sources)
+        case _:
+            raise TypeError(term)
+
+
+def _exact(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> Interval | None:
+    """The interval of a term without wrapping; None where some step could wrap."""
+    if not isinstance(term, Apply):
+        return _interval(term, binding, dtype, min_max)
+    sources = [_exact(t, binding, dtype, min_max) for t in term.operands]
+    if any(s is None for s in sources):
+        return None
+    a, b = ((int(s.lo), int(s.hi)) for s in sources if s is not None)
+    if term.op == "tg.shl" and not 0 <= b[0] <= b[1] < dtype.bits:
+        return None
+    corners = [_EXACT[term.op](x, y) for x in a for y in b]
+    result = Interval(min(corners), max(corners))
+    return result if result.within(dtype.low, dtype.high) else None
+
+
+def _result_dtype(op: str, dtype: DType) -> DType:
+    return DTYPES[BOOL] if issubclass(OPS[op], CompareOp) else dtype
+
+
+# -- building ------------------------------------------------------------------------------------
+
+
+class Emitter(Protocol):
+    """Where the ops of a rule's result go."""
+
+    def apply(self, op: str, operands: Sequence[SSAValue]) -> SSAValue:
+        """An elementwise op on values."""
+        ...
+
+    def constant(self, value: Attribute) -> SSAValue:
+        """A scalar constant."""
+        ...
+
+
+def operand_dtype(op: Operation, binding: Binding) -> Attribute:
+    """The dtype that a rule's arithmetic is in: of the comparands where the result is a bool."""
+    result = tensor(op.results[0]).element_type
+    if result != BOOL:
+        return result
+    for value in (*op.operands, *binding.values()):
+        if (element := tensor(value).element_type) != BOOL:
+            return element
+    return BOOL
+
+
+def build(
+    term: Term, element: Attribute, inner: Attribute, binding: Binding, emitter: Emitter
+) -> SSAValue:
+    """The value of a rule's right side. Its dtype is `element`, that of any comparands `inner`."""
+    match term:
+        case Variable(name=name):
+            return binding[name]
+        case Constant(name=name):
+            constant = constant_of(binding[name])
+            assert constant is not None
+            return emitter.constant(constant)
+        case Literal(value=value):
+            dtype = DTYPES[element]
+            exact = value if dtype.is_float else wrap_to(dtype, int(value))
+            return emitter.constant(number_attribute(exact, element))
+        case Apply(op=op, operands=terms):
+            if op == "tg.where":
+                elements = (BOOL, element, element)
+            elif issubclass(OPS[op], CompareOp):
+                elements = (inner, inner)
+            else:
+                elements = (element,) * len(terms)
+            operands = [
+                build(t, e, inner, binding, emitter) for t, e in zip(terms, elements, strict=True)
+            ]
+            return emitter.apply(op, operands)
+        case _:
+            raise TypeError(term)

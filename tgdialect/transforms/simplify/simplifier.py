@@ -1,0 +1,240 @@
+"""The engine of `tg-simplify`: one walk over a block that leaves every value in normal form.
+
+Operands come before their uses, so each op is looked at once, with operands that are simple
+already; whatever replaces it is built from ops that are simplified in turn as they are made. An op
+that equals an earlier one is that one: literally, or because both are the same sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import IntegerAttr, TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import Pure
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.validity import Validity
+from tgdialect.ops.dtypes import BOOL, DTYPES, DType, number_attribute, wrap_to
+from tgdialect.ops.elementwise import CastOp, ElementwiseOp
+from tgdialect.ops.folding import fold_elementwise
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import ExpandOp, ReshapeOp
+from tgdialect.ops.properties import number, tensor
+from tgdialect.ops.source import ConstOp
+from tgdialect.transforms.simplify import comparison, division
+from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
+from tgdialect.transforms.simplify.identities import IDENTITIES
+from tgdialect.transforms.simplify.linear import Linear
+from tgdialect.transforms.simplify.matching import (
+    OPS,
+    RuleIndex,
+    build,
+    constant_of,
+    integer_of,
+    match,
+    operand_dtype,
+    proven,
+    same_extent,
+)
+from tgdialect.transforms.simplify.terms import COMMUTATIVE
+
+RULES = RuleIndex((*IDENTITIES, *ARITHMETIC))
+
+MAX_TERMS = 32
+"""A longer sum is an atom of the sums it is in, which keeps the whole linear in the program."""
+
+MAX_DEPTH = 32
+"""How many results may be rewritten in one another before the last is left as it is."""
+
+
+class Simplifier:
+    """Simplifies blocks; the intervals that it computes are kept from one block to the next."""
+
+    def __init__(self) -> None:
+        self.min_max = MinMax()
+        self.validity = Validity()
+        self._forms: dict[SSAValue, Linear] = {}
+        self._costs: dict[SSAValue, int] = {}
+        """The additions and multiplications between a sum and its atoms, as it is written."""
+        self._order: dict[SSAValue, int] = {}
+        self._values: dict[Hashable, SSAValue] = {}
+        self._sums: dict[Hashable, SSAValue] = {}
+        self._anchor: Operation | None = None
+        self._depth = 0
+        self._changed = False
+
+    # -- the walk --------------------------------------------------------------------------------
+
+    def run(self, block: Block) -> bool:
+        """Simplify the ops of one block, not of the regions inside it. Whether anything changed."""
+        self._values.clear()
+        self._sums.clear()
+        self._changed = False
+        for op in tuple(block.ops):
+            self._anchor = op
+            self._visit(op)
+        for op in tuple(reversed(block.ops)):
+            if all(r.first_use is None for r in op.results) and is_trivially_dead(op):
+                Rewriter.erase_op(op)
+                self._changed = True
+        return self._changed
+
+    def _visit(self, op: Operation) -> SSAValue | None:
+        """Simplify one op; the value that its result is now, if it has one."""
+        if isinstance(op, StoreOp):
+            self._simplify_store(op)
+            return None
+        if op.regions or len(op.results) != 1 or not _is_repeatable(op):
+            return None
+        if op.name in COMMUTATIVE and _is_constant(op.operands[0]):
+            self._move_constant_right(op)
+        result = op.results[0]
+        new = self._replacement(op) if self._depth < MAX_DEPTH else None
+        if new is None:
+            key = _key(op)
+            new = self._values.setdefault(key, result)
+        self._order.setdefault(result, len(self._order))
+        if new is result:
+            return result
+        self._changed = True
+        result.replace_all_uses_with(new)
+        Rewriter.erase_op(op)
+        return new
+
+    def _move_constant_right(self, op: Operation) -> None:
+        left, right = op.operands
+        if not _is_constant(right):
+            op.operands = (right, left)
+            self._changed = True
+
+    def _replacement(self, op: Operation) -> SSAValue | None:
+        """A value equal to the op's result that is simpler than it; None where there is none."""
+        if isinstance(op, LoadOp):
+            return self._without_gate(op)
+        if not isinstance(op, ElementwiseOp):
+            return None
+        if (folded := fold_elementwise(op)) is not None:
+            return self.constant(folded)
+        if (constant := self._known_constant(op)) is not None:
+            return constant
+        if (rewritten := self._apply_rules(op)) is not None:
+            return rewritten
+        handler = _HANDLERS.get(op.name)
+        return None if handler is None else handler(self, op)
+
+    def _known_constant(self, op: ElementwiseOp) -> SSAValue | None:
+        """The constant that the interval of an integer or bool says the result is."""
+        element = tensor(op.result).element_type
+        interval = self.min_max[op.result]
+        if interval.lo != interval.hi or DTYPES[element].is_float or not self.validity[op.result]:
+            return None
+        return self._splat(number_attribute(interval.lo, element), op.result.type)
+
+    def _apply_rules(self, op: Operation) -> SSAValue | None:
+        for rule, pattern in RULES.candidates(op):
+            binding = match(pattern, op)
+            if binding is None:
+                continue
+            inner = operand_dtype(op, binding)
+            if not proven(rule.when, binding, DTYPES[inner], self.min_max):
+                continue
+            if not all(self.validity[binding[name]] for name in rule.needs_valid):
+                continue
+            result = op.results[0].type
+            value = build(rule.result, tensor(op.results[0]).element_type, inner, binding, self)
+            if value.type == result:
+                return value
+            if (constant := constant_of(value)) is not None:
+                return self._splat(constant, result)
+        return None
+
+    # -- making ops ------------------------------------------------------------------------------
+
+    def apply(self, op: str, operands: Sequence[SSAValue]) -> SSAValue:
+        """An elementwise op on values, simplified."""
+        return self._insert(OPS[op](*operands))
+
+    def constant(self, value: Attribute) -> SSAValue:
+        """A scalar constant."""
+        return self._values.get(("tg.const", value)) or self._insert(ConstOp(value))
+
+    def integer(self, value: int, like: SSAValue) -> SSAValue:
+        """A scalar constant of the dtype of `like`, wrapped into it."""
+        element = tensor(like).element_type
+        return self.constant(number_attribute(wrap_to(DTYPES[element], value), element))
+
+    def _splat(self, value: Attribute, type: Attribute) -> SSAValue | None:
+        """A constant in every cell of a tensor; None for one that lives somewhere."""
+        if not isinstance(type, TensorType):
+            return None
+        scalar = self.constant(value)
+        if scalar.type == type:
+            return scalar
+        shape = cast(TensorType[Any], type).get_shape()
+        if not same_extent(type, TensorType(tensor(scalar).element_type, shape)) or -1 in shape:
+            return None
+        if not type.has_static_shape():
+            return None
+        ones = self._insert(ReshapeOp(scalar, (1,) * len(shape)))
+        return ones if ones.type == type else self._insert(ExpandOp(ones, shape))
+
+    def _insert(self, op: Operation) -> SSAValue:
+        anchor = self._anchor
+        assert anchor is not None
+        op.location = anchor.location
+        Rewriter.insert_op(op, InsertPoint.before(anchor))
+        self._depth += 1
+        value = self._visit(op)
+        self._depth -= 1
+        assert value is not None
+        return value
+
+    # -- sums ------------------------------------------------------------------------------------
+
+    def form(self, value: SSAValue) -> Linear:
+        """A value as a linear form; of one atom if it is no sum."""
+        known = self._forms.get(value)
+        if known is None:
+            constant = integer_of(value)
+            known = Linear({value: 1}) if constant is None else Linear(constant=constant)
+            self._forms[value] = known
+        return known
+
+    def exact_form(self, value: SSAValue) -> Linear:
+        """The form of a value without wrapping: its sum if that does not wrap, else an atom."""
+        form = self.form(value)
+        dtype = _dtype(value)
+        if form.atom is None and not self.fits(form, dtype):
+            return Linear({value: 1})
+        return form
+
+    def fits(self, form: Linear, dtype: DType) -> bool:
+        """Whether a form is exact in `dtype`."""
+        return form.interval(self.min_max.__getitem__).within(dtype.low, dtype.high)
+
+    def emit(self, form: Linear, like: SSAValue) -> SSAValue:
+        """Ops for a form, of the dtype of `like`: atoms in the order they were made, constant last."""
+        groups = sorted(
+            ((sorted(atoms, key=self._position), k) for k, atoms in form.groups.items()),
+            key=lambda group: self._position(group[0][0]),
+        )
+        total: SSAValue | None = None
+        for atoms, coefficient in groups:
+            summand = atoms[0]
+            for atom in atoms[1:]:
+                summand = self.apply("tg.add", (summand, atom))
+            if coefficient != 1:
+                summand = self.apply("tg.mul", (summand, self.integer(coefficient, like)))
+            total = summand if total is None else self.apply("tg.add", (total, summand))
+        if total is None:
+            return self.integer(form.constant, like)
+        if form.constant:
+            total = self.apply("tg.add", (total, self.integer(form.constant, like)))
+        return total
+
+    def _position(self, atom: SSAValue) -> int:
+        return self._order.get(atom, -1 - getattr(atom, "index", 0))

@@ -1,0 +1,282 @@
+"""The language that rewrite rules are written in: terms over variables, and rules between them.
+
+A rule says `pattern -> result`, provided that intervals prove the terms of `when`. It is data: the
+simplifier matches and builds IR with it (`matching.py`), and the tests translate the same object to
+bit-vectors and have z3 prove it, for signed and unsigned integers that wrap.
+
+    x, y = integer("x"), integer("y")
+    Rule("mod of less", x % y, x, when=(lit(0) <= x, x < y))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from itertools import product
+
+from tgdialect.ops.dtypes import DType
+
+
+class Sort(Enum):
+    """The dtypes that a variable stands for."""
+
+    ANY = "any"
+    BOOL = "bool"
+    INTEGER = "integer"
+    INDEX = "index"
+    BITS = "integer or bool"
+    FLOAT = "float"
+
+    def __contains__(self, dtype: DType) -> bool:
+        match self:
+            case Sort.ANY:
+                return True
+            case Sort.BOOL:
+                return dtype.is_bool
+            case Sort.INTEGER:
+                return dtype.is_integer
+            case Sort.INDEX:
+                return dtype.name == "index"
+            case Sort.BITS:
+                return not dtype.is_float
+            case Sort.FLOAT:
+                return dtype.is_float
+
+
+class Term:
+    """A term. Python's operators apply tg ops; `//` and `%` are IDIV and MOD."""
+
+    def __add__(self, other: Operand) -> Apply:
+        return apply("tg.add", self, other)
+
+    def __sub__(self, other: Operand) -> Apply:
+        return apply("tg.sub", self, other)
+
+    def __mul__(self, other: Operand) -> Apply:
+        return apply("tg.mul", self, other)
+
+    def __floordiv__(self, other: Operand) -> Apply:
+        return apply("tg.idiv", self, other)
+
+    def __mod__(self, other: Operand) -> Apply:
+        return apply("tg.mod", self, other)
+
+    def __and__(self, other: Operand) -> Apply:
+        return apply("tg.and", self, other)
+
+    def __or__(self, other: Operand) -> Apply:
+        return apply("tg.or", self, other)
+
+    def __xor__(self, other: Operand) -> Apply:
+        return apply("tg.xor", self, other)
+
+    def __lshift__(self, other: Operand) -> Apply:
+        return apply("tg.shl", self, other)
+
+    def __rshift__(self, other: Operand) -> Apply:
+        return apply("tg.shr", self, other)
+
+    def __lt__(self, other: Operand) -> Apply:
+        return apply("tg.cmplt", self, other)
+
+    def __gt__(self, other: Operand) -> Apply:
+        return apply("tg.cmpgt", self, other)
+
+    def __le__(self, other: Operand) -> Apply:
+        return apply("tg.cmple", self, other)
+
+    def __ge__(self, other: Operand) -> Apply:
+        return apply("tg.cmpge", self, other)
+
+    def __neg__(self) -> Apply:
+        return apply("tg.neg", self)
+
+    def __invert__(self) -> Apply:
+        return apply("tg.not", self)
+
+    def eq(self, other: Operand) -> Apply:
+        """CMPEQ; `==` keeps its Python meaning."""
+        return apply("tg.cmpeq", self, other)
+
+    def ne(self, other: Operand) -> Apply:
+        """CMPNE."""
+        return apply("tg.cmpne", self, other)
+
+
+Operand = Term | int | float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variable(Term):
+    """Any value of a sort."""
+
+    name: str
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant(Term):
+    """Any integer constant."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal(Term):
+    """One constant; of an integer dtype, this number wrapped into it (-1 is all ones)."""
+
+    value: int | float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply(Term):
+    """An op on terms."""
+
+    op: str
+    operands: tuple[Term, ...]
+
+
+def lit(value: float) -> Literal:
+    return Literal(value)
+
+
+def term(value: Operand) -> Term:
+    return value if isinstance(value, Term) else Literal(value)
+
+
+def apply(op: str, *operands: Operand) -> Apply:
+    return Apply(op, tuple(term(o) for o in operands))
+
+
+def where(condition: Term, a: Operand, b: Operand) -> Apply:
+    return apply("tg.where", condition, a, b)
+
+
+def maximum(a: Operand, b: Operand) -> Apply:
+    return apply("tg.max", a, b)
+
+
+def integers(names: str) -> Iterator[Variable]:
+    """Integer variables, `integers("x y")`."""
+    return (Variable(name, Sort.INTEGER) for name in names.split())
+
+
+def variables(names: str, sort: Sort) -> Iterator[Variable]:
+    return (Variable(name, sort) for name in names.split())
+
+
+def constants(names: str) -> Iterator[Constant]:
+    return (Constant(name) for name in names.split())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fits:
+    """The guard that no op of a term wraps in the dtype it is computed in."""
+
+    term: Term
+
+
+Guard = Apply | Fits
+"""A bool term that the operands' intervals prove, or that a term does not wrap."""
+
+COMMUTATIVE = frozenset(
+    {"tg.add", "tg.mul", "tg.max", "tg.and", "tg.or", "tg.xor", "tg.cmpne", "tg.cmpeq"}
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """`pattern -> result` wherever `when` is proven."""
+
+    name: str
+    pattern: Apply
+    result: Term
+    when: Sequence[Guard] = field(default=())
+
+    @cached_property
+    def variants(self) -> tuple[Apply, ...]:
+        """The pattern in every order of its commutative operands; constants stay on the right."""
+        return tuple(v for v in _variants(self.pattern) if isinstance(v, Apply))
+
+    @cached_property
+    def needs_valid(self) -> frozenset[str]:
+        """The variables that must have no invalid cells for both sides to be equal.
+
+        An elementwise op on an invalid cell is invalid, WHERE only if the branch it takes is. So a
+        variable may be invalid if both sides always read it, or if both read it in the same cases.
+        """
+        before, after = reads(self.pattern), reads(self.result)
+        return frozenset(name for name in before | after if before.get(name) != after.get(name))
+
+
+def _variants(pattern: Term) -> list[Term]:
+    if not isinstance(pattern, Apply):
+        return [pattern]
+    result: list[Term] = []
+    for operands in product(*map(_variants, pattern.operands)):
+        result.append(Apply(pattern.op, operands))
+        if pattern.op in COMMUTATIVE and not isinstance(operands[1], Literal | Constant):
+            result.append(Apply(pattern.op, operands[::-1]))
+    return result
+
+
+Case = frozenset[tuple[str, bool]]
+"""The outcomes of conditions under which something is read; empty for always."""
+
+
+def reads(term: Term, case: Case = frozenset()) -> Mapping[str, frozenset[Case]]:
+    """The cases in which each variable of a term is read; nothing if it is read in none.
+
+    Only a condition that is a variable, or the negation of one, is followed.
+    """
+    match term:
+        case Variable(name=name):
+            return {name: frozenset({case})}
+        case Apply(op="tg.where", operands=(Literal(value=value), a, b)):
+            return reads(a if value else b, case)
+        case Apply(op="tg.where", operands=(condition, a, b)):
+            name, value = _condition(condition)
+            parts = [reads(condition, case)]
+            if dict(case).get(name, value) == value:
+                parts.append(reads(a, case | {(name, value)}))
+            if dict(case).get(name, not value) != value:
+                parts.append(reads(b, case | {(name, not value)}))
+            return _merge(parts)
+        case Apply(operands=operands):
+            return _merge([reads(operand, case) for operand in operands])
+        case _:
+            return {}
+
+
+def _condition(term: Term) -> tuple[str, bool]:
+    """A condition's name, and its value where the first branch is taken."""
+    match term:
+        case Variable(name=name):
+            return name, True
+        case Apply(op="tg.not", operands=(Variable(name=name),)):
+            return name, False
+        case _:
+            return f"condition {id(term)}", True
+
+
+def _merge(parts: Sequence[Mapping[str, frozenset[Case]]]) -> Mapping[str, frozenset[Case]]:
+    """The cases of several terms together."""
+    result: dict[str, frozenset[Case]] = {}
+    for part in parts:
+        for name, cases in part.items():
+            result[name] = _union(result.get(name, frozenset()) | cases)
+    return result
+
+
+def _union(cases: frozenset[Case]) -> frozenset[Case]:
+    """A case and its opposite are no case; what is read always is read in every case."""
+    for case in cases:
+        if any(case > other for other in cases):
+            return _union(cases - {case})
+        for name, value in case:
+            opposite = case - {(name, value)} | {(name, not value)}
+            if opposite in cases:
+                return _union(cases - {case, opposite} | {case - {(name, value)}})
+    return cases
