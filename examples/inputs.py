@@ -15,7 +15,7 @@ import numpy as np
 
 from tgdialect.diagnostics import CompilationError
 from tgdialect.interpreter.dtypes import numpy_dtype
-from tgdialect.tools.tg_run_session import find_entry, find_parameters, read_module
+from tgdialect.tools.tg_run_session import find_entry, find_parameters, parse_verified, read_source
 from tgdialect.tools.tg_run_values import Array, Parameter
 
 
@@ -38,7 +38,8 @@ def main() -> int:
     parser.add_argument("--entry", help="the function (default: main, or the only one)")
     options = parser.parse_args()
     try:
-        parameters = find_parameters(find_entry(read_module(options.file), options.entry))
+        module = parse_verified(read_source(options.file))
+        parameters = find_parameters(find_entry(module, options.entry))
     except CompilationError as error:
         print(error, file=sys.stderr)
         return 1

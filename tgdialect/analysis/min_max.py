@@ -6,6 +6,7 @@ Intervals never exclude a value that the interpreter can produce.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType
@@ -27,8 +28,9 @@ class MinMax:
     place drops it, or the values it touched, with `forget`.
     """
 
-    def __init__(self) -> None:
-        self._known: dict[SSAValue, Interval] = {}
+    def __init__(self, assumed: Mapping[SSAValue, Interval] = {}) -> None:
+        """`assumed` are intervals that hold wherever the answers are used, such as under a gate."""
+        self._known: dict[SSAValue, Interval] = dict(assumed)
 
     def __getitem__(self, value: SSAValue) -> Interval:
         known = self._known

@@ -30,6 +30,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
@@ -39,7 +40,7 @@ from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
 from tgdialect.ops.movement import ReshapeOp, ShrinkOp
 from tgdialect.ops.multi import ReplicatedOp
 from tgdialect.ops.ordering import SinkOp
-from tgdialect.ops.properties import is_memory, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import Dim, is_memory, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
 
 ArgumentAttributes = dict[str, Attribute]
@@ -61,24 +62,22 @@ class _Callifier:
     returned: Sequence[SSAValue] = ()
 
     def run(self) -> FuncOp:
-        old = self.function
         self.add_existing_arguments()
         self.add_leaves(ParamOp)
         self.add_leaves(BufferOp)
-        self.convert(old.body.block, top=True)
+        self.convert(self.function.body.block)
         self.store_results()
         self.collect_effects()
         self.block.add_op(ReturnOp())
-        new = FuncOp(
-            old.sym_name.data,
-            FunctionType.from_lists(self.block.arg_types, ()),
-            Region(self.block),
-            old.sym_visibility,
-            arg_attrs=ArrayAttr(DictionaryAttr(a) for a in self.arguments),
-        )
-        new.location = old.location
-        new.attributes.update(old.attributes)
-        return new
+        self.new.function_type = FunctionType.from_lists(self.block.arg_types, ())
+        return self.new
+
+    def __post_init__(self) -> None:
+        old = self.function
+        type = FunctionType.from_lists((), ())
+        self.new = FuncOp(old.sym_name.data, type, Region(self.block), old.sym_visibility)
+        self.new.location = old.location
+        self.new.attributes.update(old.attributes)
 
     # -- arguments
 
@@ -95,17 +94,22 @@ class _Callifier:
     def add_argument(
         self, type: Attribute, attributes: ArgumentAttributes, hint: str | None
     ) -> SSAValue:
-        self.arguments.append(attributes)
         argument = self.block.insert_arg(type, len(self.block.args))
         argument.name_hint = hint
+        self.arguments.append(attributes)
+        self.write_attributes()
         return argument
+
+    def write_attributes(self) -> None:
+        """The new function says at any time what is known of its arguments: shapes need it."""
+        self.new.arg_attrs = ArrayAttr(DictionaryAttr(a) for a in self.arguments)
 
     def add_existing_arguments(self) -> None:
         old = self.function
         attributes = old.arg_attrs.data if old.arg_attrs else [DictionaryAttr({})] * len(old.args)
         for argument, given in zip(old.args, attributes, strict=True):
             if not isinstance(argument.type, TensorType):
-                raise PassFailedException(f"an argument of @{old.sym_name.data} is no tensor")
+                raise self.error(f"an argument of @{old.sym_name.data} is no tensor")
             type = self.argument_type(argument)
             self.values[argument] = self.add_argument(type, dict(given.data), argument.name_hint)
 
@@ -131,24 +135,28 @@ class _Callifier:
                 if op.dims:
                     dynamic.append((attributes, op))
             if by_slot[slot].type != self.argument_type(result):
-                raise PassFailedException(
-                    f"slot {slot} is used as {by_slot[slot].type} and {result.type}"
-                )
+                raise self.error(f"slot {slot} is {by_slot[slot].type} and {result.type}", op)
             self.values[result] = by_slot[slot]
         for attributes, op in dynamic:
             attributes["tg.dims"] = self.dims_attribute([self.values[d] for d in op.dims])
+        self.write_attributes()
 
-    def dims_attribute(self, dims: Sequence[SSAValue]) -> Attribute:
+    def dims_attribute(self, dims: Sequence[Dim]) -> Attribute:
         """Which arguments the dynamic dimensions of an argument are."""
-        if not all(isinstance(d, BlockArgument) for d in dims):
-            raise PassFailedException(
+        positions = [d.index for d in dims if isinstance(d, BlockArgument)]
+        if len(positions) != len(dims):
+            raise self.error(
                 "the dynamic dimensions of arguments and results are index arguments themselves"
             )
-        return DenseArrayBase.from_list(i64, [self.block.args.index(d) for d in dims])
+        return DenseArrayBase.from_list(i64, positions)
+
+    def error(self, message: str, op: Operation | None = None) -> Exception:
+        """The failure of the pass, at an op of the program."""
+        return locate(PassFailedException(message), op or self.function)
 
     # -- the body
 
-    def convert(self, root: Block, *, top: bool) -> None:
+    def convert(self, root: Block) -> None:
         """Rebuild the ops of a body in order; bodies that are substituted go through a stack."""
         stack = [iter(root.ops)]
         finish: list[Callable[[], None]] = []
@@ -185,8 +193,8 @@ class _Callifier:
         callee = self.callee(op)
         if callee is None:
             return None
-        if any(callee is caller for caller in self.active):
-            raise PassFailedException(f"@{callee.sym_name.data} calls itself")
+        if callee is self.function or callee in self.active:
+            raise self.error(f"@{callee.sym_name.data} calls itself", op)
         for parameter, argument in zip(callee.args, op.operands, strict=True):
             self.values[parameter] = self.values[argument]
         self.active.append(callee)
@@ -214,7 +222,7 @@ class _Callifier:
                 return
             case BufferOp():
                 if op.result not in self.values:
-                    raise PassFailedException("a function that is called holds no BUFFER")
+                    raise self.error("a function that is called holds no BUFFER", op)
             case ReturnOp():
                 self.returned = [self.values[v] for v in op.operands]
             case TupleOp():
@@ -231,12 +239,10 @@ class _Callifier:
                 self.append(op, LoadOp(self.values[op.buffer], alt, gate))
             case ReplicatedOp():
                 self.append(op, self.first_shard(self.values[op.source], op.axis.data))
-            case TgOp() if op.regions:
-                raise PassFailedException(f"{op.name} does not belong in a tensor program")
-            case TgOp():
+            case TgOp() if not op.regions:
                 self.append(op, op.rebuild([self.values[v] for v in op.operands]))
             case _:
-                raise PassFailedException(f"{op.name} is not an op that callify knows")
+                raise self.error(f"{op.name} does not belong in a tensor program", op)
 
     def append(self, old: Operation, new: TgOp) -> None:
         new.location = old.location
@@ -256,7 +262,7 @@ class _Callifier:
         names = [f"out{i}" for i in range(len(self.returned))]
         for value, name in zip(self.returned, names, strict=True):
             attributes: ArgumentAttributes = {"tg.output": UnitAttr()}
-            if dims := [d for d in shape_of(value) if isinstance(d, SSAValue)]:
+            if dims := [d for d in shape_of(value) if not isinstance(d, int)]:
                 attributes["tg.dims"] = self.dims_attribute(dims)
             out = self.add_argument(self.memory_type(value), attributes, name)
             self.block.add_op(StoreOp(out, value))

@@ -24,6 +24,7 @@ class LinearizePass(ModulePass):
     """Put kernels and functions in order of execution."""
 
     name = "tg-linearize"
+    level_after = "linear"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for symbol in list(op.body.block.ops):

@@ -65,5 +65,9 @@ class ToLlvmPass(ModulePass):
     target: str = "cpu"
     mode: str = "none"
 
+    def pipeline(self) -> Sequence[ModulePass]:
+        """The passes that this one stands for: `tg-opt` runs, prints and times them one by one."""
+        return stages(target=self.target, mode=self.mode)
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        run_stages(ctx, op, stages(target=self.target, mode=self.mode))
+        run_stages(ctx, op, self.pipeline())

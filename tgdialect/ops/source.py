@@ -54,7 +54,8 @@ class ParamOp(TgOp):
     dims = var_operand_def(INDEX_SCALAR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    # Not pure: an unused parameter stays, because slots are dense and callers pass arguments.
+    traits = traits_def(MemoryAllocEffect())
 
     assembly_format = (
         "custom<Int>($slot) custom<Name>($name) (`min` custom<Int>($min)^)? "

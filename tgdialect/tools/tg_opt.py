@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import ShrinkException
 from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from tgdialect import registry
 from tgdialect.diagnostics import (
     CompilationError,
     Diagnostic,
@@ -36,7 +37,6 @@ from tgdialect.diagnostics import (
     one_line,
     parse_module,
 )
-from tgdialect.tools import registry
 from tgdialect.tools.arguments import ArgumentParser, add_arguments
 from tgdialect.tools.external import EXTERNAL_PASSES, no_external_programs
 from tgdialect.tools.instrumentation import (

@@ -23,7 +23,7 @@ EPILOG = """inputs, in the order of the function's parameters:
 outputs:
   One line per result: dense<[[1.0, 2.0]]> : tensor<1x2xf32>. Floats that are not finite are nan,
   inf and -inf. Results of more than 1000 elements are summarised; --print-full prints them whole.
-  With --output nothing is printed: each result goes to a .npy file (bf16 and fp8 as raw bytes).
+  With --output nothing is printed: each result goes to a .npy file (bf16 and fp8 as raw bits).
 
 examples:
   tg-run gemm.mlir --input a.npy --input 512x256xf32=random

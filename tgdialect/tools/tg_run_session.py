@@ -14,19 +14,23 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import DiagnosticException
 
+from tgdialect import registry
+from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import (
     CompilationError,
     Diagnostic,
+    SourceFile,
     decode_source,
     diagnose,
     operation_diagnostic,
+    parse_module,
     verify_module,
 )
 from tgdialect.interpreter import run
-from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.dtypes import DTYPES, INDEX
+from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.ops.source import ParamOp
-from tgdialect.runtime.executable import compile_module
-from tgdialect.tools import registry
+from tgdialect.runtime.executable import UNTRUSTED, compile_module
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
     Array,
@@ -73,27 +77,25 @@ TARGETS: dict[str, Callable[[ModuleOp, str, argparse.Namespace], Executor]] = {
 # -- the program ---------------------------------------------------------------------------------
 
 
-def read_module(path: str) -> ModuleOp:
-    """The verified module in a file, or in stdin for `-`."""
+def read_source(path: str) -> SourceFile:
+    """The text of a file, or of stdin for `-`."""
+    if path == "-":
+        return decode_source("<stdin>", sys.stdin.buffer.read())
     try:
-        content = sys.stdin.buffer.read() if path == "-" else _content(path)
+        with open(path, "rb") as file:
+            return decode_source(path, file.read())
     except OSError as error:
         message = f"cannot open input file '{path}': {error.strerror}"
         raise CompilationError(Diagnostic(message)) from error
-    source = decode_source("<stdin>" if path == "-" else path, content)
-    frontend = registry.FRONTENDS.get(os.path.splitext(path)[1].removeprefix("."))
-    context = registry.make_context()
-    try:
-        module = (frontend or registry.FRONTENDS["mlir"])(context, source)
-        verify_module(module)
-    except CompilationError as error:
-        raise error.with_source(source) from error
+
+
+def parse_verified(source: SourceFile) -> ModuleOp:
+    """The verified module in a text, whose format the extension of its file says."""
+    extension = os.path.splitext(source.name)[1].removeprefix(".")
+    frontend = registry.FRONTENDS.get(extension, parse_module)
+    module = frontend(registry.make_context(), source)
+    verify_module(module)
     return module
-
-
-def _content(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def find_entry(module: ModuleOp, name: str | None) -> FuncOp:
@@ -122,8 +124,20 @@ def find_parameters(entry: FuncOp) -> list[Parameter]:
     params = {op.slot.data: op for op in entry.body.block.ops if isinstance(op, ParamOp)}
     for _, op in sorted(params.items()):
         inputs.append((None if op.symbol is None else op.symbol.data, op.result))
+    positions = {
+        value: position
+        for position, (_, value) in enumerate(inputs)
+        if value.type == tensor_type(INDEX)
+    }
+    bounds = MinMax()
     return [
-        Parameter(position, name or value.name_hint, _tensor_type(entry, value.type))
+        Parameter(
+            position,
+            name or value.name_hint,
+            _tensor_type(entry, value.type),
+            tuple(None if isinstance(d, int) else positions.get(d) for d in shape_of(value)),
+            bounds[value],
+        )
         for position, (name, value) in enumerate(inputs)
     ]
 
@@ -141,6 +155,14 @@ def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
             return type
     message = f"@{entry.sym_name.data} takes or returns {type}: tg-run handles tensors only"
     raise CompilationError(operation_diagnostic(entry, message))
+
+
+def refuse_foreign_code(module: ModuleOp) -> None:
+    """An error at the first op that carries code or bytes of its own."""
+    for op in module.walk():
+        if isinstance(op, UNTRUSTED):
+            message = f"{op.name} is foreign code: it is executed with --allow-custom only"
+            raise CompilationError(operation_diagnostic(op, message))
 
 
 # -- inputs --------------------------------------------------------------------------------------
@@ -169,7 +191,21 @@ def bind_inputs(
         plural = "" if len(parameters) == 1 else "s"
         message = f"expected {len(parameters)} input{plural}, got {count}: {expected}"
         raise CompilationError(Diagnostic(message))
-    return [read_input(t, p) for t, p in zip(texts, parameters, strict=True) if t is not None]
+    arrays = [read_input(t, p) for t, p in zip(texts, parameters, strict=True) if t is not None]
+    for parameter, array in zip(parameters, arrays, strict=True):
+        _check_dimensions(parameter, array, arrays)
+    return arrays
+
+
+def _check_dimensions(parameter: Parameter, array: Array, inputs: Sequence[Array]) -> None:
+    """A dynamic extent is the index input that it is declared to be, which is within its bounds."""
+    if array.shape == () and parameter.dtype.is_integer and int(array) not in parameter.interval:
+        raise parameter.error(f"{array} is outside {parameter.interval}")
+    for axis, (extent, source) in enumerate(zip(array.shape, parameter.dims, strict=True)):
+        if source is not None and extent != (wanted := int(inputs[source])):
+            raise parameter.error(
+                f"axis {axis} has {extent} elements, but input {source} is {wanted}"
+            )
 
 
 def _show_parameter(parameter: Parameter) -> str:
@@ -214,7 +250,17 @@ def run_session(options: argparse.Namespace) -> None:
     if options.target not in TARGETS:
         targets = ", ".join(TARGETS)
         raise CompilationError(Diagnostic(f"unknown target '{options.target}': one of {targets}"))
-    module = read_module(options.file)
+    source = read_source(options.file)
+    try:
+        run_module(parse_verified(source), options)
+    except CompilationError as error:
+        raise error.with_source(source) from error
+    except DiagnosticException as error:
+        raise CompilationError(diagnose(error, source.name)).with_source(source) from error
+
+
+def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
+    """Execute the entry on the inputs that the arguments say, and show what it computes."""
     entry = find_entry(module, options.entry)
     parameters, results = find_parameters(entry), find_results(entry)
     if options.print_signature:
@@ -223,16 +269,14 @@ def run_session(options: argparse.Namespace) -> None:
     if options.output and len(options.output) != len(results):
         message = f"{len(options.output)} --output files for {len(results)} results"
         raise CompilationError(Diagnostic(message))
+    if not options.allow_custom:
+        refuse_foreign_code(module)
     inputs = bind_inputs(parameters, options.input, options.arg)
-    name = "<stdin>" if options.file == "-" else options.file
+    execute = TARGETS[options.target](module, entry.sym_name.data, options)
+    outputs = execute(inputs)
     table = ""
-    try:
-        execute = TARGETS[options.target](module, entry.sym_name.data, options)
-        outputs = execute(inputs)
-        if options.benchmark is not None:
-            table = benchmark(lambda: execute(inputs), options.benchmark)
-    except DiagnosticException as error:
-        raise CompilationError(diagnose(error, name)) from error
+    if options.benchmark is not None:
+        table = benchmark(lambda: execute(inputs), options.benchmark)
     if options.output:
         write_outputs(options.output, outputs)
     if table:

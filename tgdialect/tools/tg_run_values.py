@@ -21,6 +21,7 @@ from xdsl.ir import Attribute
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.interpreter.dtypes import numpy_dtype
 from tgdialect.ops.dtypes import DTYPES, DType, round_to
+from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import tensor_type
 
 Array = NDArray[Any]
@@ -44,11 +45,17 @@ _SUMMARY_EDGE = 3
 
 @dataclass(frozen=True)
 class Parameter:
-    """An input of the program that runs: what it is called, and what it takes."""
+    """An input of the program that runs: what it is called, and what it takes.
+
+    `dims` has the position of the index input that a dynamic extent is, None for other extents;
+    `interval` bounds the values.
+    """
 
     position: int
     name: str | None
     type: TensorType[Attribute]
+    dims: tuple[int | None, ...]
+    interval: Interval
 
     @property
     def dtype(self) -> DType:
@@ -262,9 +269,16 @@ def _show_float(value: Any, digits: int | None) -> str:
     return (mantissa if "." in mantissa else f"{mantissa}.0") + e + exponent
 
 
+def _storable(array: Array) -> Array:
+    """The array, or its bits where NumPy's files do not know the dtype."""
+    raw = array.dtype in [numpy_dtype(DTYPES[_BY_NAME[name]]) for name in _RAW_DTYPES]
+    return np.asarray(array, order="C").view(f"u{array.dtype.itemsize}") if raw else array
+
+
 def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
     """Write .npy files, all or none: each is written beside its place first, and then moved there.
 
+    bf16 and fp8 are written as their raw bits, which NumPy can read back without `ml_dtypes`.
     Raises `CompilationError` where one cannot be written.
     """
     written: list[tuple[str, str]] = []
@@ -277,7 +291,7 @@ def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
                 temporary = f"{place}.{os.getpid()}-{len(written)}.tmp"
                 with open(temporary, "xb") as file:
                     written.append((temporary, place))
-                    np.save(file, array, allow_pickle=False)
+                    np.save(file, _storable(array), allow_pickle=False)
             except OSError as error:
                 message = f"cannot write {path}: {error.strerror}"
                 raise CompilationError(Diagnostic(message)) from error

@@ -55,7 +55,7 @@ def soft_cast(x: Value[V], dtype: Dtype) -> Value[V]:
     narrow = NARROW_FORMATS.get(dtype)
     if narrow is None:
         return x.cast(dtype)
-    return encode(_as_wide_float(x), narrow).bitcast(dtype)
+    return encode(wide_float(x), narrow).bitcast(dtype)
 
 
 def encode(x: Value[V], narrow: NarrowFormat) -> Value[V]:
@@ -112,7 +112,7 @@ def _with_subnormals(
     return (magnitude < least_normal).where(count, result)
 
 
-def _as_wide_float(x: Value[V]) -> Value[V]:
+def wide_float(x: Value[V]) -> Value[V]:
     """x as f32 or f64 such that rounding it to a narrow format rounds x.
 
     64-bit integers need more bits than f64 has; their lowest bits are told apart from 0 only

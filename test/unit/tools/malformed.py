@@ -174,6 +174,8 @@ COMMANDS = [
     # Pipelines.
     (("-p", "frobnicate"), "unknown pass 'frobnicate'; tg-opt --list-passes lists all"),
     (("-p", "cannonicalize"), "unknown pass 'cannonicalize'; did you mean canonicalize"),
+    (("-p", "tg-rangify"), "unknown pass 'tg-rangify'; did you mean tg-rangeify"),
+    (("-p", "cse,rangeify"), "unknown pass 'rangeify'; did you mean tg-rangeify"),
     (("-p", "cse,canonicalise"), "unknown pass 'canonicalise'; did you mean canonicalize"),
     (("--pass-pipeline=cse",), r"expected 'builtin.module\(...\)': write 'builtin.module\(cse\)'"),
     (("--pass-pipeline=builtin.module(cse",), r"expected '\)' at the end .*the text ends"),

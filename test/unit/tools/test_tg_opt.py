@@ -23,8 +23,8 @@ from xdsl.universe import Universe
 from xdsl.utils.exceptions import PassFailedException, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from tgdialect import registry
 from tgdialect.diagnostics import emit_remark, emit_warning, locate
-from tgdialect.tools import registry
 from tgdialect.tools.tg_opt import TgOptMain, main
 
 PROGRAM = """func.func @f(%a: i32) -> i32 {

@@ -1,8 +1,8 @@
 """Which axes of shape the values of an expanded kernel have.
 
-A value has an axis for each expanded range that it depends on, and for no other. The axes are in one
-order for all values: UNROLL before UPCAST, and the innermost last, so that vectors lie along the
-innermost UPCAST.
+A value has an axis for each expanded range that it depends on, and for no other. The axes are in
+one order for all values: UNROLL before UPCAST, and the innermost last, so that vectors lie along
+the innermost UPCAST.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Axes = tuple[RangeOp, ...]
 """The expanded ranges that a value has an axis for."""
 
 
-def is_expanded(range: RangeOp) -> bool:
-    return range.axis_type.data in EXPANDED
+def is_expanded(axis: RangeOp) -> bool:
+    return axis.axis_type.data in EXPANDED
 
 
-def is_loop(range: RangeOp) -> bool:
-    return range.axis_type.data not in EXPANDED
+def is_loop(axis: RangeOp) -> bool:
+    return axis.axis_type.data not in EXPANDED
 
 
 class Tile:
@@ -50,10 +50,11 @@ class Tile:
         """What became of the values of the old block; those not here are still themselves."""
         self.location = ops[0].location
         """Where new ops say that they come from."""
-        self._order = {range: i for i, range in enumerate(_ordered_ranges(ops))}
-        self._extent = {range: _extent(range) for range in self._order}
+        self._order = {axis: i for i, axis in enumerate(_ordered_axes(ops))}
+        self._extent = {axis: _extent(axis) for axis in self._order}
         self._axes: dict[SSAValue, Axes] = {}
-        self._shaped: dict[tuple[SSAValue, tuple[int, ...]], SSAValue] = {}
+        self._broadcast: dict[tuple[SSAValue, Axes], SSAValue] = {}
+        self._reshaped: dict[tuple[SSAValue, tuple[int, ...]], SSAValue] = {}
         self._constants: dict[tuple[float, Attribute], SSAValue] = {}
         self._slots = max((op.slot.data for op in ops if isinstance(op, BufferOp)), default=-1)
 
@@ -67,14 +68,13 @@ class Tile:
 
     def union(self, values: Iterable[SSAValue]) -> Axes:
         """The axes that any of the values has."""
-        ranges = {range for value in values for range in self.axes(value)}
-        return self.sorted(ranges)
+        return self.sorted({axis for value in values for axis in self.axes(value)})
 
-    def sorted(self, ranges: Iterable[RangeOp]) -> Axes:
-        return tuple(sorted(ranges, key=self._order.__getitem__))
+    def sorted(self, axes: Iterable[RangeOp]) -> Axes:
+        return tuple(sorted(axes, key=self._order.__getitem__))
 
     def shape(self, axes: Axes) -> tuple[int, ...]:
-        return tuple(self._extent[range] for range in axes)
+        return tuple(self._extent[axis] for axis in axes)
 
     # -- emitting
 
@@ -105,39 +105,37 @@ class Tile:
         self._slots += 1
         return self._slots
 
-    def lanes(self, range: RangeOp) -> SSAValue:
+    def lanes(self, axis: RangeOp) -> SSAValue:
         """What becomes of an expanded range: the vector 0, 1, ..., n - 1."""
-        numbers = [self.constant(i) for i in builtin_range(self._extent[range])]
-        return self.emit(StackOp(numbers), (range,))
+        return self.emit(StackOp([self.constant(i) for i in range(self._extent[axis])]), (axis,))
 
     # -- broadcasting
 
     def align(self, value: SSAValue, axes: Axes) -> SSAValue:
-        """A value with size-1 axes where it needs them to broadcast with one that has `axes`."""
+        """A value with size-1 axes where it needs them to broadcast with one that has `axes`.
+
+        The result is an operand, and is not known by its axes.
+        """
         own = self.axes(value)
-        shape = [self._extent[r] if r in own else 1 for r in axes]
-        leading = next((i for i, r in enumerate(axes) if r in own), len(axes))
-        return self._reshaped(value, tuple(shape[leading:]))
+        leading = next((i for i, axis in enumerate(axes) if axis in own), len(axes))
+        return self._with_ones(value, axes[leading:])
 
     def broadcast(self, value: SSAValue, axes: Axes) -> SSAValue:
         """A value, or a view of memory, with the whole shape of `axes`."""
+        if self.axes(value) == axes:
+            return value
+        if (known := self._broadcast.get((value, axes))) is None:
+            op = ExpandOp(self._with_ones(value, axes), self.shape(axes))
+            known = self._broadcast[value, axes] = self.emit(op, axes)
+        return known
+
+    def _with_ones(self, value: SSAValue, axes: Axes) -> SSAValue:
         own = self.axes(value)
         if own == axes:
             return value
-        shape = self.shape(axes)
-        if (known := self._shaped.get((value, shape))) is None:
-            ones = tuple(self._extent[r] if r in own else 1 for r in axes)
-            known = self.emit(ExpandOp(self._reshaped(value, ones), shape), axes)
-            self._shaped[value, shape] = known
-        return known
-
-    def _reshaped(self, value: SSAValue, shape: tuple[int, ...]) -> SSAValue:
-        """A reshape that adds size-1 axes, which are not axes of a range."""
-        own = self.axes(value)
-        if shape == self.shape(own):
-            return value
-        if (known := self._shaped.get((value, shape))) is None:
-            known = self._shaped[value, shape] = self.emit(ReshapeOp(value, shape), own)
+        shape = tuple(self._extent[axis] if axis in own else 1 for axis in axes)
+        if (known := self._reshaped.get((value, shape))) is None:
+            known = self._reshaped[value, shape] = self.emit(ReshapeOp(value, shape))
         return known
 
     def flattened(self, value: SSAValue) -> SSAValue:
@@ -148,35 +146,25 @@ class Tile:
         return self.emit(ReshapeOp(value, [math.prod(shape)]))
 
 
-builtin_range = range
-
-
-def _ordered_ranges(ops: Sequence[Operation]) -> list[RangeOp]:
+def _ordered_axes(ops: Sequence[Operation]) -> list[RangeOp]:
     """The expanded ranges, outermost first as ENDs and REDUCEs nest them, UNROLL before UPCAST."""
     nested: dict[RangeOp, None] = {}
     for op in ops:
-        match op:
-            case EndOp():
-                nested |= dict.fromkeys(reversed(closed_ranges(op)))
-            case ReduceOp():
-                nested |= dict.fromkeys(closed_ranges(op))
-            case RangeOp():
-                nested.setdefault(op)
-            case _:
-                pass
-    return [range for kind in EXPANDED for range in nested if range.axis_type.data is kind]
+        if isinstance(op, EndOp):
+            nested |= dict.fromkeys(reversed(closed_ranges(op)))
+        elif isinstance(op, ReduceOp):
+            nested |= dict.fromkeys(closed_ranges(op))
+    return [axis for kind in EXPANDED for axis in nested if axis.axis_type.data is kind]
 
 
-def _extent(range: RangeOp) -> int:
+def _extent(axis: RangeOp) -> int:
     """The bound of an expanded range, which is a positive constant."""
-    bound = range.bound.owner
+    bound = axis.bound.owner
     extent = number(bound.value) if isinstance(bound, ConstOp) else 0
     if extent < 1:
-        raise locate(
-            PassFailedException(
-                f"{range.axis_type.data} range {range.axis.data} becomes an axis of shape: its "
-                "bound has to be a positive constant"
-            ),
-            range,
+        message = (
+            f"{axis.axis_type.data} range {axis.axis.data} becomes an axis of shape: "
+            "its bound has to be a positive constant"
         )
+        raise locate(PassFailedException(message), axis)
     return int(extent)

@@ -16,6 +16,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.kernel import memory_leaf
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
@@ -92,6 +93,9 @@ def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
     """What the expression of a task reads: realised values, calls, and memory in some version."""
     seen: set[SSAValue] = set()
     stack = list(task.op.operands)
+    if isinstance(task.op, StoreOp):
+        stack = [*stack[1:], *_view_operands(task.op.buffer)]
+        task.before.update(_effects_of(task.op.buffer, tasks))
     while stack:
         value = stack.pop()
         if value in seen:
@@ -109,16 +113,27 @@ def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
                 stack.extend(owner.operands)
 
 
+def _view_operands(view: SSAValue) -> list[SSAValue]:
+    """What the movements of a STORE's destination read: the indices, but not the memory itself."""
+    operands: list[SSAValue] = []
+    while isinstance(owner := view.owner, Operation) and owner.operands:
+        if not isinstance(owner, AfterOp):
+            operands.extend(owner.operands[1:])
+        view = owner.operands[0]
+    return operands
+
+
 def _is_storage(leaf: SSAValue) -> bool:
     return not isinstance(leaf.owner, Operation) or not leaf.owner.operands
 
 
 def _effects_of(value: SSAValue, tasks: dict[Operation, Task]) -> Iterable[Task]:
-    """The tasks that an AFTER chain waits for."""
+    """The tasks that the AFTERs under a view of memory wait for."""
     stack: list[SSAValue] = []
-    while isinstance(owner := value.owner, AfterOp):
-        stack.extend(owner.dependencies)
-        value = owner.buffer
+    while isinstance(owner := value.owner, Operation) and owner.operands:
+        if isinstance(owner, AfterOp):
+            stack.extend(owner.dependencies)
+        value = owner.operands[0]
     seen: set[SSAValue] = set()
     while stack:
         value = stack.pop()
@@ -172,9 +187,8 @@ def _topological(tasks: list[Task]) -> list[Task]:
                 heapq.heappush(ready, follower)
     if len(order) != len(tasks):
         stuck = min(task for task, count in waiting.items() if count)
-        raise PassFailedException(
-            f"the program is a cycle: {stuck.op.name} needs memory both before and after a STORE"
-        )
+        error = PassFailedException("a cycle: this needs memory both before and after a STORE")
+        raise locate(error, stuck.op)
     return order
 
 
@@ -189,9 +203,8 @@ def _refuse_races(order: Sequence[Task]) -> None:
             for other in last.setdefault(buffer, []):
                 if other in closures[task] or _disjoint(task.op, other.op, intervals):
                     continue
-                raise PassFailedException(
-                    f"a race: two unordered stores may write one cell of {buffer.type}"
-                )
+                error = PassFailedException("a race: two unordered stores may write one cell")
+                raise locate(error, task.op)
             last[buffer].append(task)
 
 

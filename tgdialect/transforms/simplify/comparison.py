@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from tgdialect.ops.dtypes import BOOL, number_attribute
 from tgdialect.ops.intervals import Interval
+from tgdialect.ops.properties import dtype_of
+from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.linear import Linear, linear
 
 Bounds = Callable[[SSAValue], Interval]
@@ -101,3 +104,31 @@ def _sides(terms: Linear, bound: int) -> Comparison:
     if not left.terms:
         return Comparison(Linear(constant=-bound), right)
     return Comparison(left, Linear(right.terms, bound))
+
+
+# -- on the IR -----------------------------------------------------------------------------------
+
+_NEGATED = frozenset({"tg.cmpge", "tg.cmple", "tg.cmpeq"})
+
+
+def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
+    """CMPLT and CMPNE of integer sums, and the comparisons that are their negations."""
+    result = op.results[0]
+    dtype = dtype_of(op.operands[0])
+    if not dtype.is_integer or not is_even(op) or not engine.validity[result]:
+        return None
+    swapped = op.name == "tg.cmple"
+    left, right = reversed(op.operands) if swapped else op.operands
+    equality = op.name in ("tg.cmpne", "tg.cmpeq")
+    compare = unequal_zero if equality else less_than_zero
+    new = compare(engine.exact_form(left) - engine.exact_form(right), engine.min_max.__getitem__)
+    if isinstance(new, bool):
+        return engine.splat(number_attribute(new != (op.name in _NEGATED), BOOL), result.type)
+    written = engine.written_cost(op)
+    fits = engine.fits(new.left, dtype) and engine.fits(new.right, dtype)
+    if equality and not (fits and new.cost < written):
+        new, fits = wrapped_sides((engine.form(left) - engine.form(right)).wrapped(dtype)), True
+    if not fits or new.cost >= written:
+        return None
+    sides = [engine.emit(side, left) for side in (new.left, new.right)]
+    return engine.widened(engine.apply(op.name, sides[::-1] if swapped else sides), result)

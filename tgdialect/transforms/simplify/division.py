@@ -16,10 +16,15 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from tgdialect.ops.dtypes import DType
 from tgdialect.ops.intervals import Interval
+from tgdialect.ops.properties import dtype_of
+from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.linear import Linear, linear
+from tgdialect.transforms.simplify.matching import integer_of
+from tgdialect.transforms.simplify.sums import divided
 
 
 @dataclass(frozen=True)
@@ -79,3 +84,52 @@ def _split(
     high = (form - low).map(lambda c: c // factor)
     quotient = high.map(lambda c: _quotient(c, divisor))
     return Split(factor, divisor, quotient, high - quotient * divisor, low)
+
+
+# -- on the IR -----------------------------------------------------------------------------------
+
+
+def simplify_division(engine: Engine, op: Operation) -> SSAValue | None:
+    """IDIV and MOD of a sum that does not wrap, by a positive constant."""
+    value, divisor = op.operands
+    by = integer_of(divisor)
+    if by is None or by <= 0 or not is_even(op) or not engine.validity[op.results[0]]:
+        return None
+    dtype = dtype_of(value)
+    form = whole = engine.exact_form(value)
+    if op.name == "tg.mod":
+        form = _without_inner_remainders(engine, form, by, dtype)
+    for split in splits(form, by, engine.min_max.__getitem__):
+        if engine.fits(split.quotient, dtype) and engine.fits(split.rest, dtype):
+            new = _emit(engine, op.name, split, value)
+            break
+    else:
+        if form is whole:
+            return None
+        new = engine.apply("tg.mod", (engine.emit(form, value), divisor))
+    return engine.widened(new, op.results[0])
+
+
+def _emit(engine: Engine, name: str, split: Split, like: SSAValue) -> SSAValue:
+    """The theorem's right side."""
+    inner = Linear()
+    if split.divisor != 1:
+        rest = engine.emit(split.rest, like)
+        inner = engine.form(engine.apply(name, (rest, engine.integer(split.divisor, like))))
+    if name == "tg.idiv":
+        result = split.quotient + inner
+    else:
+        result = inner * split.factor + split.low
+    return engine.emit(result.wrapped(dtype_of(like)), like)
+
+
+def _without_inner_remainders(engine: Engine, form: Linear, by: int, dtype: DType) -> Linear:
+    """A form that is congruent modulo `by`: `k * (y mod n)` is `k * y` where `by` divides k * n."""
+    for atom, k in form.terms.items():
+        inner = divided(atom, "tg.mod")
+        if inner is None or k * inner[1] % by:
+            continue
+        candidate = form - Linear({atom: k}) + engine.form(inner[0]) * k
+        if engine.fits(candidate, dtype):
+            form = candidate
+    return form

@@ -12,21 +12,18 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 
 from xdsl.ir import SSAValue
 
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.intervals import Interval
 
-NO_TERMS: Mapping[SSAValue, int] = MappingProxyType({})
-
 
 @dataclass(frozen=True)
 class Linear:
     """`constant` plus the sum of `coefficient * atom`; no coefficient is 0."""
 
-    terms: Mapping[SSAValue, int] = field(default=NO_TERMS)
+    terms: Mapping[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     constant: int = 0
 
     @cached_property

@@ -7,10 +7,11 @@ that equals an earlier one is that one: literally, or because both are the same 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
 from typing import Any, cast
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
@@ -18,14 +19,13 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
-from tgdialect.ops.dtypes import BOOL, DTYPES, DType, number_attribute, wrap_to
-from tgdialect.ops.elementwise import CastOp, ElementwiseOp
+from tgdialect.ops.dtypes import DTYPES, DType, Kind, number_attribute, wrap_to
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
-from tgdialect.ops.properties import number, tensor
+from tgdialect.ops.properties import dtype_of, number, place, place_of, tensor
 from tgdialect.ops.source import ConstOp
-from tgdialect.transforms.simplify import comparison, division
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.linear import Linear
@@ -44,25 +44,26 @@ from tgdialect.transforms.simplify.terms import COMMUTATIVE
 
 RULES = RuleIndex((*IDENTITIES, *ARITHMETIC))
 
-MAX_TERMS = 32
-"""A longer sum is an atom of the sums it is in, which keeps the whole linear in the program."""
-
 MAX_DEPTH = 32
 """How many results may be rewritten in one another before the last is left as it is."""
 
 
-class Simplifier:
-    """Simplifies blocks; the intervals that it computes are kept from one block to the next."""
+class Engine:
+    """Simplifies blocks; what it learns of values is kept from one block to the next.
 
-    def __init__(self) -> None:
+    `handlers` says, by op, what is done where no rule of the tables applies.
+    """
+
+    def __init__(self, handlers: Mapping[str, Handler]) -> None:
+        self._handlers = handlers
         self.min_max = MinMax()
         self.validity = Validity()
-        self._forms: dict[SSAValue, Linear] = {}
-        self._costs: dict[SSAValue, int] = {}
+        self.forms: dict[SSAValue, Linear] = {}
+        self.costs: dict[SSAValue, int] = {}
         """The additions and multiplications between a sum and its atoms, as it is written."""
         self._order: dict[SSAValue, int] = {}
         self._values: dict[Hashable, SSAValue] = {}
-        self._sums: dict[Hashable, SSAValue] = {}
+        self.sums: dict[Hashable, SSAValue] = {}
         self._anchor: Operation | None = None
         self._depth = 0
         self._changed = False
@@ -72,7 +73,7 @@ class Simplifier:
     def run(self, block: Block) -> bool:
         """Simplify the ops of one block, not of the regions inside it. Whether anything changed."""
         self._values.clear()
-        self._sums.clear()
+        self.sums.clear()
         self._changed = False
         for op in tuple(block.ops):
             self._anchor = op
@@ -86,11 +87,11 @@ class Simplifier:
     def _visit(self, op: Operation) -> SSAValue | None:
         """Simplify one op; the value that its result is now, if it has one."""
         if isinstance(op, StoreOp):
-            self._simplify_store(op)
+            self._drop_true_gate(op)
             return None
         if op.regions or len(op.results) != 1 or not _is_repeatable(op):
             return None
-        if op.name in COMMUTATIVE and _is_constant(op.operands[0]):
+        if op.name in COMMUTATIVE and is_constant(op.operands[0]):
             self._move_constant_right(op)
         result = op.results[0]
         new = self._replacement(op) if self._depth < MAX_DEPTH else None
@@ -105,26 +106,33 @@ class Simplifier:
         Rewriter.erase_op(op)
         return new
 
+    def _drop_true_gate(self, op: StoreOp) -> None:
+        gate = None if op.gate is None else constant_of(op.gate)
+        if gate is not None and number(gate):
+            op.operands = (op.buffer, op.value)
+            self._changed = True
+
     def _move_constant_right(self, op: Operation) -> None:
         left, right = op.operands
-        if not _is_constant(right):
+        if not is_constant(right):
             op.operands = (right, left)
             self._changed = True
 
     def _replacement(self, op: Operation) -> SSAValue | None:
         """A value equal to the op's result that is simpler than it; None where there is none."""
-        if isinstance(op, LoadOp):
-            return self._without_gate(op)
-        if not isinstance(op, ElementwiseOp):
-            return None
+        if isinstance(op, ElementwiseOp):
+            if (known := self._known(op)) is not None:
+                return known
+        handler = self._handlers.get(op.name)
+        return None if handler is None else handler(self, op)
+
+    def _known(self, op: ElementwiseOp) -> SSAValue | None:
+        """What constants, intervals and the tables of rules make of an op."""
         if (folded := fold_elementwise(op)) is not None:
             return self.constant(folded)
         if (constant := self._known_constant(op)) is not None:
             return constant
-        if (rewritten := self._apply_rules(op)) is not None:
-            return rewritten
-        handler = _HANDLERS.get(op.name)
-        return None if handler is None else handler(self, op)
+        return self._apply_rules(op)
 
     def _known_constant(self, op: ElementwiseOp) -> SSAValue | None:
         """The constant that the interval of an integer or bool says the result is."""
@@ -132,7 +140,7 @@ class Simplifier:
         interval = self.min_max[op.result]
         if interval.lo != interval.hi or DTYPES[element].is_float or not self.validity[op.result]:
             return None
-        return self._splat(number_attribute(interval.lo, element), op.result.type)
+        return self.splat(number_attribute(interval.lo, element), op.result.type)
 
     def _apply_rules(self, op: Operation) -> SSAValue | None:
         for rule, pattern in RULES.candidates(op):
@@ -144,45 +152,49 @@ class Simplifier:
                 continue
             if not all(self.validity[binding[name]] for name in rule.needs_valid):
                 continue
-            result = op.results[0].type
-            value = build(rule.result, tensor(op.results[0]).element_type, inner, binding, self)
-            if value.type == result:
-                return value
-            if (constant := constant_of(value)) is not None:
-                return self._splat(constant, result)
+            result = op.results[0]
+            value = build(rule.result, tensor(result).element_type, inner, binding, self)
+            if (widened := self.widened(value, result)) is not None:
+                return widened
         return None
 
     # -- making ops ------------------------------------------------------------------------------
 
     def apply(self, op: str, operands: Sequence[SSAValue]) -> SSAValue:
         """An elementwise op on values, simplified."""
-        return self._insert(OPS[op](*operands))
+        return self.insert(OPS[op](*operands))
 
     def constant(self, value: Attribute) -> SSAValue:
         """A scalar constant."""
-        return self._values.get(("tg.const", value)) or self._insert(ConstOp(value))
+        return self._values.get(("tg.const", value)) or self.insert(ConstOp(value))
 
     def integer(self, value: int, like: SSAValue) -> SSAValue:
         """A scalar constant of the dtype of `like`, wrapped into it."""
         element = tensor(like).element_type
         return self.constant(number_attribute(wrap_to(DTYPES[element], value), element))
 
-    def _splat(self, value: Attribute, type: Attribute) -> SSAValue | None:
+    def splat(self, value: Attribute, type: Attribute) -> SSAValue | None:
         """A constant in every cell of a tensor; None for one that lives somewhere."""
         if not isinstance(type, TensorType):
             return None
         scalar = self.constant(value)
         if scalar.type == type:
             return scalar
-        shape = cast(TensorType[Any], type).get_shape()
-        if not same_extent(type, TensorType(tensor(scalar).element_type, shape)) or -1 in shape:
+        tensor_type = cast(TensorType[Any], type)
+        if not tensor_type.has_static_shape() or place_of(tensor_type) != place(scalar):
             return None
-        if not type.has_static_shape():
-            return None
-        ones = self._insert(ReshapeOp(scalar, (1,) * len(shape)))
-        return ones if ones.type == type else self._insert(ExpandOp(ones, shape))
+        shape = tensor_type.get_shape()
+        ones = self.insert(ReshapeOp(scalar, (1,) * len(shape)))
+        return ones if ones.type == type else self.insert(ExpandOp(ones, shape))
 
-    def _insert(self, op: Operation) -> SSAValue:
+    def widened(self, value: SSAValue, like: SSAValue) -> SSAValue | None:
+        """A value as the type of `like`: itself, or a constant repeated; None for any other."""
+        if value.type == like.type:
+            return value
+        constant = constant_of(value)
+        return None if constant is None else self.splat(constant, like.type)
+
+    def insert(self, op: Operation) -> SSAValue:
         anchor = self._anchor
         assert anchor is not None
         op.location = anchor.location
@@ -197,20 +209,23 @@ class Simplifier:
 
     def form(self, value: SSAValue) -> Linear:
         """A value as a linear form; of one atom if it is no sum."""
-        known = self._forms.get(value)
+        known = self.forms.get(value)
         if known is None:
             constant = integer_of(value)
             known = Linear({value: 1}) if constant is None else Linear(constant=constant)
-            self._forms[value] = known
+            self.forms[value] = known
         return known
 
     def exact_form(self, value: SSAValue) -> Linear:
         """The form of a value without wrapping: its sum if that does not wrap, else an atom."""
         form = self.form(value)
-        dtype = _dtype(value)
-        if form.atom is None and not self.fits(form, dtype):
-            return Linear({value: 1})
-        return form
+        if form.atom is not None:
+            return form
+        dtype = dtype_of(value)
+        candidates = [form]
+        if dtype.kind is Kind.UNSIGNED:
+            candidates.append(Linear(form.terms, form.constant % (1 << dtype.bits)))
+        return next((c for c in candidates if self.fits(c, dtype)), Linear({value: 1}))
 
     def fits(self, form: Linear, dtype: DType) -> bool:
         """Whether a form is exact in `dtype`."""
@@ -237,4 +252,48 @@ class Simplifier:
         return total
 
     def _position(self, atom: SSAValue) -> int:
-        return self._order.get(atom, -1 - getattr(atom, "index", 0))
+        """Values from before the walk come first, in no order but their index."""
+        return self._order.get(atom, getattr(atom, "index", 0) - 2**32)
+
+    # -- for handlers ----------------------------------------------------------------------------
+
+    def written_cost(self, op: Operation) -> int:
+        """How many additions and multiplications an op's operands are written with."""
+        return sum(self.costs.get(o, 0) for o in op.operands)
+
+
+def is_constant(value: SSAValue) -> bool:
+    return constant_of(value) is not None
+
+
+Handler = Callable[[Engine, Operation], SSAValue | None]
+"""A value equal to the op's result that is simpler than it; None where there is none."""
+
+
+def is_even(op: Operation) -> bool:
+    """Whether all operands but constants are as wide as the result."""
+    result = op.results[0].type
+    return all(same_extent(o.type, result) or is_constant(o) for o in op.operands)
+
+
+@cache
+def _is_pure(op: type[Operation]) -> bool:
+    return op.has_trait(Pure)
+
+
+def _is_repeatable(op: Operation) -> bool:
+    """Whether two ops with the same operands give the same value, so that one is enough.
+
+    A LOAD reads one version of memory; with an address space it makes new memory.
+    """
+    return _is_pure(type(op)) or (isinstance(op, LoadOp) and op.addrspace is None)
+
+
+def _key(op: Operation) -> Hashable:
+    """Equal for ops that compute the same."""
+    if isinstance(op, ConstOp):
+        return op.name, op.value
+    properties = frozenset(op.properties.items()) if op.properties else None
+    if not op.operands:
+        return op.name, properties, op.results[0].type
+    return op.name, tuple(op.operands), properties

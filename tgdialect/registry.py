@@ -1,4 +1,4 @@
-"""The dialects, passes, targets and input formats that the tools know."""
+"""The dialects, passes, targets and input formats that there are."""
 
 from collections.abc import Callable
 from functools import cache
@@ -7,21 +7,29 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect
 from xdsl.universe import Universe
+from xdsl.utils.target import Target
 
 from tgdialect.diagnostics import SourceFile, parse_module
 
 Frontend = Callable[[Context, SourceFile], ModuleOp]
 
 
-def _get_llvm() -> Dialect:
-    # Imported when the dialect is used, as every dialect is: start-up time.
+# Imported when they are used, as everything in a universe is: start-up time.
+def _llvm_dialect() -> Dialect:
     from tgdialect.backends.llvm_dialect import LLVM_WITH_GAPS
 
     return LLVM_WITH_GAPS
 
 
-DIALECT_REPLACEMENTS: dict[str, Callable[[], Dialect]] = {"llvm": _get_llvm}
-"""Dialects that the tools take from here and not from xDSL, which lacks operations we emit."""
+def _llvm_target() -> type[Target]:
+    from tgdialect.backends.llvm_ir import LlvmIrTarget
+
+    return LlvmIrTarget
+
+
+REPLACED_DIALECTS: dict[str, Callable[[], Dialect]] = {"llvm": _llvm_dialect}
+REPLACED_TARGETS: dict[str, Callable[[], type[Target]]] = {"llvm": _llvm_target}
+"""What stands in place of xDSL's own of that name, which lacks operations that we emit."""
 
 FRONTENDS: dict[str, Frontend] = {"mlir": parse_module}
 """Input formats by file extension; any other extension is read as `mlir`."""
@@ -32,9 +40,9 @@ def universe() -> Universe:
     """Everything that the installed packages offer to xDSL."""
     found = Universe.get_multiverse()
     return Universe(
-        all_dialects=found.all_dialects | DIALECT_REPLACEMENTS,
+        all_dialects=found.all_dialects | REPLACED_DIALECTS,
         all_passes=found.all_passes,
-        all_targets=found.all_targets,
+        all_targets=found.all_targets | REPLACED_TARGETS,
     )
 
 

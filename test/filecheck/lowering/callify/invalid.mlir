@@ -1,0 +1,23 @@
+// RUN: tg-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tg-callify)'
+
+func.func @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@below {{@loop calls itself}}
+  %0 = func.call @loop(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@below {{func.call does not belong in a tensor program}}
+  %0 = func.call @outside(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// expected-error@below {{an argument of @main is no tensor}}
+func.func @main(%x: f32) {
+  func.return
+}

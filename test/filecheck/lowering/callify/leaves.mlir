@@ -1,0 +1,56 @@
+// RUN: tg-opt %s --split-input-file --pass-pipeline='builtin.module(tg-callify,tg-verify{level=function})' | filecheck %s
+
+// PARAMs and BUFFERs become arguments, in the order of their slots; an index PARAM keeps its bounds, and
+// what is sized by it says so.
+
+// CHECK-LABEL: func.func @leaves
+// CHECK-SAME:  (%n: tensor<index> {tg.min = 1 : index, tg.max = 8 : index, tg.name = "n"}
+// CHECK-SAME:  %x: tensor<?xf32, #tg.place<"CPU", global>> {tg.dims = array<i64: 0>}
+// CHECK-SAME:  %state: tensor<4xf32, #tg.place<"CPU", global>> {tg.buffer = 3 : i64}
+// CHECK-SAME:  %out0: tensor<?xf32, #tg.place<"CPU", global>> {tg.output, tg.dims = array<i64: 0>}
+func.func @leaves() -> tensor<?xf32> {
+  %n = tg.param 0 "n" min 1 max 8 : tensor<index>
+  %x = tg.param 1 (%n) : tensor<?xf32>
+  %state = tg.buffer 3 : tensor<4xf32, #tg.place<"CPU", global>>
+  %c = tg.const 1.0 : tensor<f32>
+  %ones = tg.reshape %c [1] : tensor<f32> -> tensor<1xf32>
+  %four = tg.expand %ones [4] : tensor<1xf32> -> tensor<4xf32>
+  %s = tg.store %state, %four : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32>
+  %y = tg.neg %x : tensor<?xf32>
+  func.return %y : tensor<?xf32>
+}
+// CHECK: %[[STATE:.*]] = tg.store %state
+// CHECK: %[[OUT:.*]] = tg.store %out0
+// CHECK: tg.sink %[[STATE]], %[[OUT]]
+
+// -----
+
+// Markers go; CONTIGUOUS and COPY are LOADs; a replicated value is its first shard.
+
+// CHECK-LABEL: func.func @markers
+func.func @markers(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tg.detach %a : tensor<4xf32>
+  %1 = tg.contiguous_backward %0 : tensor<4xf32>
+  %2 = tg.contiguous %1 : tensor<4xf32>
+  %3 = tg.reshape %2 [1, 4] : tensor<4xf32> -> tensor<1x4xf32>
+  %4 = tg.expand %3 [2, 4] : tensor<1x4xf32> -> tensor<2x4xf32>
+  %5 = tg.copy %4 to ["A", "B"] : tensor<2x4xf32> -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>>
+  %6 = tg.replicated %5 axis 0 : tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4xf32, #tg.place<["A", "B"]>>
+  %7 = tg.copy %6 to "A" : tensor<4xf32, #tg.place<["A", "B"]>> -> tensor<4xf32, #tg.place<"A">>
+  %8 = tg.copy %7 to "CPU" : tensor<4xf32, #tg.place<"A">> -> tensor<4xf32, #tg.place<"CPU">>
+  %9 = tg.add %8, %a : (tensor<4xf32, #tg.place<"CPU">>, tensor<4xf32>) -> tensor<4xf32, #tg.place<"CPU">>
+  %10 = tg.copy %9 to "CPU" clone : tensor<4xf32, #tg.place<"CPU">> -> tensor<4xf32, #tg.place<"CPU">>
+  %11 = tg.function(%a) {
+    %p = tg.param 0 : tensor<4xf32>
+    %t = tg.tuple %p : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>
+  } : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>
+  %12 = tg.gettuple %11 0 : !tg.tuple<tensor<4xf32>> -> tensor<4xf32>
+  func.return %12 : tensor<4xf32>
+}
+// CHECK-NEXT: %[[C:.*]] = tg.load %a
+// CHECK-NEXT: %[[R:.*]] = tg.reshape %[[C]] [1, 4]
+// CHECK-NEXT: %[[E:.*]] = tg.expand %[[R]] [2, 4]
+// CHECK-NEXT: %[[L:.*]] = tg.load %[[E]]
+// CHECK-NEXT: %[[S:.*]] = tg.shrink %[[L]] at [0, 0] to [1, 4]
+// CHECK-NEXT: %[[F:.*]] = tg.reshape %[[S]] [4]
+// CHECK:      tg.store %out0, %a

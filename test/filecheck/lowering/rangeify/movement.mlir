@@ -1,0 +1,89 @@
+// RUN: tg-opt %s --split-input-file --pass-pipeline='builtin.module(tg-callify,tg-rangeify,tg-verify{level=kernels})' | filecheck %s
+
+// Each movement op, as what it does to the index.
+
+// CHECK-LABEL: tg.kernel @permute_0
+// CHECK:         %[[I:.*]] = tg.range 0
+// CHECK:         %[[J:.*]] = tg.range 1
+// CHECK:         tg.index %x[%[[J]], %[[I]]]
+func.func @permute(%x: tensor<3x5xf32>) -> tensor<5x3xf32> {
+  %0 = tg.permute %x [1, 0] : tensor<3x5xf32> -> tensor<5x3xf32>
+  func.return %0 : tensor<5x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: tg.kernel @flip_0
+// CHECK:         %[[I:.*]] = tg.range 0
+// CHECK:         %[[F:.*]] = tg.sub %{{.*}}, %[[I]]
+// CHECK:         tg.index %x[%[[F]]]
+func.func @flip(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = tg.flip %x [true] : tensor<3xf32>
+  func.return %0 : tensor<3xf32>
+}
+
+// -----
+
+// Only the axes that mix go through the row-major position.
+
+// CHECK-LABEL: tg.kernel @reshape_0
+// CHECK:         %[[I:.*]] = tg.range 0
+// CHECK:         %[[J:.*]] = tg.range 1
+// CHECK:         %[[R:.*]] = tg.mod %[[J]], %{{.*}}
+// CHECK:         %[[Q:.*]] = tg.idiv %[[J]], %{{.*}}
+// CHECK:         tg.index %x[%[[I]], %[[Q]], %[[R]]]
+func.func @reshape(%x: tensor<7x2x3xf32>) -> tensor<7x6xf32> {
+  %0 = tg.reshape %x [7, 6] : tensor<7x2x3xf32> -> tensor<7x6xf32>
+  func.return %0 : tensor<7x6xf32>
+}
+
+// -----
+
+// CHECK-LABEL: tg.kernel @expand_0
+// CHECK:         %[[I:.*]] = tg.range 0
+// CHECK:         %[[J:.*]] = tg.range 1
+// CHECK:         %[[Z:.*]] = tg.const 0 : tensor<index>
+// CHECK:         tg.index %x[%[[I]], %[[Z]]]
+func.func @expand(%x: tensor<3x1xf32>) -> tensor<3x4xf32> {
+  %0 = tg.expand %x [3, 4] : tensor<3x1xf32> -> tensor<3x4xf32>
+  func.return %0 : tensor<3x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: tg.kernel @shrink_0
+// CHECK:         %[[I:.*]] = tg.range 0
+// CHECK:         %[[S:.*]] = tg.add %[[I]], %{{.*}}
+// CHECK:         tg.index %x[%[[S]]]
+func.func @shrink(%x: tensor<8xf32>) -> tensor<3xf32> {
+  %0 = tg.shrink %x at [2] to [3] : tensor<8xf32> -> tensor<3xf32>
+  func.return %0 : tensor<3xf32>
+}
+
+// -----
+
+// An invalid cell is not stored.
+
+// CHECK-LABEL: tg.kernel @pad_0
+// CHECK:         %[[I:.*]] = tg.range 0
+// CHECK:         %[[V:.*]] = tg.and
+// CHECK:         %[[L:.*]] = tg.load
+// CHECK:         tg.store %{{.*}}, %[[L]] gate %[[V]]
+func.func @pad(%x: tensor<3xf32>) -> tensor<8xf32> {
+  %0 = tg.pad %x at [2] to [8] : tensor<3xf32> -> tensor<8xf32>
+  func.return %0 : tensor<8xf32>
+}
+
+// -----
+
+// A reduction takes its identity for an invalid cell.
+
+// CHECK-LABEL: tg.kernel @skip_0
+// CHECK:         %[[ID:.*]] = tg.const -inf : tensor<f32>
+// CHECK:         %[[W:.*]] = tg.where %{{.*}}, %{{.*}}, %[[ID]]
+// CHECK:         tg.reduce max %[[W]]
+func.func @skip(%x: tensor<3xf32>) -> tensor<1xf32> {
+  %0 = tg.pad %x at [2] to [8] : tensor<3xf32> -> tensor<8xf32>
+  %1 = tg.reduce max %0 [0] : tensor<8xf32> -> tensor<1xf32>
+  func.return %1 : tensor<1xf32>
+}

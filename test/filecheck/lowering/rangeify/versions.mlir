@@ -1,0 +1,84 @@
+// RUN: tg-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tg-callify,tg-rangeify)' | filecheck %s
+
+// Memory is versioned: a read without AFTER comes before the STORE, a read AFTER it comes after.
+
+// CHECK-LABEL: func.func @order
+// CHECK:         %[[OLD:.*]] = tg.call @order_0(%out0, %x)
+// CHECK:         %[[FREE:.*]] = tg.after %x, %[[OLD]]
+// CHECK:         %[[WRITE:.*]] = tg.call @order_1(%[[FREE]])
+// CHECK:         %[[NEW:.*]] = tg.after %x, %[[WRITE]]
+// CHECK:         tg.call @order_2(%out1, %[[NEW]])
+func.func @order(%x: tensor<4xf32, #tg.place<"CPU", global>>) -> (tensor<4xf32, #tg.place<"CPU">>, tensor<4xf32, #tg.place<"CPU">>) {
+  %zero = tg.const 0.0 : tensor<f32>
+  %one = tg.reshape %zero [1] : tensor<f32> -> tensor<1xf32>
+  %zeros = tg.expand %one [4] : tensor<1xf32> -> tensor<4xf32>
+  %s = tg.store %x, %zeros : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32>
+  %new = tg.after %x, %s : (tensor<4xf32, #tg.place<"CPU", global>>, !tg.void) -> tensor<4xf32, #tg.place<"CPU", global>>
+  %a = tg.neg %x : tensor<4xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU">>
+  %b = tg.neg %new : tensor<4xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU">>
+  func.return %a, %b : tensor<4xf32, #tg.place<"CPU">>, tensor<4xf32, #tg.place<"CPU">>
+}
+
+// -----
+
+// A STORE that reads other cells of what it writes goes through a copy.
+
+// CHECK-LABEL: func.func @reverse
+// CHECK:         %[[T:.*]] = tg.buffer 0
+// CHECK:         %[[C:.*]] = tg.call @reverse_0(%[[T]], %x)
+// CHECK:         tg.call @reverse_1(%{{.*}}, %{{.*}})
+func.func @reverse(%x: tensor<4xf32, #tg.place<"CPU", global>>) {
+  %f = tg.flip %x [true] : tensor<4xf32, #tg.place<"CPU", global>>
+  %s = tg.store %x, %f : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>
+  func.return
+}
+
+// -----
+
+// Reading only the cell that is written needs no copy.
+
+// CHECK-LABEL: func.func @increment
+// CHECK-NOT:     tg.buffer
+// CHECK:         tg.call @increment_0(%x)
+func.func @increment(%x: tensor<4xf32, #tg.place<"CPU", global>>) {
+  %one = tg.const 1.0 : tensor<f32>
+  %y = tg.add %x, %one : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<f32>) -> tensor<4xf32, #tg.place<"CPU">>
+  %s = tg.store %x, %y : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU">>
+  func.return
+}
+
+// -----
+
+// Two stores that no AFTER orders may not write one cell, but halves do not meet.
+
+// CHECK-LABEL: func.func @halves
+// CHECK:         tg.call @halves_0
+// CHECK:         tg.call @halves_1
+func.func @halves(%x: tensor<4xf32, #tg.place<"CPU", global>>, %y: tensor<2xf32>) {
+  %lo = tg.shrink %x at [0] to [2] : tensor<4xf32, #tg.place<"CPU", global>> -> tensor<2xf32, #tg.place<"CPU", global>>
+  %hi = tg.shrink %x at [2] to [2] : tensor<4xf32, #tg.place<"CPU", global>> -> tensor<2xf32, #tg.place<"CPU", global>>
+  %s = tg.store %lo, %y : tensor<2xf32, #tg.place<"CPU", global>>, tensor<2xf32>
+  %t = tg.store %hi, %y : tensor<2xf32, #tg.place<"CPU", global>>, tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @race(%x: tensor<4xf32, #tg.place<"CPU", global>>, %y: tensor<4xf32>) {
+  %s = tg.store %x, %y : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32>
+  // expected-error@below {{a race: two unordered stores may write one cell}}
+  %t = tg.store %x, %y : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32>
+  func.return
+}
+
+// -----
+
+// One kernel would need x both before and after the STORE.
+
+func.func @cycle(%x: tensor<4xf32, #tg.place<"CPU", global>>, %y: tensor<4xf32>) -> tensor<4xf32, #tg.place<"CPU">> {
+  // expected-error@below {{a cycle: this needs memory both before and after a STORE}}
+  %s = tg.store %x, %y : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32>
+  %new = tg.after %x, %s : (tensor<4xf32, #tg.place<"CPU", global>>, !tg.void) -> tensor<4xf32, #tg.place<"CPU", global>>
+  %d = tg.sub %new, %x : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<4xf32, #tg.place<"CPU">>
+  func.return %d : tensor<4xf32, #tg.place<"CPU">>
+}

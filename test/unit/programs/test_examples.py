@@ -1,0 +1,68 @@
+"""The files of `examples/`, run by tg-run on arrays in files, against NumPy in float64."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import programs
+import pytest
+from programs import Program
+from test_programs import TOLERANCE, relative_error
+
+from tgdialect.tools.tg_run import main
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+PROGRAMS = {
+    "arange": lambda: programs.arange(7),
+    "attention": lambda: programs.attention(2, 3, 4),
+    "gather": lambda: programs.gather(4, 6),
+    "gemm": lambda: programs.gemm(2, 3, 4),
+    "layernorm": lambda: programs.layernorm(2, 4),
+    "matmul_softmax": lambda: programs.matmul_softmax(256, 512, 128),
+    "mlp": lambda: programs.mlp(2, (3, 2, 2)),
+    "prefix_sum": lambda: programs.prefix_sum(5),
+    "scatter_add": lambda: programs.scatter_add(3, 5),
+    "softmax": lambda: programs.softmax(2, 4),
+    "threefry": lambda: programs.threefry(4),
+}
+"""What each file computes."""
+
+
+def test_every_example_is_here():
+    assert sorted(path.stem for path in EXAMPLES.glob("*.mlir")) == sorted(PROGRAMS)
+
+
+@pytest.mark.parametrize("target", ["interpreter", "cpu"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_example(name: str, target: str, tmp_path: Path):
+    program: Program = PROGRAMS[name]()
+    args = [str(EXAMPLES / f"{name}.mlir"), f"--target={target}"]
+    for position, array in enumerate(program.inputs):
+        np.save(tmp_path / f"{position}.npy", array)
+        args += ["--input", str(tmp_path / f"{position}.npy")]
+    assert main([*args, "--output", str(tmp_path / "out.npy")]) == 0
+    actual = np.load(tmp_path / "out.npy")
+    assert actual.dtype == (program.expected.dtype if program.exact else np.float32)
+    assert actual.shape == program.expected.shape
+    assert relative_error(actual, program.expected) < (1e-30 if program.exact else TOLERANCE)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_inputs_are_made_for_every_example(name: str, tmp_path: Path):
+    command = [sys.executable, str(EXAMPLES / "inputs.py"), str(EXAMPLES / f"{name}.mlir")]
+    made = [
+        subprocess.run([*command, "-d", str(folder)], check=True, capture_output=True, text=True)
+        for folder in (tmp_path / "a", tmp_path / "b")
+    ]
+    files = made[0].stdout.split()
+    expected = PROGRAMS[name]().inputs
+    assert [np.load(f).shape for f in files] == [a.shape for a in expected]
+    assert [np.load(f).dtype for f in files] == [a.dtype for a in expected]
+    for first, second in zip(files, made[1].stdout.split(), strict=True):
+        assert Path(first).read_bytes() == Path(second).read_bytes()
+    args = [part for f in files for part in ("--input", f)]
+    assert main([str(EXAMPLES / f"{name}.mlir"), "--target=interpreter", *args]) == 0

@@ -1,0 +1,86 @@
+"""Which ops read and write which memory: what both kinds of program are ordered by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from xdsl.dialects.func import CallOp as FuncCallOp
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.interpreter.movement import MOVEMENTS
+from tgdialect.ops.call import CallOp
+from tgdialect.ops.codegen import (
+    AtomicAddOp,
+    BarrierOp,
+    CustomFunctionOp,
+    CustomOp,
+    InsOp,
+)
+from tgdialect.ops.marker import ContiguousBackwardOp, DetachOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
+from tgdialect.ops.properties import is_memory
+
+_ORDERING = (AfterOp, EndOp, GroupOp, SinkOp, BarrierOp)
+"""Ops that wait for their operands and read none of them."""
+
+_OPAQUE = (CallOp, FuncCallOp, CustomOp, InsOp, CustomFunctionOp)
+"""Ops that may do anything to the memory they are given."""
+
+
+def is_view(op: Operation) -> bool:
+    """Whether the result is a view of the first operand where that is memory."""
+    return op.name in MOVEMENTS or isinstance(op, AfterOp | DetachOp | ContiguousBackwardOp)
+
+
+@dataclass
+class Roots:
+    """The memory that each view is of, found once."""
+
+    _known: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+
+    def __getitem__(self, value: SSAValue) -> SSAValue:
+        """The value that made the memory that `value` is a view of."""
+        chain: list[SSAValue] = []
+        known = self._known
+        while value not in known:
+            owner = value.owner
+            if not isinstance(owner, Operation) or not is_view(owner):
+                known[value] = value
+                break
+            chain.append(value)
+            value = owner.operands[0]
+        root = known[value]
+        for view in chain:
+            known[view] = root
+        return root
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One op reading or writing (or both) memory through its operand `view`."""
+
+    op: Operation
+    view: SSAValue
+    root: SSAValue
+    reads: bool
+    writes: bool
+
+
+def accesses(op: Operation, roots: Roots) -> Iterable[Access]:
+    """How an op uses the memory among its operands."""
+    if isinstance(op, _ORDERING):
+        return
+    for position, operand in enumerate(op.operands):
+        if not is_memory(operand):
+            continue
+        root = roots[operand]
+        if isinstance(op, _OPAQUE):
+            yield Access(op, operand, root, reads=True, writes=True)
+        elif position == 0 and isinstance(op, StoreOp):
+            yield Access(op, operand, root, reads=False, writes=True)
+        elif position == 0 and isinstance(op, AtomicAddOp):
+            yield Access(op, operand, root, reads=True, writes=True)
+        elif position > 0 or not is_view(op):
+            yield Access(op, operand, root, reads=True, writes=False)

@@ -1,0 +1,384 @@
+"""Host programs: `func.func` at every level, and the bodies of FUNCTIONs.
+
+Each op is a function of its operands' values, memory included (`versions.py`): a view holds what a
+read through it sees, and every value says which stores it waits for. So an op can be evaluated by
+itself, and `registration.py` gives the same functions to xDSL's interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
+from tgdialect.interpreter.locations import Location
+from tgdialect.interpreter.movement import MOVEMENTS, Movement, extents
+from tgdialect.interpreter.pure import PURE, load
+from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
+from tgdialect.interpreter.versions import Journal, Memory, Store, Stores
+from tgdialect.ops.attributes import TupleType
+from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
+from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, CustomOp, InsOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import LinearOp
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.source import BufferOp, ParamOp
+
+if TYPE_CHECKING:
+    from tgdialect.interpreter.machine import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A value, and the stores that it waits for."""
+
+    array: Array
+    after: Stores = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Memory: what a read through the view sees, and where a store through it goes.
+
+    `version` are the stores to `memory` that the view sees; it may wait for others as well.
+    """
+
+    array: Array
+    memory: Memory
+    location: Location
+    version: Stores = 0
+    after: Stores = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """An ordering edge: the stores that have been made once it is reached."""
+
+    after: Stores = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """The values of a TUPLE; as a whole it waits for `after`."""
+
+    values: Sequence[Value]
+    after: Stores = 0
+
+
+Value = Tensor | View | Void | Tuple
+
+
+@dataclass
+class Frame:
+    """One run of a function: its stores, its buffers, and what its PARAMs stand for."""
+
+    machine: Machine
+    parameters: Sequence[Value] = ()
+    journal: Journal = field(default_factory=Journal)
+    buffers: dict[tuple[str, int], Memory] = field(default_factory=dict[tuple[str, int], Memory])
+
+    def run(self, block: Block, arguments: Sequence[Value] = ()) -> Sequence[Value]:
+        """Evaluate a block; the values that its `func.return` or last `tg.tuple` has."""
+        known: dict[SSAValue, Value] = dict(zip(block.args, arguments, strict=True))
+        last_use = _last_uses(block)
+        for op in block.ops:
+            operands = [known[operand] for operand in op.operands]
+            if isinstance(op, func.ReturnOp) or (isinstance(op, TupleOp) and op.next_op is None):
+                return operands
+            results = self.evaluate(op, operands, known)
+            known.update(zip(op.results, results, strict=True))
+            for value in last_use.get(op, ()):
+                del known[value]
+        return ()
+
+    def evaluate(
+        self, op: Operation, operands: Sequence[Value], known: Mapping[SSAValue, Value] = {}
+    ) -> Sequence[Value]:
+        """The values of an op's results. `known` has what a LINEAR captures."""
+        if isinstance(op, LinearOp):
+            return [self.machine.linear(self, op, known)]
+        if isinstance(op, func.CallOp):
+            return self.call(op, op.callee.string_value(), operands)
+        if (function := HOST.get(op.name)) is None:
+            raise InterpretationError(f"{op.name} is not an op of a host program")
+        try:
+            return [function(self, op, operands)]
+        except MemoryError as e:
+            raise InterpretationError(f"{op.name} of {op.results[0].type}: {e}") from e
+
+    # -- reading and making memory
+
+    def read(self, op: Operation, value: Value, after: Stores | None = None) -> Array:
+        """What an op that waits for the stores `after` reads of an operand.
+
+        A view shows one version of its memory. An op that waits for a later store to that memory
+        would have to come both before and after that one.
+        """
+        if isinstance(value, Tensor):
+            return value.array
+        if not isinstance(value, View):
+            raise InterpretationError(f"{op.name} takes a tensor")
+        waits_for = value.after if after is None else after
+        if waits_for & value.memory.stores & ~value.version:
+            raise InterpretationError(
+                f"cycle: {op.name} reads {value.memory.name} as it was before a store that "
+                "it waits for"
+            )
+        return value.array
+
+    def result(self, op: Operation, array: Array, after: Stores) -> Value:
+        """A new value; new memory that holds it where the op's result is memory."""
+        return self.fresh(op.results[0], array, after)
+
+    def fresh(self, value: SSAValue, array: Array, after: Stores) -> Value:
+        """What stands for `value`: a tensor, or a memory of its own that holds the array."""
+        if not is_memory(value):
+            return Tensor(array, after)
+        memory = Memory(np.ascontiguousarray(array.materialised()), dtype_of(value))
+        return replace(whole(memory), after=after)
+
+    def refresh(self, view: View, after: Stores) -> View:
+        """The view once the stores `after` are made."""
+        version = view.version | (after & view.memory.stores)
+        if version == view.version:
+            return replace(view, after=view.after | after)
+        contents = Array(view.memory.contents(version, self.journal))
+        return View(
+            view.location.read(contents), view.memory, view.location, version, view.after | after
+        )
+
+    def store(
+        self, view: View, value: Data, mask: Data | None, after: Stores, *, adds: bool = False
+    ) -> Stores:
+        """Record a store through a view; `mask` says which elements are written."""
+        mask = broadcast(all_valid([mask]), view.array.data.shape)
+        value = np.broadcast_to(value, view.array.data.shape)
+        return self.journal.add(Store(view.memory, view.location, value, mask, after, adds))
+
+    # -- calls
+
+    def call(self, op: Operation, symbol: str, operands: Sequence[Value]) -> Sequence[Value]:
+        """CALL or `func.call`: the results, after the stores of the callee to its arguments."""
+        callee = SymbolTable.lookup_symbol(op, symbol)
+        if callee is None:
+            raise InterpretationError(f"there is no symbol @{symbol}")
+        after = waits_for(operands)
+        read, written = self.machine.effects(callee)
+        arrays: list[Data] = []
+        for slot, operand in enumerate(operands):
+            if isinstance(operand, View) and slot in written and slot not in read:
+                arrays.append(operand.array.materialised())
+            else:
+                arrays.append(self.read(op, operand, after).materialised())
+        outcome = self.machine.call(callee, arrays)
+        done = after
+        for operand, content in zip(operands, outcome.contents, strict=True):
+            if content is not None and isinstance(operand, View):
+                done |= self.store(operand, content.data, content.written(), after)
+        if isinstance(op, func.CallOp):
+            return [
+                self.fresh(result, Array(data), done)
+                for result, data in zip(op.results, outcome.results, strict=True)
+            ]
+        if isinstance(op.results[0].type, TupleType):
+            return [Tuple([Tensor(Array(data), done) for data in outcome.results], done)]
+        return [Void(done)]
+
+
+def whole(memory: Memory) -> View:
+    """The view of all of a memory, before any store."""
+    return View(Array(memory.initial), memory, memory.location)
+
+
+def waits_for(values: Sequence[Value]) -> Stores:
+    """The stores that any of the values waits for."""
+    result: Stores = 0
+    for value in values:
+        result |= value.after
+    return result
+
+
+def _last_uses(block: Block) -> dict[Operation, list[SSAValue]]:
+    """Which values can be dropped after which op, so that their memory is reused."""
+    result: dict[Operation, list[SSAValue]] = {}
+    seen: set[SSAValue] = set()
+    captured = {
+        operand
+        for op in block.ops
+        for region in op.regions
+        for inner in region.walk()
+        for operand in inner.operands
+    }
+    op = block.last_op
+    while op is not None:
+        for value in (*op.operands, *op.results):
+            if value not in seen and value not in captured:
+                seen.add(value)
+                result.setdefault(op, []).append(value)
+        op = op.prev_op
+    return result
+
+
+# -- one function per op -------------------------------------------------------------------------
+
+
+def _pure(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    after = waits_for(operands)
+    arrays = [frame.read(op, operand, after) for operand in operands]
+    return frame.result(op, PURE[op.name](op, arrays, 0), after)
+
+
+def _movement(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    """A movement of memory is memory."""
+    source, after = operands[0], waits_for(operands)
+    movement = Movement(op, [frame.read(op, operand, after) for operand in operands[1:]])
+    if isinstance(source, View):
+        location = source.location.moved(movement)
+        return View(movement.of(source.array), source.memory, location, source.version, after)
+    return Tensor(movement.of(frame.read(op, source)), after)
+
+
+def _identity(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    return operands[0]
+
+
+def _param(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    assert isinstance(op, ParamOp)
+    slot = op.slot.data
+    if slot >= len(frame.parameters):
+        raise InterpretationError(f"parameter {slot} has no argument")
+    value = frame.parameters[slot]
+    if isinstance(value, Tensor | View):
+        check_parameter(op, value.array.materialised())
+    return value
+
+
+def check_parameter(op: ParamOp, value: Data) -> None:
+    """An argument is within the bounds of its parameter."""
+    for bound, low in ((op.min, True), (op.max, False)):
+        if bound is not None and bool(((value < bound.data) if low else (value > bound.data)).any()):
+            name = op.symbol.data if op.symbol is not None else str(op.slot.data)
+            raise InterpretationError(
+                f"parameter {name} is {value.flat[0]}, {'less' if low else 'greater'} than "
+                f"{bound.data}"
+            )
+
+
+def _buffer(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    """BUFFER: zeros, or what the caller gave for the slot."""
+    assert isinstance(op, BufferOp)
+    sizes = [frame.read(op, operand) for operand in operands]
+    shape = extents(tensor(op.result).get_shape(), sizes)
+    return whole(frame.machine.buffer(frame, op, shape))
+
+
+def _load(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    assert isinstance(op, LoadOp)
+    after = waits_for(operands)
+    buffer, *rest = (frame.read(op, operand, after) for operand in operands)
+    alt, gate = rest if rest else (None, None)
+    return frame.result(op, load(op, buffer, alt, gate, 0), after)
+
+
+def _store(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    """STORE: the valid cells of the value, where the gate is true."""
+    after = waits_for(operands)
+    view, value = operands[0], frame.read(op, operands[1], after)
+    assert isinstance(view, View)
+    mask = value.valid
+    if len(operands) > 2:
+        mask = all_valid([mask, frame.read(op, operands[2], after).materialised()])
+    return Void(frame.store(view, value.data, mask, after, adds=isinstance(op, AtomicAddOp)))
+
+
+def _after(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    view, *dependencies = operands
+    assert isinstance(view, View)
+    return frame.refresh(view, waits_for(dependencies))
+
+
+def _ordering(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    return Void(waits_for(operands))
+
+
+def _tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    return Tuple(tuple(operands), waits_for(operands))
+
+
+def _get_tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    assert isinstance(op, GetTupleOp) and isinstance(operands[0], Tuple)
+    source = operands[0]
+    value = source.values[op.index.data]
+    if is_memory(op.result) and isinstance(value, Tensor):
+        return frame.fresh(op.result, value.array, value.after)
+    return value
+
+
+def _function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    """FUNCTION: its body, each PARAM k being argument k."""
+    assert isinstance(op, FunctionOp)
+    inner = Frame(frame.machine, operands, frame.journal, frame.buffers)
+    with frame.machine.nested("a FUNCTION"):
+        values = inner.run(op.body.block)
+    return Tuple(tuple(values), waits_for((*values, *operands)))
+
+
+def _call(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    assert isinstance(op, CallOp)
+    return frame.call(op, op.callee.string_value(), operands)[0]
+
+
+def _custom(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    assert isinstance(op, CustomOp | InsOp)
+    after = waits_for(operands)
+    key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
+    function = frame.machine.custom.function(op.name, key)
+    value = function(*(frame.read(op, operand, after).materialised() for operand in operands))
+    if value is None:
+        return Void(after)
+    return frame.result(op, Array(np.asarray(value, numpy_dtype_of(op.result))), after)
+
+
+def _custom_function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    """The declaration of a CUSTOMFUNCTION; a CALL runs it."""
+    assert isinstance(op, CustomFunctionOp)
+    return Void(waits_for(operands))
+
+
+HOST: dict[str, Callable[[Frame, Operation, Sequence[Value]], Value]] = {
+    **dict.fromkeys(PURE, _pure),
+    **dict.fromkeys(MOVEMENTS, _movement),
+    "tg.detach": _identity,
+    "tg.contiguous_backward": _identity,
+    "tg.param": _param,
+    "tg.buffer": _buffer,
+    "tg.load": _load,
+    "tg.store": _store,
+    "tg.atomicadd": _store,
+    "tg.after": _after,
+    "tg.group": _ordering,
+    "tg.sink": _ordering,
+    "tg.tuple": _tuple,
+    "tg.gettuple": _get_tuple,
+    "tg.function": _function,
+    "tg.call": _call,
+    "tg.custom": _custom,
+    "tg.ins": _custom,
+    "tg.customfunction": _custom_function,
+}
+"""Every op of a host program, by name."""
+
+
+def allocate(shape: Sequence[int], value: SSAValue) -> Data:
+    """Zeroed storage for a value of that shape."""
+    dtype = numpy_dtype_of(value)
+    check_size(shape, dtype.itemsize)
+    return np.zeros(tuple(shape), dtype)
+

@@ -1,0 +1,127 @@
+"""Which loops and conditions each op of a kernel is in, for a graph and for a LINEAR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.codegen import EndIfOp, IfOp
+from tgdialect.ops.ordering import EndOp, RangeOp, ranges_after
+from tgdialect.ops.reduce import ReduceOp
+
+Scope = frozenset[Operation]
+"""RANGEs and IFs."""
+
+NO_SCOPE: Scope = frozenset()
+
+GROUP_AXES = frozenset({AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE})
+"""The threads of a workgroup: they run together, share LOCAL memory and wait at a BARRIER."""
+
+PARALLEL_AXES = GROUP_AXES | {AxisType.GLOBAL, AxisType.THREAD}
+"""Iterations that have registers of their own."""
+
+
+def axis_type(range: RangeOp) -> AxisType:
+    """How a range is executed."""
+    return range.axis_type.data
+
+
+@dataclass
+class Scopes:
+    """`of[op]` is what an op executes in; `ranges` are in nesting order, the outermost first.
+
+    An END or REDUCE executes outside the ranges that it closes, a RANGE outside itself. `outside[r]`
+    are the ranges that r is nested in.
+    """
+
+    of: dict[Operation, Scope] = field(default_factory=dict[Operation, Scope])
+    ranges: list[RangeOp] = field(default_factory=list[RangeOp])
+    outside: dict[RangeOp, set[RangeOp]] = field(default_factory=dict[RangeOp, set[RangeOp]])
+
+
+def graph_scopes(block: Block) -> Scopes:
+    """By dependence: an op is inside each range that it depends on and that nothing closed."""
+    scopes = Scopes()
+    opened: dict[SSAValue, Scope] = {}
+    for op in block.ops:
+        sources = [opened.get(operand, NO_SCOPE) for operand in op.operands]
+        inside: Scope = NO_SCOPE.union(*sources)
+        after = _ranges_after(op, inside)
+        if isinstance(op, EndIfOp):
+            after = after - {op.begin.owner}
+        scopes.of[op] = inside & after
+        if isinstance(op, IfOp):
+            after = after | {op}
+        if isinstance(op, RangeOp):
+            scopes.ranges.append(op)
+            scopes.outside[op] = _only_ranges(inside)
+        for result in op.results:
+            opened[result] = after
+    for op in block.ops:
+        if isinstance(op, EndOp | ReduceOp):
+            _nest(scopes, op)
+    scopes.ranges = _nesting_order(scopes)
+    return scopes
+
+
+def _ranges_after(op: Operation, inside: Scope) -> Scope:
+    """`ranges_after` of ops.ordering, with IFs left alone."""
+    ranges = frozenset(_only_ranges(inside))
+    return (inside - ranges) | ranges_after(op, [ranges])
+
+
+def _only_ranges(scope: Scope) -> set[RangeOp]:
+    return {op for op in scope if isinstance(op, RangeOp)}
+
+
+def _nest(scopes: Scopes, closer: EndOp | ReduceOp) -> None:
+    """What closes a range is outside it; an END closes the inner ones of its list first."""
+    outer = _only_ranges(scopes.of[closer])
+    closed = [r.owner for r in closer.ranges]
+    for range in reversed(closed):
+        if isinstance(range, RangeOp):
+            scopes.outside.setdefault(range, set()).update(outer)
+            if isinstance(closer, EndOp):
+                outer = outer | {range}
+
+
+def _nesting_order(scopes: Scopes) -> list[RangeOp]:
+    """Outer ranges first; by axis id where there is no one nesting."""
+    by_id = sorted(scopes.ranges, key=lambda range: range.axis.data)
+    known = set(by_id)
+    sorter: TopologicalSorter[RangeOp] = TopologicalSorter()
+    for range in by_id:
+        sorter.add(range, *(scopes.outside[range] & known))
+    try:
+        order = list(sorter.static_order())
+    except CycleError:
+        # Reductions may nest two ranges both ways; then both run all at once, in either order.
+        return by_id
+    depth: dict[RangeOp, int] = {}
+    for range in order:
+        depth[range] = 1 + max((depth[r] for r in scopes.outside[range] & known), default=0)
+    return sorted(by_id, key=lambda range: depth[range])
+
+
+def linear_scopes(block: Block) -> Scopes:
+    """By position: an op is inside each block that is open where it stands."""
+    scopes = Scopes()
+    open_ops: list[Operation] = []
+    inside: Scope = NO_SCOPE
+    for op in block.ops:
+        if isinstance(op, EndOp | EndIfOp):
+            closed: Sequence[SSAValue] = op.ranges if isinstance(op, EndOp) else (op.begin,)
+            del open_ops[len(open_ops) - len(closed) :]
+            inside = frozenset(open_ops)
+        scopes.of[op] = inside
+        if isinstance(op, RangeOp):
+            scopes.ranges.append(op)
+            scopes.outside[op] = _only_ranges(inside)
+        if isinstance(op, RangeOp | IfOp):
+            open_ops.append(op)
+            inside = frozenset(open_ops)
+    return scopes

@@ -1,0 +1,97 @@
+"""The pass, and the order in which the ops of a kernel are expanded."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from tgdialect.analysis.loop_nest import needed_ops
+from tgdialect.analysis.memory_order import MemoryOrder
+from tgdialect.lowering.expand.reduction import expand_reductions
+from tgdialect.lowering.expand.rules import Rules
+from tgdialect.lowering.expand.tile import Tile, is_loop
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.transforms.private_ranges import closed_ranges, make_ranges_private
+
+Groups = dict[ReduceOp, list[ReduceOp]]
+"""The REDUCEs that share their loops with a REDUCE, itself included."""
+
+
+class ExpandPass(ModulePass):
+    """Expand UPCAST and UNROLL ranges into shape, and reductions into accumulators."""
+
+    name = "tg-expand"
+    level_after = "tiles"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for symbol in op.body.block.ops:
+            if isinstance(symbol, KernelOp):
+                expand_kernel(symbol)
+
+
+def expand_kernel(kernel: KernelOp) -> None:
+    """Expand a kernel in place.
+
+    Raises PassFailedException where a range cannot become shape, and where memory is read and
+    written in a way that no order of the loops allows.
+    """
+    old = kernel.body.block
+    make_ranges_private(old, is_loop)
+    ops = needed_ops(old)
+    tile = Tile(ops)
+    memory = MemoryOrder(ops)
+    memory.check_races()
+    memory.check_loop_carried(tile.open)
+    groups = _groups(ops)
+    rules, done = Rules(tile), set[Operation]()
+    for op in _sources_first(ops, groups):
+        if op in done:
+            continue
+        if isinstance(op, ReduceOp):
+            expand_reductions(tile, groups[op])
+            done.update(groups[op])
+        elif isinstance(op, TgOp):
+            rules.expand(op)
+    for op in reversed(list(old.ops)):
+        old.erase_op(op)
+    kernel.body.detach_block(old)
+    kernel.body.add_block(tile.block)
+
+
+def _groups(ops: Sequence[Operation]) -> Groups:
+    by_loops: dict[frozenset[RangeOp], list[ReduceOp]] = defaultdict(list)
+    groups: Groups = {}
+    for op in ops:
+        if isinstance(op, ReduceOp):
+            loops = frozenset(filter(is_loop, closed_ranges(op)))
+            groups[op] = by_loops[loops] if loops else []
+            groups[op].append(op)
+    return groups
+
+
+def _sources_first(ops: Sequence[Operation], groups: Groups) -> Iterator[Operation]:
+    """The ops in an order in which the operands of all REDUCEs of a group come before them."""
+    seen: set[Operation] = set()
+    for root in ops:
+        stack = [(root, False)]
+        while stack:
+            op, ready = stack.pop()
+            if ready:
+                yield op
+                continue
+            if op in seen:
+                continue
+            seen.add(op)
+            stack.append((op, True))
+            for member in groups[op] if isinstance(op, ReduceOp) else (op,):
+                for operand in member.operands:
+                    if isinstance(owner := operand.owner, Operation) and owner not in seen:
+                        stack.append((owner, False))

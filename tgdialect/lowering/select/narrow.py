@@ -1,0 +1,79 @@
+"""Narrow floats (f16, bf16, fp8): stored as they are, computed in f32.
+
+A value of a narrow dtype is an f32 in a register, rounded to the dtype after every op. What memory
+holds of it, its stored form, is the narrow float itself where the target converts it, else its bits.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tgdialect.lowering.select.scalars import Scalars, dtype_name
+from tgdialect.transforms.recipe import Dtype, Value
+from tgdialect.transforms.soft_float import NARROW_FORMATS, decode, encode, wide_float
+
+EXACT = frozenset(("neg", "max", "trunc", "where"))
+"""Ops whose result is one of a narrow dtype wherever their operands are."""
+
+
+class NarrowFloats:
+    """Conversion between the two forms, which are remembered: what was loaded is stored as it was."""
+
+    def __init__(self, scalars: Scalars) -> None:
+        self._scalars = scalars
+        self._stored: dict[tuple[SSAValue, str], SSAValue] = {}
+
+    def computed_dtype(self, dtype: Dtype) -> Dtype:
+        """The dtype of registers."""
+        return "f32" if dtype in NARROW_FORMATS else dtype
+
+    def stored_dtype(self, dtype: Dtype) -> Dtype:
+        """The dtype of memory."""
+        narrow = NARROW_FORMATS.get(dtype)
+        return dtype if narrow is None or self._is_converted(dtype) else narrow.unsigned
+
+    def _is_converted(self, dtype: Dtype) -> bool:
+        return dtype in self._scalars.target.converted
+
+    def computed(self, stored: SSAValue, dtype: Dtype) -> SSAValue:
+        """The register form of a narrow value, from what memory holds."""
+        if self._is_converted(dtype):
+            result = self._scalars.apply("cast", (stored,), "f32")
+        else:
+            bits = Value(self._scalars, stored, dtype_name(stored))
+            result = decode(bits, NARROW_FORMATS[dtype]).handle
+        self._stored[result, dtype] = stored
+        return result
+
+    def stored(self, computed: SSAValue, dtype: Dtype) -> SSAValue:
+        """The stored form of a narrow value; rounds an f32 that is not one of `dtype`."""
+        if (known := self._stored.get((computed, dtype))) is None:
+            known = self._stored[computed, dtype] = self._encoded(computed, dtype)
+        return known
+
+    def _encoded(self, wide: SSAValue, dtype: Dtype) -> SSAValue:
+        if self._is_converted(dtype) and dtype_name(wide) == "f32":
+            return self._scalars.apply("cast", (wide,), dtype)
+        bits = encode(Value(self._scalars, wide, dtype_name(wide)), NARROW_FORMATS[dtype])
+        return self._scalars.apply("bitcast", (bits.handle,), self.stored_dtype(dtype))
+
+    def rounded(self, wide: SSAValue, dtype: Dtype) -> SSAValue:
+        """The register form of the narrow value nearest to an f32 or f64."""
+        return self.computed(self._encoded(wide, dtype), dtype)
+
+    def converted(self, value: SSAValue, source: Dtype, dtype: Dtype) -> SSAValue:
+        """CAST from `source`, of which `value` is the register form, to a narrow `dtype`."""
+        if source == dtype:
+            return value
+        wide = wide_float(Value(self._scalars, value, dtype_name(value)))
+        return self.rounded(wide.handle, dtype)
+
+    def chosen(
+        self, condition: SSAValue, a: SSAValue, b: SSAValue, result: SSAValue, dtype: Dtype
+    ) -> None:
+        """`result` is WHERE on the register forms: choose between the stored forms as well."""
+        pair = self._stored.get((a, dtype)), self._stored.get((b, dtype))
+        if pair[0] is not None and pair[1] is not None:
+            type = self.stored_dtype(dtype)
+            where = self._scalars.apply("where", (condition, pair[0], pair[1]), type)
+            self._stored[result, dtype] = where

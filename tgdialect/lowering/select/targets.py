@@ -1,0 +1,59 @@
+"""What a target computes natively: the tables that instruction selection goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.ops.elementwise import DECOMPOSED
+from tgdialect.transforms.decompose import NAMES as DECOMPOSABLE
+from tgdialect.transforms.soft_float import NARROW_FORMATS
+
+
+@dataclass(frozen=True)
+class TargetOps:
+    """One target: what it has of what a kernel may use."""
+
+    name: str
+    native: frozenset[str]
+    """Decomposed elementwise ops, without the dialect's name, that are one instruction or few."""
+    converted: frozenset[str] = frozenset()
+    """The narrow floats with an instruction to and from f32; the others are converted by integer
+    operations on their bits. All of them are only stored: arithmetic is in f32."""
+    lanes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The widest vector of each dtype, in elements; 1 where it is not here."""
+
+    def lacks(self, name: str) -> bool:
+        """Whether an elementwise op has to be decomposed."""
+        return name in DECOMPOSABLE and name not in self.native
+
+
+_CPU_NATIVE = frozenset(
+    ("neg", "sub", "div", "sqrt", "not", "cmpgt", "cmpge", "cmple", "cmpeq"),
+)
+
+TARGETS = {"cpu": TargetOps("cpu", _CPU_NATIVE)}
+
+_FEATURES: dict[str, dict[str, frozenset[str]]] = {
+    "fma": {"native": frozenset(("mulacc",))},
+    "f16c": {"converted": frozenset(("f16",))},
+}
+"""What a feature of a CPU, in LLVM's spelling, adds to the fields of its target."""
+
+assert _CPU_NATIVE <= {op.name.removeprefix("tg.") for op in DECOMPOSED}
+assert all(name in NARROW_FORMATS for f in _FEATURES.values() for name in f.get("converted", ()))
+
+
+def target_ops(target: str, features: Collection[str] = ()) -> TargetOps:
+    """The table of a target with these features, which are in LLVM's spelling.
+
+    Features that change nothing here are ignored. Raises PassFailedException for an unknown target.
+    """
+    if (ops := TARGETS.get(target)) is None:
+        raise PassFailedException(f"{target!r} is not one of the targets: {', '.join(TARGETS)}")
+    for feature in features:
+        for name, more in _FEATURES.get(feature, {}).items():
+            ops = replace(ops, **{name: getattr(ops, name) | more})
+    return ops

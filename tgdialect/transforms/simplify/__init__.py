@@ -1,0 +1,81 @@
+"""`tg-simplify`: symbolic arithmetic on integers and bools, by intervals.
+
+* `terms.py` is the language of rules, `identities.py` and `arithmetic.py` are the tables of them,
+  and `matching.py` applies one;
+* `linear.py` is the normal form of sums, `sums.py`, `division.py` and `comparison.py` rewrite with it;
+* `engine.py` walks a block and numbers its values;
+* every rule and theorem is proven in `test/unit/transforms/test_simplify_proofs.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+
+from tgdialect.transforms.simplify.comparison import simplify_comparison
+from tgdialect.transforms.simplify.division import simplify_division
+from tgdialect.transforms.simplify.engine import Engine, Handler
+from tgdialect.transforms.simplify.peepholes import simplify_cast, simplify_load
+from tgdialect.transforms.simplify.sums import simplify_sum
+
+HANDLERS: dict[str, Handler] = {
+    "tg.add": simplify_sum,
+    "tg.sub": simplify_sum,
+    "tg.neg": simplify_sum,
+    "tg.mul": simplify_sum,
+    "tg.shl": simplify_sum,
+    "tg.mulacc": simplify_sum,
+    "tg.idiv": simplify_division,
+    "tg.mod": simplify_division,
+    "tg.cmplt": simplify_comparison,
+    "tg.cmpge": simplify_comparison,
+    "tg.cmple": simplify_comparison,
+    "tg.cmpne": simplify_comparison,
+    "tg.cmpeq": simplify_comparison,
+    "tg.cast": simplify_cast,
+    "tg.load": simplify_load,
+}
+"""What is done to an op that no rule of the tables rewrites."""
+
+
+@dataclass(frozen=True)
+class SimplifyPass(ModulePass):
+    """Simplify index, integer and bool arithmetic, merge equal ops and drop dead ones.
+
+    Floats are only merged where ops are equal, and selected where a condition is decided. A LINEAR
+    is left as it is: its order is final.
+
+        %1 = tg.mul %i, %c4 : tensor<index>
+        %2 = tg.add %1, %j : tensor<index>      // j in [0, 4)
+        %3 = tg.idiv %2, %c4 : tensor<index>    -> %i
+    """
+
+    name = "tg-simplify"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        simplify(op)
+
+
+def simplify(root: Operation) -> bool:
+    """Simplify all blocks inside `root`. Whether anything changed."""
+    engine = Engine(HANDLERS)
+    changed = False
+    stack = [root]
+    while stack:
+        op = stack.pop()
+        if op.name == "tg.linear":
+            continue
+        for region in op.regions:
+            for block in region.blocks:
+                changed |= engine.run(block)
+                stack.extend(inner for inner in block.ops if inner.regions)
+    return changed
+
+
+def simplify_block(block: Block) -> bool:
+    """Simplify the ops of one block, as a stage that has just made them may. Whether any changed."""
+    return Engine(HANDLERS).run(block)

@@ -1,0 +1,36 @@
+"""Small rewrites that are neither arithmetic nor a rule between terms."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.elementwise import CastOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.properties import device_argument, dtype_of, number
+from tgdialect.transforms.simplify.engine import Engine
+from tgdialect.transforms.simplify.matching import constant_of
+
+
+def simplify_cast(engine: Engine, op: Operation) -> SSAValue | None:
+    """An integer cast to a dtype that holds every value that occurs, and back."""
+    inner = op.operands[0].owner
+    if not isinstance(inner, CastOp) or inner.source.type != op.results[0].type:
+        return None
+    source, middle = dtype_of(inner.source), dtype_of(inner.result)
+    if not source.is_integer or not middle.is_integer:
+        return None
+    fits = engine.min_max[inner.source].within(middle.low, middle.high)
+    return inner.source if fits else None
+
+
+def simplify_load(engine: Engine, op: Operation) -> SSAValue | None:
+    """A LOAD whose gate is decided."""
+    assert isinstance(op, LoadOp)
+    gate = None if op.gate is None else constant_of(op.gate)
+    if gate is None:
+        return None
+    if number(gate):
+        space = None if op.addrspace is None else AddrSpace(op.addrspace.data)
+        return engine.insert(LoadOp(op.buffer, device=device_argument(op), addrspace=space))
+    return op.alt if op.alt is not None and op.alt.type == op.result.type else None
