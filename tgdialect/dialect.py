@@ -18,6 +18,7 @@ from tgdialect.ops import (
     reduce,
     source,
 )
+from tgdialect.ops.canonicalization import Patterns, register_patterns
 
 TG = Dialect(
     "tg",
@@ -93,3 +94,13 @@ TG = Dialect(
     ],
 )
 """Every op, type and attribute of the dialect."""
+
+
+def _canonicalizations() -> Patterns:
+    # Imported when `canonicalize` runs: start-up time.
+    from tgdialect.transforms.canonicalization import CANONICALIZATIONS
+
+    return CANONICALIZATIONS
+
+
+register_patterns(_canonicalizations)

@@ -34,7 +34,7 @@ from tgdialect.ops.movement import (
     StackOp,
 )
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 
 RECOMPUTE_LIMIT = 32
@@ -70,7 +70,7 @@ def _costs(block: Block) -> dict[SSAValue, int]:
     costs: dict[SSAValue, int] = {}
     for op in block.ops:
         for result in op.results:
-            if isinstance(op, ReduceOp | LoadOp):
+            if isinstance(op, ReduceOp | LoadOp) or is_memory(result):
                 costs[result] = 1
             else:
                 inner = sum(costs.get(o, 1) for o in op.operands)

@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.diagnostics import locate
-from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp
+from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 
@@ -27,7 +27,7 @@ from tgdialect.ops.source import ParamOp
 class Loop:
     """A loop, or with no range the whole kernel: ops and loops in the order of execution.
 
-    The RANGE itself and the END are not among the items.
+    The RANGE itself and the END are not among the items, and a GROUP is nowhere: it does nothing.
     """
 
     range: RangeOp | None = None
@@ -74,6 +74,10 @@ def loop_nest(block: Block) -> Loop:
     return _Scheduler(needed_ops(block)).schedule()
 
 
+def _is_merge(op: Operation) -> bool:
+    return isinstance(op, GroupOp) and bool(op.members)
+
+
 class _Scheduler:
     """Sets of ranges are bits, in the order of `ranges`."""
 
@@ -98,7 +102,7 @@ class _Scheduler:
                     loop = self._loop_of_range(range.owner)
                     assert loop.parent is not None
                     by_loop[loop.parent].append(loop)
-            elif not isinstance(op, RangeOp):
+            elif not isinstance(op, RangeOp) and not _is_merge(op):
                 by_loop[self._loop(op)].append(op)
         successors: dict[Operation | Loop, list[Operation | Loop]] = defaultdict(list)
         waiting: dict[Operation | Loop, int] = defaultdict(int)
@@ -211,14 +215,19 @@ class _Scheduler:
     # -- order
 
     def _data_edges(self) -> Iterator[tuple[Operation, Operation]]:
+        """From each op to its users, through GROUPs."""
         for op in self.ops:
-            if isinstance(op, EndOp):
+            if _is_merge(op):
                 continue
-            for operand in op.operands:
-                owner = operand.owner
+            operands = [op.body] if isinstance(op, EndOp) else list(op.operands)
+            while operands:
+                owner = operands.pop().owner
                 if isinstance(owner, Block | RangeOp) or owner not in self.position:
                     continue
-                yield owner, op
+                if _is_merge(owner):
+                    operands.extend(owner.operands)
+                else:
+                    yield owner, op
 
     def _lift(
         self, before: Operation, after: Operation
@@ -232,7 +241,9 @@ class _Scheduler:
         a_loop, b_loop = self._loop(before), self._loop(after)
         if isinstance(before, EndOp):
             a = self._loop_of_range(before.ranges[-1].owner)
-        if isinstance(after, RangeOp):
+        if isinstance(after, EndOp):
+            b = self._loop_of_range(after.ranges[-1].owner)
+        elif isinstance(after, RangeOp):
             b = self.loops[after]
             assert b.parent is not None
             b_loop = b.parent

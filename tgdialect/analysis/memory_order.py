@@ -28,16 +28,21 @@ from tgdialect.ops.source import ConstOp, ParamOp
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An op reads or writes a buffer, a parameter or an argument.
+    """An op reads or writes a buffer, a parameter or an argument, at a location in it.
 
     `cell` is the element in row-major order, where the index is constant; None is any element.
     """
 
     op: Operation
+    location: SSAValue
     memory: SSAValue
     cell: int | None
     reads: bool
     writes: bool
+
+    @staticmethod
+    def of(op: Operation, location: SSAValue, *, reads: bool, writes: bool) -> Access:
+        return Access(op, location, memory_of(location), constant_cell(location), reads, writes)
 
 
 def memory_of(location: SSAValue) -> SSAValue:
@@ -79,11 +84,11 @@ def accesses(ops: Sequence[Operation]) -> Iterator[Access]:
     for op in ops:
         match op:
             case LoadOp() if is_memory(op.buffer):
-                yield Access(op, memory_of(op.buffer), constant_cell(op.buffer), True, False)
+                yield Access.of(op, op.buffer, reads=True, writes=False)
             case StoreOp():
-                yield Access(op, memory_of(op.buffer), constant_cell(op.buffer), False, True)
+                yield Access.of(op, op.buffer, reads=False, writes=True)
             case AtomicAddOp():
-                yield Access(op, memory_of(op.buffer), constant_cell(op.buffer), True, True)
+                yield Access.of(op, op.buffer, reads=True, writes=True)
             case CallOp():
                 symbol = op.callee.string_value()
                 if symbol not in effects:
@@ -94,7 +99,7 @@ def accesses(ops: Sequence[Operation]) -> Iterator[Access]:
                         reads, writes = (
                             (True, True) if known is None else known.get(slot, (False, False))
                         )
-                        yield Access(op, memory_of(argument), None, reads, writes)
+                        yield Access(op, argument, memory_of(argument), None, reads, writes)
             case _:
                 pass
 
@@ -152,6 +157,17 @@ class MemoryOrder:
     def _depends(self, op: Operation, write: Operation) -> bool:
         return bool(self._writes_before[op] & self._bits[write])
 
+    def _seen(self, read: Access) -> int:
+        """The shared writes that a read sees: those that the AFTERs of its location wait for."""
+        seen, location = 0, read.location
+        while isinstance(owner := location.owner, MovementOp | AfterOp):
+            if isinstance(owner, AfterOp):
+                for dependency in owner.dependencies:
+                    if isinstance(op := dependency.owner, Operation):
+                        seen |= self._writes_before.get(op, 0)
+            location = owner.operands[0]
+        return seen
+
     def anti_dependences(self) -> Iterator[tuple[Access, Access]]:
         """Each read with each write to its buffer that it does not see, so that must follow it."""
         for group in self._shared:
@@ -164,9 +180,10 @@ class MemoryOrder:
             for read in group:
                 if not read.reads:
                     continue
+                seen = self._seen(read)
                 unknown = read.cell is None
                 for write in anywhere if unknown else [*everywhere, *by_cell.get(read.cell, ())]:
-                    if write.op is not read.op and not self._depends(read.op, write.op):
+                    if write.op is not read.op and not seen & self._bits[write.op]:
                         yield read, write
 
     def check_races(self) -> None:
@@ -196,16 +213,10 @@ class MemoryOrder:
         location, or of cells that their intervals prove different.
         """
         numbering, intervals = _Numbering(), MinMax()
-        unversioned = {
-            access.op
-            for group in self._shared
-            for access in group
-            if not any(w.writes and self._depends(access.op, w.op) for w in group)
-        }
         for read, write in self.anti_dependences():
-            if read.op not in unversioned or not open_ranges[read.op] & open_ranges[write.op]:
+            if self._seen(read) or not open_ranges[read.op] & open_ranges[write.op]:
                 continue
-            a, b = read.op.operands[0], write.op.operands[0]
+            a, b = read.location, write.location
             if numbering[a] != numbering[b] and not _are_disjoint(a, b, intervals):
                 raise locate(
                     PassFailedException(

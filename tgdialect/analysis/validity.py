@@ -1,4 +1,4 @@
-"""Which values can have invalid cells: those that a PAD without `fill`, or a `const invalid`, reach.
+"""Which values can have invalid cells: those that a PAD without `fill` or `const invalid` reaches.
 
 A rewrite that drops an operand must know that it was valid: `x * 0` is invalid where x is, not 0.
 """

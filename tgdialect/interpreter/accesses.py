@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from xdsl.dialects.func import CallOp as FuncCallOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.interpreter.movement import MOVEMENTS
 from tgdialect.ops.call import CallOp
@@ -21,6 +21,7 @@ from tgdialect.ops.marker import ContiguousBackwardOp, DetachOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
 from tgdialect.ops.properties import is_memory
+from tgdialect.ops.source import BufferOp, ParamOp
 
 _ORDERING = (AfterOp, EndOp, GroupOp, SinkOp, BarrierOp)
 """Ops that wait for their operands and read none of them."""
@@ -39,6 +40,9 @@ class Roots:
     """The memory that each view is of, found once."""
 
     _known: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    _by_slot: dict[tuple[str, int, Attribute], SSAValue] = field(
+        default_factory=dict[tuple[str, int, Attribute], SSAValue]
+    )
 
     def __getitem__(self, value: SSAValue) -> SSAValue:
         """The value that made the memory that `value` is a view of."""
@@ -47,7 +51,7 @@ class Roots:
         while value not in known:
             owner = value.owner
             if not isinstance(owner, Operation) or not is_view(owner):
-                known[value] = value
+                known[value] = self._canonical(value, owner)
                 break
             chain.append(value)
             value = owner.operands[0]
@@ -55,6 +59,12 @@ class Roots:
         for view in chain:
             known[view] = root
         return root
+
+    def _canonical(self, value: SSAValue, owner: Operation | Block) -> SSAValue:
+        """PARAMs of one slot are one memory, and so are BUFFERs of one slot and address space."""
+        if isinstance(owner, ParamOp | BufferOp):
+            return self._by_slot.setdefault((owner.name, owner.slot.data, value.type), value)
+        return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,7 @@ class Frame:
         """What stands for `value`: a tensor, or a memory of its own that holds the array."""
         if not is_memory(value):
             return Tensor(array, after)
-        memory = Memory(np.ascontiguousarray(array.materialised()), dtype_of(value))
+        memory = Memory(np.asarray(array.materialised(), order="C"), dtype_of(value))
         return replace(whole(memory), after=after)
 
     def refresh(self, view: View, after: Stores) -> View:
@@ -263,7 +263,9 @@ def _param(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 def check_parameter(op: ParamOp, value: Data) -> None:
     """An argument is within the bounds of its parameter."""
     for bound, low in ((op.min, True), (op.max, False)):
-        if bound is not None and bool(((value < bound.data) if low else (value > bound.data)).any()):
+        if bound is not None and bool(
+            ((value < bound.data) if low else (value > bound.data)).any()
+        ):
             name = op.symbol.data if op.symbol is not None else str(op.slot.data)
             raise InterpretationError(
                 f"parameter {name} is {value.flat[0]}, {'less' if low else 'greater'} than "
@@ -381,4 +383,3 @@ def allocate(shape: Sequence[int], value: SSAValue) -> Data:
     dtype = numpy_dtype_of(value)
     check_size(shape, dtype.itemsize)
     return np.zeros(tuple(shape), dtype)
-

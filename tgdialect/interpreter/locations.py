@@ -16,7 +16,7 @@ import numpy as np
 
 from tgdialect.interpreter.dtypes import Data, numpy_dtype
 from tgdialect.interpreter.movement import Movement
-from tgdialect.interpreter.values import Array, check_size
+from tgdialect.interpreter.values import Array, check_size, lifted
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import dtype_of
@@ -58,6 +58,16 @@ class Location:
     def moved(self, movement: Movement) -> Location:
         """A movement of this location."""
         return Location(self.shape, self.dtype, self.lanes, self, movement)
+
+    def lifted(self, lanes: int) -> Location:
+        """The same view of the same memory, for arrays that have `lanes` axes before their shape."""
+        if lanes == self.lanes:
+            return self
+        location = Location(self.shape, self.dtype, lanes)
+        for movement in self.movements:
+            operands = [lifted(operand, lanes) for operand in movement.operands]
+            location = location.moved(Movement(movement.op, operands, lanes))
+        return location
 
     @property
     def movements(self) -> list[Movement]:

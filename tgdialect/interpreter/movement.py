@@ -254,4 +254,3 @@ def stack(sources: Sequence[Array], lanes: int) -> Array:
         for s in sources
     ]
     return Array(data, np.stack(masks, axis=lanes))
-

@@ -25,7 +25,9 @@ from tgdialect.interpreter.values import (
     broadcast,
     broadcast_shape,
 )
+from tgdialect.interpreter.wmma import wmma
 from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.properties import dtype_of, integers, number
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BinaryDataOp, ConstOp
@@ -105,6 +107,12 @@ def _replicated(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     return Array(first(source.data), None if source.valid is None else first(source.valid))
 
 
+def _wmma(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+    """WMMA where there are no threads: of whole matrices only."""
+    assert isinstance(op, WmmaOp)
+    return wmma(op, operands, lanes, ())
+
+
 def load(op: Operation, read: Array, alt: Array | None, gate: Array | None, lanes: int) -> Array:
     """LOAD from what the buffer shows; `alt` where it is gated off. The result is all valid."""
     data = read.materialised()
@@ -123,6 +131,7 @@ PURE: dict[str, PureFunction] = {
     "tg.replicated": _replicated,
     # A device holds all of a value or a part of it, but its elements are the same everywhere.
     "tg.copy": _materialised,
+    "tg.wmma": _wmma,
     "tg.contiguous": _materialised,
     "tg.contiguous_backward": _identity,
     "tg.detach": _identity,

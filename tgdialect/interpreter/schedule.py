@@ -68,8 +68,7 @@ class Schedule:
     assumed: set[SSAValue]
     snapshots: set[SSAValue]
     unordered: dict[Operation, set[Operation]]
-    written: set[SSAValue]
-    reads: set[SSAValue]
+    roots: Roots
 
     @property
     def lanes(self) -> int:
@@ -102,8 +101,7 @@ def schedule(block: Block, *, graph: bool, assume_private: bool = True) -> Sched
         assumed,
         snapshots,
         versions.unordered if versions else {},
-        {a.root for a in all_accesses if a.writes},
-        {a.root for a in all_accesses if a.reads},
+        roots,
     )
 
 
@@ -124,7 +122,7 @@ class _Versions:
         writes = [a for a in all_accesses if a.writes]
         if not writes:
             return
-        self._number = {op: 1 << i for i, op in enumerate(dict.fromkeys(a.op for a in writes))}
+        self._number = {op: 2 << i for i, op in enumerate(dict.fromkeys(a.op for a in writes))}
         by_root: dict[SSAValue, list[Operation]] = {}
         for access in writes:
             by_root.setdefault(access.root, []).append(access.op)
@@ -169,9 +167,7 @@ class _Versions:
             if not reach & self._number[write]:
                 self.before.setdefault(write, set()).add(access.op)
 
-    def _find_unordered(
-        self, writes: Sequence[Operation], reach_of: dict[Operation, int]
-    ) -> None:
+    def _find_unordered(self, writes: Sequence[Operation], reach_of: dict[Operation, int]) -> None:
         for i, one in enumerate(writes):
             for other in writes[:i]:
                 ordered = reach_of[one] & self._number[other] or reach_of[other] & self._number[one]
@@ -181,8 +177,8 @@ class _Versions:
                     self.unordered.setdefault(other, set()).add(one)
 
 
-_AFTER = 1 << 62
-"""Set in a version that some AFTER has named, whatever it waits for."""
+_AFTER = 1
+"""The bit of a version that some AFTER has named; the bits of the writes follow."""
 
 
 # -- lanes and steps -----------------------------------------------------------------------------
@@ -234,7 +230,8 @@ def _stepped(
             if axis_type(range) in GROUP_AXES or range in private.get(root, ()):
                 continue
             inside = [use for use in uses if range in scopes.of[use.op]]
-            if len(inside) > 1 and any(use.writes for use in inside):
+            both = any(use.reads and use.writes for use in inside)
+            if both or (len(inside) > 1 and any(use.writes for use in inside)):
                 result.add(range)
     return result
 
@@ -285,6 +282,8 @@ class _Nest:
         self._sorters: dict[RangeOp | None, TopologicalSorter[Item]] = {
             level: TopologicalSorter() for level in (None, *self._stepped)
         }
+        for loop in self._loops.values():
+            self._sorters[self._level[loop]].add(loop)
         for op in block.ops:
             self._place(op)
         for op in block.ops:
@@ -292,19 +291,15 @@ class _Nest:
 
     def items(self) -> list[Item]:
         """The whole, in order."""
-        for level, sorter in self._sorters.items():
-            try:
-                order = list(sorter.static_order())
-            except CycleError as e:
-                raise InterpretationError(
-                    "cycle: the loops and the versions of memory of this kernel ask for two orders "
-                    "at once"
-                ) from e
-            if level is not None:
-                self._loops[level].body = order
-            else:
-                root = order
-        return root  # pyright: ignore[reportPossiblyUnboundVariable]
+        try:
+            for range, loop in self._loops.items():
+                loop.body = list(self._sorters[range].static_order())
+            return list(self._sorters[None].static_order())
+        except CycleError as e:
+            raise InterpretationError(
+                "cycle: the loops and the versions of memory of this kernel ask for two orders at "
+                "once"
+            ) from e
 
     def _innermost(self, ranges: Iterable[Operation]) -> RangeOp | None:
         """The innermost stepped range of a scope, which all others must enclose."""

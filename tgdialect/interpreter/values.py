@@ -75,3 +75,10 @@ def broadcast_shape(arrays: Sequence[Data]) -> tuple[int, ...]:
         raise InterpretationError(f"shapes {shapes} do not broadcast") from e
     check_size(shape, max(a.dtype.itemsize for a in arrays))
     return shape
+
+
+def lifted(array: Array, lanes: int) -> Array:
+    """An array without lane axes as one with `lanes` of them, along which it does not vary."""
+    shape = (1,) * lanes + array.data.shape
+    valid = None if array.valid is None else array.valid.reshape(shape)
+    return Array(array.data.reshape(shape), valid)

@@ -154,4 +154,3 @@ class Journal:
                 f"race: two stores that neither waits for the other write cell {cell} of "
                 f"{one.memory.name}"
             )
-

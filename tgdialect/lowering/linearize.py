@@ -18,6 +18,7 @@ from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, LinearOp, SinkOp
 from tgdialect.ops.properties import tensor
+from tgdialect.transforms.unique_storage import make_storage_unique
 
 
 class LinearizePass(ModulePass):
@@ -41,11 +42,18 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
 
     rewrite: `tg.kernel @k { graph }` -> `tg.program @k { tg.linear { ops in order } }`
     """
-    linear = LinearOp(Region(_Emitter().emit(loop_nest(kernel.body.block))))
+    graph = kernel.body.block
+    make_storage_unique(graph)
+    nest = loop_nest(graph)
+    for op in graph.ops:
+        if isinstance(op, GroupOp) and op.members:
+            # Any of its members will do to name it: they are all in order.
+            op.result.replace_all_uses_with(op.members[-1])
+    linear = LinearOp(Region(_Emitter().emit(nest)))
     program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
     program.location = linear.location = kernel.location
-    for op in reversed(list(kernel.body.block.ops)):
-        kernel.body.block.erase_op(op)
+    for op in reversed(list(graph.ops)):
+        graph.erase_op(op)
     parent = kernel.parent
     assert parent is not None
     parent.insert_op_before(program, kernel)
@@ -58,6 +66,7 @@ def linearize_function(function: FuncOp) -> None:
     block = function.body.block
     terminator = block.last_op
     assert terminator is not None
+    make_storage_unique(block)
     calls = Block()
     for _, op in loop_nest(block).walk():
         if isinstance(op, AfterOp):
@@ -96,9 +105,6 @@ class _Emitter:
             match op:
                 case AfterOp():
                     op.result.replace_all_uses_with(op.buffer)
-                case GroupOp() if op.members:
-                    # Any of its members will do to name it: they are all in order.
-                    op.result.replace_all_uses_with(op.members[-1])
                 case StoreOp() if op.gate is not None and not tensor(op.gate).get_shape():
                     self._gated_store(op, op.gate)
                 case _:

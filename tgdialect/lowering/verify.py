@@ -31,7 +31,7 @@ Rule = Callable[[Operation], None]
 
 @dataclass(frozen=True)
 class Body:
-    """The ops that a body holds, the rules that each obeys, and the bodies of those with regions."""
+    """The ops in a body, the rules that each obeys, and the bodies of those with regions."""
 
     ops: frozenset[str]
     rules: tuple[Rule, ...] = ()
@@ -161,9 +161,9 @@ def ranges_are_loops(op: Operation) -> None:
 
 
 def stores_are_not_gated(op: Operation) -> None:
-    if isinstance(op, memory.StoreOp) and op.gate is not None:
-        if not tensor(op.gate).get_shape():
-            raise VerifyException("a gated STORE is inside an IF at this level")
+    gate = op.gate if isinstance(op, memory.StoreOp) else None
+    if gate is not None and not tensor(gate).get_shape():
+        raise VerifyException("a gated STORE is inside an IF at this level")
 
 
 def arguments_are_memory(op: Operation) -> None:
@@ -200,9 +200,9 @@ def has_one(name: str) -> Rule:
 
 
 def ends_in_sink(op: Operation) -> None:
-    if isinstance(op, ordering.LinearOp):
-        if not isinstance(op.body.block.last_op, ordering.SinkOp):
-            raise VerifyException("the tg.linear of a program ends in its tg.sink")
+    last = op.body.block.last_op if isinstance(op, ordering.LinearOp) else None
+    if last is not None and not isinstance(last, ordering.SinkOp):
+        raise VerifyException("the tg.linear of a program ends in its tg.sink")
 
 
 def workspace_is_last(op: Operation) -> None:

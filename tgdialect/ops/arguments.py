@@ -30,7 +30,7 @@ def argument_attributes(argument: BlockArgument) -> Mapping[str, Attribute]:
 def integer_attribute(attributes: Mapping[str, Attribute], name: str) -> int | None:
     """An integer attribute's value, None where there is none."""
     attribute = attributes.get(name)
-    return cast(int, attribute.value.data) if isinstance(attribute, IntegerAttr) else None
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
 
 
 def dims_attribute(attributes: Mapping[str, Attribute]) -> tuple[int, ...] | None:

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import BaseAttr, EqAttrConstraint, IRDLOperation
+from xdsl.irdl.constraints import VerificationContext
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import VOID
+from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
 from tgdialect.ops.properties import is_type_written, result_type
 from tgdialect.ops.syntax import Constant, Int, Integers, Name, Signature
 
-TENSOR = BaseAttr[TensorType[Attribute]](TensorType)
+AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
+
+
+@dataclass(frozen=True)
+class OfType(BaseAttr[AttributeCovT]):
+    """A type of a class, named as users know it."""
+
+    description: str
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        if not isinstance(attr, self.attr):
+            raise VerifyException(f"expected {self.description}, got {attr}")
+
+
+TENSOR = OfType[TensorType[Attribute]](TensorType, "a tensor")
 """Constraint: a builtin tensor."""
+TUPLE = OfType(TupleType, "a !tg.tuple")
+"""Constraint: a `!tg.tuple`."""
 INDEX_SCALAR = EqAttrConstraint(TensorType(INDEX, ()))
 """Constraint: `tensor<index>`."""
 VOID_EDGE = EqAttrConstraint(VOID)
@@ -74,10 +92,11 @@ class TgOp(IRDLOperation, ABC):
         derived = result_type(self)
         if written != derived:
             raise VerifyException(
-                f"result type is written as {written}, but the operands give {derived}"
+                f"the result type is written as {written}, but the op gives {derived}"
             )
-        if isinstance(written, TensorType):
-            verify_dtype(written)
+        for value in (*self.operands, self.results[0]):
+            if is_tensor(value.type):
+                verify_dtype(value.type)
 
     def verify_rule(self) -> None:
         """The op's row in ops.md beyond its result type; raises VerifyException."""

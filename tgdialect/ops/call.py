@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -10,10 +10,9 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
-    TensorType,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import (
     AnyAttr,
     operand_def,
@@ -25,6 +24,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import (
     IsolatedFromAbove,
+    MemoryWriteEffect,
     NoTerminator,
     Pure,
     SymbolOpInterface,
@@ -33,47 +33,33 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import VOID, TupleType
-from tgdialect.ops.base import TENSOR, TgOp, Value
+from tgdialect.ops.attributes import VOID, TupleType, is_tensor
+from tgdialect.ops.base import TENSOR, TUPLE, TgOp, Value
+from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp
-from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import RangeOp, SinkOp
-from tgdialect.ops.properties import place_of
-from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.properties import place_of, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.syntax import op_definition
 
 
-def parameters(block: Block) -> list[ParamOp]:
-    """The PARAMs of a body by slot. Slots are dense, and PARAMs of one slot agree in type."""
-    by_slot: dict[int, ParamOp] = {}
-    for op in block.ops:
-        if isinstance(op, ParamOp):
-            other = by_slot.setdefault(op.slot.data, op)
-            if other.result.type != op.result.type:
-                raise VerifyException(
-                    f"slot {op.slot.data} is {other.result.type} and {op.result.type}"
-                )
-    if missing := sorted(set(range(max(by_slot, default=-1) + 1)) - set(by_slot)):
-        raise VerifyException(f"slots are not dense: there is no slot {missing[0]}")
-    return [by_slot[slot] for slot in sorted(by_slot)]
+def _accepts(parameter: Attribute, argument: Attribute) -> bool:
+    """Whether an argument has its parameter's type; `?` takes any extent, null any device."""
+    if parameter == argument or not (is_tensor(parameter) and is_tensor(argument)):
+        return parameter == argument
+    wanted, given = place_of(parameter), place_of(argument)
+    extents = parameter.get_shape(), argument.get_shape()
+    return (
+        parameter.element_type == argument.element_type
+        and len(extents[0]) == len(extents[1])
+        and all(p in (a, DYNAMIC_INDEX) for p, a in zip(*extents, strict=True))
+        and wanted.addrspace == given.addrspace
+        and (wanted.device is None or (wanted.device, wanted.axis) == (given.device, given.axis))
+    )
 
 
-def verify_argument(slot: int, parameter: Attribute, argument: Attribute) -> None:
-    """An argument has its parameter's type; `?` takes any extent, a null place any place."""
-    same = parameter == argument
-    if not same and isinstance(parameter, TensorType) and isinstance(argument, TensorType):
-        wanted, given = place_of(parameter), place_of(argument)
-        same = (
-            parameter.element_type == argument.element_type
-            and len(parameter.get_shape()) == len(argument.get_shape())
-            and all(
-                p in (a, DYNAMIC_INDEX)
-                for p, a in zip(parameter.get_shape(), argument.get_shape(), strict=True)
-            )
-            and wanted.addrspace == given.addrspace
-            and wanted.device in (None, given.device)
-        )
-    if not same:
+def _verify_argument(slot: int, parameter: Attribute, argument: Attribute) -> None:
+    if not _accepts(parameter, argument):
         raise VerifyException(f"argument {slot} is {argument}, the parameter {parameter}")
 
 
@@ -87,7 +73,7 @@ class TupleOp(TgOp):
     name = "tg.tuple"
 
     values = var_operand_def(TENSOR)
-    result = result_def(TupleType)
+    result = result_def(TUPLE)
 
     traits = traits_def(Pure())
 
@@ -106,13 +92,16 @@ class GetTupleOp(TgOp):
 
     name = "tg.gettuple"
 
-    source = operand_def(TupleType)
+    source = operand_def(TUPLE)
     index = prop_def(IntAttr)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), HasTgCanonicalization())
 
-    assembly_format = "$source custom<Int>($index) attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    assembly_format = (
+        "$source custom<Int>($index) attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
 
     def __init__(self, source: Value, index: int):
         self.infer((source,), {"index": IntAttr(index)})
@@ -123,7 +112,8 @@ class FunctionOp(TgOp):
     """FUNCTION (body, a0, a1, ...): the TUPLE that body ends in, each PARAM k being a_k.
 
     The body is isolated: it refers to its arguments by PARAMs only, has no BUFFER and no side
-    effect. A PARAM with a dynamic shape takes an argument of any extent.
+    effect. A PARAM with a dynamic shape takes an argument of any extent, and one that lives nowhere
+    an argument anywhere; the type is that of the body with its arguments' types substituted.
 
     `%1 = tg.function(%0) { %p = tg.param 0 : tensor<4xf32> ... } : tensor<4xf32> -> !tg.tuple<...>`
     """
@@ -132,7 +122,7 @@ class FunctionOp(TgOp):
 
     arguments = var_operand_def(TENSOR)
     body = region_def("single_block")
-    result = result_def(TupleType)
+    result = result_def(TUPLE)
 
     traits = traits_def(IsolatedFromAbove(), NoTerminator(), Pure())
 
@@ -146,14 +136,19 @@ class FunctionOp(TgOp):
 
     def verify_rule(self) -> None:
         params = parameters(self.body.block)
-        if len(params) > len(self.arguments):
+        if len(params) != len(self.arguments):
             raise VerifyException(
                 f"the body has {len(params)} parameters for {len(self.arguments)} arguments"
             )
-        for param, argument in zip(params, self.arguments, strict=False):
-            verify_argument(param.slot.data, param.result.type, argument.type)
+        for param, argument in zip(params, self.arguments, strict=True):
+            wanted, given = tensor(param.result), tensor(argument)
+            if place_of(wanted).addrspace is None:
+                # The body reads memory as a value, and has the type that follows from it.
+                given = tensor_type(given.element_type, given.get_shape(), place_of(wanted))
+            if not _accepts(wanted, given):
+                _verify_argument(param.slot.data, wanted, argument.type)
         for op in self.body.walk():
-            if isinstance(op, BufferOp | StoreOp | SinkOp | CallOp):
+            if isinstance(op, BufferOp | CallOp) or op.has_trait(MemoryWriteEffect):
                 raise VerifyException(f"{op.name} is not allowed in a function: it has no state")
 
 
@@ -192,9 +187,10 @@ class KernelOp(TgOp):
         return last
 
     def verify_(self) -> None:
-        _ = self.params, self.sink
-        axes: set[int] = set()
+        sink, axes = self.sink, set[int]()
         for op in self.body.block.ops:
+            if isinstance(op, SinkOp) and op is not sink:
+                raise VerifyException("a kernel has one tg.sink, its last op")
             if isinstance(op, RangeOp):
                 if op.axis.data in axes:
                     raise VerifyException(f"two ranges have axis id {op.axis.data}")
@@ -210,32 +206,30 @@ class _CalleeExists(SymbolUserOpInterface):
         callee = SymbolTable.lookup_symbol(op, op.callee)
         if callee is None:
             raise VerifyException(f"there is no symbol @{symbol}")
-        if isinstance(callee, CustomFunctionOp):
-            return
-        try:
-            types = list(_parameter_types(callee))
-        except TypeError as e:
-            raise VerifyException(f"@{symbol} is not callable") from e
-        if len(types) != len(op.arguments):
-            raise VerifyException(
-                f"@{symbol} has {len(types)} parameters, got {len(op.arguments)} arguments"
-            )
-        for slot, (parameter, argument) in enumerate(zip(types, op.arguments, strict=True)):
-            verify_argument(slot, parameter, argument.type)
+        if not isinstance(callee, CustomFunctionOp):
+            if (types := _parameter_types(callee)) is None:
+                raise VerifyException(f"@{symbol} is a {callee.name}, which is not callable")
+            if len(types) != len(op.arguments):
+                raise VerifyException(
+                    f"@{symbol} has {len(types)} parameters, got {len(op.arguments)} arguments"
+                )
+            for slot, (parameter, argument) in enumerate(zip(types, op.arguments, strict=True)):
+                _verify_argument(slot, parameter, argument.type)
         if (result := call_result_type(callee)) != op.result.type:
             raise VerifyException(f"@{symbol} gives {result}, not {op.result.type}")
 
 
-def _parameter_types(callee: Operation) -> Iterator[Attribute]:
+def _parameter_types(callee: Operation) -> Sequence[Attribute] | None:
+    """What a CALL passes; None where the op is nothing to call."""
     match callee:
         case FuncOp():
-            yield from callee.function_type.inputs
+            return callee.function_type.inputs.data
         case KernelOp():
-            yield from (p.result.type for p in callee.params)
+            return [p.result.type for p in callee.params]
         case ProgramOp():
-            yield from (p.result.type for p in parameters(callee.linear.body.block))
+            return [p.result.type for p in parameters(callee.linear.body.block)]
         case _:
-            raise TypeError(callee.name)
+            return None
 
 
 def call_result_type(callee: Operation) -> Attribute:

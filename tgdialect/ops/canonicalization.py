@@ -1,26 +1,40 @@
-"""The link from an op to its canonicalisation patterns, which are in `transforms/canonicalization`."""
+"""The link from an op to its canonicalisation patterns (`transforms/canonicalization`)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import HasCanonicalizationPatternsTrait
 
-PATTERNS: dict[str, tuple[RewritePattern, ...]] = {}
-"""Patterns by op name. `transforms/canonicalization` fills it when the dialect is loaded."""
+Patterns = Mapping[str, tuple[RewritePattern, ...]]
+"""Patterns by the name of the op they rewrite."""
+
+_sources: list[Callable[[], Patterns]] = []
+
+
+def register_patterns(source: Callable[[], Patterns]) -> None:
+    """Have `source` called for patterns when they are first asked for: they load slowly."""
+    _sources.append(source)
+
+
+@cache
+def _patterns() -> Patterns:
+    return {name: patterns for source in _sources for name, patterns in source().items()}
 
 
 @dataclass(frozen=True)
 class HasTgCanonicalization(HasCanonicalizationPatternsTrait):
-    """An op whose patterns are registered in `PATTERNS`."""
+    """An op whose patterns are registered with `register_patterns`."""
 
     def verify(self, op: Operation) -> None:
         return
 
     def get_patterns(self, op: type[Operation]) -> tuple[RewritePattern, ...]:
-        return PATTERNS.get(op.name, ())
+        return _patterns().get(op.name, ())
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:

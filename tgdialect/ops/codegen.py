@@ -6,7 +6,7 @@ import re
 import string
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint, TensorType
+from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import (
     AnyAttr,
@@ -27,11 +27,12 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import VOID, VoidType, WmmaAttr
+from tgdialect.ops.attributes import VOID, WmmaAttr, is_tensor
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, TgOp, Value
 from tgdialect.ops.dtypes import BOOL
+from tgdialect.ops.memory import verify_cells
 from tgdialect.ops.ordering import EDGE, LinearOp
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, known_index, tensor
 from tgdialect.ops.source import BinaryDataOp
 from tgdialect.ops.syntax import op_definition
 
@@ -50,7 +51,7 @@ class BarrierOp(TgOp):
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
-    assembly_format = "$dependencies attr-dict `:` type($dependencies)"
+    assembly_format = "($dependencies^)? attr-dict (`:` type($dependencies)^)?"
 
     def __init__(self, dependencies: Sequence[Value]):
         self.infer(dependencies)
@@ -94,6 +95,7 @@ class InsOp(TgOp):
             raise VerifyException(f'{self.mnemonic} does not read "target.mnemonic"')
         if instruction not in INSTRUCTIONS.get(target, {instruction}):
             raise VerifyException(f"target {target} has no instruction {instruction}")
+        verify_written_type(self.result.type)
 
 
 @op_definition
@@ -119,11 +121,8 @@ class SpecialOp(TgOp):
     def verify_rule(self) -> None:
         if not re.fullmatch(r"(gidx|lidx|idx)[0-2]", self.symbol.data):
             raise VerifyException(f"{self.symbol} is not gidx, lidx or idx and 0, 1 or 2")
-        value = self.bound.owner
-        if isinstance(value, Operation) and value.name == "tg.const":
-            bound = value.properties["value"]
-            if getattr(getattr(bound, "value", None), "data", 1) < 1:
-                raise VerifyException(f"the bound of {self.symbol} is not positive")
+        if (bound := known_index(self.bound)) is not None and bound < 1:
+            raise VerifyException(f"the bound of {self.symbol} is not positive: {bound}")
 
 
 @op_definition
@@ -182,7 +181,8 @@ class EndIfOp(TgOp):
 class WmmaOp(TgOp):
     """WMMA (A, B, acc), config: warp matrix multiply-accumulate, acc + A @ B, in acc's dtype.
 
-    `%3 = tg.wmma %0, %1, %2 config <16x8x16> : (tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>`
+    `%3 = tg.wmma %0, %1, %2 config <16x8x16>
+      : (tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>`
     """
 
     name = "tg.wmma"
@@ -210,8 +210,17 @@ class WmmaOp(TgOp):
             if tensor(operand).get_shape() != shape:
                 wanted = "x".join(str(d) for d in shape)
                 raise VerifyException(f"{label} of this wmma has shape {wanted}: {operand.type}")
-        if dtype_of(self.a) != dtype_of(self.b):
-            raise VerifyException(f"A is {dtype_of(self.a).name}, B is {dtype_of(self.b).name}")
+        a, b, accumulator = (dtype_of(operand) for operand in self.operands)
+        if a != b:
+            raise VerifyException(f"A is {a.name}, B is {b.name}")
+        if a.is_bool or a.is_float != accumulator.is_float or accumulator.bits < a.bits:
+            raise VerifyException(f"{a.name} does not accumulate in {accumulator.name}")
+
+
+def verify_written_type(type: Attribute) -> None:
+    """What INS and CUSTOM may give."""
+    if type != VOID and not is_tensor(type):
+        raise VerifyException(f"the result is a tensor or !tg.void, not {type}")
 
 
 def verify_format(fmt: str, arguments: int) -> None:
@@ -252,8 +261,7 @@ class CustomOp(TgOp):
 
     def verify_rule(self) -> None:
         verify_format(self.fmt.data, len(self.arguments))
-        if not isinstance(self.result.type, TensorType | VoidType):
-            raise VerifyException(f"a custom op gives a tensor or !tg.void, not {self.result.type}")
+        verify_written_type(self.result.type)
 
 
 @op_definition
@@ -277,15 +285,9 @@ class AtomicAddOp(TgOp):
         self.infer((buffer, value))
 
     def verify_rule(self) -> None:
-        location, value = tensor(self.buffer), tensor(self.value)
         if not is_memory(self.buffer):
-            raise VerifyException(f"ATOMICADD writes a location in memory, not {location}")
-        if location.element_type != value.element_type:
-            raise VerifyException(
-                f"the location holds {location.element_type}, the value is {value.element_type}"
-            )
-        if location.shape != value.shape:
-            raise VerifyException(f"the location is {location}, the value {value}")
+            raise VerifyException(f"ATOMICADD writes memory, not {self.buffer.type}")
+        verify_cells(self.buffer, self.value)
 
 
 @op_definition

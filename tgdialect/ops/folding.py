@@ -3,9 +3,9 @@
 The semantics are those of the design's section 6. A rule gets the dtype of the op's first operand
 and the operands' numbers (a bool is 0 or 1), and returns the result before it is rounded or
 wrapped into the result's dtype. Integers are exact. A float rule computes in f64, which rounds
-correctly to every narrower dtype (`round_to` says why); a transcendental op is folded only where its
-result is exact, since elsewhere a target may differ from Python in the last place. POW and THREEFRY
-stay for the same reason: nothing else computes them here.
+correctly to every narrower dtype (`round_to` says why); a transcendental op is folded only where
+its result is exact, since elsewhere a target may differ from Python in the last place. POW and
+THREEFRY stay for the same reason: nothing else computes them here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializationInterface
@@ -34,12 +33,52 @@ ScalarRule = Callable[..., Number | None]
 
 def _on_numbers(numeric: Callable[..., Number], logical: Callable[..., Number]) -> ScalarRule:
     """ADD, MUL and MAX of bools are or, and, or."""
-    return lambda dtype, *values: (logical if dtype.is_bool else numeric)(*values)
+
+    def rule(dtype: DType, *values: Number) -> Number:
+        return (logical if dtype.is_bool else numeric)(*values)
+
+    return rule
 
 
 def _plain(function: Callable[..., Number]) -> ScalarRule:
     """A rule that is the same for every dtype."""
-    return lambda dtype, *values: function(*values)
+
+    def rule(dtype: DType, *values: Number) -> Number:
+        return function(*values)
+
+    return rule
+
+
+def _identity(x: Number) -> Number:
+    return x
+
+
+def _select(condition: Number, a: Number, b: Number) -> Number:
+    return a if condition else b
+
+
+def _negate(x: Number) -> Number:
+    return -x
+
+
+def _or(a: int, b: int) -> int:
+    return a | b
+
+
+def _and(a: int, b: int) -> int:
+    return a & b
+
+
+def _xor(a: int, b: int) -> int:
+    return a ^ b
+
+
+def _not_less(a: Number, b: Number) -> bool:
+    return not a < b
+
+
+def _not_greater(a: Number, b: Number) -> bool:
+    return not b < a
 
 
 def _reciprocal(x: float) -> float:
@@ -97,7 +136,11 @@ def _multiply_add(dtype: DType, a: Number, b: Number, c: Number) -> Number:
 
 def _where_exact(function: Callable[[float], float | None]) -> ScalarRule:
     """A NaN gives NaN; the function says None where its result is not exact."""
-    return lambda dtype, x: x if x != x else function(x)
+
+    def rule(dtype: DType, x: float) -> float | None:
+        return x if x != x else function(x)
+
+    return rule
 
 
 def _exp2(x: float) -> float | None:
@@ -135,26 +178,26 @@ def _sin(x: float) -> float | None:
 SCALAR_RULES: dict[str, ScalarRule] = {
     "tg.recip": _plain(_reciprocal),
     "tg.trunc": _plain(_truncate),
-    "tg.cast": _plain(lambda x: x),
-    "tg.add": _on_numbers(operator.add, operator.or_),
-    "tg.mul": _on_numbers(operator.mul, operator.and_),
-    "tg.max": _on_numbers(_maximum, operator.or_),
+    "tg.cast": _plain(_identity),
+    "tg.add": _on_numbers(operator.add, _or),
+    "tg.mul": _on_numbers(operator.mul, _and),
+    "tg.max": _on_numbers(_maximum, _or),
     "tg.mod": _plain(_modulo),
     "tg.idiv": _plain(_floor_divide),
     "tg.cmplt": _plain(operator.lt),
     "tg.cmpne": _plain(operator.ne),
-    "tg.xor": _plain(operator.xor),
-    "tg.or": _plain(operator.or_),
-    "tg.and": _plain(operator.and_),
+    "tg.xor": _plain(_xor),
+    "tg.or": _plain(_or),
+    "tg.and": _plain(_and),
     "tg.shr": _shift_right,
     "tg.shl": _shift_left,
-    "tg.where": _plain(lambda p, a, b: a if p else b),
-    "tg.neg": _plain(operator.neg),
+    "tg.where": _plain(_select),
+    "tg.neg": _plain(_negate),
     "tg.sub": _plain(operator.sub),
     "tg.div": _plain(_divide),
     "tg.cmpgt": _plain(operator.gt),
-    "tg.cmpge": _plain(lambda a, b: not a < b),
-    "tg.cmple": _plain(lambda a, b: not b < a),
+    "tg.cmpge": _plain(_not_less),
+    "tg.cmple": _plain(_not_greater),
     "tg.cmpeq": _plain(operator.eq),
     "tg.not": _plain(operator.not_),
     "tg.exp2": _where_exact(_exp2),
@@ -182,7 +225,7 @@ def _into(dtype: DType, value: Number) -> Number:
 
 
 def evaluate(name: str, operand: DType, result: DType, values: Sequence[Number]) -> Number | None:
-    """The op `name` on scalars: of dtype `operand` for the first one, and `result` for what comes out.
+    """The op `name` on scalars: the first one is of dtype `operand`, what comes out of `result`.
 
     None where the op is not folded on these values.
     """

@@ -51,7 +51,7 @@ def constant(value: float) -> Interval:
 
 
 def representable(dtype: DType, lo: float, hi: float, *, nan: bool = False) -> Interval:
-    """[lo, hi] as values of `dtype`: rounded for floats; the dtype range where integers could wrap."""
+    """[lo, hi] as values of `dtype`: floats round; where integers could wrap, the dtype range."""
     if dtype.is_float:
         lo, hi = round_to(dtype, lo), round_to(dtype, hi)
         return dtype_range(dtype) if lo != lo or hi != hi else Interval(lo, hi, nan=nan)
@@ -108,7 +108,7 @@ def modulo(dtype: DType, a: Interval, b: Interval) -> Interval:
 def _modulo_part(a: Interval, b: Interval) -> Interval:
     """Modulo for a divisor of one sign."""
     if b.is_constant and a.lo // b.lo == a.hi // b.lo:
-        return Interval(*sorted((a.lo % b.lo, a.hi % b.lo)))
+        return Interval(a.lo % b.lo, a.hi % b.lo)
     if b.lo > 0:
         return a if a.within(0, b.lo - 1) else Interval(0, min(b.hi - 1, _at_most(a)))
     return a if a.within(b.hi + 1, 0) else Interval(max(b.lo + 1, _at_least(a)), 0)

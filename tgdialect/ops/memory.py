@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, UnitAttr
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyOf,
     AttrSizedOperandSegments,
@@ -14,15 +15,25 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.ir import Attribute, SSAValue
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import AddrSpace, Device
 from tgdialect.ops.base import TENSOR, VOID_EDGE, TgOp, Value
+from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import BOOL
-from tgdialect.ops.properties import device_argument, is_memory, place, show_shape, tensor
+from tgdialect.ops.properties import (
+    device_argument,
+    is_memory,
+    place,
+    same_shape,
+    shape_of,
+    show_device,
+    show_shape,
+    tensor,
+)
 from tgdialect.ops.syntax import op_definition
+from tgdialect.ops.views import is_repeated
 
 DEVICE = AnyOf((BaseAttr(StringAttr), BaseAttr(ArrayAttr)))
 """Constraint: the name of a device, or an array of names."""
@@ -39,14 +50,26 @@ def device_attribute(device: Device) -> Attribute | None:
 
 def verify_gate(gate: SSAValue, buffer: SSAValue) -> None:
     """A gate is bool, of shape () or of the buffer's shape."""
-    type = tensor(gate)
-    if type.element_type != BOOL or type.get_shape() not in ((), tensor(buffer).get_shape()):
+    type, shape = tensor(gate), shape_of(gate)
+    if type.element_type != BOOL or (shape and not same_shape(shape, shape_of(buffer))):
         raise VerifyException(f"a gate is bool, () or of the buffer's shape, not {type}")
 
 
 def segments(*sizes: int) -> DenseArrayBase[IntegerType]:
     """The property that says how many operands each variadic group has."""
     return DenseArrayBase.from_list(IntegerType(32), sizes)
+
+
+def verify_cells(buffer: SSAValue, value: SSAValue) -> None:
+    """What is written into memory has its shape and dtype."""
+    into, given = shape_of(buffer), shape_of(value)
+    if not same_shape(into, given):
+        raise VerifyException(
+            f"the buffer has shape {show_shape(into)}, the value {show_shape(given)}"
+        )
+    holds, is_of = tensor(buffer).element_type, tensor(value).element_type
+    if holds != is_of:
+        raise VerifyException(f"the buffer holds {holds}, the value is {is_of}")
 
 
 @op_definition
@@ -57,7 +80,8 @@ class LoadOp(TgOp):
     memory is made into memory. An address space makes the result memory itself.
 
     `%1 = tg.load %0 : tensor<f32, #tg.place<global>> -> tensor<f32>`
-    `%3 = tg.load %0 alt %1 gate %2 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>`
+    `%3 = tg.load %0 alt %1 gate %2
+      : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>`
     """
 
     name = "tg.load"
@@ -102,7 +126,8 @@ class LoadOp(TgOp):
             raise VerifyException(f"{self.addrspace.data!r} is not one of {', '.join(AddrSpace)}")
         if self.alt is not None and self.gate is not None:
             alt, buffer = tensor(self.alt), tensor(self.buffer)
-            if (alt.element_type, alt.shape) != (buffer.element_type, buffer.shape):
+            same = same_shape(shape_of(self.alt), shape_of(self.buffer))
+            if not same or alt.element_type != buffer.element_type:
                 raise VerifyException(f"alt is {alt}, the buffer {buffer}")
             verify_gate(self.gate, self.buffer)
 
@@ -136,16 +161,9 @@ class StoreOp(TgOp):
     def verify_rule(self) -> None:
         if not is_memory(self.buffer):
             raise VerifyException(f"STORE writes memory, not {self.buffer.type}")
-        buffer, value = tensor(self.buffer), tensor(self.value)
-        if buffer.shape != value.shape:
-            raise VerifyException(
-                f"the buffer has shape {show_shape(buffer.get_shape())}, "
-                f"the value {show_shape(value.get_shape())}"
-            )
-        if buffer.element_type != value.element_type:
-            raise VerifyException(
-                f"the buffer holds {buffer.element_type}, the value is {value.element_type}"
-            )
+        verify_cells(self.buffer, self.value)
+        if is_repeated(self.buffer):
+            raise VerifyException("the buffer is an EXPAND, of which many cells are one in memory")
         if self.gate is not None:
             verify_gate(self.gate, self.buffer)
 
@@ -154,7 +172,7 @@ class StoreOp(TgOp):
 class CopyOp(TgOp):
     """COPY (T,), device, clone?: T on another device; a tuple of devices reshards with axis 0.
 
-    `%1 = tg.copy %0 to "CPU:1" : tensor<4xf32, #tg.place<"CPU:0">> -> tensor<4xf32, #tg.place<"CPU:1">>`
+    `%1 = tg.copy %0 to "B" : tensor<4xf32, #tg.place<"A">> -> tensor<4xf32, #tg.place<"B">>`
     """
 
     name = "tg.copy"
@@ -164,7 +182,7 @@ class CopyOp(TgOp):
     forced = opt_prop_def(UnitAttr, prop_name="clone")
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), HasTgCanonicalization())
 
     assembly_format = (
         "$source `to` $device (`clone` $clone^)? attr-dict `:` type($source) `->` type($result)"
@@ -177,12 +195,9 @@ class CopyOp(TgOp):
         )
 
     def verify_rule(self) -> None:
-        target = device_argument(self)
-        if self.forced is None and target == place(self.source).device:
-            raise VerifyException(f"the source is on {target} already; `clone` copies all the same")
-        if isinstance(target, tuple):
-            shape = tensor(self.source).get_shape()
-            if not shape or shape[0] % len(target):
-                raise VerifyException(
-                    f"axis 0 of {show_shape(shape)} does not split over {len(target)} devices"
-                )
+        target, source = device_argument(self), place(self.source)
+        axis = 0 if isinstance(target, tuple) else None
+        if self.forced is None and (target, axis) == (source.device, source.axis):
+            raise VerifyException(
+                f"the source is on {show_device(target)} already; `clone` copies all the same"
+            )

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    DenseArrayBase,
-    FloatAttr,
     I64,
-    IntegerAttr,
+    DenseArrayBase,
     IntegerType,
     i1,
     i64,
@@ -37,16 +35,29 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import check_representable
-from tgdialect.ops.properties import dtype_of, number, tensor
+from tgdialect.ops.properties import (
+    Dim,
+    UnknownDim,
+    dtype_of,
+    number,
+    tensor,
+    type_of_number,
+)
 from tgdialect.ops.syntax import op_definition
 
-MixedDims = Sequence[int | SSAValue]
+MixedDims = Sequence[Dim]
 """Extents or offsets: integers, or `tensor<index>` values."""
 
 
 def split(dims: MixedDims) -> tuple[DenseArrayBase[I64], list[SSAValue]]:
     """A mixed list as the static array with markers, and the values in order."""
-    static = [DYNAMIC_INDEX if isinstance(d, SSAValue) else d for d in dims]
+    for dim in dims:
+        if isinstance(dim, UnknownDim):
+            raise VerifyException(
+                f"no index value is known for the extent of axis {dim.axis} of a {dim.value.type}; "
+                "`tg.dims` on a function's argument says it"
+            )
+    static = [d if isinstance(d, int) else DYNAMIC_INDEX for d in dims]
     return DenseArrayBase.from_list(i64, static), [d for d in dims if isinstance(d, SSAValue)]
 
 
@@ -204,8 +215,7 @@ class PadOp(WindowOp):
             return
         dtype = tensor(self.source).element_type
         value = number(self.fill)
-        type = self.fill.get_type() if isinstance(self.fill, FloatAttr | IntegerAttr) else None
-        if type != dtype:
+        if (type := type_of_number(self.fill)) != dtype:
             raise VerifyException(f"the fill is {type}, the tensor {dtype}")
         check_representable(dtype_of(self.source), value)
 

@@ -16,7 +16,8 @@ class ReplicatedOp(TgOp):
 
     T has one entry per device on that axis, as `T.expand(n, s).copy(D)` makes them.
 
-    `%1 = tg.replicated %0 axis 0 : tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4xf32, #tg.place<["A", "B"]>>`
+    `%1 = tg.replicated %0 axis 0
+      : tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4xf32, #tg.place<["A", "B"]>>`
     """
 
     name = "tg.replicated"
@@ -27,7 +28,10 @@ class ReplicatedOp(TgOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "$source `axis` custom<Int>($axis) attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    assembly_format = (
+        "$source `axis` custom<Int>($axis) attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
 
     def __init__(self, source: Value, axis: int):
         self.infer((source,), {"axis": IntAttr(axis)})

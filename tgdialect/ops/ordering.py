@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import ArrayAttr, IntAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyOf,
-    opt_prop_def,
     operand_def,
+    opt_prop_def,
     prop_def,
     region_def,
     result_def,
@@ -23,9 +23,9 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryWriteEffect, NoTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import AxisType, AxisTypeAttr, OptAttr
+from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, OptAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, TgOp, Value
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.properties import dtype_of, integer, is_memory, known_index, tensor
 from tgdialect.ops.syntax import op_definition
 
 EDGE = AnyOf((VOID_EDGE, TENSOR))
@@ -54,8 +54,19 @@ class RangeOp(TgOp):
         self.infer((bound,), {"axis": IntAttr(axis), "axis_type": AxisTypeAttr(axis_type)})
 
     def verify_rule(self) -> None:
+        if self.axis.data < 0:
+            raise VerifyException(f"axis id {self.axis.data} is negative")
         if not dtype_of(self.bound).is_integer or tensor(self.bound).get_shape():
             raise VerifyException(f"the bound of a range is an integer, not {self.bound.type}")
+        if (least := _least_known(self.bound)) is not None and least < 0:
+            raise VerifyException(f"the bound of range {self.axis.data} may be negative: {least}")
+
+
+def _least_known(bound: SSAValue) -> int | None:
+    """The value of a CONST, or the min that a PARAM declares."""
+    if isinstance(bound.owner, Operation) and bound.owner.name == "tg.param":
+        return integer(bound.owner, "min")
+    return known_index(bound)
 
 
 def dependent_ranges(root: SSAValue) -> set[RangeOp]:
@@ -78,7 +89,7 @@ def dependent_ranges(root: SSAValue) -> set[RangeOp]:
 
 def ranges_after(op: Operation, sources: Sequence[frozenset[RangeOp]]) -> frozenset[RangeOp]:
     """The ranges open in an op's result, given those open in its operands."""
-    result: frozenset[RangeOp] = frozenset().union(*sources)
+    result = frozenset[RangeOp]().union(*sources)
     if isinstance(op, RangeOp):
         return result | {op}
     closed = getattr(op, "ranges", ())
@@ -138,7 +149,8 @@ class EndOp(TgOp):
 class AfterOp(TgOp):
     """AFTER (buf, deps...): buf, once deps have executed. Assign is STORE followed by AFTER.
 
-    `%2 = tg.after %0, %1 : tensor<4xf32, #tg.place<"CPU", global>>, !tg.void`
+    `%2 = tg.after %0, %1 : (tensor<4xf32, #tg.place<"CPU", global>>, !tg.void)
+      -> tensor<4xf32, #tg.place<"CPU", global>>`
     """
 
     name = "tg.after"
@@ -149,7 +161,10 @@ class AfterOp(TgOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = "$buffer `,` $dependencies attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    assembly_format = (
+        "$buffer `,` $dependencies attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
 
     def __init__(self, buffer: Value, dependencies: Sequence[Value]):
         self.infer((buffer, *dependencies))
@@ -165,7 +180,7 @@ class AfterOp(TgOp):
 class GroupOp(TgOp):
     """GROUP (u0, u1, ...): merge several STOREs into one node, unordered.
 
-    `%2 = tg.group %0, %1 : !tg.void, !tg.void`
+    `%2 = tg.group %0, %1`
     """
 
     name = "tg.group"
@@ -214,6 +229,8 @@ class SinkOp(TgOp):
 class LinearOp(TgOp):
     """LINEAR (uops...): a total order of ops, in which RANGE/END and IF/ENDIF nest.
 
+    A value is used after it is made, and not after the block is closed that it is made in.
+
     `%0 = tg.linear { ... }`
     """
 
@@ -230,15 +247,37 @@ class LinearOp(TgOp):
         self.infer((), regions=(body,))
 
     def verify_rule(self) -> None:
-        """Each END closes the innermost open RANGEs, each ENDIF the innermost IF."""
         open_ops: list[Operation] = []
+        values: list[list[SSAValue]] = [[]]
+        closed: dict[SSAValue, bool] = {}
         for op in self.body.block.ops:
+            _verify_uses(op, closed)
             if op.name in ("tg.range", "tg.if"):
                 open_ops.append(op)
+                values.append([])
             elif op.name in ("tg.end", "tg.endif"):
-                closed = op.operands[1:] if op.name == "tg.end" else op.operands
-                for value in closed:
+                for value in op.operands[1:] if op.name == "tg.end" else op.operands:
                     if not open_ops or value.owner is not open_ops.pop():
                         raise VerifyException(f"{op.name} does not close the innermost open block")
+                    closed.update((v, True) for v in values.pop() if v.type != VOID)
+            closed.update((v, False) for v in op.results)
+            values[-1].extend(op.results)
         if open_ops:
             raise VerifyException(f"{open_ops[-1].name} is never closed")
+
+
+def _verify_uses(op: Operation, closed: dict[SSAValue, bool]) -> None:
+    """The operands that the same block makes are made before, in blocks that are open."""
+    for operand in op.operands:
+        if operand.owner.parent is not op.parent or isinstance(operand.owner, Block):
+            continue
+        if operand not in closed:
+            raise VerifyException(f"{op.name} uses {_show(operand)} before it is made")
+        if closed[operand]:
+            raise VerifyException(
+                f"{op.name} uses {_show(operand)} after the block is closed that it is made in"
+            )
+
+
+def _show(value: SSAValue) -> str:
+    return f"%{value.name_hint}" if value.name_hint else "a value"

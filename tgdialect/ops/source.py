@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from xdsl.dialects.builtin import (
     IntAttr,
@@ -10,7 +11,7 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.interfaces import HasFolderInterface
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     opt_prop_def,
@@ -36,8 +37,9 @@ from tgdialect.ops.syntax import op_definition
 
 @op_definition
 class ParamOp(TgOp):
-    """PARAM (s), slot, dtype, device?, addrspace?: a placeholder of shape s, substituted in FUNCTION.
+    """PARAM (s), slot, dtype, device?, addrspace?: a placeholder of shape s.
 
+    FUNCTION substitutes it. Slots of a body are dense, and PARAMs of one slot agree in type.
     The result type says shape, dtype, device and addrspace; an index operand gives each `?`. An
     integer scalar may have a name and bounds, which make it a symbolic dimension.
 
@@ -86,6 +88,8 @@ class ParamOp(TgOp):
     def verify_rule(self) -> None:
         if self.slot.data < 0:
             raise VerifyException(f"slot {self.slot.data} is negative")
+        if self is _first_of_kind(self):
+            parameters(self.parent)
         if self.min is None and self.max is None:
             return
         type, dtype = tensor(self.result), dtype_of(self.result)
@@ -130,14 +134,44 @@ class BufferOp(TgOp):
             raise VerifyException("a buffer needs an address space: global, local or reg")
         if place.addrspace is AddrSpace.GLOBAL and place.device is None:
             raise VerifyException("a global buffer needs a device")
-        if isinstance(place.device, tuple):
-            devices = len(place.device)
-            if place.axis != 0:
-                raise VerifyException(f"a buffer on {devices} devices is sharded on axis 0")
-            if not type.get_shape() or type.get_shape()[0] % devices:
-                raise VerifyException(
-                    f"axis 0 of {type} does not split into {devices} equal shards"
-                )
+        if isinstance(place.device, tuple) and place.axis != 0:
+            raise VerifyException(f"a buffer on {len(place.device)} devices is sharded on axis 0")
+        if self is _first_of_kind(self):
+            _by_slot(op for op in _siblings(self) if isinstance(op, BufferOp))
+
+
+def _siblings(op: Operation) -> Iterable[Operation]:
+    return () if op.parent is None else op.parent.ops
+
+
+def _first_of_kind(op: Operation) -> Operation | None:
+    """The first op of the same class in the block: the one that checks them all."""
+    return next((other for other in _siblings(op) if type(other) is type(op)), None)
+
+
+SlotT = TypeVar("SlotT", ParamOp, BufferOp)
+
+
+def _by_slot(ops: Iterable[SlotT]) -> dict[int, SlotT]:
+    """The first op of each slot; those of one slot agree in type."""
+    by_slot: dict[int, SlotT] = {}
+    for op in ops:
+        other = by_slot.setdefault(op.slot.data, op)
+        if other.result.type != op.result.type:
+            raise VerifyException(
+                f"slot {op.slot.data} is {other.result.type} and {op.result.type}"
+            )
+    return by_slot
+
+
+def parameters(block: Block | None) -> list[ParamOp]:
+    """The PARAMs of a body by slot. Slots are dense, and PARAMs of one slot agree in type."""
+    by_slot = _by_slot(op for op in (block.ops if block else ()) if isinstance(op, ParamOp))
+    slots = sorted(by_slot)
+    if slots != list(range(len(slots))):
+        missing = next(i for i, slot in enumerate(slots) if slot != i)
+        raise VerifyException(f"slots are not dense: there is no slot {missing}")
+    return [by_slot[slot] for slot in slots]
 
 
 @op_definition

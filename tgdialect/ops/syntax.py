@@ -8,13 +8,13 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     DenseArrayBase,
     FloatAttr,
     IntAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
-    TensorType,
     i1,
     i64,
 )
@@ -34,7 +34,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.attributes import InvalidAttr, is_tensor
 from tgdialect.ops.dtypes import DTYPES, dtype_names, number_attribute, round_to
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
@@ -165,13 +165,15 @@ class Name(CustomDirective):
 
 
 _NONFINITE = {"nan": math.nan, "inf": math.inf}
+_BOOLS = {"true": True, "false": False}
 
 
 @irdl_custom_directive
 class Constant(CustomDirective):
     """A number and the tensor type that says its dtype: `1.5 : tensor<f32>`.
 
-    Beside MLIR's spellings there are `nan`, `inf`, `-inf` and `invalid`.
+    Beside MLIR's spellings there are `nan`, `inf`, `-inf` and `invalid`. As in MLIR, a hexadecimal
+    number for a float dtype is its bits, and `true` and `false` are of dtype i1.
     """
 
     value: AttributeVariable
@@ -180,28 +182,34 @@ class Constant(CustomDirective):
     def parse(self, parser: Parser, state: ParsingState) -> None:
         position = parser.pos
         negative = parser.parse_optional_punctuation("-") is not None
-        keyword = parser.parse_optional_keyword_in((*_NONFINITE, "invalid"))
-        number: int | float | None = None
-        if keyword is None:
-            number = parser.parse_number(allow_boolean=not negative)
+        is_bits = parser.lexer.input.slice(parser.pos, parser.pos + 2) in ("0x", "0X")
+        words = _NONFINITE if negative else (*_NONFINITE, *_BOOLS, "invalid")
+        value = parser.parse_optional_keyword_in(words)
+        if value is None:
+            value = parser.parse_number(context_msg=", nan, inf or invalid")
         end = parser.pos
         parser.parse_punctuation(":")
         self.type.parse(parser, state)
         ((type,),) = (t for t in state.result_types if t is not None)
+        dtype = type.element_type if is_tensor(type) else type
         try:
-            self.value.set(state, self._attribute(type, keyword, number, negative))
+            self.value.set(state, self._attribute(dtype, value, negative, is_bits))
         except VerifyException as e:
             parser.raise_error(str(e), at_position=position, end_position=end)
 
     @staticmethod
     def _attribute(
-        type: Attribute, keyword: str | None, number: float | None, negative: bool
+        dtype: Attribute, value: str | float, negative: bool, is_bits: bool
     ) -> Attribute:
-        dtype = type.element_type if isinstance(type, TensorType) else type
-        if keyword == "invalid":
+        if value == "invalid":
             return InvalidAttr(dtype)
-        if number is None:
-            number = _NONFINITE[keyword or ""]
+        if isinstance(value, str) and value in _BOOLS:
+            if dtype != i1:
+                raise VerifyException(f"{value} is not representable in {dtype}")
+            return literal(_BOOLS[value], dtype)
+        number = _NONFINITE[value] if isinstance(value, str) else value
+        if is_bits and isinstance(number, int) and isinstance(dtype, AnyFloat):
+            number = _from_bits(number, dtype)
         return literal(-number if negative else number, dtype)
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
@@ -219,8 +227,17 @@ class Constant(CustomDirective):
         self.type.print(printer, state, op)
 
 
+def _from_bits(bits: int, dtype: AnyFloat) -> float:
+    """The float with these bits."""
+    size = dtype.compile_time_size
+    if bits >> 8 * size:
+        raise VerifyException(f"{bits:#x} has more than the {8 * size} bits of {dtype}")
+    (value,) = dtype.unpack(bits.to_bytes(size, "little"), 1)
+    return value
+
+
 def literal(value: float, dtype: Attribute) -> Attribute:
-    """A number that was written down, as an attribute of `dtype`: floats round, integers must fit."""
+    """A number that was written, as an attribute of `dtype`: floats round, integers must fit."""
     row = DTYPES.get(dtype)
     if row is None:
         raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")

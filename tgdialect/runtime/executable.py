@@ -211,7 +211,9 @@ def _check_scalar(parameter: Parameter, value: Any) -> int:
 
 
 def _as_input(parameter: Parameter, value: Any) -> Array:
-    array = np.asarray(value) if not hasattr(value, "__dlpack__") else np.from_dlpack(value)
+    # NumPy's own arrays go straight: DLPack has no bf16 and fp8 of ml_dtypes.
+    foreign = hasattr(value, "__dlpack__") and not isinstance(cast(object, value), np.ndarray)
+    array: Array = np.from_dlpack(value) if foreign else np.asarray(value)
     if array.dtype != parameter.dtype:
         raise TypeError(f"{parameter.name} is {parameter.dtype}, got {array.dtype}")
     if not parameter.by_reference:

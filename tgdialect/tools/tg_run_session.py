@@ -5,12 +5,12 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -44,6 +44,7 @@ from tgdialect.tools.tg_run_values import (
 Executor = Callable[[Sequence[Array]], tuple[Array, ...]]
 """Runs the entry on its inputs, as often as it is called."""
 
+_ALLOCATED = frozenset({"tg.output", "tg.workspace", "tg.buffer"})
 _BENCHMARK_SECONDS = 1.0
 _LONG_SECONDS = 10.0
 _MAX_REPETITIONS = 10_000
@@ -115,12 +116,16 @@ def find_entry(module: ModuleOp, name: str | None) -> FuncOp:
 
 
 def find_parameters(entry: FuncOp) -> list[Parameter]:
-    """The inputs of the entry: its arguments, then the PARAMs of its body by slot."""
-    attributes = entry.arg_attrs.data if entry.arg_attrs else ()
+    """The inputs of the entry: its arguments, then the PARAMs of its body by slot.
+
+    Arguments that a stage has made out of results and BUFFERs are not inputs.
+    """
     inputs: list[tuple[str | None, SSAValue]] = []
     for argument in entry.args:
-        name = attributes[argument.index].data.get("tg.name") if attributes else None
-        inputs.append((name.data if isinstance(name, StringAttr) else None, argument))
+        attributes = argument_attributes(entry, argument)
+        name = attributes.get("tg.name")
+        if _ALLOCATED.isdisjoint(attributes):
+            inputs.append((name.data if isinstance(name, StringAttr) else None, argument))
     params = {op.slot.data: op for op in entry.body.block.ops if isinstance(op, ParamOp)}
     for _, op in sorted(params.items()):
         inputs.append((None if op.symbol is None else op.symbol.data, op.result))
@@ -135,16 +140,22 @@ def find_parameters(entry: FuncOp) -> list[Parameter]:
             position,
             name or value.name_hint,
             _tensor_type(entry, value.type),
-            tuple(None if isinstance(d, int) else positions.get(d) for d in shape_of(value)),
+            tuple(positions.get(d) if isinstance(d, SSAValue) else None for d in shape_of(value)),
             bounds[value],
         )
         for position, (name, value) in enumerate(inputs)
     ]
 
 
+def argument_attributes(entry: FuncOp, argument: BlockArgument) -> Mapping[str, Attribute]:
+    """What the signature says of an argument beside its type."""
+    return entry.arg_attrs.data[argument.index].data if entry.arg_attrs else {}
+
+
 def find_results(entry: FuncOp) -> list[TensorType[Attribute]]:
-    """The types of what the entry returns."""
-    return [_tensor_type(entry, type) for type in entry.function_type.outputs]
+    """The types of what the entry returns, and of the arguments that were results once."""
+    outputs = (a.type for a in entry.args if "tg.output" in argument_attributes(entry, a))
+    return [_tensor_type(entry, type) for type in (*entry.function_type.outputs, *outputs)]
 
 
 def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -13,7 +13,14 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
-from tgdialect.ops.properties import Shape, shape_of, show_shape
+from tgdialect.ops.properties import (
+    Shape,
+    UnknownDim,
+    same_shape,
+    shape_of,
+    show_shape,
+    tensor,
+)
 
 Known = dict[tuple[Block | None, SSAValue, Shape], SSAValue]
 """The values broadcast so far, by block and shape."""
@@ -44,16 +51,12 @@ class ExplicitBroadcastPass(ModulePass):
 
 def broadcast_operands(op: ElementwiseOp, known: Known) -> None:
     """Expand the operands of one op, in place. Raises PassFailedException for an unknown extent."""
-    if not isinstance(result := op.result.type, TensorType):
-        return
     for index, operand in enumerate(op.operands):
-        type = operand.type
-        if not isinstance(type, TensorType):
-            continue
-        if result.has_static_shape() and type.get_shape() == result.get_shape():
+        static = tensor(op.result)
+        if static.has_static_shape() and static.shape == tensor(operand).shape:
             continue
         target, source = shape_of(op.result), shape_of(operand)
-        if source == target:
+        if same_shape(source, target):
             continue
         key = (op.parent, operand, target)
         if key not in known:
@@ -63,17 +66,20 @@ def broadcast_operands(op: ElementwiseOp, known: Known) -> None:
 
 def _broadcast(op: Operation, operand: SSAValue, source: Shape, target: Shape) -> SSAValue:
     """`operand` of shape `source` as a value of shape `target`, made before `op`."""
-    for dim in (*source, *target):
-        if isinstance(dim, SSAValue) and isinstance(dim.type, TensorType) and dim.type.get_shape():
-            raise PassFailedException(
-                f"{op.name} broadcasts {show_shape(source)} to {show_shape(target)}, "
-                "whose dynamic extent is not known to come from an index value"
-            )
-    value = operand
-    padded = (1,) * (len(target) - len(source)) + source
-    if padded != source:
-        value = _insert(ReshapeOp(value, padded), op)
-    return value if padded == target else _insert(ExpandOp(value, target), op)
+    padded = (1,) * (len(target) - len(source)) + _known(source, op)
+    value = operand if len(padded) == len(source) else _insert(ReshapeOp(operand, padded), op)
+    return value if same_shape(padded, target) else _insert(ExpandOp(value, _known(target, op)), op)
+
+
+def _known(shape: Shape, op: Operation) -> tuple[int | SSAValue, ...]:
+    """A shape whose dynamic extents are all index values."""
+    known = tuple(dim for dim in shape if not isinstance(dim, UnknownDim))
+    if len(known) < len(shape):
+        raise PassFailedException(
+            f"{op.name} broadcasts with {show_shape(shape)}, but no index value gives the extent: "
+            "a function argument says which with `tg.dims`"
+        )
+    return known
 
 
 def _insert(new: ReshapeOp | ExpandOp, op: Operation) -> SSAValue:

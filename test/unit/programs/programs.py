@@ -134,7 +134,8 @@ def softmax(r: int, c: int) -> Program:
 
 def matmul_softmax(m: int, k: int, n: int) -> Program:
     rng = np.random.default_rng(6)
-    a, b = _normal(rng, m, k), _normal(rng, k, n)
+    # Scores of about 1: softmax multiplies the relative error of a score by the score.
+    a, b = _normal(rng, m, k) / np.float32(math.sqrt(max(k, 1))), _normal(rng, k, n)
     module = function(
         [((m, k), F32), ((k, n), F32)], lambda a, b: normalized_exponentials(matmul(a, b))
     )

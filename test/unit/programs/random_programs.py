@@ -260,12 +260,12 @@ class Generator:
 
     def expand(self) -> Value:
         x = self.pick(exact=False)
-        room = MAX_ELEMENTS // max(x.size, 1)
+        room = max(MAX_ELEMENTS // max(x.size, 1), 1)
         shape = list(x.shape)
         for axis, extent in enumerate(shape):
             if extent == 1 and self.boolean():
                 shape[axis] = self.integer(0 if self.integer(0, 9) == 9 else 1, min(room, 4))
-                room //= max(shape[axis], 1)
+                room = max(room // max(shape[axis], 1), 1)
         return self.add(mv.ExpandOp(x.expression.value, shape), x)
 
     def pad(self) -> Value:
@@ -294,14 +294,14 @@ class Generator:
         """Indices are constants, in range or just out of it, or integers of the pool."""
         x = self.pick(exact=False)
         indices: list[Value] = []
-        room = MAX_ELEMENTS // max(x.size, 1)
+        room = max(MAX_ELEMENTS // max(x.size, 1), 1)
         for extent in x.shape[: self.integer(0, len(x.shape))]:
             if self.boolean():
                 index = self.pick(vector_of_integers(room))
             else:
                 number = self.integer(-1, extent)
                 index = self.add(ConstOp(number, INDEX))
-            room //= max(index.size, 1)
+            room = max(room // max(index.size, 1), 1)
             indices.append(index)
         # An index that is invalid reads a valid 0.
         op = mv.IndexOp(x.expression.value, [i.expression.value for i in indices])
@@ -332,7 +332,7 @@ class Generator:
             for d, row in DTYPES.items()
             if not row.is_bool
             and (row.itemsize == x.row.itemsize or (x.shape and bytes % row.itemsize == 0))
-            and x.size * x.row.itemsize // row.itemsize <= MAX_ELEMENTS
+            and x.size * x.row.itemsize // row.itemsize <= max(MAX_ELEMENTS, x.size)
         ]
         return self.add(mv.BitcastOp(x.expression.value, self.choose(fitting)), x)
 

@@ -82,5 +82,5 @@ def test_threefry_reference():
         ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),
         ((0x243F6A88, 0x85A308D3), (0x13198A2E, 0x03707344), (0xC4923A9C, 0x483DF7A0)),
     ):
-        packed = [np.array(low | high << 32, np.uint64) for low, high in (counter, key, expected)]
+        packed = [np.array([low | high << 32], np.uint64) for low, high in (counter, key, expected)]
         assert programs.threefry2x32(packed[0], packed[1]) == packed[2]

@@ -7,7 +7,9 @@ from itertools import product
 from typing import NamedTuple
 
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.tile import Axes, Tile, is_expanded, is_loop
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr, ReduceKind
 from tgdialect.ops.base import TgOp
@@ -73,7 +75,7 @@ def expand_reductions(tile: Tile, group: Sequence[ReduceOp]) -> None:
 def _accumulate(tile: Tile, op: ReduceOp, loops: Sequence[SSAValue]) -> Accumulator:
     """The accumulator of a REDUCE: its initial STORE, and the STORE in the loops."""
     kind, value = op.kind.data, _widened(tile, op)
-    parts = list(_lanes(tile, op, value)) if is_in_order(op) else [_reduced(tile, op, value)]
+    parts = list(_lanes(tile, op, value)) if _is_in_order(op) else [_reduced(tile, op, value)]
     axes, dtype = tile.axes(parts[0]), tensor(value).element_type
     place = tensor_type(dtype, tile.shape(axes), _REGISTER)
     buffer = tile.emit(BufferOp(tile.new_slot(), place), axes)
@@ -89,10 +91,16 @@ def _accumulate(tile: Tile, op: ReduceOp, loops: Sequence[SSAValue]) -> Accumula
     return Accumulator(op, buffer, axes, tile.emit(StoreOp(version, result)))
 
 
-def is_in_order(op: ReduceOp) -> bool:
+def _is_in_order(op: ReduceOp) -> bool:
     """Whether the order of accumulation can be seen: on floats, where it is asked for."""
     dtype = DTYPES[tensor(op.source).element_type]
-    return op.ordered is not None and dtype.is_float and op.kind.data is not ReduceKind.MAX
+    if op.ordered is None or not dtype.is_float or op.kind.data is ReduceKind.MAX:
+        return False
+    kinds = [is_expanded(axis) for axis in closed_ranges(op)]
+    if kinds != sorted(kinds):
+        message = "an ordered REDUCE over a loop inside an UNROLL range would not be in order"
+        raise locate(PassFailedException(message), op)
+    return True
 
 
 def _widened(tile: Tile, op: ReduceOp) -> SSAValue:

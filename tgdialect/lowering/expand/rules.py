@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial, reduce
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -33,6 +34,7 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import UnknownDim, shape_of, tensor
+from tgdialect.ops.source import ConstOp
 
 
 class Rules:
@@ -54,7 +56,8 @@ class Rules:
             return
         else:
             new = self._rule(op)(self, op, *operands)
-        new.name_hint = op.results[0].name_hint
+        if new.name_hint is None:
+            new.name_hint = op.results[0].name_hint
         tile.values[op.results[0]] = new
 
     def _move(self, op: TgOp, operands: list[SSAValue]) -> None:
@@ -63,6 +66,8 @@ class Rules:
         if operands != list(op.operands):
             op.operands = operands
         self.tile.block.add_op(op)
+        if isinstance(op, ConstOp):
+            self.tile.reuse(op)
 
     def _rule(self, op: TgOp) -> Callable[..., SSAValue]:
         for kind, rule in self.RULES:
@@ -108,29 +113,30 @@ class Rules:
         INDEX would take the product of indices that share an axis, and here they go together.
         """
         tile = self.tile
-        flat = tile.constant(0)
-        total: SSAValue | None = None
+        flat: SSAValue | None = None
         exists: SSAValue | None = None
+        dims: list[SSAValue] = []
         for old, index, extent in zip(op.indices, indices, shape_of(op.source), strict=True):
             if tensor(index).element_type != INDEX:
                 index = tile.emit(CastOp(index, INDEX), tile.axes(index))
             assert not isinstance(extent, UnknownDim)
             dim = tile.constant(extent) if isinstance(extent, int) else extent
+            dims.append(dim)
             if not isinstance(extent, int) or not self._intervals[old].within(0, extent - 1):
                 start = tile.elementwise(CmpGeOp, index, tile.constant(0))
                 inside = tile.elementwise(AndOp, start, tile.elementwise(CmpLtOp, index, dim))
                 exists = inside if exists is None else tile.elementwise(AndOp, exists, inside)
-            if total is None:
-                flat, total = index, dim
-            else:
-                flat = tile.elementwise(AddOp, tile.elementwise(MulOp, flat, dim), index)
-                total = tile.elementwise(MulOp, total, dim)
+            if flat is not None:
+                index = tile.elementwise(AddOp, tile.elementwise(MulOp, flat, dim), index)
+            flat = index
+        assert flat is not None
         if exists is not None:
             flat = tile.elementwise(WhereOp, exists, flat, tile.constant(-1))
         shape = tensor(source).get_shape()
-        is_static = DYNAMIC_INDEX not in shape
-        view = ReshapeOp(source, [math.prod(shape) if is_static or total is None else total])
-        return tile.emit(view), flat
+        size: int | SSAValue = math.prod(shape)
+        if DYNAMIC_INDEX in shape:
+            size = reduce(partial(tile.elementwise, MulOp), dims)
+        return tile.emit(ReshapeOp(source, [size])), flat
 
     def _load(self, op: LoadOp, buffer: SSAValue, *alt_and_gate: SSAValue) -> SSAValue:
         axes = self.tile.union((buffer, *alt_and_gate))

@@ -20,6 +20,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.private_ranges import closed_ranges, make_ranges_private
+from tgdialect.transforms.unique_storage import make_storage_unique
 
 Groups = dict[ReduceOp, list[ReduceOp]]
 """The REDUCEs that share their loops with a REDUCE, itself included."""
@@ -44,6 +45,7 @@ def expand_kernel(kernel: KernelOp) -> None:
     written in a way that no order of the loops allows.
     """
     old = kernel.body.block
+    make_storage_unique(old)
     make_ranges_private(old, is_loop)
     ops = needed_ops(old)
     tile = Tile(ops)

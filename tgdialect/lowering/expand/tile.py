@@ -19,7 +19,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import ExpandOp, ReshapeOp, StackOp
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import number
+from tgdialect.ops.properties import number, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.transforms.private_ranges import closed_ranges, open_ranges
@@ -100,6 +100,12 @@ class Tile:
         if (known := self._constants.get(key)) is None:
             known = self._constants[key] = self.emit(ConstOp(value, dtype))
         return known
+
+    def reuse(self, constant: ConstOp) -> None:
+        """An index constant that is there already need not be made again."""
+        dtype = tensor(constant.result).element_type
+        if dtype == INDEX:
+            self._constants.setdefault((number(constant.value), dtype), constant.result)
 
     def new_slot(self) -> int:
         self._slots += 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
@@ -95,6 +95,8 @@ class _Rangeifier:
         index = builder.ranges(shape_of(op.buffer), AxisType.LOOP)
         where = builder.locate(op.buffer, index)
         cell = builder.cell(op.value, index)
+        if self.is_output(leaf):
+            cell = Cell(materialised(builder, cell), None)
         gate = None
         if op.gate is not None:
             gated = builder.cell(op.gate, index if tensor(op.gate).get_shape() else ())
@@ -105,6 +107,15 @@ class _Rangeifier:
             return self.store_through_copy(op)
         effect = builder.store(where, cell, gate)
         return self.call(builder, builder.finish(self.next_name(), [effect], index), [leaf])
+
+    def is_output(self, leaf: SSAValue) -> bool:
+        """Whether memory is a result of the function: it holds 0 where that is invalid."""
+        attributes = self.function.arg_attrs
+        return (
+            attributes is not None
+            and isinstance(leaf, BlockArgument)
+            and "tg.output" in attributes.data[leaf.index].data
+        )
 
     def store_through_copy(self, op: StoreOp) -> SSAValue:
         """A STORE whose value reads other cells of the buffer: they must all be read first."""

@@ -56,6 +56,10 @@ class Bounds:
             conditions += self._unproven(index, extent, intervals)
         return self._scalars.all_of(conditions)
 
+    def is_positive(self, extent: Index) -> bool:
+        """Whether an extent is proven to be 1 or more."""
+        return (extent if isinstance(extent, int) else self._intervals[None][extent].lo) >= 1
+
     def _under(self, gate: SSAValue | None) -> MinMax:
         if (known := self._intervals.get(gate)) is None:
             assert gate is not None

@@ -1,7 +1,7 @@
 """Cells of memory: from the index in a view to one flat index into a buffer.
 
-A view is a chain of movement ops, and INDEX, from a PARAM or BUFFER, with AFTERs in between. Each step
-turns the index of a cell in its result into that of the same cell in its source.
+A view is a chain of movement ops, INDEX among them, from a PARAM or BUFFER, with AFTERs in between.
+Each step turns the index of a cell in its result into that of the same cell in its source.
 """
 
 from __future__ import annotations
@@ -26,8 +26,16 @@ from tgdialect.ops.movement import (
     ShrinkOp,
 )
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import Shape, dtype_of, integers, place, shape_of, tensor, tensor_type
-from tgdialect.ops.properties import window
+from tgdialect.ops.properties import (
+    Shape,
+    dtype_of,
+    integers,
+    place,
+    shape_of,
+    tensor,
+    tensor_type,
+    window,
+)
 from tgdialect.ops.source import BufferOp, ParamOp
 
 Cell = Sequence[Index]
@@ -37,11 +45,12 @@ Cell = Sequence[Index]
 class Location(NamedTuple):
     """Where a cell is, and what must hold for it to exist."""
 
-    reference: SSAValue
-    """The INDEX of a one-dimensional view."""
+    view: SSAValue
+    """The buffer, with one axis, after what it waits for."""
+    position: Index
     checks: Sequence[Check]
     extent: Index
-    """The number of elements of the buffer."""
+    """The number of elements of the view."""
 
 
 class Locations:
@@ -72,8 +81,7 @@ class Locations:
         param = self._scalars.append(op.rebuild([self._dependencies[d][0] for d in op.dims]))
         shape = self.shape(op.result)
         if len(shape) != 1:
-            size = self.size(shape)
-            param = self._scalars.append(ReshapeOp(param, (size,)))
+            param = self._scalars.append(ReshapeOp(param, (self.size(shape),)))
         stored = TYPES[self._narrow.stored_dtype(dtype_name(op.result))]
         if stored != tensor(op.result).element_type:
             param = self._scalars.append(BitcastOp(param, stored))
@@ -147,21 +155,24 @@ class Locations:
         shape = self.shape(value)
         extent = self.size(shape)
         if walk.flat is None:
-            index = self._scalars.index(self.flattened(walk.cell, shape))
+            index = self.flattened(walk.cell, shape)
             walk.checks += zip(walk.cell, shape, strict=True)
         else:
-            index = self._scalars.index(walk.flat)
+            index = walk.flat
             extent = self._scalars.idiv(
                 self._scalars.mul(extent, dtype_of(value).itemsize), dtype_of(memory).itemsize
             )
-            walk.checks.append((walk.flat, extent))
+            walk.checks.append((index, extent))
         view = self._after(value, afters)
         stored = TYPES[self._narrow.stored_dtype(dtype_name(memory))]
         if tensor(view).element_type != stored:
             view = self._scalars.emit(BitcastOp, (view,), {"dtype": stored})
-        type = tensor_type(stored, (), place(view))
-        reference = self._scalars.emit(IndexOp, (view, index), type=type)
-        return Location(reference, walk.checks, extent)
+        return Location(view, index, walk.checks, extent)
+
+    def reference(self, view: SSAValue, index: Index) -> SSAValue:
+        """The INDEX of a cell."""
+        type = tensor_type(tensor(view).element_type, (), place(view))
+        return self._scalars.emit(IndexOp, (view, self._scalars.index(index)), type=type)
 
     def flattened(self, cell: Cell, shape: Sequence[Index]) -> Index:
         """The row-major position: the sum of each index times the size of what it steps over."""

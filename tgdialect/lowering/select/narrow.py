@@ -1,7 +1,7 @@
 """Narrow floats (f16, bf16, fp8): stored as they are, computed in f32.
 
-A value of a narrow dtype is an f32 in a register, rounded to the dtype after every op. What memory
-holds of it, its stored form, is the narrow float itself where the target converts it, else its bits.
+A value of a narrow dtype is an f32 in a register, rounded to the dtype after every op. Its stored
+form, which memory holds, is the narrow float itself where the target converts it, else its bits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ EXACT = frozenset(("neg", "max", "trunc", "where"))
 
 
 class NarrowFloats:
-    """Conversion between the two forms, which are remembered: what was loaded is stored as it was."""
+    """The two forms of values. They are remembered: what was loaded is stored as it was."""
 
     def __init__(self, scalars: Scalars) -> None:
         self._scalars = scalars
@@ -68,12 +68,13 @@ class NarrowFloats:
         wide = wide_float(Value(self._scalars, value, dtype_name(value)))
         return self.rounded(wide.handle, dtype)
 
-    def chosen(
-        self, condition: SSAValue, a: SSAValue, b: SSAValue, result: SSAValue, dtype: Dtype
+    def choose(
+        self, result: SSAValue, condition: SSAValue, a: SSAValue, b: SSAValue, dtype: Dtype
     ) -> None:
-        """`result` is WHERE on the register forms: choose between the stored forms as well."""
-        pair = self._stored.get((a, dtype)), self._stored.get((b, dtype))
-        if pair[0] is not None and pair[1] is not None:
-            type = self.stored_dtype(dtype)
-            where = self._scalars.apply("where", (condition, pair[0], pair[1]), type)
-            self._stored[result, dtype] = where
+        """`result` is WHERE on register forms: choose between the stored forms too, if known."""
+        stored = self._stored.get((a, dtype)), self._stored.get((b, dtype))
+        if stored[0] is not None and stored[1] is not None:
+            operands = condition, stored[0], stored[1]
+            self._stored[result, dtype] = self._scalars.apply(
+                "where", operands, self.stored_dtype(dtype)
+            )

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.ops.elementwise import DECOMPOSED
 from tgdialect.transforms.decompose import NAMES as DECOMPOSABLE
-from tgdialect.transforms.soft_float import NARROW_FORMATS
 
 
 @dataclass(frozen=True)
@@ -41,9 +39,6 @@ _FEATURES: dict[str, dict[str, frozenset[str]]] = {
     "f16c": {"converted": frozenset(("f16",))},
 }
 """What a feature of a CPU, in LLVM's spelling, adds to the fields of its target."""
-
-assert _CPU_NATIVE <= {op.name.removeprefix("tg.") for op in DECOMPOSED}
-assert all(name in NARROW_FORMATS for f in _FEATURES.values() for name in f.get("converted", ()))
 
 
 def target_ops(target: str, features: Collection[str] = ()) -> TargetOps:

@@ -35,6 +35,7 @@ from tgdialect.ops.properties.table import (
 from tgdialect.ops.properties.values import (
     dtype_of,
     dtype_row,
+    integer,
     integers,
     is_memory,
     mixed,
@@ -43,6 +44,7 @@ from tgdialect.ops.properties.values import (
     place_of,
     tensor,
     tensor_type,
+    type_of_number,
 )
 
 __all__ = [
@@ -55,6 +57,7 @@ __all__ = [
     "device_argument",
     "dtype_of",
     "dtype_row",
+    "integer",
     "integers",
     "is_memory",
     "is_type_written",
@@ -74,5 +77,6 @@ __all__ = [
     "show_shape",
     "tensor",
     "tensor_type",
+    "type_of_number",
     "window",
 ]

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.properties.values import dtype_of, dtype_row, tensor
+from tgdialect.ops.properties.values import dtype_of, dtype_row, tensor, type_of_number
 
 DTypeRule = Callable[[Operation], Attribute]
 
@@ -40,11 +37,7 @@ def written(op: Operation) -> Attribute:
 
 def constant(op: Operation) -> Attribute:
     value = op.properties["value"]
-    if isinstance(value, InvalidAttr):
-        return value.dtype
-    if isinstance(value, FloatAttr | IntegerAttr):
-        return cast("FloatAttr | IntegerAttr", value).type
-    raise VerifyException(f"{value} is not a number")
+    return value.dtype if isinstance(value, InvalidAttr) else type_of_number(value)
 
 
 def always(dtype: Attribute) -> DTypeRule:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, IntAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops import intervals
+from tgdialect.ops.arguments import argument_attributes, dims_attribute
 from tgdialect.ops.attributes import VOID, PlaceAttr, TupleType, is_tensor
 from tgdialect.ops.dtypes import BOOL, INDEX, UI8, UI64
 from tgdialect.ops.properties import axis, device, dtype, min_max, shape
@@ -278,15 +279,10 @@ def _unknown_shape(value: SSAValue) -> Shape:
 def _argument_shape(argument: SSAValue, block: Block) -> Shape:
     """A function argument says which index arguments its `?` are: `{tg.dims = array<i64: 0>}`."""
     assert isinstance(argument, BlockArgument)
-    function = block.parent_op()
-    attributes = None if function is None else function.properties.get("arg_attrs")
-    dims = None
-    if isinstance(attributes, ArrayAttr):
-        dims = cast(Any, attributes).data[argument.index].data.get("tg.dims")
-    if not isinstance(dims, DenseArrayBase):
+    positions = dims_attribute(argument_attributes(argument))
+    if positions is None:
         return _unknown_shape(argument)
     static = tensor(argument).get_shape()
-    positions = cast("tuple[int, ...]", cast(Any, dims).get_values())
     if static.count(DYNAMIC_INDEX) != len(positions):
         raise VerifyException(
             f"tg.dims names {len(positions)} arguments for the "

@@ -98,6 +98,13 @@ def number(value: Attribute) -> int | float:
     raise VerifyException(f"{value} is not a number")
 
 
+def type_of_number(value: Attribute) -> Attribute:
+    """The type of an integer or float attribute."""
+    if isinstance(value, IntegerAttr | FloatAttr):
+        return cast("IntegerAttr | FloatAttr", value).type
+    raise VerifyException(f"{value} is not a number")
+
+
 def integer(op: Operation, name: str) -> int | None:
     """A property that is an integer, if it is there."""
     value = op.properties.get(name)

@@ -2,7 +2,8 @@
 
 * `terms.py` is the language of rules, `identities.py` and `arithmetic.py` are the tables of them,
   and `matching.py` applies one;
-* `linear.py` is the normal form of sums, `sums.py`, `division.py` and `comparison.py` rewrite with it;
+* `linear.py` is the normal form of sums, with which `sums.py`, `division.py` and `comparison.py`
+  rewrite;
 * `engine.py` walks a block and numbers its values;
 * every rule and theorem is proven in `test/unit/transforms/test_simplify_proofs.py`.
 """
@@ -77,5 +78,5 @@ def simplify(root: Operation) -> bool:
 
 
 def simplify_block(block: Block) -> bool:
-    """Simplify the ops of one block, as a stage that has just made them may. Whether any changed."""
+    """Simplify the ops of one block, for a stage that has made them. Whether any changed."""
     return Engine(HANDLERS).run(block)

@@ -32,6 +32,9 @@ BOUNDED = (
 )
 """One operand is known to be beyond the other."""
 
+REPETITION = (Rule("add of same", x + x, x * 2),)
+"""What is a multiple is written as one."""
+
 DIVISION = (
     Rule("multiple idiv", (x * y) // y, x, when=(Fits(x * y), y.ne(0))),
     Rule("multiple mod", (x * y) % y, lit(0), when=(Fits(x * y),)),
@@ -63,7 +66,7 @@ DIVISION = (
         "mod of mod",
         (x % k1) % k2,
         x % k2,
-        when=(lit(0) < k2, (k1 % k2).eq(0)),
+        when=(k1.ne(0), (k1 % k2).eq(0)),
     ),
     Rule(
         "idiv of mod",
@@ -75,7 +78,7 @@ DIVISION = (
 """Division by a variable, and nested division by constants."""
 
 SHIFTS = (
-    Rule("shl as mul", i << k1, i * (lit(1) << k1), when=(Fits(lit(1) << k1),)),
+    Rule("shl as mul", i << k1, i * (lit(1) << k1)),
     Rule("shr as idiv", i >> k1, i // (lit(1) << k1), when=(Fits(lit(1) << k1),)),
     Rule(
         "and as mod",
@@ -97,7 +100,7 @@ COMPARISONS = (
     Rule("both greater", (x < z) & (y < z), x < z, when=(y <= x,)),
     Rule("either greater", (x < z) | (y < z), y < z, when=(y <= x,)),
     Rule("neither less nor greater", (x < y) & (y < x), lit(0)),
-    Rule("empty interval", (x < y) & (z < x), lit(0), when=(Fits(z + 1), y <= z + 1)),
+    Rule("empty interval", (x < y) & (z < x), lit(0), when=(y <= z + 1,)),
 )
 """CMPLT is the comparison that the rest is written in where that costs nothing."""
 
@@ -112,4 +115,4 @@ SELECTIONS = (
 )
 """Arithmetic on a choice of constants is a choice of constants."""
 
-ARITHMETIC = (*BOUNDED, *DIVISION, *SHIFTS, *COMPARISONS, *SELECTIONS)
+ARITHMETIC = (*BOUNDED, *REPETITION, *DIVISION, *SHIFTS, *COMPARISONS, *SELECTIONS)

@@ -1,9 +1,9 @@
 """Comparisons of sums: `difference < 0` and `difference != 0` over the integers, made smaller.
 
-    g * T + k < 0          is  T < ceil(-k / g)
-    f * Y + S < f * q + r  is  Y < q      if r = 0,       for 0 <= S <= s < f
-                           or  Y < q + 1  if s < r < f
-    f * Y + S != f * q + r is  true       if s < r < f
+g * T + k < 0          is  T < ceil(-k / g)
+f * Y + S < f * q + r  is  Y < q      if r = 0,       for 0 <= S <= s < f
+                       or  Y < q + 1  if s < r < f
+f * Y + S != f * q + r is  true       if s < r < f
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def less_than_zero(difference: Linear, of: Bounds) -> Comparison | bool:
 def _reduced(terms: Linear, bound: int) -> tuple[Linear, int]:
     """`terms < bound` without the common factor of the terms; the bound rounds up."""
     divisor = terms.divisor
-    return terms.map(lambda c: c // divisor), -(-bound // divisor)
+    return terms.divided(divisor), -(-bound // divisor)
 
 
 def _without_low_part(terms: Linear, bound: int, of: Bounds) -> tuple[Linear, int] | None:
@@ -62,8 +62,7 @@ def _without_low_part(terms: Linear, bound: int, of: Bounds) -> tuple[Linear, in
         greatest = int(interval.hi - interval.lo)
         quotient, remainder = divmod(bound - int(interval.lo), factor)
         if greatest < factor and (remainder == 0 or greatest < remainder):
-            high = (terms - low).map(lambda c: c // factor)
-            return high, quotient + (remainder != 0)
+            return (terms - low).divided(factor), quotient + (remainder != 0)
     return None
 
 
@@ -77,7 +76,7 @@ def unequal_zero(difference: Linear, of: Bounds) -> Comparison | bool:
     divisor = difference.divisor
     if difference.constant % divisor:
         return True
-    terms = Linear(difference.terms).map(lambda c: c // divisor)
+    terms = Linear(difference.terms).divided(divisor)
     bound = -difference.constant // divisor
     if _is_never(terms, bound, of):
         return True

@@ -5,8 +5,8 @@ One theorem does it all. For f, d > 0 and 0 <= S < f,
     (f * (d * Q + Y) + S) idiv (f * d) = Q + Y idiv d
     (f * (d * Q + Y) + S) mod  (f * d) = f * (Y mod d) + S
 
-since f * (Y mod d) + S lies in [0, f * d). With f = 1 it takes multiples of the divisor out of a sum;
-with d = 1 it divides a sum whose remainder is in range; with S constant it divides by a common
+since f * (Y mod d) + S lies in [0, f * d). With f = 1 it takes multiples of the divisor out of a
+sum; with d = 1 it divides a sum whose remainder is in range; with S constant it divides by a common
 factor; and in between it drops the low part, as in `(4i + j) idiv 8 = i idiv 2` for j in [0, 4).
 """
 
@@ -23,8 +23,7 @@ from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.linear import Linear, linear
-from tgdialect.transforms.simplify.matching import integer_of
-from tgdialect.transforms.simplify.sums import divided
+from tgdialect.transforms.simplify.matching import divided, integer_of
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def _split(
     if bounds.hi + constant >= factor:
         return None
     low = Linear(low.terms, constant)
-    high = (form - low).map(lambda c: c // factor)
+    high = (form - low).divided(factor)
     quotient = high.map(lambda c: _quotient(c, divisor))
     return Split(factor, divisor, quotient, high - quotient * divisor, low)
 
@@ -116,10 +115,8 @@ def _emit(engine: Engine, name: str, split: Split, like: SSAValue) -> SSAValue:
     if split.divisor != 1:
         rest = engine.emit(split.rest, like)
         inner = engine.form(engine.apply(name, (rest, engine.integer(split.divisor, like))))
-    if name == "tg.idiv":
-        result = split.quotient + inner
-    else:
-        result = inner * split.factor + split.low
+    quotient, remainder = split.quotient + inner, inner * split.factor + split.low
+    result = quotient if name == "tg.idiv" else remainder
     return engine.emit(result.wrapped(dtype_of(like)), like)
 
 

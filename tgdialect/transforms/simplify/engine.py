@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
-from typing import Any, cast
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
@@ -20,11 +18,9 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops.dtypes import DTYPES, DType, Kind, number_attribute, wrap_to
-from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import ExpandOp, ReshapeOp
-from tgdialect.ops.properties import dtype_of, number, place, place_of, tensor
+from tgdialect.ops.properties import dtype_of, number, tensor
 from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
@@ -38,6 +34,7 @@ from tgdialect.transforms.simplify.matching import (
     match,
     operand_dtype,
     proven,
+    repeat,
     same_extent,
 )
 from tgdialect.transforms.simplify.terms import COMMUTATIVE
@@ -61,7 +58,8 @@ class Engine:
         self.forms: dict[SSAValue, Linear] = {}
         self.costs: dict[SSAValue, int] = {}
         """The additions and multiplications between a sum and its atoms, as it is written."""
-        self._order: dict[SSAValue, int] = {}
+        self._order: dict[SSAValue, tuple[int, int]] = {}
+        """Where a value stands in sums: its latest leaf, then when it was met itself."""
         self._values: dict[Hashable, SSAValue] = {}
         self.sums: dict[Hashable, SSAValue] = {}
         self._anchor: Operation | None = None
@@ -86,7 +84,9 @@ class Engine:
 
     def _visit(self, op: Operation) -> SSAValue | None:
         """Simplify one op; the value that its result is now, if it has one."""
-        if isinstance(op, StoreOp):
+        for result in op.results:
+            self._enumerate(result, op)
+        if op.name == StoreOp.name:
             self._drop_true_gate(op)
             return None
         if op.regions or len(op.results) != 1 or not _is_repeatable(op):
@@ -98,7 +98,6 @@ class Engine:
         if new is None:
             key = _key(op)
             new = self._values.setdefault(key, result)
-        self._order.setdefault(result, len(self._order))
         if new is result:
             return result
         self._changed = True
@@ -106,10 +105,20 @@ class Engine:
         Rewriter.erase_op(op)
         return new
 
-    def _drop_true_gate(self, op: StoreOp) -> None:
-        gate = None if op.gate is None else constant_of(op.gate)
+    def _enumerate(self, value: SSAValue, op: Operation) -> None:
+        """Sums are sorted so that what outer loops make comes first, and is shared."""
+        met = len(self._order)
+        if op.name in OPS:
+            latest = max([self._position(o)[0] for o in op.operands])
+        else:
+            latest = -1 if op.name == ConstOp.name else met
+        self._order[value] = (latest, met)
+
+    def _drop_true_gate(self, op: Operation) -> None:
+        buffer, value, *gates = op.operands
+        gate = constant_of(gates[0]) if gates else None
         if gate is not None and number(gate):
-            op.operands = (op.buffer, op.value)
+            op.operands = (buffer, value)
             self._changed = True
 
     def _move_constant_right(self, op: Operation) -> None:
@@ -120,13 +129,15 @@ class Engine:
 
     def _replacement(self, op: Operation) -> SSAValue | None:
         """A value equal to the op's result that is simpler than it; None where there is none."""
-        if isinstance(op, ElementwiseOp):
+        if op.name in OPS:
+            if op.name != "tg.where" and dtype_of(op.operands[0]).is_float:
+                return None
             if (known := self._known(op)) is not None:
                 return known
         handler = self._handlers.get(op.name)
         return None if handler is None else handler(self, op)
 
-    def _known(self, op: ElementwiseOp) -> SSAValue | None:
+    def _known(self, op: Operation) -> SSAValue | None:
         """What constants, intervals and the tables of rules make of an op."""
         if (folded := fold_elementwise(op)) is not None:
             return self.constant(folded)
@@ -134,13 +145,14 @@ class Engine:
             return constant
         return self._apply_rules(op)
 
-    def _known_constant(self, op: ElementwiseOp) -> SSAValue | None:
+    def _known_constant(self, op: Operation) -> SSAValue | None:
         """The constant that the interval of an integer or bool says the result is."""
-        element = tensor(op.result).element_type
-        interval = self.min_max[op.result]
-        if interval.lo != interval.hi or DTYPES[element].is_float or not self.validity[op.result]:
+        result = op.results[0]
+        interval = self.min_max[result]
+        if interval.lo != interval.hi or dtype_of(result).is_float or not self.validity[result]:
             return None
-        return self.splat(number_attribute(interval.lo, element), op.result.type)
+        element = tensor(result).element_type
+        return self.splat(number_attribute(interval.lo, element), result.type)
 
     def _apply_rules(self, op: Operation) -> SSAValue | None:
         for rule, pattern in RULES.candidates(op):
@@ -175,17 +187,13 @@ class Engine:
 
     def splat(self, value: Attribute, type: Attribute) -> SSAValue | None:
         """A constant in every cell of a tensor; None for one that lives somewhere."""
-        if not isinstance(type, TensorType):
+        result = self.constant(value)
+        ops = repeat(result, type)
+        if ops is None:
             return None
-        scalar = self.constant(value)
-        if scalar.type == type:
-            return scalar
-        tensor_type = cast(TensorType[Any], type)
-        if not tensor_type.has_static_shape() or place_of(tensor_type) != place(scalar):
-            return None
-        shape = tensor_type.get_shape()
-        ones = self.insert(ReshapeOp(scalar, (1,) * len(shape)))
-        return ones if ones.type == type else self.insert(ExpandOp(ones, shape))
+        for op in ops:
+            result = self.insert(op)
+        return result
 
     def widened(self, value: SSAValue, like: SSAValue) -> SSAValue | None:
         """A value as the type of `like`: itself, or a constant repeated; None for any other."""
@@ -232,7 +240,7 @@ class Engine:
         return form.interval(self.min_max.__getitem__).within(dtype.low, dtype.high)
 
     def emit(self, form: Linear, like: SSAValue) -> SSAValue:
-        """Ops for a form, of the dtype of `like`: atoms in the order they were made, constant last."""
+        """Ops for a form, of the dtype of `like`: outer atoms first, the constant last."""
         groups = sorted(
             ((sorted(atoms, key=self._position), k) for k, atoms in form.groups.items()),
             key=lambda group: self._position(group[0][0]),
@@ -251,9 +259,9 @@ class Engine:
             total = self.apply("tg.add", (total, self.integer(form.constant, like)))
         return total
 
-    def _position(self, atom: SSAValue) -> int:
-        """Values from before the walk come first, in no order but their index."""
-        return self._order.get(atom, getattr(atom, "index", 0) - 2**32)
+    def _position(self, atom: SSAValue) -> tuple[int, int]:
+        """Arguments come first, and values of blocks around this one."""
+        return self._order.get(atom) or (-2, getattr(atom, "index", 0))
 
     # -- for handlers ----------------------------------------------------------------------------
 
@@ -291,8 +299,8 @@ def _is_repeatable(op: Operation) -> bool:
 
 def _key(op: Operation) -> Hashable:
     """Equal for ops that compute the same."""
-    if isinstance(op, ConstOp):
-        return op.name, op.value
+    if op.name == ConstOp.name:
+        return op.name, op.properties["value"]
     properties = frozenset(op.properties.items()) if op.properties else None
     if not op.operands:
         return op.name, properties, op.results[0].type

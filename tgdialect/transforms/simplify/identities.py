@@ -47,7 +47,6 @@ ABSORBING = (
     Rule("and 0", m & 0, lit(0)),
     Rule("or ones", m | -1, lit(-1)),
     Rule("mod 1", x % 1, lit(0)),
-    Rule("mod -1", x % -1, lit(0)),
     Rule("idiv by 0", x // 0, lit(0)),
     Rule("mod by 0", x % 0, lit(0)),
     Rule("0 idiv", lit(0) // x, lit(0)),
@@ -74,7 +73,7 @@ SAME = (
 """Twice the same operand. `a <= a` is the negation of `a < a`, on NaN as well."""
 
 INVOLUTIONS = (
-    Rule("neg of neg", -(-a), a),
+    Rule("neg of neg", apply("tg.neg", -a), a),
     Rule("not of not", ~~p, p),
     Rule("trunc of trunc", apply("tg.trunc", apply("tg.trunc", a)), apply("tg.trunc", a)),
     Rule("trunc of integer", apply("tg.trunc", m), m),

@@ -65,6 +65,10 @@ class Linear:
         terms = {a: function(c) for a, c in self.terms.items()}
         return linear(terms, function(self.constant))
 
+    def divided(self, divisor: int) -> Linear:
+        """A form whose numbers are all multiples of `divisor`, divided by it."""
+        return self.map(lambda c: c // divisor)
+
     def wrapped(self, dtype: DType) -> Linear:
         """The representative whose numbers are least in magnitude, modulo 2^width."""
         half = 1 << (dtype.bits - 1)

@@ -1,4 +1,4 @@
-"""Applying rules to IR: matching a pattern, proving its guards by intervals, building the result."""
+"""Applying rules to IR: matching a pattern, proving its guards, building the result."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import intervals
-from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.attributes import InvalidAttr, is_tensor
 from tgdialect.ops.dtypes import BOOL, DTYPES, DType, number_attribute, wrap_to
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CompareOp, ElementwiseOp
 from tgdialect.ops.folding import evaluate
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import number, tensor
+from tgdialect.ops.movement import ExpandOp, ReshapeOp
+from tgdialect.ops.properties import number, place, place_of, tensor, type_of_number
 from tgdialect.transforms.simplify.terms import (
     Apply,
     Constant,
@@ -50,21 +51,37 @@ def constant_of(value: SSAValue) -> Attribute | None:
 def integer_of(value: SSAValue) -> int | None:
     """`constant_of` as a Python integer; None for floats and bools too."""
     attribute = constant_of(value)
-    if isinstance(attribute, IntegerAttr) and attribute.get_type() != BOOL:
-        return int(number(attribute))
-    return None
+    if attribute is None or not DTYPES[type_of_number(attribute)].is_integer:
+        return None
+    return int(number(attribute))
+
+
+def divided(value: SSAValue, name: str) -> tuple[SSAValue, int] | None:
+    """The dividend and the divisor of an IDIV or MOD by a constant that is not 0."""
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.name != name:
+        return None
+    by = integer_of(owner.operands[1])
+    return (owner.operands[0], by) if by else None
 
 
 def same_extent(a: Attribute, b: Attribute) -> bool:
     """Whether two tensor types agree in shape and place."""
     if a is b:
         return True
-    return (
-        isinstance(a, TensorType)
-        and isinstance(b, TensorType)
-        and a.shape == b.shape
-        and a.encoding == b.encoding
-    )
+    return is_tensor(a) and is_tensor(b) and a.shape == b.shape and a.encoding == b.encoding
+
+
+def repeat(scalar: SSAValue, type: Attribute) -> list[Operation] | None:
+    """The ops that put a scalar in every cell of a type; None for one that lives somewhere."""
+    if scalar.type == type:
+        return []
+    if not is_tensor(type) or not type.has_static_shape() or place_of(type) != place(scalar):
+        return None
+    reshape = ReshapeOp(scalar, (1,) * len(type.get_shape()))
+    if reshape.result.type == type:
+        return [reshape]
+    return [reshape, ExpandOp(reshape, type.get_shape())]
 
 
 # -- matching ------------------------------------------------------------------------------------
@@ -114,8 +131,8 @@ def _is_literal(constant: Attribute, wanted: float) -> bool:
     value = number(constant)
     if isinstance(constant, FloatAttr):
         return value == wanted and math.copysign(1.0, value) == math.copysign(1.0, wanted)
-    dtype = DTYPES[constant.get_type()] if isinstance(constant, IntegerAttr) else None
-    return dtype is not None and isinstance(wanted, int) and value == wrap_to(dtype, wanted)
+    dtype = DTYPES[type_of_number(constant)]
+    return isinstance(wanted, int) and value == wrap_to(dtype, wanted)
 
 
 class RuleIndex:
@@ -126,7 +143,7 @@ class RuleIndex:
         for rule in rules:
             for variant in rule.variants:
                 self._by_root.setdefault(variant.op, []).append((rule, variant))
-        self._by_operands: dict[tuple[str, ...], list[tuple[Rule, Apply]]] = {}
+        self._by_operands: dict[tuple[str | bool, ...], list[tuple[Rule, Apply]]] = {}
 
     @property
     def roots(self) -> Iterable[str]:
@@ -137,12 +154,16 @@ class RuleIndex:
         """The rules, with the variant of their pattern, that could match `op`."""
         if op.name not in self._by_root:
             return ()
-        key = (op.name, *(_origin(o) for o in op.operands))
+        operands = op.operands
+        origins = [_origin(o) for o in operands]
+        same = len(operands) == 2 and operands[0] is operands[1]
+        key = (op.name, same, *origins)
         if (found := self._by_operands.get(key)) is None:
             found = [
                 (rule, variant)
                 for rule, variant in self._by_root[op.name]
-                if all(map(_may_come_from, variant.operands, key[1:]))
+                if all(map(_may_come_from, variant.operands, origins))
+                and (same or not _is_same_twice(variant))
             ]
             self._by_operands[key] = found
         return found
@@ -151,6 +172,10 @@ class RuleIndex:
 def _origin(value: SSAValue) -> str:
     owner = value.owner
     return owner.name if isinstance(owner, Operation) else ""
+
+
+def _is_same_twice(pattern: Apply) -> bool:
+    return len(pattern.operands) == 2 and pattern.operands[0] is pattern.operands[1]
 
 
 def _may_come_from(term: Term, origin: str) -> bool:
@@ -181,7 +206,7 @@ _EXACT: dict[str, Callable[[int, int], int]] = {
     "tg.add": operator.add,
     "tg.sub": operator.sub,
     "tg.mul": operator.mul,
-    "tg.shl": operator.lshift,
+    "tg.shl": lambda value, count: value << count,
 }
 
 

@@ -9,6 +9,7 @@ from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.linear import Linear
 from tgdialect.transforms.simplify.matching import integer_of
+from tgdialect.transforms.simplify.recombination import recombine
 
 MAX_TERMS = 32
 """A longer sum is an atom of the sums it is in: work stays linear in the size of the program."""
@@ -28,7 +29,7 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
         form += summand
     if len(form.terms) > MAX_TERMS:
         return None
-    form = _recombine(engine, form.wrapped(dtype), result)
+    form = recombine(engine, form.wrapped(dtype), result)
     cancelled = any(atom not in form.terms for s in summands for atom in s.terms)
     if cancelled and not engine.validity[result]:
         return None
@@ -62,43 +63,3 @@ def _summands(engine: Engine, op: Operation, dtype: DType) -> list[Linear] | Non
             if factor is None:
                 product, factor = forms[1], integer_of(op.operands[0])
             return None if factor is None else [product * factor, *forms[2:]]
-
-
-def _recombine(engine: Engine, form: Linear, like: SSAValue) -> Linear:
-    """Put quotients and remainders together again.
-
-    `n * (y idiv n) + y mod n` is y, and `n * (y idiv n mod m) + y mod n` is `y mod (n * m)`.
-    """
-    dtype = dtype_of(like)
-    while (recombined := _recombine_once(engine, form, like, dtype)) is not None:
-        form = recombined.wrapped(dtype)
-    return form
-
-
-def _recombine_once(engine: Engine, form: Linear, like: SSAValue, dtype: DType) -> Linear | None:
-    for low, k in form.terms.items():
-        if (remainder := divided(low, "tg.mod")) is None:
-            continue
-        y, n = remainder
-        for high, coefficient in form.terms.items():
-            if coefficient != k * n:
-                continue
-            rest = form - Linear({low: k, high: coefficient})
-            if divided(high, "tg.idiv") == (y, n):
-                return rest + engine.form(y) * k
-            outer = divided(high, "tg.mod")
-            if outer is None or divided(outer[0], "tg.idiv") != (y, n):
-                continue
-            if n > 0 and outer[1] > 0 and n * outer[1] <= dtype.high:
-                whole = engine.apply("tg.mod", (y, engine.integer(n * outer[1], like)))
-                return rest + engine.form(whole) * k
-    return None
-
-
-def divided(value: SSAValue, name: str) -> tuple[SSAValue, int] | None:
-    """The dividend and the divisor of an IDIV or MOD by a constant that is not 0."""
-    owner = value.owner
-    if not isinstance(owner, Operation) or owner.name != name:
-        return None
-    by = integer_of(owner.operands[1])
-    return (owner.operands[0], by) if by else None

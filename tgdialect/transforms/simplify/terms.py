@@ -208,7 +208,8 @@ class Rule:
         variable may be invalid if both sides always read it, or if both read it in the same cases.
         """
         before, after = reads(self.pattern), reads(self.result)
-        return frozenset(name for name in before | after if before.get(name) != after.get(name))
+        names = {*before, *after}
+        return frozenset(name for name in names if before.get(name) != after.get(name))
 
 
 def _variants(pattern: Term) -> list[Term]:

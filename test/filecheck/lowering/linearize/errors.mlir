@@ -1,0 +1,81 @@
+// RUN: tg-opt %s -p tg-linearize --split-input-file --verify-diagnostics
+
+tg.kernel @never_closed {
+  %o = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %one = tg.const 1.0 : tensor<f32>
+  %c4 = tg.const 4 : tensor<index>
+  // expected-error@below {{range 7 is never closed by an END}}
+  %i = tg.range 7 loop to %c4 : tensor<index>
+  %l = tg.index %o[%i] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %s = tg.store %l, %one : tensor<f32, #tg.place<global>>, tensor<f32>
+  tg.sink %s : !tg.void
+}
+
+// -----
+
+tg.kernel @race {
+  %o = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %one = tg.const 1.0 : tensor<f32>
+  %two = tg.const 2.0 : tensor<f32>
+  %c0 = tg.const 0 : tensor<index>
+  %d0 = tg.const 0 : tensor<index>
+  %l = tg.index %o[%c0] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %m = tg.index %o[%d0] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %s = tg.store %l, %one : tensor<f32, #tg.place<global>>, tensor<f32>
+  // expected-error@below {{a race: this STORE and another write one cell, and neither is AFTER the other}}
+  %t = tg.store %m, %two : tensor<f32, #tg.place<global>>, tensor<f32>
+  tg.sink %s, %t : !tg.void, !tg.void
+}
+
+// -----
+
+// Where %w is read depends on what is there after %s, but what is read is from before.
+tg.kernel @both_orders {
+  %o = tg.param 0 : tensor<f32, #tg.place<global>>
+  %p = tg.param 1 : tensor<4xindex, #tg.place<global>>
+  %zero = tg.const 0 : tensor<index>
+  %l = tg.index %p[%zero] : (tensor<4xindex, #tg.place<global>>, tensor<index>) -> tensor<index, #tg.place<global>>
+  // expected-error@below {{the program needs both orders at once}}
+  %s = tg.store %l, %zero : tensor<index, #tg.place<global>>, tensor<index>
+  %l1 = tg.after %l, %s : (tensor<index, #tg.place<global>>, !tg.void) -> tensor<index, #tg.place<global>>
+  %i = tg.load %l1 : tensor<index, #tg.place<global>> -> tensor<index>
+  %m = tg.index %p[%i] : (tensor<4xindex, #tg.place<global>>, tensor<index>) -> tensor<index, #tg.place<global>>
+  %w = tg.load %m : tensor<index, #tg.place<global>> -> tensor<index>
+  %v = tg.cast %w to f32 : tensor<index> -> tensor<f32>
+  %t = tg.store %o, %v : tensor<f32, #tg.place<global>>, tensor<f32>
+  tg.sink %t : !tg.void
+}
+
+// -----
+
+tg.kernel @reduce {
+  %o = tg.param 0 : tensor<f32, #tg.place<global>>
+  %c4 = tg.const 4 : tensor<index>
+  %i = tg.range 0 reduce to %c4 : tensor<index>
+  %v = tg.cast %i to f32 : tensor<index> -> tensor<f32>
+  // expected-error@below {{a REDUCE over ranges has no loops before tg-expand}}
+  %r = tg.reduce add %v [] over %i : tensor<f32> -> tensor<f32>
+  %s = tg.store %o, %r : tensor<f32, #tg.place<global>>, tensor<f32>
+  tg.sink %s : !tg.void
+}
+
+// -----
+
+tg.kernel @reopened {
+  %o = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %p = tg.param 1 : tensor<4xf32, #tg.place<global>>
+  %one = tg.const 1.0 : tensor<f32>
+  %c4 = tg.const 4 : tensor<index>
+  %i = tg.range 0 loop to %c4 : tensor<index>
+  %j = tg.range 1 loop to %c4 : tensor<index>
+  %l = tg.index %o[%i] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %s = tg.store %l, %one : tensor<f32, #tg.place<global>>, tensor<f32>
+  %e = tg.end %s over %i : !tg.void
+  // expected-error@below {{range 0 is used after its END}}
+  %l1 = tg.after %l, %e : (tensor<f32, #tg.place<global>>, !tg.void) -> tensor<f32, #tg.place<global>>
+  %v = tg.load %l1 : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %m = tg.index %p[%j] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %t = tg.store %m, %v : tensor<f32, #tg.place<global>>, tensor<f32>
+  %f = tg.end %t over %j : !tg.void
+  tg.sink %f : !tg.void
+}

@@ -1,0 +1,762 @@
+"""Kernels as graphs and as LINEARs: loops, accumulators, gates, workgroups, versions of memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.interpreter.schedule import Loop, schedule
+from tgdialect.ops.call import KernelOp
+
+P = "#tg.place<global>"
+S = f"tensor<f32, {P}>"
+
+
+def mem(shape, dtype="f32", space="global"):
+    return f"tensor<{shape}{dtype}, #tg.place<{space}>>"
+
+
+def index(result, buffer, type, *indices):
+    """A line that makes a location of a scalar."""
+    places = ", ".join(["tensor<index>"] * len(indices))
+    dtype = type.split(",")[0].rstrip(">").split("x")[-1].replace("tensor<", "")
+    space = type.split("<")[-1].rstrip(">")
+    scalar = f"tensor<{dtype}, #tg.place<{space}>>"
+    return f"{result} = tg.index {buffer}[{', '.join(indices)}] : ({type}, {places}) -> {scalar}"
+
+
+A, B, C = mem("4x6x"), mem("6x5x"), mem("4x5x")
+ACC = mem("1x", space="reg")
+RS = "tensor<f32, #tg.place<reg>>"
+LOADS = f"""
+      {index("%pa", "%a", A, "%i", "%k")}
+      {index("%pb", "%b", B, "%k", "%j")}
+      %va = tg.load %pa : {S} -> tensor<f32>
+      %vb = tg.load %pb : {S} -> tensor<f32>
+      %m = tg.mul %va, %vb : tensor<f32>"""
+PARAMS = f"""
+      %c = tg.param 0 : {C}
+      %a = tg.param 1 : {A}
+      %b = tg.param 2 : {B}
+      %n4 = tg.const 4 : tensor<index>
+      %n5 = tg.const 5 : tensor<index>
+      %n6 = tg.const 6 : tensor<index>
+      %z = tg.const 0 : tensor<index>
+      %f0 = tg.const 0.0 : tensor<f32>"""
+RANGES = """
+      %i = tg.range 0 loop to %n4 : tensor<index>
+      %j = tg.range 1 loop to %n5 : tensor<index>
+      %k = tg.range 2 reduce to %n6 : tensor<index>"""
+
+GEMM = f"""tg.kernel @k {{ {PARAMS} {RANGES} {LOADS}
+      %r = tg.reduce add %m [] over %k : tensor<f32> -> tensor<f32>
+      {index("%pc", "%c", C, "%i", "%j")}
+      %s = tg.store %pc, %r : {S}, tensor<f32>
+      %e = tg.end %s over %j, %i : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+
+ACCUMULATOR = f"""tg.kernel @k {{ {PARAMS} {RANGES}
+      %acc = tg.buffer 0 : {ACC}
+      %acc0 = tg.after %acc, %i, %j : ({ACC}, tensor<index>, tensor<index>) -> {ACC}
+      {index("%p0", "%acc0", ACC, "%z")}
+      %init = tg.store %p0, %f0 : {RS}, tensor<f32>
+      %acc1 = tg.after %acc, %init, %k : ({ACC}, !tg.void, tensor<index>) -> {ACC}
+      {index("%p1", "%acc1", ACC, "%z")}
+      %old = tg.load %p1 : {RS} -> tensor<f32> {LOADS}
+      %new = tg.add %old, %m : tensor<f32>
+      %up = tg.store %p1, %new : {RS}, tensor<f32>
+      %done = tg.end %up over %k : !tg.void
+      %acc2 = tg.after %acc, %done : ({ACC}, !tg.void) -> {ACC}
+      {index("%p2", "%acc2", ACC, "%z")}
+      %r = tg.load %p2 : {RS} -> tensor<f32>
+      {index("%pc", "%c", C, "%i", "%j")}
+      %s = tg.store %pc, %r : {S}, tensor<f32>
+      %e = tg.end %s over %j, %i : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+
+LINEAR = f"""tg.program @k {{
+    %l = tg.linear {{ {PARAMS}
+      %acc = tg.buffer 0 : {ACC}
+      {index("%p", "%acc", ACC, "%z")}
+      %i = tg.range 0 loop to %n4 : tensor<index>
+      %j = tg.range 1 loop to %n5 : tensor<index>
+      %init = tg.store %p, %f0 : {RS}, tensor<f32>
+      %k = tg.range 2 reduce to %n6 : tensor<index>
+      %old = tg.load %p : {RS} -> tensor<f32> {LOADS}
+      %new = tg.add %old, %m : tensor<f32>
+      %up = tg.store %p, %new : {RS}, tensor<f32>
+      %e0 = tg.end %up over %k : !tg.void
+      %r = tg.load %p : {RS} -> tensor<f32>
+      {index("%pc", "%c", C, "%i", "%j")}
+      %s = tg.store %pc, %r : {S}, tensor<f32>
+      %e = tg.end %s over %j, %i : !tg.void
+    }}
+  }}"""
+
+
+@pytest.fixture
+def operands():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-9, 9, (4, 6)), rng.integers(-9, 9, (6, 5))
+    return a.astype("f4"), b.astype("f4")
+
+
+@pytest.mark.parametrize("text", [GEMM, ACCUMULATOR, LINEAR], ids=["reduce", "reg", "linear"])
+def test_gemm(execute, operands, text):
+    a, b = operands
+    c = np.full((4, 5), -1, "f4")
+    assert execute(text, c, a, b, entry="k") == []
+    assert c.tolist() == (a @ b).tolist()
+
+
+def stepped(parse, text, **options):
+    """The axis ids of the ranges that are not run all at once."""
+    (kernel,) = (op for op in parse(text).body.ops if isinstance(op, KernelOp))
+    found, items = [], schedule(kernel.body.block, graph=True, **options).items
+    while items:
+        loops = [item for item in items if isinstance(item, Loop)]
+        found += [loop.range.axis.data for loop in loops]
+        items = [item for loop in loops for item in loop.body]
+    return found
+
+
+def test_only_loops_that_carry_memory_are_stepped(parse):
+    assert stepped(parse, GEMM) == []
+    assert stepped(parse, ACCUMULATOR) == [2]
+    assert stepped(parse, ACCUMULATOR, assume_private=False) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("text", [ACCUMULATOR, LINEAR], ids=["reg", "linear"])
+def test_a_register_that_is_never_reset_carries_on(execute, operands, text):
+    """Without the store of 0 each (i, j) goes on from the last: the copies assumed are wrong."""
+    a, b = operands
+    once = text.replace("%init = tg.store %p0, %f0", "%init = tg.store %p0, %seven")
+    once = once.replace("tg.after %acc, %i, %j : (" + ACC + ", tensor<index>, tensor<index>)", f"tg.after %acc, %z : ({ACC}, tensor<index>)")  # fmt: skip
+    once = once.replace(f"%init = tg.store %p, %f0 : {RS}, tensor<f32>", "")
+    once = once.replace("%n4 = ", "%seven = tg.const 0.0 : tensor<f32>\n%n4 = ")
+    c = np.zeros((4, 5), "f4")
+    execute(once, c, a, b, entry="k")
+    assert c.reshape(-1).tolist() == np.cumsum((a @ b).reshape(-1)).tolist()
+
+
+SOFTMAX = f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("3x5x")}
+      %x = tg.param 1 : {mem("3x5x")}
+      %n3 = tg.const 3 : tensor<index>
+      %n5 = tg.const 5 : tensor<index>
+      %i = tg.range 0 global to %n3 : tensor<index>
+      %k = tg.range 1 reduce to %n5 : tensor<index>
+      {index("%pk", "%x", mem("3x5x"), "%i", "%k")}
+      %v = tg.load %pk : {S} -> tensor<f32>
+      %top = tg.reduce max %v [] over %k : tensor<f32> -> tensor<f32>
+      %d = tg.sub %v, %top : tensor<f32>
+      %e = tg.exp2 %d : tensor<f32>
+      %sum = tg.reduce add %e [] over %k : tensor<f32> -> tensor<f32>
+      %j = tg.range 2 loop to %n5 : tensor<index>
+      {index("%pj", "%x", mem("3x5x"), "%i", "%j")}
+      %w = tg.load %pj : {S} -> tensor<f32>
+      %d2 = tg.sub %w, %top : tensor<f32>
+      %e2 = tg.exp2 %d2 : tensor<f32>
+      %q = tg.div %e2, %sum : tensor<f32>
+      {index("%po", "%o", mem("3x5x"), "%i", "%j")}
+      %s = tg.store %po, %q : {S}, tensor<f32>
+      %end = tg.end %s over %j, %i : !tg.void
+      %sink = tg.sink %end : !tg.void
+    }}"""
+
+
+def test_softmax_reduces_twice_over_one_range(execute):
+    x = np.random.default_rng(1).normal(size=(3, 5)).astype("f4")
+    o = np.zeros_like(x)
+    execute(SOFTMAX, o, x, entry="k")
+    e = np.exp2(x - x.max(1, keepdims=True))
+    np.testing.assert_allclose(o, e / e.sum(1, keepdims=True), rtol=1e-6)
+
+
+TRIANGLE = f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("5x")}
+      %x = tg.param 1 : {mem("5x")}
+      %n = tg.param 2 "n" min 0 max 5 : tensor<index>
+      %one = tg.const 1 : tensor<index>
+      %i = tg.range 0 loop to %n : tensor<index>
+      %m = tg.add %i, %one : tensor<index>
+      %k = tg.range 1 reduce to %m : tensor<index>
+      {index("%p", "%x", mem("5x"), "%k")}
+      %v = tg.load %p : {S} -> tensor<f32>
+      %r = tg.reduce REDUCTION %v [] over %k : tensor<f32> -> tensor<f32>
+      {index("%q", "%o", mem("5x"), "%i")}
+      %s = tg.store %q, %r : {S}, tensor<f32>
+      %e = tg.end %s over %i : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 5])
+def test_inner_bound_depends_on_outer_range(execute, n):
+    """A prefix sum and maximum; the bound of the outer range is a parameter."""
+    x = np.array([3, -1, 4, -1, 5], "f4")
+    for kind, expected in (("add", np.cumsum(x)), ("max", np.maximum.accumulate(x))):
+        o = np.full(5, 99, "f4")
+        execute(TRIANGLE.replace("REDUCTION", kind), o, x, n, entry="k")
+        assert o.tolist() == [*expected[:n], *[99] * (5 - n)]
+    with pytest.raises(InterpretationError, match="parameter n is 6, greater than 5"):
+        execute(TRIANGLE.replace("REDUCTION", "add"), o, x, 6, entry="k")
+
+
+def test_triangle_with_an_accumulator(execute):
+    """A stepped loop whose number of iterations differs between the lanes of the outer one."""
+    text = f"""tg.program @k {{ %l = tg.linear {{
+      %o = tg.param 0 : {mem("5x")}
+      %x = tg.param 1 : {mem("5x")}
+      %z = tg.const 0 : tensor<index>
+      %n = tg.const 5 : tensor<index>
+      %f0 = tg.const 0.0 : tensor<f32>
+      %acc = tg.buffer 0 : {ACC}
+      {index("%pa", "%acc", ACC, "%z")}
+      %i = tg.range 0 loop to %n : tensor<index>
+      %init = tg.store %pa, %f0 : {RS}, tensor<f32>
+      %k = tg.range 1 reduce to %i : tensor<index>
+      {index("%p", "%x", mem("5x"), "%k")}
+      %v = tg.load %p : {S} -> tensor<f32>
+      %old = tg.load %pa : {RS} -> tensor<f32>
+      %new = tg.add %old, %v : tensor<f32>
+      %up = tg.store %pa, %new : {RS}, tensor<f32>
+      %e0 = tg.end %up over %k : !tg.void
+      %r = tg.load %pa : {RS} -> tensor<f32>
+      {index("%q", "%o", mem("5x"), "%i")}
+      %s = tg.store %q, %r : {S}, tensor<f32>
+      %e = tg.end %s over %i : !tg.void
+    }} }}"""
+    o, x = np.zeros(5, "f4"), np.array([3, -1, 4, -1, 5], "f4")
+    execute(text, o, x, entry="k")
+    assert o.tolist() == [0, 3, 2, 6, 5]
+
+
+def test_gated_loads_and_stores(execute):
+    """out[i] = x[i - 1] inside, 7 outside; cells above 3 are not written."""
+    text = f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("6x")}
+      %x = tg.param 1 : {mem("4x")}
+      %n = tg.const 6 : tensor<index>
+      %one = tg.const 1 : tensor<index>
+      %four = tg.const 4 : tensor<index>
+      %zero = tg.const 0 : tensor<index>
+      %seven = tg.const 7.0 : tensor<f32>
+      %i = tg.range 0 loop to %n : tensor<index>
+      %at = tg.sub %i, %one : tensor<index>
+      %neg = tg.cmplt %at, %zero : (tensor<index>, tensor<index>) -> tensor<i1>
+      %in = tg.not %neg : tensor<i1>
+      {index("%p", "%x", mem("4x"), "%at")}
+      %v = tg.load %p alt %seven gate %in : {S}, tensor<f32>, tensor<i1> -> tensor<f32>
+      %g = tg.cmplt %i, %four : (tensor<index>, tensor<index>) -> tensor<i1>
+      {index("%q", "%o", mem("6x"), "%i")}
+      %s = tg.store %q, %v gate %g : {S}, tensor<f32>, tensor<i1>
+      %e = tg.end %s over %i : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+    o = np.full(6, -1, "f4")
+    execute(text, o, np.arange(1, 5, dtype="f4"), entry="k")
+    assert o.tolist() == [7, 1, 2, 3, -1, -1]
+
+
+def test_out_of_bounds_reads_zero_and_writes_nothing(execute):
+    text = f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("3x")}
+      %x = tg.param 1 : {mem("2x")}
+      %n = tg.const 5 : tensor<index>
+      %i = tg.range 0 loop to %n : tensor<index>
+      {index("%p", "%x", mem("2x"), "%i")}
+      %v = tg.load %p : {S} -> tensor<f32>
+      {index("%q", "%o", mem("3x"), "%i")}
+      %s = tg.store %q, %v : {S}, tensor<f32>
+      %e = tg.end %s over %i : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+    o = np.full(3, -1, "f4")
+    execute(text, o, np.array([5, 6], "f4"), entry="k")
+    assert o.tolist() == [5, 6, 0]
+
+
+# -- versions of memory in a kernel --------------------------------------------------------------
+
+
+def reverse(read):
+    """x[i] = x[3 - i] through a read that `read` makes."""
+    return f"""tg.kernel @k {{
+      %x = tg.param 0 : {mem("4x")}
+      %n = tg.const 4 : tensor<index>
+      %three = tg.const 3 : tensor<index>
+      %i = tg.range 0 loop to %n : tensor<index>
+      %j = tg.sub %three, %i : tensor<index>
+      {read}
+      %v = tg.load %p : {S} -> tensor<f32>
+      {index("%q", "%x", mem("4x"), "%i")}
+      %s = tg.store %q, %v : {S}, tensor<f32>
+      %e = tg.end %s over %i : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+
+
+def test_unversioned_reads_of_a_kernel_see_no_store(execute):
+    x = np.arange(4, dtype="f4")
+    execute(reverse(index("%p", "%x", mem("4x"), "%j")), x, entry="k")
+    assert x.tolist() == [3, 2, 1, 0]
+
+
+def test_after_a_range_reads_what_earlier_iterations_stored(execute):
+    x = np.arange(4, dtype="f4")
+    after = f"%y = tg.after %x, %i : ({mem('4x')}, tensor<index>) -> {mem('4x')}\n"
+    execute(reverse(after + index("%p", "%y", mem("4x"), "%j")), x, entry="k")
+    assert x.tolist() == [3, 2, 2, 3]
+
+
+def test_in_place_second_pass(execute):
+    """Store in one loop, END, read AFTER it in another loop of the same outer iteration."""
+    text = f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("2x3x")}
+      %x = tg.param 1 : {mem("2x3x")}
+      %n2 = tg.const 2 : tensor<index>
+      %n3 = tg.const 3 : tensor<index>
+      %i = tg.range 0 loop to %n2 : tensor<index>
+      %j = tg.range 1 loop to %n3 : tensor<index>
+      {index("%p", "%x", mem("2x3x"), "%i", "%j")}
+      %v = tg.load %p : {S} -> tensor<f32>
+      {index("%q", "%o", mem("2x3x"), "%i", "%j")}
+      %s = tg.store %q, %v : {S}, tensor<f32>
+      %e = tg.end %s over %j : !tg.void
+      %sum = tg.reduce add %v [] over %j : tensor<f32> -> tensor<f32>
+      %k = tg.range 2 loop to %n3 : tensor<index>
+      %o2 = tg.after %o, %e : ({mem("2x3x")}, !tg.void) -> {mem("2x3x")}
+      {index("%p2", "%o2", mem("2x3x"), "%i", "%k")}
+      %v2 = tg.load %p2 : {S} -> tensor<f32>
+      %d = tg.div %v2, %sum : tensor<f32>
+      %s2 = tg.store %p2, %d : {S}, tensor<f32>
+      %e2 = tg.end %s2 over %k, %i : !tg.void
+      %sink = tg.sink %e2 : !tg.void
+    }}"""
+    x = np.array([[1, 2, 5], [2, 2, 4]], "f4")
+    o = np.zeros_like(x)
+    execute(text, o, x, entry="k")
+    assert o.tolist() == (x / 8).tolist()
+
+
+def test_unordered_stores_of_a_kernel_race(execute):
+    def two_stores(offset):
+        return f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("8x")}
+      %n = tg.const 4 : tensor<index>
+      %f = tg.const 1.0 : tensor<f32>
+      %off = tg.const {offset} : tensor<index>
+      %i = tg.range 0 loop to %n : tensor<index>
+      %j = tg.add %i, %off : tensor<index>
+      {index("%p", "%o", mem("8x"), "%i")}
+      {index("%q", "%o", mem("8x"), "%j")}
+      %s = tg.store %p, %f : {S}, tensor<f32>
+      %t = tg.store %q, %f : {S}, tensor<f32>
+      %g = tg.group %s, %t
+      %e = tg.end %g over %i : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+
+    o = np.zeros(8, "f4")
+    execute(two_stores(4), o, entry="k")
+    assert o.tolist() == [1] * 8
+    with pytest.raises(InterpretationError, match="race: .* of parameter 0"):
+        execute(two_stores(3), o, entry="k")
+
+
+def test_a_cycle_of_versions_in_a_kernel(execute):
+    text = f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("2x")}
+      %z = tg.const 0 : tensor<index>
+      %f = tg.const 1.0 : tensor<f32>
+      {index("%p", "%o", mem("2x"), "%z")}
+      %s = tg.store %p, %f : {S}, tensor<f32>
+      %o2 = tg.after %o, %s : ({mem("2x")}, !tg.void) -> {mem("2x")}
+      {index("%p2", "%o2", mem("2x"), "%z")}
+      %v = tg.load %p2 : {S} -> tensor<f32>
+      %i = tg.cast %v to index : tensor<f32> -> tensor<index>
+      {index("%p3", "%o", mem("2x"), "%i")}
+      %w = tg.load %p3 : {S} -> tensor<f32>
+      %s2 = tg.store %p2, %w : {S}, tensor<f32>
+      %sink = tg.sink %s2 : !tg.void
+    }}"""
+    with pytest.raises(InterpretationError, match="cycle: tg.load reads"):
+        execute(text, np.zeros(2, "f4"), entry="k")
+
+
+# -- shapes inside kernels -----------------------------------------------------------------------
+
+
+def test_upcast_and_unrolled_axes_are_shape(execute):
+    """A tile: UPCAST of 4 is an axis of the value, UNROLL of 2 an axis that REDUCE collapses."""
+    text = f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("8x")}
+      %x = tg.param 1 : {mem("8x2x")}
+      %n = tg.const 2 : tensor<index>
+      %i = tg.range 0 loop to %n : tensor<index>
+      %c0 = tg.const 0 : tensor<index>
+      %c1 = tg.const 1 : tensor<index>
+      %c2 = tg.const 2 : tensor<index>
+      %c3 = tg.const 3 : tensor<index>
+      %c4 = tg.const 4 : tensor<index>
+      %u = tg.stack %c0, %c1, %c2, %c3 : (tensor<index>, tensor<index>, tensor<index>, tensor<index>) -> tensor<4xindex>
+      %w = tg.stack %c0, %c1 : (tensor<index>, tensor<index>) -> tensor<2xindex>
+      %b = tg.mul %i, %c4 : tensor<index>
+      %at = tg.add %b, %u : (tensor<index>, tensor<4xindex>) -> tensor<4xindex>
+      %p = tg.index %x[%at, %w] : ({mem("8x2x")}, tensor<4xindex>, tensor<2xindex>) -> {mem("4x2x")}
+      %v = tg.load %p : {mem("4x2x")} -> tensor<4x2xf32>
+      %r = tg.reduce add %v [1] : tensor<4x2xf32> -> tensor<4x1xf32>
+      %f = tg.reshape %r [4] : tensor<4x1xf32> -> tensor<4xf32>
+      %m = tg.reduce max %f [0] : tensor<4xf32> -> tensor<1xf32>
+      %d = tg.sub %f, %m : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+      %q = tg.index %o[%at] : ({mem("8x")}, tensor<4xindex>) -> {mem("4x")}
+      %s = tg.store %q, %d : {mem("4x")}, tensor<4xf32>
+      %e = tg.end %s over %i : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+    x = np.random.default_rng(3).integers(-9, 9, (8, 2)).astype("f4")
+    o = np.zeros(8, "f4")
+    execute(text, o, x, entry="k")
+    rows = x.sum(1).reshape(2, 4)
+    assert o.tolist() == (rows - rows.max(1, keepdims=True)).reshape(-1).tolist()
+
+
+def test_flat_views_of_parameters(execute):
+    """As after tg-select: one flat index into a one-dimensional view."""
+    text = f"""tg.program @k {{ %l = tg.linear {{
+      %o = tg.param 0 : {mem("2x3x")}
+      %of = tg.reshape %o [6] : {mem("2x3x")} -> {mem("6x")}
+      %n = tg.const 6 : tensor<index>
+      %i = tg.range 0 loop to %n : tensor<index>
+      {index("%p", "%of", mem("6x"), "%i")}
+      %v = tg.cast %i to f32 : tensor<index> -> tensor<f32>
+      %s = tg.store %p, %v : {S}, tensor<f32>
+      %e = tg.end %s over %i : !tg.void
+    }} }}"""
+    o = np.zeros((2, 3), "f4")
+    execute(text, o, entry="k")
+    assert o.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+# -- programs ------------------------------------------------------------------------------------
+
+
+def test_linear_reads_what_it_has_just_written(execute):
+    """No AFTER: a Fibonacci sequence in memory, each step reading the last two."""
+    text = f"""tg.program @k {{ %l = tg.linear {{
+      %x = tg.param 0 : {mem("10x", "i32")}
+      %n = tg.const 8 : tensor<index>
+      %one = tg.const 1 : tensor<index>
+      %two = tg.const 2 : tensor<index>
+      %i = tg.range 0 loop to %n : tensor<index>
+      %i1 = tg.add %i, %one : tensor<index>
+      %i2 = tg.add %i, %two : tensor<index>
+      {index("%p0", "%x", mem("10x", "i32"), "%i")}
+      {index("%p1", "%x", mem("10x", "i32"), "%i1")}
+      {index("%p2", "%x", mem("10x", "i32"), "%i2")}
+      %a = tg.load %p0 : tensor<i32, {P}> -> tensor<i32>
+      %b = tg.load %p1 : tensor<i32, {P}> -> tensor<i32>
+      %c = tg.add %a, %b : tensor<i32>
+      %s = tg.store %p2, %c : tensor<i32, {P}>, tensor<i32>
+      %e = tg.end %s over %i : !tg.void
+    }} }}"""
+    x = np.array([1, 1] + [0] * 8, "i4")
+    execute(text, x, entry="k")
+    assert x.tolist() == [1, 1, 2, 3, 5, 8, 13, 21, 34, 55]
+
+
+def test_if_guards_stores_in_loops(execute):
+    text = f"""tg.program @k {{ %l = tg.linear {{
+      %x = tg.param 0 : {mem("6x", "i32")}
+      %n = tg.const 6 : tensor<index>
+      %two = tg.const 2 : tensor<index>
+      %zero = tg.const 0 : tensor<index>
+      %i = tg.range 0 loop to %n : tensor<index>
+      %m = tg.mod %i, %two : tensor<index>
+      %g = tg.cmpne %m, %zero : (tensor<index>, tensor<index>) -> tensor<i1>
+      %b = tg.if %g : tensor<i1>
+      {index("%p", "%x", mem("6x", "i32"), "%i")}
+      %v = tg.cast %i to i32 : tensor<index> -> tensor<i32>
+      %s = tg.store %p, %v : tensor<i32, {P}>, tensor<i32>
+      %b2 = tg.endif %b
+      %e = tg.end %b2 over %i : !tg.void
+    }} }}"""
+    x = np.full(6, -1, "i4")
+    execute(text, x, entry="k")
+    assert x.tolist() == [-1, 1, -1, 3, -1, 5]
+
+
+# -- workgroups ----------------------------------------------------------------------------------
+
+
+def workgroup_sum(barrier=True, groups=3, threads=4):
+    """Each group sums its threads' elements through LOCAL memory, by halving."""
+    local = mem(f"{threads}x", space="local")
+    LS = "tensor<f32, #tg.place<local>>"
+    step = f"""
+      %half{{h}} = tg.const {{h}} : tensor<index>
+      %o{{h}} = tg.add %t, %half{{h}} : tensor<index>
+      {index("%q{h}", "%l", local, "%o{h}")}
+      %g{{h}} = tg.cmplt %t, %half{{h}} : (tensor<index>, tensor<index>) -> tensor<i1>
+      %b{{h}} = tg.if %g{{h}} : tensor<i1>
+      %x{{h}} = tg.load %p : {LS} -> tensor<f32>
+      %y{{h}} = tg.load %q{{h}} : {LS} -> tensor<f32>
+      %z{{h}} = tg.add %x{{h}}, %y{{h}} : tensor<f32>
+      %s{{h}} = tg.store %p, %z{{h}} : {LS}, tensor<f32>
+      {{inner}}
+      %e{{h}} = tg.endif %b{{h}}
+      {{outer}}"""
+    steps, h = [], threads // 2
+    while h:
+        wait = f"%w{h} = tg.barrier : !tg.void" if h else ""
+        wait = f"%w{h} = tg.barrier %s{h} : !tg.void"
+        steps.append(step.format(h=h, inner="" if barrier else wait, outer=wait if barrier else ""))
+        h //= 2
+    n = groups * threads
+    return f"""tg.program @k {{ %lin = tg.linear {{
+      %out = tg.param 0 : {mem(f"{groups}x")}
+      %in = tg.param 1 : {mem(f"{n}x")}
+      %l = tg.buffer 0 : {local}
+      %ng = tg.const {groups} : tensor<index>
+      %nt = tg.const {threads} : tensor<index>
+      %g = tg.special "gidx0" to %ng : tensor<index>
+      %t = tg.special "lidx0" to %nt : tensor<index>
+      %base = tg.mul %g, %nt : tensor<index>
+      %at = tg.add %base, %t : tensor<index>
+      {index("%src", "%in", mem(f"{n}x"), "%at")}
+      %v = tg.load %src : {S} -> tensor<f32>
+      {index("%p", "%l", local, "%t")}
+      %s = tg.store %p, %v : {LS}, tensor<f32>
+      %w = tg.barrier %s : !tg.void
+      {"".join(steps)}
+      %zero = tg.const 0 : tensor<index>
+      %first = tg.cmpeq %t, %zero : (tensor<index>, tensor<index>) -> tensor<i1>
+      {index("%lp", "%l", local, "%zero")}
+      %total = tg.load %lp : {LS} -> tensor<f32>
+      {index("%dst", "%out", mem(f"{groups}x"), "%g")}
+      %st = tg.store %dst, %total gate %first : {S}, tensor<f32>, tensor<i1>
+    }} }}"""
+
+
+def test_workgroup_reduction_with_barriers(execute):
+    x = np.arange(12, dtype="f4")
+    out = np.zeros(3, "f4")
+    execute(workgroup_sum(), out, x, entry="k")
+    assert out.tolist() == x.reshape(3, 4).sum(1).tolist()
+
+
+def test_a_barrier_that_not_all_threads_reach(execute):
+    with pytest.raises(InterpretationError, match="barrier is not reached by all threads"):
+        execute(workgroup_sum(barrier=False), np.zeros(3, "f4"), np.zeros(12, "f4"), entry="k")
+
+
+def test_histogram_by_atomic_add(execute):
+    text = f"""tg.program @k {{ %l = tg.linear {{
+      %h = tg.param 0 : {mem("4x", "i32")}
+      %x = tg.param 1 : {mem("1000x", "i32")}
+      %n = tg.const 250 : tensor<index>
+      %four = tg.const 4 : tensor<index>
+      %one = tg.const 1 : tensor<i32>
+      %i = tg.special "idx0" to %n : tensor<index>
+      %k = tg.range 0 loop to %four : tensor<index>
+      %b = tg.mul %i, %four : tensor<index>
+      %at = tg.add %b, %k : tensor<index>
+      {index("%p", "%x", mem("1000x", "i32"), "%at")}
+      %v = tg.load %p : tensor<i32, {P}> -> tensor<i32>
+      %bin = tg.cast %v to index : tensor<i32> -> tensor<index>
+      {index("%q", "%h", mem("4x", "i32"), "%bin")}
+      %s = tg.atomicadd %q, %one : tensor<i32, {P}>, tensor<i32>
+      %e = tg.end %s over %k : !tg.void
+    }} }}"""
+    x = np.random.default_rng(0).integers(0, 5, 1000).astype("i4")
+    h = np.zeros(4, "i4")
+    execute(text, h, x, entry="k")
+    assert h.tolist() == np.bincount(x, minlength=5)[:4].tolist()
+
+
+def test_atomic_add_by_every_thread_to_one_cell(execute):
+    """The location does not vary with the thread, yet each thread adds."""
+    text = f"""tg.program @k {{ %l = tg.linear {{
+      %h = tg.param 0 : {mem("1x", "i32")}
+      %n = tg.const 7 : tensor<index>
+      %m = tg.const 5 : tensor<index>
+      %z = tg.const 0 : tensor<index>
+      %one = tg.const 1 : tensor<i32>
+      %i = tg.special "gidx0" to %n : tensor<index>
+      %t = tg.special "lidx0" to %m : tensor<index>
+      %k = tg.range 0 loop to %i : tensor<index>
+      {index("%q", "%h", mem("1x", "i32"), "%z")}
+      %s = tg.atomicadd %q, %one : tensor<i32, {P}>, tensor<i32>
+      %e = tg.end %s over %k : !tg.void
+    }} }}"""
+    h = np.zeros(1, "i4")
+    execute(text, h, entry="k")
+    assert h.tolist() == [5 * (0 + 1 + 2 + 3 + 4 + 5 + 6)]
+
+
+# -- WMMA ----------------------------------------------------------------------------------------
+
+
+def test_wmma_of_one_thread(execute):
+    text = """
+    func.func @main(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) -> tensor<16x8xf32> {
+      %r = tg.wmma %a, %b, %c config <16x8x16> : (tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
+      return %r : tensor<16x8xf32>
+    }"""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(16, 16)).astype("f2"), rng.normal(size=(16, 8)).astype("f2")
+    c = rng.normal(size=(16, 8)).astype("f4")
+    (r,) = execute(text, a, b, c)
+    np.testing.assert_allclose(r, a.astype("f4") @ b.astype("f4") + c, rtol=1e-5, atol=1e-5)
+
+
+def mma_fragments():
+    """Where thread t's element e is, from the PTX manual's pages on mma.m16n8k16 for .f16."""
+    group, thread = np.arange(32)[:, None] // 4, np.arange(32)[:, None] % 4
+    e = np.arange(8)[None]
+    a = (group + 8 * ((e % 4) >= 2), thread * 2 + (e & 1) + 8 * (e >= 4))
+    e = np.arange(4)[None]
+    b = (thread * 2 + (e & 1) + 8 * (e >= 2), group + 0 * e)
+    c = (group + 8 * (e >= 2), thread * 2 + (e & 1))
+    return a, b, c
+
+
+CONFIG = """<16x8x16, threads = 32, a = ["k1", "k2", "m0", "m1", "m2", "k0", "m3", "k3"],
+      b = ["k1", "k2", "n0", "n1", "n2", "k0", "k3"],
+      c = ["n1", "n2", "m0", "m1", "m2", "n0", "m3"]>"""
+
+
+def vector(name, count):
+    constants = "\n".join(f"%{name}{i} = tg.const {i} : tensor<index>" for i in range(count))
+    items = ", ".join(f"%{name}{i}" for i in range(count))
+    types = ", ".join(["tensor<index>"] * count)
+    return f"{constants}\n%{name} = tg.stack {items} : ({types}) -> tensor<{count}xindex>"
+
+
+def wmma_program(axis):
+    """Two warps, each with its own matrices; `axis` makes the lane of a thread, and %t its number."""
+    A8, B4, C4 = mem("64x8x", "f16"), mem("64x4x", "f16"), mem("64x4x")
+    return f"""
+      %out = tg.param 0 : {C4}
+      %pa = tg.param 1 : {A8}
+      %pb = tg.param 2 : {B4}
+      %pc = tg.param 3 : {C4}
+      %nw = tg.const 2 : tensor<index>
+      %nl = tg.const 32 : tensor<index>
+      %n64 = tg.const 64 : tensor<index>
+      {axis}
+      {vector("ea", 8)}
+      {vector("ec", 4)}
+      %la = tg.index %pa[%t, %ea] : ({A8}, tensor<index>, tensor<8xindex>) -> {mem("8x", "f16")}
+      %lb = tg.index %pb[%t, %ec] : ({B4}, tensor<index>, tensor<4xindex>) -> {mem("4x", "f16")}
+      %lc = tg.index %pc[%t, %ec] : ({C4}, tensor<index>, tensor<4xindex>) -> {mem("4x")}
+      %lo = tg.index %out[%t, %ec] : ({C4}, tensor<index>, tensor<4xindex>) -> {mem("4x")}
+      %a = tg.load %la : {mem("8x", "f16")} -> tensor<8xf16>
+      %b = tg.load %lb : {mem("4x", "f16")} -> tensor<4xf16>
+      %c = tg.load %lc : {mem("4x")} -> tensor<4xf32>
+      %r = tg.wmma %a, %b, %c config {CONFIG} : (tensor<8xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>
+      %s = tg.store %lo, %r : {mem("4x")}, tensor<4xf32>"""
+
+
+WARP_RANGES = """
+      %w = tg.range 0 global to %nw : tensor<index>
+      %l = tg.range 1 warp to %nl : tensor<index>
+      %wb = tg.mul %w, %nl : tensor<index>
+      %t = tg.add %wb, %l : tensor<index>"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"tg.kernel @k {{ {wmma_program(WARP_RANGES)}\n%e = tg.end %s over %l, %w : !tg.void\n%k = tg.sink %e : !tg.void }}",
+        'tg.program @k { %lin = tg.linear { '
+        + wmma_program('%t = tg.special "lidx0" to %n64 : tensor<index>')
+        + " } }",
+    ],
+    ids=["warp range", "lidx"],
+)  # fmt: skip
+def test_wmma_of_a_warp_with_the_published_fragment_layout(execute, text):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 16, 16)).astype("f2"), rng.normal(size=(2, 16, 8)).astype("f2")
+    c = rng.normal(size=(2, 16, 8)).astype("f4")
+    fa, fb, fc = mma_fragments()
+    out = np.zeros((64, 4), "f4")
+    parts = [x[(slice(None), *f)].reshape(64, -1) for x, f in ((a, fa), (b, fb), (c, fc))]
+    execute(text, out, *parts, entry="k")
+    expected = a.astype("f4") @ b.astype("f4") + c
+    np.testing.assert_allclose(out, expected[(slice(None), *fc)].reshape(64, 4), rtol=1e-5, atol=1e-5)
+
+
+# -- functions that call kernels -----------------------------------------------------------------
+
+
+def test_function_calls_kernels_in_the_order_that_after_says(execute):
+    M = 'tensor<4x5xf32, #tg.place<"CPU", global>>'
+    MA, MB = M.replace("4x5", "4x6"), M.replace("4x5", "6x5")
+    text = GEMM + f"""
+    tg.kernel @neg {{
+      %o = tg.param 0 : {C}
+      %x = tg.param 1 : {C}
+      %n4 = tg.const 4 : tensor<index>
+      %n5 = tg.const 5 : tensor<index>
+      %i = tg.range 0 loop to %n4 : tensor<index>
+      %j = tg.range 1 loop to %n5 : tensor<index>
+      {index("%p", "%x", C, "%i", "%j")}
+      %v = tg.load %p : {S} -> tensor<f32>
+      %w = tg.neg %v : tensor<f32>
+      {index("%q", "%o", C, "%i", "%j")}
+      %s = tg.store %q, %w : {S}, tensor<f32>
+      %e = tg.end %s over %j, %i : !tg.void
+      %k = tg.sink %e : !tg.void
+    }}
+    func.func @main(%a: {MA}, %b: {MB}, %r: {M} {{tg.output}}) {{
+      %t = tg.buffer 0 : {M}
+      %c1 = tg.call @k(%t, %a, %b) : ({M}, {MA}, {MB}) -> !tg.void
+      %t1 = tg.after %t, %c1 : ({M}, !tg.void) -> {M}
+      %c2 = tg.call @neg(%r, %t1) : ({M}, {M}) -> !tg.void
+      %k = tg.sink %c2 : !tg.void
+      return
+    }}
+    func.func @planned(%a: {MA}, %b: {MB}, %r: {M} {{tg.output}},
+                       %w: tensor<80xui8, #tg.place<"CPU", global>> {{tg.workspace}}) {{
+      %f = tg.bitcast %w to f32 : tensor<80xui8, #tg.place<"CPU", global>> -> tensor<20xf32, #tg.place<"CPU", global>>
+      %t = tg.reshape %f [4, 5] : tensor<20xf32, #tg.place<"CPU", global>> -> {M}
+      %l = tg.linear {{
+        %c1 = tg.call @k(%t, %a, %b) : ({M}, {MA}, {MB}) -> !tg.void
+        %c2 = tg.call @neg(%r, %t) : ({M}, {M}) -> !tg.void
+      }}
+      return
+    }}"""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-9, 9, (4, 6)).astype("f4"), rng.integers(-9, 9, (6, 5)).astype("f4")
+    for entry in ("main", "planned"):
+        (r,) = execute(text, a, b, entry=entry)
+        assert r.tolist() == (-(a @ b)).tolist()
+
+
+def test_many_iterations_stepped(execute, operands):
+    """A deep nest of stepped loops does not recurse."""
+    depth = 300
+    ranges = "\n".join(
+        f"%r{i} = tg.range {i} loop to %one : tensor<index>" for i in range(depth)
+    )
+    closed = ", ".join(f"%r{i}" for i in reversed(range(depth)))
+    text = f"""tg.program @k {{ %l = tg.linear {{
+      %x = tg.param 0 : {mem("1x", "i32")}
+      %one = tg.const 1 : tensor<index>
+      %z = tg.const 0 : tensor<index>
+      %i1 = tg.const 1 : tensor<i32>
+      {index("%p", "%x", mem("1x", "i32"), "%z")}
+      {ranges}
+      %v = tg.load %p : tensor<i32, {P}> -> tensor<i32>
+      %w = tg.add %v, %i1 : tensor<i32>
+      %s = tg.store %p, %w : tensor<i32, {P}>, tensor<i32>
+      %e = tg.end %s over {closed} : !tg.void
+    }} }}"""
+    x = np.zeros(1, "i4")
+    execute(text, x, entry="k")
+    assert x.tolist() == [1]

@@ -1,0 +1,218 @@
+"""Every elementwise op on every dtype that it is defined on, against the interpreter."""
+
+from fractions import Fraction
+
+import ml_dtypes
+import numpy as np
+import pytest
+from kernels import (
+    DTYPES,
+    INTEGERS,
+    NARROW_FLOATS,
+    WIDE_FLOATS,
+    bits,
+    compiled,
+    elementwise,
+    pairs,
+    specials,
+)
+
+from tgdialect.interpreter.dtypes import NUMPY_DTYPES
+from tgdialect.interpreter.elementwise import compute
+from tgdialect.ops.dtypes import DTYPES as ROWS
+
+ROW = {row.name: row for row in ROWS.values()}
+FLOATS = (*WIDE_FLOATS, *NARROW_FLOATS)
+NUMBERS = (*INTEGERS, *FLOATS)
+
+COMPARISONS = ("cmplt", "cmpne", "cmpgt", "cmpge", "cmple", "cmpeq")
+EXACT_BINARY = {
+    "add": DTYPES,
+    "mul": DTYPES,
+    "max": DTYPES,
+    "sub": NUMBERS,
+    "div": FLOATS,
+    "idiv": INTEGERS,
+    "mod": INTEGERS,
+    "xor": ("i1", *INTEGERS),
+    "or": ("i1", *INTEGERS),
+    "and": ("i1", *INTEGERS),
+    "shl": INTEGERS,
+    "shr": INTEGERS,
+    **dict.fromkeys(COMPARISONS, DTYPES),
+}
+EXACT_UNARY = {
+    "recip": FLOATS,
+    "sqrt": FLOATS,
+    "trunc": DTYPES,
+    "neg": NUMBERS,
+    "not": ("i1",),
+}
+ULPS = {"f32": 2, "f64": 3, "f16": 1, "bf16": 1, "f8E4M3FN": 1, "f8E5M2": 1}
+
+
+def run(ops, dtype, arrays, features=()):
+    """[(op, its name, output dtype)] on arrays of one dtype -> the outputs, all in one kernel."""
+    lines = [(text, result) for text, _, result in ops]
+    size = len(arrays[0])
+    outputs = [np.zeros(size, NUMPY_DTYPES[result]) for _, _, result in ops]
+    kernel = compiled(elementwise(lines, [dtype] * len(arrays), size), features=features)("k")
+    kernel(*outputs, *arrays)
+    return outputs
+
+
+def exact_ops(dtype):
+    one, t = f"tensor<{dtype}>", f"(tensor<{dtype}>, tensor<{dtype}>) -> tensor"
+    for name, dtypes in EXACT_BINARY.items():
+        if dtype in dtypes:
+            result = "i1" if name in COMPARISONS else dtype
+            yield f"tg.{name} %a, %b : {t}<{result}>", f"tg.{name}", result
+    for name, dtypes in EXACT_UNARY.items():
+        if dtype in dtypes:
+            yield f"tg.{name} %a : {one}", f"tg.{name}", dtype
+
+
+@pytest.mark.parametrize("features", [(), ("fma", "f16c")])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exact_ops(dtype, features):
+    if features and dtype != "f16":
+        pytest.skip("the features change f16 only")
+    a, b = pairs(NUMPY_DTYPES[dtype])
+    ops = list(exact_ops(dtype))
+    for (_, name, result), output in zip(ops, run(ops, dtype, [a, b], features), strict=True):
+        operands = [a] if name.removeprefix("tg.") in EXACT_UNARY else [a, b]
+        with np.errstate(all="ignore"):
+            expected = compute(name, operands, [ROW[dtype]] * len(operands), ROW[result])
+        wrong = np.flatnonzero(bits(output) != bits(expected))
+        examples = [(a[i], b[i], output[i], expected[i]) for i in wrong[:5]]
+        assert not len(wrong), f"{name} of {dtype}: (a, b, got, expected) = {examples}"
+
+
+@pytest.mark.parametrize("features", [(), ("fma", "f16c")])
+@pytest.mark.parametrize("source", DTYPES)
+def test_casts(source, features):
+    if features and not source.startswith("f"):
+        pytest.skip("the features change floats only")
+    values = specials(NUMPY_DTYPES[source])
+    if source in NARROW_FLOATS:  # all there are
+        width = 8 * values.dtype.itemsize
+        values = np.arange(2**width, dtype=f"u{values.dtype.itemsize}").view(values.dtype)
+    elif source in ("f32", "f64", "i64", "ui64"):
+        values = np.concatenate([values, near_ties(values.dtype)])
+    types = f"tensor<{source}> -> tensor"
+    ops = [(f"tg.cast %a to {d} : {types}<{d}>", f"tg.cast to {d}", d) for d in DTYPES]
+    for (_, name, dtype), output in zip(ops, run(ops, source, [values], features), strict=True):
+        with np.errstate(all="ignore"):
+            expected = compute("tg.cast", [values], [ROW[source]], ROW[dtype])
+        wrong = np.flatnonzero(bits(output) != bits(expected))
+        examples = [(values[i], output[i], expected[i]) for i in wrong[:5]]
+        assert not len(wrong), f"{name} from {source}: (x, got, expected) = {examples}"
+
+
+def near_ties(dtype):
+    """Values next to the midpoints of narrower formats, where rounding twice goes wrong."""
+    random = np.random.default_rng(0)
+    if dtype.kind == "f":
+        exponents = np.exp2(random.integers(-30, 18, 3000).astype(dtype))
+        midpoints = (1 + (random.integers(0, 2048, 3000) + 0.5) / 1024).astype(dtype) * exponents
+        return np.concatenate(
+            [midpoints, *(np.nextafter(midpoints, s * np.inf).astype(dtype) for s in (-1, 1))]
+        )
+    shifts = random.integers(0, 40, 3000)
+    midpoints = (random.integers(0, 2**23, 3000) * 2 + 1) << shifts
+    return np.concatenate([midpoints - 1, midpoints, midpoints + 1]).astype(dtype)
+
+
+@pytest.mark.parametrize("source", DTYPES)
+def test_bitcasts_to_the_same_size(source):
+    values = specials(NUMPY_DTYPES[source])
+    if source in NARROW_FLOATS:  # every NaN keeps its bits
+        width = 8 * values.dtype.itemsize
+        values = np.arange(2**width, dtype=f"u{values.dtype.itemsize}").view(values.dtype)
+    results = [d for d in DTYPES if NUMPY_DTYPES[d].itemsize == values.dtype.itemsize]
+    types = f"tensor<{source}> -> tensor"
+    ops = [(f"tg.bitcast %a to {d} : {types}<{d}>", d, d) for d in results]
+    for dtype, output in zip(results, run(ops, source, [values]), strict=True):
+        expected = values.view(np.uint8) != 0 if dtype == "i1" else values
+        same = output.view(f"u{output.dtype.itemsize}") == expected.view(
+            f"u{output.dtype.itemsize}"
+        )
+        assert same.all(), f"{source} to {dtype}"
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_where(dtype):
+    a, b = pairs(NUMPY_DTYPES[dtype])
+    t = f"tensor<{dtype}>"
+    ops = [
+        (f"tg.cmplt %a, %b : ({t}, {t}) -> tensor<i1>", "", "i1"),
+        (f"tg.where %v0, %a, %b : (tensor<i1>, {t}, {t}) -> {t}", "", dtype),
+    ]
+    condition, output = run(ops, dtype, [a, b])
+    assert np.array_equal(bits(output), bits(np.where(condition, a, b)))
+
+
+@pytest.mark.parametrize("features", [(), ("fma",)])
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_mulacc(dtype, features):
+    """A float may be rounded once or twice."""
+    a, b = pairs(NUMPY_DTYPES[dtype])
+    c = np.roll(a, 7)
+    ops = [(f"tg.mulacc %a, %b, %c : tensor<{dtype}>", "tg.mulacc", dtype)]
+    (output,) = run(ops, dtype, [a, b, c], features)
+    row = ROW[dtype]
+    with np.errstate(all="ignore"):
+        product = compute("tg.mul", [a, b], [row, row], row)
+        twice = compute("tg.add", [product, c], [row, row], row)
+        in_f32 = compute("tg.mulacc", [a, b, c], [row, row, row], row)
+    for i in np.flatnonzero((bits(output) != bits(twice)) & (bits(output) != bits(in_f32))):
+        assert is_rounded(output[i], a[i], b[i], c[i]), (a[i], b[i], c[i], output[i], twice[i])
+
+
+def is_rounded(result, *operands):
+    """Whether a result is the float nearest to a * b + c."""
+    a, b, c = (Fraction(float(x)) for x in operands)
+    exact, info = a * b + c, ml_dtypes.finfo(result.dtype)
+    if np.isinf(result):
+        return abs(exact) > Fraction(float(info.max))
+    bound = max(abs(exact) * Fraction(float(info.eps)), Fraction(float(info.smallest_subnormal)))
+    return abs(Fraction(float(result)) - exact) <= bound / 2
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", ["exp2", "log2", "sin", "pow"])
+def test_transcendental(name, dtype):
+    """The recipes' accuracy is tested in test_transcendental.py: here, that they are compiled."""
+    a, b = pairs(NUMPY_DTYPES[dtype])
+    operands, text = ([a, b], "%a, %b") if name == "pow" else ([a], "%a")
+    ops = [(f"tg.{name} {text} : tensor<{dtype}>", name, dtype)]
+    (output,) = run(ops, dtype, operands)
+    with np.errstate(all="ignore"):
+        expected = compute(f"tg.{name}", operands, [ROW[dtype]] * len(operands), ROW[dtype])
+    assert np.array_equal(np.isnan(output), np.isnan(expected))
+    order = np.where(np.signbit(output), -1, 1) * (bits(np.abs(output)).astype(np.int64))
+    wanted = np.where(np.signbit(expected), -1, 1) * (bits(np.abs(expected)).astype(np.int64))
+    distance = np.where(np.isnan(output), 0, np.abs(order - wanted))
+    worst = distance.argmax()
+    assert distance[worst] <= ULPS[dtype], (a[worst], b[worst], output[worst], expected[worst])
+
+
+def test_threefry():
+    a, b = pairs(np.dtype(np.uint64))
+    (output,) = run([("tg.threefry %a, %b : tensor<ui64>", "", "ui64")], "ui64", [a, b])
+    assert np.array_equal(output, compute("tg.threefry", [a, b], [ROW["ui64"]] * 2, ROW["ui64"]))
+
+
+@pytest.mark.parametrize("count", ["i8", "ui8", "i64", "ui64", "index"])
+@pytest.mark.parametrize("dtype", ["i8", "ui8", "i32", "ui32", "i64", "ui64"])
+def test_shift_counts_of_another_dtype(dtype, count):
+    values, counts = specials(NUMPY_DTYPES[dtype]), specials(NUMPY_DTYPES[count])
+    a, b = (m.ravel().copy() for m in np.meshgrid(values, counts))
+    text = f"%a, %b : (tensor<{dtype}>, tensor<{count}>) -> tensor<{dtype}>"
+    size = len(a)
+    outputs = [np.zeros(size, a.dtype) for _ in range(2)]
+    lines = [(f"tg.shl {text}", dtype), (f"tg.shr {text}", dtype)]
+    compiled(elementwise(lines, [dtype, count], size))("k")(*outputs, a, b)
+    for name, output in zip(("tg.shl", "tg.shr"), outputs, strict=True):
+        expected = compute(name, [a, b], [ROW[dtype], ROW[count]], ROW[dtype])
+        assert np.array_equal(output, expected), name

@@ -1,0 +1,195 @@
+"""Every rule that `tg-simplify` and `canonicalize` apply is proven by z3, from the same object.
+
+Integer rules are proven for all values of 6 bits, signed and unsigned, wrap included; those without
+multiplication or division for 64 bits too. Rules on floats are proven on half precision. The
+theorems behind sums, divisions and comparisons are proven for unbounded integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import z3
+from z3_semantics import (
+    Expr,
+    Floats,
+    Integers,
+    Numbers,
+    Translation,
+    counterexample,
+    is_bool,
+)
+
+from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
+from tgdialect.transforms.simplify.identities import IDENTITIES
+from tgdialect.transforms.simplify.terms import Apply, Constant, Rule, Sort, Term, Variable
+
+RULES = (*IDENTITIES, *ARITHMETIC)
+
+NARROW = (Integers(6, signed=True), Integers(6, signed=False))
+WIDE = (Integers(64, signed=True), Integers(64, signed=False))
+HARD = frozenset({"tg.mul", "tg.idiv", "tg.mod"})
+"""What z3 cannot do in 64 bits."""
+NOT_ON_BOOL = frozenset({"tg.sub", "tg.neg", "tg.idiv", "tg.mod", "tg.shl", "tg.shr", "tg.div"})
+
+
+def leaves(term: Term) -> Iterator[Term]:
+    if isinstance(term, Apply):
+        for operand in term.operands:
+            yield from leaves(operand)
+    else:
+        yield term
+
+
+def ops(term: Term) -> set[str]:
+    if not isinstance(term, Apply):
+        return set()
+    return {term.op}.union(*(ops(o) for o in term.operands))
+
+
+def models(rule: Rule) -> Iterator[Translation]:
+    """The dtypes that a rule applies to."""
+    sorts = {t.sort for t in leaves(rule.pattern) if isinstance(t, Variable)}
+    used = ops(rule.pattern) | ops(rule.result)
+    constants = any(isinstance(t, Constant) for t in leaves(rule.pattern))
+    if sorts <= {Sort.BOOL, Sort.ANY, Sort.BITS} and not used & NOT_ON_BOOL:
+        yield Translation(NARROW[0], any_is_bool=True)
+    if Sort.FLOAT not in sorts:
+        numbers: tuple[Numbers, ...] = NARROW if used & HARD else NARROW + WIDE
+        if Sort.INDEX in sorts:
+            numbers = tuple(n for n in numbers if isinstance(n, Integers) and n.signed)
+        yield from (Translation(n, any_is_bool=False) for n in numbers)
+    if sorts <= {Sort.BOOL, Sort.ANY, Sort.FLOAT} and not constants and sorts != {Sort.BOOL}:
+        yield Translation(Floats(), any_is_bool=False)
+
+
+def both_sides_agree(rule: Rule, model: Translation) -> Expr:
+    sides = (rule.pattern, rule.result)
+    boolean = any(is_bool(side, any_is_bool=model.any_is_bool) for side in sides)
+    before, after = (model.value(side, boolean=boolean) for side in sides)
+    return before == after if boolean else model.numbers.same(before, after)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_rule(rule: Rule):
+    proven = 0
+    for model in models(rule):
+        claim = both_sides_agree(rule, model)
+        assert counterexample(claim, [model.guard(g) for g in rule.when]) is None, model.numbers
+        proven += 1
+    assert proven
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_no_guard_is_superfluous(rule: Rule):
+    """Without any one of its guards a rule is wrong, for signed or unsigned integers."""
+    for left_out in rule.when:
+        counterexamples: list[str | None] = []
+        for model in models(rule):
+            if model.numbers in NARROW:
+                claim = both_sides_agree(rule, model)
+                guards = [model.guard(g) for g in rule.when if g is not left_out]
+                counterexamples.append(counterexample(claim, guards))
+        assert any(counterexamples), left_out
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_validity(rule: Rule):
+    """Both sides are invalid in the same cells, where the rule's `needs_valid` are valid."""
+    for model in models(rule):
+        before, after = model.is_valid(rule.pattern), model.is_valid(rule.result)
+        assumptions = [model.guard(g) for g in rule.when]
+        assumptions += [v for name, v in model.valid.items() if name in rule.needs_valid]
+        assert counterexample(before == after, assumptions) is None
+
+
+def test_names_are_unique():
+    names = [rule.name for rule in RULES]
+    assert len(set(names)) == len(names)
+
+
+# -- theorems ------------------------------------------------------------------------------------
+
+
+def integers(names: str) -> list[Expr]:
+    return list(z3.Ints(names))
+
+
+def test_division_theorem():
+    """(f (d Q + Y) + S) div (f d) = Q + Y div d, and mod is f (Y mod d) + S, for 0 <= S < f.
+
+    With y, r the quotient and remainder of Y by d, the dividend is (f d) (Q + y) + (f r + S).
+    Quotient and remainder are unique, so what is to be shown is 0 <= f r + S < f d.
+    """
+    f, d, quotient, rest, low, y, r = integers("f d Q Y S y r")
+    assumptions = [f > 0, d > 0, low >= 0, low < f, rest == d * y + r, r >= 0, r < d]
+    dividend = f * (d * quotient + rest) + low
+    assert counterexample(dividend == (f * d) * (quotient + y) + (f * r + low), assumptions) is None
+    remainder_fits = z3.And(f * r + low >= 0, f * r + low < f * d)
+    product = [f * r <= f * (d - 1), f * r >= 0]
+    assert counterexample(remainder_fits, assumptions + product) is None
+    factor, rest_ = integers("factor rest")
+    assert (
+        counterexample(factor * rest_ >= 0, [factor > 0, rest_ >= 0]) is None
+    )  # both facts in `product`, with rest = r and rest = d - 1 - r
+
+
+@pytest.mark.parametrize("factor", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("divisor", [1, 2, 3, 8])
+def test_division_theorem_for_numbers(factor: int, divisor: int):
+    """The same with z3's own div and mod, which are floor division for positive divisors."""
+    quotient, rest, low = integers("Q Y S")
+    dividend = factor * (divisor * quotient + rest) + low
+    by = factor * divisor
+    claim = z3.And(
+        dividend / by == quotient + rest / divisor,
+        dividend % by == factor * (rest % divisor) + low,
+    )
+    assert counterexample(claim, [low >= 0, low < factor]) is None
+
+
+def test_comparison_theorem():
+    """`g T + k < 0` is `T < ceil(-k / g)`, where ceil(-k / g) = -(k div g)."""
+    g, terms, k, quotient, remainder = integers("g T k q r")
+    assumptions = [g > 0, k == g * quotient + remainder, remainder >= 0, remainder < g]
+    claim = (g * terms + k < 0) == (terms < -quotient)
+    assert counterexample(claim, assumptions) is None
+
+
+def test_dropped_low_part():
+    """`f Y + S < f q + r` is `Y < q` for r = 0, `Y < q + 1` where S < r always."""
+    f, y, low, greatest, q, r = integers("f Y S s q r")
+    assumptions = [f > 0, low >= 0, low <= greatest, greatest < f]
+    compared = f * y + low < f * q + r
+    assert counterexample(compared == (y < q), [*assumptions, r == 0]) is None
+    bounded = [*assumptions, greatest < r, r < f]
+    assert counterexample(compared == (y < q + 1), bounded) is None
+    multiple = integers("multiple")[0]
+    assert counterexample(f * multiple >= f, [f > 0, multiple >= 1]) is None
+    product = [z3.Implies(y > q, f * y - f * q >= f), z3.Implies(y < q, f * q - f * y >= f)]
+    assert counterexample(f * y + low != f * q + r, bounded + product) is None
+
+
+def test_recombination():
+    """The identities of `recombination.py`, under wrap."""
+    for numbers in NARROW:
+        y, n, m = (numbers.variable(name) for name in "ynm")
+        model = Translation(numbers, any_is_bool=False, values={"y": y, "n": n, "m": m})
+        idiv, mod = (numbers.apply(op, y, n) for op in ("tg.idiv", "tg.mod"))
+        assert counterexample(n * idiv + mod == y, [n != 0]) is None
+        assert counterexample(y - n * idiv == mod, [n != 0]) is None
+        inner = numbers.apply("tg.mod", idiv, m)
+        claim = n * inner + mod == numbers.apply("tg.mod", y, n * m)
+        zero = numbers.literal(0)
+        fits = model._fits(
+            Apply("tg.mul", (Variable("n", Sort.INTEGER), Variable("m", Sort.INTEGER)))
+        )
+        positive = [numbers.less(zero, n), numbers.less(zero, m), fits]
+        assert counterexample(claim, positive) is None
+
+
+@pytest.mark.parametrize("n", range(2, 9))
+def test_hermite(n: int):
+    (y,) = integers("y")
+    assert counterexample(z3.Sum([(y + i) / n for i in range(n)]) == y, []) is None

@@ -1,0 +1,62 @@
+"""`run`: execute an entry of a module on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.interpreter.custom import CustomCode, CustomFunction
+from tgdialect.interpreter.dtypes import Data
+from tgdialect.interpreter.machine import Machine, write_back
+from tgdialect.interpreter.signature import bind, signature
+
+
+def run(
+    module: ModuleOp,
+    entry: str = "main",
+    inputs: Sequence[Any] = (),
+    *,
+    allow_custom: bool = False,
+    custom: Mapping[str, CustomFunction] | None = None,
+    buffers: dict[int, Data] | None = None,
+) -> list[Data]:
+    """Execute a function, kernel or program of `module`.
+
+    `inputs` are NumPy arrays (or Python numbers, for scalars) for the arguments that are not
+    `{tg.output}`, `{tg.workspace}` or `{tg.buffer}`, then for the PARAMs of a `func.func` by slot. An
+    array that is memory and that the program stores to is changed in place. `buffers` holds the
+    contents of global BUFFERs by slot, changed in place too; the others begin as zeros.
+
+    Returns the function's results, then its outputs, in the dtypes of `dtypes.py`. Raises
+    InterpretationError, with one line that says what is wrong, for inputs that do not fit, for a race
+    or a cycle between stores and reads, and for custom code that has no Python implementation in
+    `custom` (by format, mnemonic or symbol) or is not allowed.
+    """
+    callee = SymbolTable.lookup_symbol(module, entry)
+    if callee is None:
+        raise InterpretationError(f"there is no symbol @{entry}")
+    buffers = {} if buffers is None else buffers
+    params = signature(callee)
+    arrays = bind(params, inputs, buffers)
+    machine = Machine(CustomCode(allow_custom, custom or {}), buffers)
+    arguments = len(callee.body.block.args) if isinstance(callee, func.FuncOp) else len(arrays)
+    # Overflow, division by zero and NaN have their meaning in the dialect; none is an error.
+    with np.errstate(all="ignore"):
+        outcome = machine.call(callee, arrays[:arguments], arrays[arguments:])
+    written = [
+        (param, array, content.data)
+        for param, array, content in zip(params, arrays, outcome.contents, strict=True)
+        if content is not None
+    ]
+    for param, array, _ in written:
+        if not array.flags.writeable:
+            raise InterpretationError(f"{param.label} is written, but the input is read-only")
+    write_back((array, data) for _, array, data in written)
+    outputs = [a for p, a in zip(params, arrays, strict=True) if p.is_output]
+    return [*outcome.results, *outputs]

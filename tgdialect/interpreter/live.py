@@ -1,0 +1,186 @@
+"""Live memory: what a kernel and a LINEAR read and write as they run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.interpreter.dtypes import Data, numpy_dtype
+from tgdialect.interpreter.locations import Cells, Location, flat_cells, from_cells, to_cells
+from tgdialect.interpreter.values import check_size
+from tgdialect.ops.dtypes import DType
+
+
+class AssumptionError(Exception):
+    """An iteration has read what another one left in a memory that was taken to be private."""
+
+
+class Lanes:
+    """Which copy of a private memory each lane has: a number of lane-axis shape, and how many."""
+
+    def __init__(self, extents: Sequence[int], private: Sequence[int]):
+        """`extents` of all lane axes; `private` are the axes over which there are copies."""
+        self.count = math.prod(extents[axis] for axis in private)
+        number = np.zeros((1,) * len(extents), np.int64)
+        stride = self.count
+        for axis in private:
+            stride //= max(extents[axis], 1)
+            along = [1] * len(extents)
+            along[axis] = extents[axis]
+            number = number + np.arange(extents[axis]).reshape(along) * stride
+        self.number = number
+
+
+class LiveMemory:
+    """Contents that stores change, with a copy per lane where `copies` says so.
+
+    `copies` is asked when the memory is first used: then the loops that have copies are open.
+    `defined` says which cells have been written, where reading another is a wrong assumption;
+    `written` collects which cells of a caller's memory have been.
+    """
+
+    def __init__(
+        self,
+        contents: Data,
+        dtype: DType,
+        *,
+        name: str = "memory",
+        copies: Callable[[], Lanes] | None = None,
+        assumed: bool = False,
+        keep_snapshot: bool = False,
+    ):
+        self.shape = contents.shape
+        self.size = contents.size
+        self.dtype = dtype
+        self.name = name
+        self.contents = np.ascontiguousarray(contents).reshape(contents.shape)
+        self.snapshot = self.contents.copy() if keep_snapshot else None
+        self.written: Data | None = None
+        self.defined: Data | None = None
+        self._lanes: Lanes | None = None
+        self._copies = copies
+        self._assumed = assumed
+        self._writer: Data | None = None
+
+    def _make_copies(self) -> None:
+        if self._copies is None:
+            return
+        self._lanes, self._copies = self._copies(), None
+        shape = (self._lanes.count, *self.shape)
+        check_size(shape, self.contents.dtype.itemsize)
+        self.contents = np.broadcast_to(self.contents, shape).copy()
+        if self.snapshot is not None:
+            self.snapshot = self.contents.copy()
+        if self._assumed:
+            self.defined = np.zeros(self.contents.size, np.bool_)
+
+    def _flat(self, cells: Cells, numbers: Data) -> Data:
+        """Positions in the flat contents of all copies; those of no cell are negative or wrong."""
+        if self._lanes is None:
+            return numbers - 1
+        copy = self._lanes.number
+        copy = copy.reshape(copy.shape + (1,) * (numbers.ndim - copy.ndim))
+        return numbers - 1 + copy * (self.size * (self.dtype.itemsize if cells.bytewise else 1))
+
+    def gather(
+        self, location: Location, mask: Data | None, *, snapshot: bool = False
+    ) -> tuple[Data, Data]:
+        """The elements of a view where `mask` is true and they exist, else 0; and where that is."""
+        self._make_copies()
+        cells = location.cells
+        there = cells.written(mask)
+        source = self.contents
+        if snapshot and self.snapshot is not None:
+            source = self.snapshot
+        flat = flat_cells(source, cells.bytewise)
+        positions = self._flat(cells, cells.numbers)
+        width = self.dtype.itemsize if cells.bytewise else 1
+        if self.defined is not None:
+            self._check_defined(positions // width, there)
+        if flat.size == 0:
+            data = np.zeros(np.broadcast_shapes(positions.shape, there.shape), flat.dtype)
+        elif bool(there.all()):
+            data = flat[positions]
+        else:
+            chosen = np.where(there, positions, 0)
+            data = np.where(there, flat[chosen], np.zeros((), flat.dtype))
+        if cells.bytewise:
+            return from_cells(data, location.element_dtype, True), there.all(axis=-1)
+        return from_cells(data, location.element_dtype, False), there
+
+    def _check_defined(self, positions: Data, there: Data) -> None:
+        assert self.defined is not None
+        positions, there = np.broadcast_arrays(positions, there)
+        if not self.defined[positions[there]].all():
+            raise AssumptionError
+
+    def scatter(
+        self,
+        location: Location,
+        value: Data,
+        mask: Data | None,
+        *,
+        adds: bool = False,
+        shape: Sequence[int] = (),
+        writer: tuple[int, frozenset[int]] | None = None,
+    ) -> None:
+        """Write (or add) the elements of `value` where `mask` is true and the cell exists.
+
+        Of several writes to a cell the last in row-major order of the axes stays. `shape` is one
+        that the lane axes are broadcast to, as an addition is made once per lane. `writer` is the
+        number of the write, and those of the writes that it is not ordered with.
+        """
+        self._make_copies()
+        cells = location.cells
+        there = cells.written(mask)
+        positions = self._flat(cells, cells.numbers)
+        values = to_cells(value, location.element_dtype, cells.bytewise)
+        full = np.broadcast_shapes(positions.shape, there.shape, values.shape)
+        if shape:
+            full = tuple(max(s, f) for s, f in zip(shape, full, strict=False)) + full[len(shape) :]
+        check_size(full, 8)
+        positions, there, values = (np.broadcast_to(x, full) for x in (positions, there, values))
+        if bool(there.all()):
+            positions, values = positions.reshape(-1), values.reshape(-1)
+        else:
+            positions, values = positions[there], values[there]
+        width = self.dtype.itemsize if cells.bytewise else 1
+        elements = positions // width
+        if writer is not None:
+            self._check_race(elements, writer)
+        flat = flat_cells(self.contents, cells.bytewise)
+        if not adds:
+            flat[positions] = values.view(flat.dtype) if values.dtype != flat.dtype else values
+        elif cells.bytewise:
+            raise InterpretationError("an atomic add to memory through a BITCAST of its elements")
+        else:
+            np.add.at(flat.view(numpy_dtype(location.element_dtype)), positions, values)
+        if self.written is not None:
+            self.written[elements] = True
+        if self.defined is not None:
+            self.defined[elements] = True
+
+    def _check_race(self, positions: Data, writer: tuple[int, frozenset[int]]) -> None:
+        number, unordered = writer
+        if self._writer is None:
+            self._writer = np.full(self.contents.size, -1, np.int64)
+        previous = self._writer[positions]
+        if bool(np.isin(previous, list(unordered)).any()):
+            cell = int(positions[np.isin(previous, list(unordered))][0])
+            raise InterpretationError(
+                f"race: two stores that neither waits for the other write cell {cell} of "
+                f"{self.name}"
+            )
+        self._writer[positions] = number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LiveView:
+    """A view of live memory."""
+
+    memory: LiveMemory
+    location: Location

@@ -1,0 +1,181 @@
+"""The same semantics under xDSL's own interpreter, so that tg ops mix with other dialects' ops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    OpImpl,
+    OpImplResult,
+    PythonValues,
+    ReturnedValues,
+)
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.dialect import TG
+from tgdialect.interpreter.custom import CustomCode
+from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
+from tgdialect.interpreter.host import HOST, Frame, Tensor, Tuple, Value, View, Void, whole
+from tgdialect.interpreter.machine import Machine, write_back
+from tgdialect.interpreter.values import Array
+from tgdialect.interpreter.versions import Memory
+from tgdialect.ops.ordering import LinearOp
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
+
+
+class TgFunctions(InterpreterFunctions):
+    """Implementations of the tg ops of a host program, and of `func`, which knows about memory.
+
+    Functions take and return NumPy arrays, and change those that are memory in place. Between ops a
+    value is a `Tensor`, `View`, `Void` or `Tuple` of `host.py`; arrays from other dialects' ops are
+    accepted where a value is wanted.
+    """
+
+    def __init__(self, custom: CustomCode | None = None):
+        self._machine = Machine(custom or CustomCode())
+        self._frames = [Frame(self._machine)]
+
+    @classmethod
+    def _impls(cls) -> Iterable[tuple[type[Operation], OpImpl[InterpreterFunctions, Operation]]]:
+        for op in TG.operations:
+            if op.name in HOST or op is LinearOp:
+                yield op, _run_op
+        yield func.CallOp, _run_call
+        yield func.ReturnOp, _run_return
+
+    @classmethod
+    def _callable_impls(cls) -> Iterable[Any]:
+        yield func.FuncOp, _call_function
+
+    @classmethod
+    def _cast_impls(cls) -> Iterable[Any]:
+        return ()
+
+    @classmethod
+    def _attr_impls(cls) -> Iterable[Any]:
+        return ()
+
+    @classmethod
+    def _ext_impls(cls) -> Iterable[Any]:
+        return ()
+
+    def evaluate(
+        self, interpreter: Interpreter, op: Operation, values: PythonValues
+    ) -> Sequence[Value]:
+        """One tg op in the function that is running."""
+        operands = [_value(v, value) for v, value in zip(op.operands, values, strict=True)]
+        known: dict[SSAValue, Value] = {}
+        if isinstance(op, LinearOp):
+            inside = {result for inner in op.body.walk() for result in inner.results}
+            outer = {o for inner in op.body.walk() for o in inner.operands if o not in inside}
+            known = {o: _value(o, interpreter.get_values((o,))[0]) for o in outer}
+        with np.errstate(all="ignore"):
+            return self._frames[-1].evaluate(op, operands, known)
+
+    def call(
+        self, interpreter: Interpreter, op: func.FuncOp, arguments: PythonValues
+    ) -> PythonValues:
+        """A function on arrays: its results, as arrays; memory arguments are changed in place."""
+        block = op.body.blocks.first
+        if block is None or not block.ops:
+            return interpreter.call_external(op.sym_name.data, op, arguments)
+        values = [_argument(v, value) for v, value in zip(block.args, arguments, strict=True)]
+        frame = Frame(self._machine)
+        self._frames.append(frame)
+        try:
+            results = interpreter.run_ssacfg_region(op.body, tuple(values), op.sym_name.data)
+        finally:
+            self._frames.pop()
+        returned = tuple(_array(frame, op, value) for value in results)
+        write_back(
+            (argument, value.memory.contents(value.memory.stores, frame.journal))
+            for value, argument in zip(values, arguments, strict=True)
+            if isinstance(value, View) and value.memory.stores
+        )
+        return returned
+
+    def call_op(
+        self, interpreter: Interpreter, op: func.CallOp, values: PythonValues
+    ) -> PythonValues:
+        """`func.call`: by value through xDSL; memory is passed by reference, which it has no way for."""
+        if any(is_memory(o) for o in op.operands):
+            operands = [_value(v, value) for v, value in zip(op.operands, values, strict=True)]
+            with np.errstate(all="ignore"):
+                return tuple(self._frames[-1].call(op, op.callee.string_value(), operands))
+        frame = self._frames[-1]
+        return interpreter.call_op(op.callee, tuple(_array(frame, op, v) for v in values))
+
+
+def _run_op(
+    functions: Any, interpreter: Interpreter, op: Operation, values: PythonValues
+) -> OpImplResult:
+    assert isinstance(functions, TgFunctions)
+    return OpImplResult(tuple(functions.evaluate(interpreter, op, values)), None)
+
+
+def _run_call(
+    functions: Any, interpreter: Interpreter, op: Any, values: PythonValues
+) -> OpImplResult:
+    assert isinstance(functions, TgFunctions)
+    return OpImplResult(functions.call_op(interpreter, op, values), None)
+
+
+def _run_return(
+    functions: Any, interpreter: Interpreter, op: Operation, values: PythonValues
+) -> OpImplResult:
+    return OpImplResult((), ReturnedValues(values))
+
+
+def _call_function(
+    functions: Any, interpreter: Interpreter, op: Any, values: PythonValues
+) -> PythonValues:
+    assert isinstance(functions, TgFunctions)
+    return functions.call(interpreter, op, values)
+
+
+def _data(value: SSAValue, given: Any) -> Data:
+    """What another dialect's op or the caller gave for a tensor, as an array of its dtype."""
+    dtype = numpy_dtype_of(value)
+    array = np.asarray(given, dtype) if isinstance(given, bool | int | float) else np.asarray(given)
+    if array.dtype != dtype or array.ndim != len(tensor(value).get_shape()):
+        raise InterpretationError(f"{array.dtype} of shape {array.shape} is not a {value.type}")
+    return array
+
+
+def _value(value: SSAValue, given: Any) -> Value:
+    """An operand, whether a tg op made it or not."""
+    if isinstance(given, Tensor | View | Void | Tuple):
+        return given
+    return Tensor(Array(_data(value, given)))
+
+
+def _argument(value: SSAValue, given: Any) -> Any:
+    """An argument of a function; what is no tensor is another dialect's business."""
+    if is_memory(value):
+        return whole(Memory(_data(value, given), dtype_of(value), f"argument {value.name_hint}"))
+    return given
+
+
+def _array(frame: Frame, op: Operation, value: Any) -> Any:
+    """A tg value as the array it stands for."""
+    if isinstance(value, Tensor | View):
+        return np.array(frame.read(op, value).materialised())
+    return value
+
+
+def register_tg_implementations(
+    interpreter: Interpreter, custom: CustomCode | None = None
+) -> TgFunctions:
+    """Give xDSL's interpreter the tg ops of host programs, and `func` with tg memory.
+
+    It takes the place of xDSL's `FuncFunctions`: do not register both.
+    """
+    functions = TgFunctions(custom)
+    interpreter.register_implementations(functions, override=True)
+    return functions

@@ -1,0 +1,175 @@
+"""The inputs of a run, checked against the entry's signature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.interpreter.dtypes import Data, numpy_dtype_of_type
+from tgdialect.interpreter.values import check_size
+from tgdialect.ops.call import KernelOp, parameters
+from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.properties import tensor
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument of an entry: where it is, its type, and the attributes it carries."""
+
+    label: str
+    type: TensorType[Attribute]
+    attributes: dict[str, Attribute]
+    extents: Sequence[int | None]
+    """For each dynamic dimension, the position of the index argument that gives it."""
+
+    @property
+    def is_output(self) -> bool:
+        return "tg.output" in self.attributes
+
+    @property
+    def is_allocated(self) -> bool:
+        """Whether the interpreter makes it: outputs, the workspace, and former BUFFERs."""
+        return not {"tg.output", "tg.workspace", "tg.buffer"}.isdisjoint(self.attributes)
+
+    @property
+    def buffer(self) -> int | None:
+        """The slot of the BUFFER that it was."""
+        slot = self.attributes.get("tg.buffer")
+        return cast(int, cast(Any, slot).value.data) if isinstance(slot, IntegerAttr) else None
+
+
+def signature(entry: Operation) -> list[Parameter]:
+    """The arguments of a `func.func` (then the PARAMs in its body), or the PARAMs of a kernel."""
+    match entry:
+        case func.FuncOp():
+            block = entry.body.block
+            result = [_argument(entry, value) for value in block.args]
+        case KernelOp():
+            block, result = entry.body.block, list[Parameter]()
+        case ProgramOp():
+            block, result = entry.linear.body.block, list[Parameter]()
+        case _:
+            raise InterpretationError(f"{entry.name} is not something that runs")
+    for param in parameters(block):
+        dims: list[int | None] = []
+        for operand in param.dims:
+            owner = operand.owner
+            slot = owner.properties.get("slot") if isinstance(owner, Operation) else None
+            dims.append(None if slot is None else len(result) + cast(Any, slot).data)
+        result.append(Parameter(f"parameter {param.slot.data}", tensor(param.result), {}, dims))
+    return result
+
+
+def _argument(entry: func.FuncOp, value: SSAValue) -> Parameter:
+    index = entry.body.block.args.index(value)  # pyright: ignore[reportArgumentType]
+    attributes: dict[str, Attribute] = {}
+    if isinstance(entry.arg_attrs, ArrayAttr):
+        attributes = dict(cast(ArrayAttr[DictionaryAttr], entry.arg_attrs).data[index].data)
+    type = value.type
+    if not isinstance(type, TensorType):
+        raise InterpretationError(f"argument {index} is {type}, not a tensor")
+    dims = attributes.get("tg.dims")
+    dynamic = type.get_shape().count(DYNAMIC_INDEX)
+    positions: Sequence[int | None] = [None] * dynamic
+    if isinstance(dims, DenseArrayBase):
+        positions = list(cast(tuple[int, ...], cast(Any, dims).get_values()))
+    return Parameter(f"argument {index}", cast(TensorType[Attribute], type), attributes, positions)
+
+
+def bind(
+    params: Sequence[Parameter], inputs: Sequence[Any], buffers: dict[int, Data]
+) -> list[Data]:
+    """The arrays of all arguments: the inputs, checked, and zeros for what is allocated.
+
+    Raises InterpretationError where an input does not have its argument's dtype and shape, or an
+    index is outside its bounds or not the extent that another argument has.
+    """
+    wanted = [p for p in params if not p.is_allocated]
+    if len(wanted) != len(inputs):
+        raise InterpretationError(f"{len(wanted)} inputs are wanted, {len(inputs)} given")
+    given = iter(inputs)
+    arrays: list[Data | None] = [
+        None if p.is_allocated else _checked(p, next(given)) for p in params
+    ]
+    for param, array in zip(params, arrays, strict=True):
+        if array is not None:
+            _check_extents(param, array, params, arrays)
+    return [
+        _allocated(p, arrays, buffers) if array is None else array
+        for p, array in zip(params, arrays, strict=True)
+    ]
+
+
+def _checked(param: Parameter, value: Any) -> Data:
+    """An input as an array; a Python number becomes a scalar of the argument's dtype."""
+    dtype, shape = numpy_dtype_of_type(param.type), param.type.get_shape()
+    if isinstance(value, bool | int | float):
+        try:
+            value = np.asarray(value, dtype)
+        except OverflowError as e:
+            raise InterpretationError(f"{param.label}: {value} is not a {dtype}") from e
+    array = np.asarray(value)
+    if array.dtype != dtype:
+        raise InterpretationError(f"{param.label} is {dtype}, the input {array.dtype}")
+    same_rank = len(array.shape) == len(shape)
+    if not same_rank or any(
+        s not in (d, DYNAMIC_INDEX) for s, d in zip(shape, array.shape, strict=True)
+    ):
+        wanted = "x".join("?" if d == DYNAMIC_INDEX else str(d) for d in shape) or "()"
+        got = "x".join(str(d) for d in array.shape) or "()"
+        raise InterpretationError(f"{param.label} has shape {wanted}, the input {got}")
+    for name, less in (("tg.min", True), ("tg.max", False)):
+        bound = param.attributes.get(name)
+        if isinstance(bound, IntegerAttr) and not shape:
+            limit = cast(int, cast(Any, bound).value.data)
+            if (int(array) < limit) if less else (int(array) > limit):
+                raise InterpretationError(
+                    f"{param.label} is {int(array)}, {'less' if less else 'greater'} than {limit}"
+                )
+    return array
+
+
+def _dynamic_axes(param: Parameter) -> list[int]:
+    return [axis for axis, d in enumerate(param.type.get_shape()) if d == DYNAMIC_INDEX]
+
+
+def _check_extents(
+    param: Parameter, array: Data, params: Sequence[Parameter], arrays: Sequence[Data | None]
+) -> None:
+    """A dynamic dimension is what the index argument it comes from says."""
+    for axis, position in zip(_dynamic_axes(param), param.extents, strict=True):
+        index = None if position is None else arrays[position]
+        if position is not None and index is not None and int(index) != array.shape[axis]:
+            raise InterpretationError(
+                f"{param.label}: axis {axis} is {array.shape[axis]}, "
+                f"{params[position].label} says {int(index)}"
+            )
+
+
+def _allocated(param: Parameter, arrays: Sequence[Data | None], buffers: dict[int, Data]) -> Data:
+    """Zeros; or what the caller gave for the slot of a former BUFFER."""
+    dtype = numpy_dtype_of_type(param.type)
+    if param.buffer is not None and param.buffer in buffers:
+        return _checked(param, buffers[param.buffer])
+    shape = list(param.type.get_shape())
+    for axis, position in zip(_dynamic_axes(param), param.extents, strict=True):
+        index = None if position is None else arrays[position]
+        if index is None:
+            raise InterpretationError(f"{param.label}: nothing says how great axis {axis} is")
+        shape[axis] = int(index)
+    check_size(shape, dtype.itemsize)
+    return np.zeros(shape, dtype)

@@ -1,0 +1,242 @@
+"""Plan: storage that is not used at the same time is the same storage.
+
+Linear level to planned level (docs/ir.md). The intermediate buffers of a function become views of
+one arena per device, an argument; REG and LOCAL buffers of one type in a program become one.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    UnitAttr,
+    i64,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.liveness import LiveRange, live_ranges
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import locate
+from tgdialect.ops.attributes import AddrSpace, AxisType, Device, PlaceAttr
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.codegen import BarrierOp, ProgramOp, SpecialOp
+from tgdialect.ops.dtypes import INDEX, UI8
+from tgdialect.ops.elementwise import MulOp
+from tgdialect.ops.movement import BitcastOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.ordering import LinearOp, RangeOp
+from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ConstOp
+
+ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector."""
+
+_WORKGROUP = frozenset({AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE})
+"""The axis types whose iterations share LOCAL memory."""
+
+
+class PlanPass(ModulePass):
+    """Let buffers with disjoint lifetimes share storage."""
+
+    name = "tg-plan"
+    level_after = "planned"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for symbol in op.body.block.ops:
+            if isinstance(symbol, FuncOp) and not symbol.is_declaration:
+                plan_function(symbol)
+            elif isinstance(symbol, ProgramOp):
+                plan_program(symbol)
+
+
+# -- functions -----------------------------------------------------------------------------------
+
+
+def plan_function(function: FuncOp) -> None:
+    """Replace the buffers of a function by views of an arena, and record its size.
+
+    rewrite: `%b = tg.buffer 0 : tensor<4xf32, ...>` -> `%w`, an argument `{tg.workspace}` of `ui8`;
+    `%b = reshape (bitcast (shrink %w at [offset] to [16]) to f32) [4]`.
+    """
+    intervals, total = MinMax(), 0
+    by_device: dict[Device, list[BufferOp]] = defaultdict(list)
+    live: dict[SSAValue, LiveRange] = {}
+    for op in list(function.body.block.ops):
+        if isinstance(op, LinearOp):
+            live = live_ranges(op)
+        elif isinstance(op, BufferOp):
+            by_device[place(op.result).device].append(op)
+    for device, buffers in by_device.items():
+        used = [buffer for buffer in buffers if buffer.result in live]
+        sizes = [_aligned(max_bytes(buffer, intervals)) for buffer in used]
+        offsets, size = assign_offsets(sizes, [live[buffer.result] for buffer in used])
+        total += size
+        arena = _add_workspace(function, device, size)
+        for buffer, offset in zip(used, offsets, strict=True):
+            _replace_by_view(buffer, arena, offset, max_bytes(buffer, intervals))
+        for buffer in buffers:
+            if buffer not in used:
+                buffer.detach()
+                buffer.erase()
+    function.attributes["tg.workspace_bytes"] = IntegerAttr(total, i64)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def shards(device: Device) -> int:
+    """How many devices a buffer is split over."""
+    return len(device) if isinstance(device, tuple) else 1
+
+
+def max_bytes(buffer: BufferOp, intervals: MinMax) -> int:
+    """The bytes that a buffer may need on one device."""
+    elements = 1
+    for extent in shape_of(buffer.result):
+        most = extent if isinstance(extent, int) else None
+        if isinstance(extent, SSAValue):
+            most = int(max(intervals[extent].hi, 0))
+        if most is None or most >= 2**63 - 1:
+            raise locate(
+                PassFailedException(
+                    f"no bound is known for the size of {buffer.result.type}: its dynamic "
+                    "dimensions need a {tg.max}"
+                ),
+                buffer,
+            )
+        elements *= most
+    return elements * dtype_of(buffer.result).itemsize // shards(place(buffer.result).device)
+
+
+def assign_offsets(sizes: Sequence[int], live: Sequence[LiveRange]) -> tuple[list[int], int]:
+    """Offsets at which blocks that are live at the same time do not overlap, and the total size.
+
+    Greedy by size: the largest first, each into the smallest gap that it fits between the blocks
+    that it may not overlap. Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
+    Inference" (2020), section 5.3.
+    """
+    offsets: dict[int, int] = {}
+    for block in sorted(range(len(sizes)), key=lambda i: (-sizes[i], live[i], i)):
+        beside = sorted(
+            (offsets[other], sizes[other]) for other in offsets if live[other].overlaps(live[block])
+        )
+        end, best, smallest = 0, None, math.inf
+        for offset, size in beside:
+            if sizes[block] <= offset - end < smallest:
+                best, smallest = end, offset - end
+            end = max(end, offset + size)
+        offsets[block] = end if best is None else best
+    total = max((offset + sizes[block] for block, offset in offsets.items()), default=0)
+    return [offsets[block] for block in range(len(sizes))], total
+
+
+def _add_workspace(function: FuncOp, device: Device, size: int) -> SSAValue:
+    """Append the arena to a function's arguments: `ui8` of shape (size,), or (devices, size)."""
+    axis, leading = (0, (shards(device),)) if isinstance(device, tuple) else (None, ())
+    where = PlaceAttr.of(device, AddrSpace.GLOBAL, axis)
+    type = tensor_type(UI8, (*leading, size), where)
+    block = function.body.block
+    empty = [DictionaryAttr({})] * len(block.args)
+    attributes = list(function.arg_attrs or empty)
+    argument = block.insert_arg(type, len(block.args))
+    argument.name_hint = "workspace"
+    function.arg_attrs = ArrayAttr([*attributes, DictionaryAttr({"tg.workspace": UnitAttr()})])
+    inputs = [*function.function_type.inputs, type]
+    function.function_type = FunctionType.from_lists(inputs, list(function.function_type.outputs))
+    return argument
+
+
+def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) -> None:
+    """The bytes of the arena from an offset on, as the type of the buffer."""
+    block = buffer.parent
+    assert block is not None
+
+    def emit(op: TgOp) -> SSAValue:
+        op.location = buffer.location
+        block.insert_op_before(op, buffer)
+        return op.results[0]
+
+    type = tensor(buffer.result)
+    devices = tensor(arena).get_shape()[:-1]
+    start = [0] * len(devices)
+    view = emit(ShrinkOp(arena, [*start, offset], [*devices, size]))
+    if type.element_type != UI8:
+        view = emit(BitcastOp(view, type.element_type))
+    shape = [extent for extent in shape_of(buffer.result) if not isinstance(extent, UnknownDim)]
+    dynamic = [extent for extent in shape if isinstance(extent, SSAValue)]
+    if dynamic:
+        static = math.prod(extent for extent in shape if isinstance(extent, int))
+        elements = emit(ConstOp(static // math.prod(devices), INDEX))
+        for extent in dynamic:
+            elements = emit(MulOp(elements, extent))
+        view = emit(ShrinkOp(view, [*start, 0], [*devices, elements]))
+    if dynamic or tensor(view).get_shape() != type.get_shape():
+        view = emit(ReshapeOp(view, shape))
+    view.name_hint = buffer.result.name_hint
+    buffer.result.replace_all_uses_with(view)
+    block.erase_op(buffer)
+
+
+# -- programs ------------------------------------------------------------------------------------
+
+
+def plan_program(program: ProgramOp) -> None:
+    """Use one REG or LOCAL buffer for all those of its type that are not live at the same time.
+
+    Threads of a workgroup share LOCAL memory: there a BARRIER has to be between the two lives.
+    """
+    linear = program.linear
+    ops = list(linear.body.block.ops)
+    live = live_ranges(linear)
+    barriers = [position for position, op in enumerate(ops) if isinstance(op, BarrierOp)]
+    is_parallel = any(map(_is_in_workgroup, ops))
+    buffers = [op for op in ops if isinstance(op, BufferOp)]
+    owners: dict[Attribute, list[tuple[int, BufferOp]]] = defaultdict(list)
+    for buffer in sorted(buffers, key=lambda b: live.get(b.result, _NEVER)):
+        if buffer.result not in live:
+            _drop(buffer)
+            continue
+        if buffer.dims:
+            continue
+        start, end = live[buffer.result]
+        needs_barrier = is_parallel and place(buffer.result).addrspace is AddrSpace.LOCAL
+        candidates = owners[buffer.result.type]
+        for index, (last, owner) in enumerate(candidates):
+            if last < start and (not needs_barrier or _any_between(barriers, last, start)):
+                candidates[index] = (end, owner)
+                buffer.result.replace_all_uses_with(owner.result)
+                _drop(buffer)
+                break
+        else:
+            candidates.append((end, buffer))
+
+
+_NEVER = LiveRange(-1, -1)
+
+
+def _drop(op: Operation) -> None:
+    op.detach()
+    op.erase()
+
+
+def _is_in_workgroup(op: Operation) -> bool:
+    if isinstance(op, RangeOp):
+        return op.axis_type.data in _WORKGROUP
+    return isinstance(op, SpecialOp)
+
+
+def _any_between(positions: Sequence[int], first: int, last: int) -> bool:
+    """Whether any of the sorted positions is after `first` and before `last`."""
+    return bisect_right(positions, first) < bisect_left(positions, last)

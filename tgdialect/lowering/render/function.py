@@ -1,0 +1,220 @@
+"""One function: the ops of a LINEAR, in order, as blocks of the `llvm` dialect."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import i8, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.backends.llvm_dialect import AtomicRMWOp
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.render.arithmetic import ELEMENTWISE, compute
+from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.memory import Memory
+from tgdialect.lowering.render.types import POINTER, literal, register_type
+from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.call import CallOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
+from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
+from tgdialect.ops.source import BufferOp, ConstOp
+
+STACK_LIMIT = 4 << 20
+"""How many bytes of REG and LOCAL buffers a program may have: half of the usual stack."""
+BUFFER_ALIGNMENT = 64
+
+_REFUSED = {
+    "tg.special": "needs a gpu target: a cpu has RANGEs",
+    "tg.wmma": "is not scalar: tg-select expands it",
+    "tg.custom": "is text: the llvm backend has no source text",
+    "tg.ins": "is an instruction of its own: the llvm backend has no source text",
+    "tg.customfunction": "is opaque: the llvm backend cannot call it",
+}
+"""Ops that no cpu program may have, and why."""
+
+
+def argument_type(value: SSAValue) -> Attribute:
+    """What a parameter of a function is: a pointer, or a scalar."""
+    return POINTER if is_memory(value) else register_type(dtype_of(value))
+
+
+class _Loop(NamedTuple):
+    body: Block
+    exit: Block
+    bound: SSAValue
+
+
+class FunctionRenderer:
+    """The function under construction, and what became of the values of the LINEAR."""
+
+    def __init__(self, name: str, parameters: Sequence[SSAValue]) -> None:
+        self.emitter = Emitter(name, [argument_type(p) for p in parameters])
+        self.values: dict[SSAValue, SSAValue] = {}
+        self.intervals = MinMax()
+        self.memory = Memory(self.emitter, self.intervals, self.values)
+        self._loops: dict[SSAValue, _Loop] = {}
+        self._conditionals: dict[SSAValue, Block] = {}
+        self._stack_bytes = 0
+        for parameter, argument in zip(parameters, self.emitter.arguments, strict=True):
+            argument.name_hint = parameter.name_hint
+            self.bind(parameter, argument)
+
+    def bind(self, value: SSAValue, argument: SSAValue) -> None:
+        """A value that is an argument of the function."""
+        if is_memory(value):
+            self.memory.add(value, argument)
+        else:
+            self.values[value] = argument
+
+    def render(self, ops: Sequence[Operation]) -> llvm.FuncOp:
+        """The function that executes the ops in order."""
+        for op in ops:
+            if any(r in self.values or r in self.memory for r in op.results):
+                continue  # a parameter
+            self.emitter.location = op.location
+            try:
+                self._render(op)
+            except PassFailedException as error:
+                raise locate(error, op) from error
+        return self.emitter.finish()
+
+    def _render(self, op: Operation) -> None:
+        if (handler := _HANDLERS.get(type(op))) is not None:
+            handler(self, op)
+        elif isinstance(op, MovementOp) and op.operands[0] in self.memory:
+            self.memory.view(op)
+        elif op.name in ELEMENTWISE:
+            operands = [self.values[operand] for operand in op.operands]
+            self.define(op, compute(self.emitter, op, operands, self.intervals))
+        else:
+            reason = _REFUSED.get(op.name, "has to be lowered before tg-render")
+            raise PassFailedException(f"{op.name} {reason}")
+
+    def define(self, op: Operation, value: SSAValue) -> None:
+        """What the result of an op is."""
+        result = op.results[0]
+        self.values[result] = value
+        if value.name_hint is None:
+            value.name_hint = result.name_hint
+
+    # -- leaves
+
+    def const(self, op: ConstOp) -> None:
+        type = register_type(dtype_of(op.result))
+        self.values[op.result] = self.emitter.constant(literal(op.value, type))
+
+    def buffer(self, op: BufferOp) -> None:
+        """REG and LOCAL buffers are on the stack; what is read before it is written is 0."""
+        type = tensor(op.result)
+        if place(op.result).addrspace is AddrSpace.GLOBAL:
+            raise PassFailedException("a global buffer has no memory yet: run tg-plan first")
+        if not type.has_static_shape():
+            raise PassFailedException(f"a buffer in a program has a static shape, not {type}")
+        bytes = max(math.prod(type.get_shape()) * dtype_of(op.result).itemsize, 1)
+        self._stack_bytes += bytes
+        if self._stack_bytes > STACK_LIMIT:
+            raise PassFailedException(
+                f"the buffers of this program take {self._stack_bytes} bytes or more; "
+                f"a cpu has {STACK_LIMIT} for them"
+            )
+        pointer = self.emitter.allocate(bytes, BUFFER_ALIGNMENT)
+        pointer.name_hint = op.result.name_hint
+        self.memory.add(op.result, pointer, BUFFER_ALIGNMENT)
+
+    # -- memory
+
+    def load(self, op: LoadOp) -> None:
+        gate, alt = (None if v is None else self.values[v] for v in (op.gate, op.alt))
+        self.define(op, self.memory.load(op.buffer, gate, alt))
+
+    def store(self, op: StoreOp) -> None:
+        value = self.values[op.value]
+        if op.gate is None:
+            self.memory.store(value, op.buffer)
+            return
+        merge = self._enter_if(self.values[op.gate])
+        self.memory.store(value, op.buffer)
+        self._leave_if(merge)
+
+    def atomic_add(self, op: AtomicAddOp) -> None:
+        dtype, value = dtype_of(op.value), self.values[op.value]
+        if dtype.is_float and dtype.bits < 32:
+            raise PassFailedException(f"the target cpu has no atomic add of {dtype.name}")
+        if dtype.is_bool:
+            value = self.emitter.emit(llvm.ZExtOp, (value,), i8)
+        kind = "_or" if dtype.is_bool else "fadd" if dtype.is_float else "add"
+        self.emitter.append(AtomicRMWOp(kind, self.memory.pointer(op.buffer), value))
+
+    # -- control flow
+
+    def range(self, op: RangeOp) -> None:
+        """Begin a loop: it is tested before the first iteration unless that is known to be."""
+        e = self.emitter
+        bound, zero = self.values[op.bound], e.number(0)
+        body, exit = e.new_block(i64), e.new_block()
+        if self.intervals[op.bound].lo >= 1:
+            e.branch(body, zero)
+        else:
+            e.branch_if(e.compare("sgt", bound, zero), body, (zero,), exit)
+        e.enter(body)
+        self._loops[op.result] = _Loop(body, exit, bound)
+        self.define(op, body.args[0])
+
+    def end(self, op: EndOp) -> None:
+        e = self.emitter
+        for range in op.ranges:
+            loop = self._loops[range]
+            next = e.binary(llvm.AddOp, loop.body.args[0], e.number(1))
+            e.branch_if(e.compare("slt", next, loop.bound), loop.body, (next,), loop.exit)
+            e.enter(loop.exit)
+
+    def if_(self, op: IfOp) -> None:
+        self._conditionals[op.result] = self._enter_if(self.values[op.gate])
+
+    def end_if(self, op: EndIfOp) -> None:
+        self._leave_if(self._conditionals[op.begin])
+
+    def _enter_if(self, condition: SSAValue) -> Block:
+        """Go on in a block for where a condition holds; returns the one after it."""
+        then, merge = self.emitter.new_block(), self.emitter.new_block()
+        self.emitter.branch_if(condition, then, (), merge)
+        self.emitter.enter(then)
+        return merge
+
+    def _leave_if(self, merge: Block) -> None:
+        self.emitter.branch(merge)
+        self.emitter.enter(merge)
+
+    def call(self, op: CallOp) -> None:
+        arguments = [
+            self.memory.pointer(a) if a in self.memory else self.values[a] for a in op.arguments
+        ]
+        self.emitter.append(llvm.CallOp(op.callee.string_value(), *arguments))
+
+    def nothing(self, op: Operation) -> None:
+        """An ordering edge: the order is that of the ops."""
+
+
+_HANDLERS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
+    ConstOp: FunctionRenderer.const,
+    BufferOp: FunctionRenderer.buffer,
+    LoadOp: FunctionRenderer.load,
+    StoreOp: FunctionRenderer.store,
+    AtomicAddOp: FunctionRenderer.atomic_add,
+    RangeOp: FunctionRenderer.range,
+    EndOp: FunctionRenderer.end,
+    IfOp: FunctionRenderer.if_,
+    EndIfOp: FunctionRenderer.end_if,
+    CallOp: FunctionRenderer.call,
+    BarrierOp: FunctionRenderer.nothing,
+    GroupOp: FunctionRenderer.nothing,
+    SinkOp: FunctionRenderer.nothing,
+}

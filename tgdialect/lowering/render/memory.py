@@ -1,0 +1,173 @@
+"""Memory in a function of the `llvm` dialect: pointers, views of them, and access to elements.
+
+A view is contiguous: tg-select and tg-plan leave no others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i8
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.types import memory_type
+from tgdialect.ops.dtypes import DType
+from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.properties import Shape, dtype_of, shape_of, tensor, window
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Memory: elements of a dtype from a pointer on."""
+
+    pointer: SSAValue
+    dtype: DType
+    alignment: int
+    """What the pointer is known to be aligned to."""
+    index: SSAValue | None = None
+    """The position of the first element, if it is not at the pointer."""
+    is_safe: bool = False
+    """Whether there is an element at the pointer, which may be read instead of one that is not."""
+
+
+class Memory:
+    """The views of one function."""
+
+    def __init__(
+        self, emitter: Emitter, intervals: MinMax, values: Mapping[SSAValue, SSAValue]
+    ) -> None:
+        """`values` are the index scalars of the function, among others."""
+        self._emitter = emitter
+        self._intervals = intervals
+        self._values = values
+        self._views: dict[SSAValue, View] = {}
+
+    def __contains__(self, value: SSAValue) -> bool:
+        return value in self._views
+
+    def add(self, value: SSAValue, pointer: SSAValue, alignment: int | None = None) -> None:
+        """A buffer; it is aligned to its elements unless said."""
+        dtype = dtype_of(value)
+        self._views[value] = View(pointer, dtype, alignment or dtype.itemsize)
+
+    def view(self, op: Operation) -> None:
+        """A movement op of memory."""
+        if (movement := _MOVEMENTS.get(type(op))) is None:
+            raise PassFailedException(f"the target cpu has no {op.name} of memory")
+        self._views[op.results[0]] = movement(self, op, self._views[op.operands[0]])
+
+    def pointer(self, value: SSAValue) -> SSAValue:
+        """The address of the first element."""
+        view = self._views[value]
+        return self._address(view) if view.index is not None else view.pointer
+
+    def load(self, location: SSAValue, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
+        """The element at a location; where the gate is false, `alt`, and memory is not touched."""
+        e, view = self._emitter, self._views[location]
+        if gate is None or alt is None:
+            return self._loaded(view)
+        if view.is_safe:
+            if view.index is not None:
+                view = replace(view, index=e.select(gate, view.index, e.number(0)))
+            return e.select(gate, self._loaded(view), alt)
+        then, merge = e.new_block(), e.new_block(alt.type)
+        e.branch_if(gate, then, (), merge, (alt,))
+        e.enter(then)
+        e.branch(merge, self._loaded(view))
+        e.enter(merge)
+        return merge.args[0]
+
+    def _loaded(self, view: View) -> SSAValue:
+        e, type = self._emitter, memory_type(view.dtype)
+        value = e.load(self._address(view), type, view.alignment)
+        # Any byte but 0 is true.
+        return e.compare("ne", value, e.number(0, i8)) if view.dtype.is_bool else value
+
+    def store(self, value: SSAValue, location: SSAValue) -> None:
+        e, view = self._emitter, self._views[location]
+        if view.dtype.is_bool:
+            value = e.emit(llvm.ZExtOp, (value,), i8)
+        e.store(value, self._address(view), view.alignment)
+
+    def _address(self, view: View) -> SSAValue:
+        if view.index is None:
+            return view.pointer
+        return self._emitter.offset(view.pointer, view.index, memory_type(view.dtype))
+
+    # -- movement
+
+    def reshape(self, op: ReshapeOp, source: View) -> View:
+        return source
+
+    def bitcast(self, op: BitcastOp, source: View) -> View:
+        return replace(source, pointer=self._address(source), index=None, dtype=dtype_of(op.result))
+
+    def shrink(self, op: ShrinkOp, source: View) -> View:
+        """Rows of a buffer: only the first axis that is not of size 1 may be cut."""
+        old, new = shape_of(op.source), shape_of(op.result)
+        offsets, _ = window(op)
+        cut = [
+            axis for axis, (a, b) in enumerate(zip(old, new, strict=True)) if a is not b and a != b
+        ]
+        if any(extent != 1 for extent in new[: max(cut, default=0)]):
+            raise PassFailedException("a shrink that is not contiguous")
+        return self._moved(source, offsets, old)
+
+    def index(self, op: IndexOp, source: View) -> View:
+        """INDEX by scalars: an element, or a row."""
+        shape = shape_of(op.source)
+        if any(tensor(index).get_shape() for index in op.indices):
+            raise PassFailedException("memory is indexed by scalars")
+        moved = self._moved(source, op.indices, shape)
+        is_safe = source.index is None and all(self._is_positive(e) for e in shape)
+        return replace(moved, is_safe=is_safe)
+
+    def _is_positive(self, extent: Any) -> bool:
+        if isinstance(extent, SSAValue):
+            return self._intervals[extent].lo >= 1
+        return isinstance(extent, int) and extent >= 1
+
+    def _moved(self, source: View, offsets: Sequence[Any], shape: Shape) -> View:
+        """A view from an element on; the offsets are of the leading axes."""
+        e = self._emitter
+        known, total = 0, None
+        for axis, offset in enumerate(offsets):
+            steps = shape[axis + 1 :]
+            if isinstance(offset, int) and all(isinstance(s, int) for s in steps):
+                known += offset * math.prod(cast("Sequence[int]", steps))
+                continue
+            term = self._index_value(offset)
+            for step in steps:
+                if step != 1:
+                    term = e.binary(llvm.MulOp, term, self._index_value(step))
+            total = term if total is None else e.binary(llvm.AddOp, total, term)
+        if total is None and not known:
+            return source
+        unit = source.dtype.itemsize * (known if total is None else 1)
+        if known:
+            step = e.number(known)
+            total = step if total is None else e.binary(llvm.AddOp, total, step)
+        alignment = math.gcd(source.alignment, unit)
+        return replace(source, pointer=self._address(source), index=total, alignment=alignment)
+
+    def _index_value(self, dim: Any) -> SSAValue:
+        if isinstance(dim, SSAValue):
+            return self._values[dim]
+        if not isinstance(dim, int) or dim == DYNAMIC_INDEX:
+            raise PassFailedException("a dynamic dimension that no index value gives")
+        return self._emitter.number(dim)
+
+
+_MOVEMENTS: dict[type[Operation], Callable[[Memory, Any, View], View]] = {
+    ReshapeOp: Memory.reshape,
+    BitcastOp: Memory.bitcast,
+    ShrinkOp: Memory.shrink,
+    IndexOp: Memory.index,
+}

@@ -1,0 +1,120 @@
+"""The pass: which rule an op has, and one walk over each kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.select import arithmetic, structure
+from tgdialect.lowering.select.kernel import Kernel, Lanes
+from tgdialect.lowering.select.targets import TargetOps, target_ops
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp, WmmaOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp, ElementwiseOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import (
+    BitcastOp,
+    ExpandOp,
+    FlipOp,
+    IndexOp,
+    MovementOp,
+    PermuteOp,
+    ReshapeOp,
+    ShrinkOp,
+    StackOp,
+)
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+
+Rule = Callable[[Kernel, Any], Lanes | None]
+
+_RULES: dict[type[Operation], Rule] = {
+    ParamOp: structure.param,
+    BufferOp: structure.buffer,
+    ConstOp: structure.const,
+    PermuteOp: structure.movement,
+    FlipOp: structure.movement,
+    ReshapeOp: structure.movement,
+    ExpandOp: structure.movement,
+    ShrinkOp: structure.movement,
+    IndexOp: structure.index,
+    StackOp: structure.stack,
+    BitcastOp: arithmetic.bitcast,
+    ReduceOp: arithmetic.reduce,
+    LoadOp: structure.load,
+    StoreOp: structure.store,
+    AtomicAddOp: structure.atomic_add,
+    RangeOp: structure.range_,
+    AfterOp: structure.after,
+    EndOp: structure.in_order,
+    GroupOp: structure.in_order,
+    SinkOp: structure.in_order,
+    BarrierOp: structure.in_order,
+    IfOp: structure.in_order,
+    EndIfOp: structure.in_order,
+    **dict.fromkeys((*PRIMITIVES, *DECOMPOSED), arithmetic.elementwise),
+    CastOp: arithmetic.cast,
+    WmmaOp: arithmetic.wmma,
+}
+
+_REMOVABLE = (ElementwiseOp, MovementOp, LoadOp, ConstOp)
+"""What is removed where nobody uses it."""
+
+
+@dataclass(frozen=True)
+class SelectPass(ModulePass):
+    """Leave in each kernel only ops that the target has, on the widths that it has.
+
+    `features` are LLVM's, as `features=fma,f16c`: with `fma` MULACC stays, with `f16c` the
+    conversions of f16 do.
+    """
+
+    name = "tg-select"
+    level_after = "target"
+
+    target: str = "cpu"
+    features: tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = target_ops(self.target, self.features)
+        for kernel in op.ops:
+            if isinstance(kernel, KernelOp):
+                old = kernel.body.block
+                new = select(list(old.ops), target)
+                kernel.body.detach_block(old)
+                kernel.body.add_block(new)
+
+
+def select(ops: Sequence[Operation], target: TargetOps) -> Block:
+    """The block that the ops of a kernel, in order, become; they are left as they are."""
+    kernel = Kernel(target)
+    for op in ops:
+        kernel.scalars.location = op.location
+        try:
+            if (rule := _RULES.get(type(op))) is None:
+                raise PassFailedException(f"the target {target.name} has no {op.name}")
+            result = rule(kernel, op)
+        except PassFailedException as error:
+            raise locate(error, op) from error
+        if result is not None:
+            kernel.values[op.results[0]] = result
+            if len(result) == 1 and result[0].name_hint is None:
+                result[0].name_hint = op.results[0].name_hint
+    _remove_unused(kernel.block)
+    return kernel.block
+
+
+def _remove_unused(block: Block) -> None:
+    """Drop the form of a narrow value that nobody asked for, and what only it needed."""
+    for op in reversed(list(block.ops)):
+        if isinstance(op, _REMOVABLE) and op.results[0].first_use is None:
+            block.erase_op(op)

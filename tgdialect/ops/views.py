@@ -1,0 +1,70 @@
+"""Which cells of memory a view shows: what a STORE through it writes."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.ops.properties import integers, tensor
+
+_VIEWS = frozenset(
+    f"tg.{name}"
+    for name in (
+        "permute",
+        "flip",
+        "reshape",
+        "expand",
+        "pad",
+        "shrink",
+        "index",
+        "bitcast",
+        "after",
+    )
+)
+"""Ops whose result, of memory, is a view of their first operand."""
+
+
+def is_repeated(location: SSAValue) -> bool:
+    """Whether a view may show one cell of memory more than once: an axis that EXPAND repeats."""
+    views: list[Operation] = []
+    value = location
+    while isinstance(owner := value.owner, Operation) and owner.name in _VIEWS:
+        views.append(owner)
+        value = owner.operands[0]
+    repeated: set[int] = set()
+    if any(view.name == "tg.expand" for view in views):
+        for view in reversed(views):
+            repeated = _repeated_axes(view, repeated)
+    return bool(repeated) and 0 not in tensor(location).get_shape()
+
+
+def _repeated_axes(view: Operation, repeated: set[int]) -> set[int]:
+    """The axes of a view along which cells repeat, given those of its source."""
+    new = tensor(view.results[0]).get_shape()
+    old = tensor(view.operands[0]).get_shape()
+    match view.name:
+        case "tg.expand":
+            repeated = repeated | {axis for axis in range(len(new)) if old[axis] != new[axis]}
+        case "tg.permute":
+            repeated = {integers(view, "order").index(axis) for axis in repeated}
+        case "tg.index":
+            repeated = _indexed(view, repeated)
+        case "tg.reshape" if repeated:
+            # Which axes the repeated ones became is not followed.
+            repeated = set(range(len(new)))
+        case _:
+            pass
+    return {axis for axis in repeated if new[axis] != 1}
+
+
+def _indexed(view: Operation, repeated: set[int]) -> set[int]:
+    """An index of shape () takes its axis away, one of shape (k,) keeps it."""
+    result: set[int] = set()
+    position = 0
+    for axis in range(len(tensor(view.operands[0]).shape)):
+        is_index = axis < len(view.operands) - 1
+        if is_index and not tensor(view.operands[axis + 1]).shape.data:
+            continue
+        if axis in repeated:
+            result.add(position)
+        position += 1
+    return result

@@ -1,0 +1,29 @@
+"""The canonicalisation patterns of the dialect, one file per family of ops.
+
+A pattern replaces a result by a value of the same type and the same cells, invalid ones included;
+memory stays the same memory. `dialect.py` registers them, so that every tool's `canonicalize` knows
+them as soon as the dialect is loaded.
+"""
+
+from __future__ import annotations
+
+from xdsl.pattern_rewriter import RewritePattern
+
+from tgdialect.transforms.canonicalization import (
+    call,
+    elementwise,
+    marker,
+    memory,
+    movement,
+    reduce,
+)
+
+CANONICALIZATIONS: dict[str, tuple[RewritePattern, ...]] = {
+    **elementwise.PATTERNS,
+    **movement.PATTERNS,
+    **reduce.PATTERNS,
+    **marker.PATTERNS,
+    **memory.PATTERNS,
+    **call.PATTERNS,
+}
+"""The patterns of every op that has some."""

@@ -1,0 +1,139 @@
+"""Canonicalisation of elementwise ops: the identities of `simplify/identities.py`, and casts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from tgdialect.analysis.validity import Validity
+from tgdialect.ops.dtypes import DType, round_to
+from tgdialect.ops.elementwise import CastOp
+from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.source import ConstOp
+from tgdialect.transforms.simplify.identities import IDENTITIES
+from tgdialect.transforms.simplify.matching import (
+    OPS,
+    RuleIndex,
+    build,
+    constant_of,
+    match,
+    operand_dtype,
+    repeat,
+)
+from tgdialect.transforms.simplify.terms import COMMUTATIVE
+
+RULES = RuleIndex(IDENTITIES)
+
+
+class NewOps:
+    """The ops of a rule's right side, in order, not inserted yet."""
+
+    def __init__(self, anchor: Operation) -> None:
+        self.location = anchor.location
+        self.ops: list[Operation] = []
+
+    def apply(self, op: str, operands: Sequence[SSAValue]) -> SSAValue:
+        return self._add(OPS[op](*operands))
+
+    def constant(self, value: Attribute) -> SSAValue:
+        return self._add(ConstOp(value))
+
+    def repeated(self, value: SSAValue, type: Attribute) -> list[Operation] | None:
+        """The ops that repeat a constant in a type; None if `value` is none, or they cannot."""
+        ops = None if constant_of(value) is None else repeat(value, type)
+        for op in ops or ():
+            self._add(op)
+        return ops
+
+    def _add(self, op: Operation) -> SSAValue:
+        op.location = self.location
+        self.ops.append(op)
+        return op.results[0]
+
+    def drop(self) -> None:
+        """Take the ops back."""
+        for op in reversed(self.ops):
+            op.erase()
+
+
+class ApplyIdentities(RewritePattern):
+    """The rules that hold without knowing intervals."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        validity = Validity()
+        for rule, pattern in RULES.candidates(op):
+            binding = match(pattern, op)
+            if binding is None or not all(validity[binding[n]] for n in rule.needs_valid):
+                continue
+            new, result = NewOps(op), op.results[0]
+            inner = operand_dtype(op, binding)
+            value = build(rule.result, tensor(result).element_type, inner, binding, new)
+            repeated = [] if value.type == result.type else new.repeated(value, result.type)
+            if repeated is not None:
+                rewriter.replace(op, new.ops, (repeated[-1].results[0] if repeated else value,))
+                return
+            new.drop()
+
+
+class ConstantOnTheRight(RewritePattern):
+    """A commutative op has its constant operand on the right."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        left, right = op.operands
+        if constant_of(left) is not None and constant_of(right) is None:
+            op.operands = (right, left)
+            rewriter.notify_op_modified(op)
+
+
+class SameDtype(RewritePattern):
+    """A cast to the dtype that is there already; of memory it is a read, and stays."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
+        if op.source.type == op.result.type:
+            rewriter.replace(op, (), (op.source,))
+
+
+class CastOfCast(RewritePattern):
+    """cast(cast(x, B), C) is cast(x, C) if B holds every x, or if all only wrap ever narrower."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
+        inner = op.source.owner
+        if not isinstance(inner, CastOp):
+            return
+        source, middle, target = (dtype_of(v) for v in (inner.source, inner.result, op.result))
+        wraps = source.is_integer and middle.is_integer and target.is_integer
+        if holds(middle, source) or (wraps and target.bits <= middle.bits):
+            new = CastOp(inner.source, op.dtype)
+            new.location = op.location
+            rewriter.replace(op, new)
+
+
+def holds(wide: DType, narrow: DType) -> bool:
+    """Whether every value of `narrow` is one of `wide`, NaN and both zeros included."""
+    if narrow.is_float:
+        return (
+            wide.is_float
+            and wide.precision >= narrow.precision
+            and wide.min_exponent - wide.precision <= narrow.min_exponent - narrow.precision
+            and wide.low <= narrow.low
+            and wide.high >= narrow.high
+        )
+    if wide.is_float:
+        # Exact up to 2^precision; the ends say whether that is enough.
+        bits = int(narrow.high - narrow.low).bit_length() - (narrow.low < 0)
+        return bits <= wide.precision and round_to(wide, narrow.high) == narrow.high
+    return wide.low <= narrow.low and narrow.high <= wide.high
+
+
+PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
+    name: (
+        *((ConstantOnTheRight(),) if name in COMMUTATIVE else ()),
+        *((SameDtype(), CastOfCast()) if name == CastOp.name else ()),
+        *((ApplyIdentities(),) if name in RULES.roots else ()),
+    )
+    for name in OPS
+}

@@ -1,0 +1,256 @@
+"""Canonicalisation of movements: those that move nothing, and two of a kind in a row.
+
+Where a value is sharded, two reshapes may place the shard boundary where one cannot: those stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from tgdialect.analysis.validity import Validity
+from tgdialect.ops.folding import constant_attribute
+from tgdialect.ops.movement import (
+    BitcastOp,
+    ExpandOp,
+    FlipOp,
+    IndexOp,
+    MovementOp,
+    PadOp,
+    PermuteOp,
+    ReshapeOp,
+    ShrinkOp,
+    StackOp,
+)
+from tgdialect.ops.properties import (
+    Dim,
+    Shape,
+    dtype_of,
+    integers,
+    mixed,
+    place,
+    same_shape,
+    shape_of,
+    tensor,
+    window,
+)
+
+
+def _replace(op: MovementOp, new: MovementOp, rewriter: PatternRewriter) -> None:
+    """Replace an op by one that shows the same cells; not where only the place differs."""
+    new.location = op.location
+    if new.result.type == op.result.type:
+        rewriter.replace(op, new)
+
+
+class SameShape(RewritePattern):
+    """A reshape, expand, shrink or pad to the shape that is there already."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        source, result = op.operands[0], op.results[0]
+        if source.type == result.type and same_shape(shape_of(source), shape_of(result)):
+            rewriter.replace(op, (), (source,))
+
+
+class SameDtype(RewritePattern):
+    """A bitcast to the dtype that is there already."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: BitcastOp, rewriter: PatternRewriter) -> None:
+        if op.source.type == op.result.type:
+            rewriter.replace(op, (), (op.source,))
+
+
+class BitcastOfBitcast(RewritePattern):
+    """bitcast(bitcast(x)) is one bitcast; between sizes an invalid cell would spread on the way."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: BitcastOp, rewriter: PatternRewriter) -> None:
+        inner = op.source.owner
+        if not isinstance(inner, BitcastOp):
+            return
+        sizes = {dtype_of(v).itemsize for v in (inner.source, inner.result, op.result)}
+        if len(sizes) == 1 or Validity()[inner.source]:
+            _replace(op, BitcastOp(inner.source, op.dtype), rewriter)
+
+
+class TrivialPermute(RewritePattern):
+    """A permute that keeps every axis in its place."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: PermuteOp, rewriter: PatternRewriter) -> None:
+        order = integers(op, "order")
+        if order == tuple(range(len(order))):
+            rewriter.replace(op, (), (op.source,))
+
+
+class PermuteOfPermute(RewritePattern):
+    """permute(permute(x, a), b) is permute(x, a[b])."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: PermuteOp, rewriter: PatternRewriter) -> None:
+        inner = op.source.owner
+        if isinstance(inner, PermuteOp):
+            order = integers(inner, "order")
+            composed = [order[axis] for axis in integers(op, "order")]
+            _replace(op, PermuteOp(inner.source, composed), rewriter)
+
+
+class TrivialFlip(RewritePattern):
+    """A flip of no axis, or of axes of size 1, which need no flag."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FlipOp, rewriter: PatternRewriter) -> None:
+        flags, shape = integers(op, "flags"), tensor(op.source).get_shape()
+        needed = [bool(flag) and extent != 1 for flag, extent in zip(flags, shape, strict=True)]
+        if not any(needed):
+            rewriter.replace(op, (), (op.source,))
+        elif sum(needed) < sum(map(bool, flags)):
+            _replace(op, FlipOp(op.source, needed), rewriter)
+
+
+class FlipOfFlip(RewritePattern):
+    """flip(flip(x, a), b) is flip(x, a xor b)."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FlipOp, rewriter: PatternRewriter) -> None:
+        inner = op.source.owner
+        if isinstance(inner, FlipOp):
+            pairs = zip(integers(inner, "flags"), integers(op, "flags"), strict=True)
+            _replace(op, FlipOp(inner.source, [bool(a) != bool(b) for a, b in pairs]), rewriter)
+
+
+class ReshapeOfReshape(RewritePattern):
+    """reshape(reshape(x)) is reshape(x)."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:
+        inner = op.source.owner
+        if isinstance(inner, ReshapeOp) and place(inner.source).axis is None:
+            _replace(op, ReshapeOp(inner.source, mixed(op, "shape", op.dims)), rewriter)
+
+
+class ExpandOfExpand(RewritePattern):
+    """expand(expand(x)) is expand(x)."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ExpandOp, rewriter: PatternRewriter) -> None:
+        inner = op.source.owner
+        if isinstance(inner, ExpandOp):
+            _replace(op, ExpandOp(inner.source, mixed(op, "shape", op.dims)), rewriter)
+
+
+class ShrinkOfShrink(RewritePattern):
+    """shrink(shrink(x, o), p) is shrink(x, o + p)."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ShrinkOp, rewriter: PatternRewriter) -> None:
+        inner = op.source.owner
+        if not isinstance(inner, ShrinkOp):
+            return
+        offsets, shape = window(op)
+        if (total := _sum(window(inner)[0], offsets)) is not None:
+            _replace(op, ShrinkOp(inner.source, total, shape), rewriter)
+
+
+class PadOfPad(RewritePattern):
+    """pad(pad(x, o), p) of the same fill is pad(x, o + p)."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: PadOp, rewriter: PatternRewriter) -> None:
+        inner = op.source.owner
+        if not isinstance(inner, PadOp) or inner.fill != op.fill:
+            return
+        offsets, shape = window(op)
+        if (total := _sum(window(inner)[0], offsets)) is not None:
+            _replace(op, PadOp(inner.source, total, shape, op.fill), rewriter)
+
+
+def _sum(a: Shape, b: Shape) -> list[Dim] | None:
+    """Offsets added; a dynamic one only to 0."""
+    total: list[Dim] = []
+    for x, y in zip(a, b, strict=True):
+        if isinstance(x, int) and isinstance(y, int):
+            total.append(x + y)
+        elif y == 0:
+            total.append(x)
+        elif x == 0:
+            total.append(y)
+        else:
+            return None
+    return total
+
+
+class ShrinkOfPad(RewritePattern):
+    """shrink(pad(x)) that shows cells of x only is shrink(x), or x where it shows them all."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ShrinkOp, rewriter: PatternRewriter) -> None:
+        pad = op.source.owner
+        if not isinstance(pad, PadOp):
+            return
+        offsets, shape = window(op)
+        padding, source = window(pad)[0], shape_of(pad.source)
+        aligned = same_shape(offsets, padding) and same_shape(shape, source)
+        if aligned and op.result.type == pad.source.type:
+            rewriter.replace(op, (), (pad.source,))
+            return
+        inside: list[int] = []
+        for o, p, new, old in zip(offsets, padding, shape, source, strict=True):
+            if not (
+                isinstance(o, int)
+                and isinstance(p, int)
+                and isinstance(new, int)
+                and isinstance(old, int)
+                and 0 <= o - p <= old - new
+            ):
+                return
+            inside.append(o - p)
+        _replace(op, ShrinkOp(pad.source, inside, shape), rewriter)
+
+
+class IndexOfNothing(RewritePattern):
+    """An index with no indices."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: IndexOp, rewriter: PatternRewriter) -> None:
+        if not op.indices:
+            rewriter.replace(op, (), (op.source,))
+
+
+class IndexOfStack(RewritePattern):
+    """index(stack(x0, x1, ...), [i, ...]) is index(xi, [...]) for a constant i in range."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: IndexOp, rewriter: PatternRewriter) -> None:
+        stack = op.source.owner
+        if not isinstance(stack, StackOp) or not op.indices:
+            return
+        index = constant_attribute(op.indices[0])
+        if not isinstance(index, IntegerAttr) or not 0 <= index.value.data < len(stack.sources):
+            return
+        self._select(op, stack.sources[index.value.data], op.indices[1:], rewriter)
+
+    @staticmethod
+    def _select(
+        op: IndexOp, source: SSAValue, indices: Sequence[SSAValue], rewriter: PatternRewriter
+    ) -> None:
+        if indices:
+            _replace(op, IndexOp(source, indices), rewriter)
+        elif source.type == op.result.type:
+            rewriter.replace(op, (), (source,))
+
+
+PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
+    "tg.permute": (TrivialPermute(), PermuteOfPermute()),
+    "tg.flip": (TrivialFlip(), FlipOfFlip()),
+    "tg.reshape": (SameShape(), ReshapeOfReshape()),
+    "tg.expand": (SameShape(), ExpandOfExpand()),
+    "tg.pad": (SameShape(), PadOfPad()),
+    "tg.shrink": (SameShape(), ShrinkOfShrink(), ShrinkOfPad()),
+    "tg.index": (IndexOfNothing(), IndexOfStack()),
+    "tg.bitcast": (SameDtype(), BitcastOfBitcast()),
+}

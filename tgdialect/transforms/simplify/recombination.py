@@ -1,0 +1,87 @@
+"""Quotients and remainders in one sum, put together again.
+
+All of these hold under wrap, for any y; the last where no `y + i` wraps.
+
+    n * (y idiv n) + y mod n            = y
+    n * (y idiv n mod m) + y mod n      = y mod (n * m)    for n, m > 0
+    y - n * (y idiv n)                  = y mod n
+    y idiv n + (y + 1) idiv n + ... + (y + n - 1) idiv n  = y    (Hermite's identity)
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tgdialect.ops.properties import dtype_of
+from tgdialect.transforms.simplify.engine import Engine
+from tgdialect.transforms.simplify.linear import Linear
+from tgdialect.transforms.simplify.matching import divided
+
+MAX_UNROLLED = 64
+"""The greatest divisor for which all remainders are looked for."""
+
+
+def recombine(engine: Engine, form: Linear, like: SSAValue) -> Linear:
+    """A form of the dtype of `like` with as few quotients and remainders as these identities allow."""
+    dtype = dtype_of(like)
+    while True:
+        for identity in (_joined, _remainder, _unrolled):
+            if (smaller := identity(engine, form, like)) is not None:
+                form = smaller.wrapped(dtype)
+                break
+        else:
+            return form
+
+
+def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
+    for low, k in form.terms.items():
+        if (remainder := divided(low, "tg.mod")) is None:
+            continue
+        y, n = remainder
+        for high, coefficient in form.terms.items():
+            if coefficient != k * n:
+                continue
+            rest = form - Linear({low: k, high: coefficient})
+            if divided(high, "tg.idiv") == (y, n):
+                return rest + engine.form(y) * k
+            outer = divided(high, "tg.mod")
+            if outer is None or divided(outer[0], "tg.idiv") != (y, n):
+                continue
+            if n > 0 and outer[1] > 0 and n * outer[1] <= dtype_of(like).high:
+                whole = engine.apply("tg.mod", (y, engine.integer(n * outer[1], like)))
+                return rest + engine.form(whole) * k
+    return None
+
+
+def _remainder(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
+    for high, coefficient in form.terms.items():
+        quotient = divided(high, "tg.idiv")
+        if quotient is None or coefficient % quotient[1]:
+            continue
+        y, n = quotient
+        k = -(coefficient // n)
+        rest = form - Linear({high: coefficient}) - engine.form(y) * k
+        if len(rest.terms) + 1 < len(form.terms):
+            low = engine.apply("tg.mod", (y, engine.integer(n, like)))
+            return rest + engine.form(low) * k
+    return None
+
+
+def _unrolled(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
+    if len(form.terms) < 2:
+        return None
+    found: dict[tuple[object, ...], dict[int, tuple[SSAValue, int]]] = {}
+    for atom, k in form.terms.items():
+        quotient = divided(atom, "tg.idiv")
+        if quotient is None or not 1 < quotient[1] <= MAX_UNROLLED:
+            continue
+        y, n = quotient
+        dividend = engine.exact_form(y)
+        quotients = found.setdefault((n, k, Linear(dividend.terms).key), {})
+        whole, remainder = divmod(dividend.constant, n)
+        quotients[remainder] = atom, whole
+        if len(quotients) == n:
+            rest = form - Linear({a: k for a, _ in quotients.values()})
+            wholes = sum(whole for _, whole in quotients.values())
+            return rest + Linear(dividend.terms, wholes) * k
+    return None

@@ -1,0 +1,18 @@
+"""One op for each slot: PARAMs, and BUFFERs, of one slot and type are one memory or value."""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute, Block, SSAValue
+
+from tgdialect.ops.source import BufferOp, ParamOp
+
+
+def make_storage_unique(block: Block) -> None:
+    """Replace each PARAM and BUFFER by the first one of its slot."""
+    first: dict[tuple[str, int, Attribute], SSAValue] = {}
+    for op in list(block.ops):
+        if isinstance(op, ParamOp | BufferOp):
+            known = first.setdefault((op.name, op.slot.data, op.result.type), op.result)
+            if known is not op.result:
+                op.result.replace_all_uses_with(known)
+                block.erase_op(op)
