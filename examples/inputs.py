@@ -10,6 +10,7 @@ are normal; integers are indices into the first axis of the first input, or smal
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -30,13 +31,13 @@ def make_input(parameter: Parameter, seed: int, extent: int) -> Array:
     return np.asarray(values).astype(numpy_dtype(parameter.dtype))
 
 
-def main() -> int:
+def main(args: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("file", help="the example")
     parser.add_argument("-d", "--directory", default=".", help="where the files go (default: .)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--entry", help="the function (default: main, or the only one)")
-    options = parser.parse_args()
+    options = parser.parse_args(args)
     try:
         module = parse_verified(read_source(options.file))
         parameters = find_parameters(find_entry(module, options.entry))

@@ -1,6 +1,6 @@
 """Run examples/matmul_softmax.mlir on arrays in files, as tg-run does, and check it with NumPy.
 
-    python examples/matmul_softmax.py
+python examples/matmul_softmax.py
 """
 
 import sys
@@ -31,7 +31,14 @@ def main() -> int:
         np.save(files["a"], a)
         np.save(files["b"], b)
         inputs = ["--input", files["a"], "--input", files["b"]]
-        command = [str(PROGRAM), *inputs, "--output", files["result"], "--target=cpu", "--benchmark"]
+        command = [
+            str(PROGRAM),
+            *inputs,
+            "--output",
+            files["result"],
+            "--target=cpu",
+            "--benchmark",
+        ]
         print("tg-run", *command)
         if status := tg_run(command):
             return status

@@ -73,22 +73,19 @@ class _Code:
             by_op[access.op].append(access)
         loop, conditions = _Loop(0, len(ops), None), 0
         for position, op in enumerate(ops):
-            match op:
-                case RangeOp():
-                    loop = _Loop(position, position, loop)
-                case EndOp():
-                    for _ in op.ranges:
-                        loop.end = position
-                        assert loop.parent is not None
-                        loop = loop.parent
-                case IfOp():
-                    conditions += 1
-                case EndIfOp():
-                    conditions -= 1
-                case _:
-                    for access in by_op.get(op, ()):
-                        site = _Site(access, position, loop, conditions > 0)
-                        self.accesses[access.memory].append(site)
+            kind = type(op)
+            if kind is RangeOp:
+                loop = _Loop(position, position, loop)
+            elif kind is EndOp:
+                for _ in op.operands[1:]:
+                    loop.end = position
+                    assert loop.parent is not None
+                    loop = loop.parent
+            elif kind is IfOp or kind is EndIfOp:
+                conditions += 1 if kind is IfOp else -1
+            for access in by_op.get(op, ()):
+                site = _Site(access, position, loop, conditions > 0)
+                self.accesses[access.memory].append(site)
 
     def live_range(self, memory: SSAValue) -> LiveRange:
         sites = self.accesses[memory]

@@ -9,18 +9,19 @@ is computed before it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
+from typing import cast
 
 from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import MemoryOrder
+from tgdialect.analysis.ranges import closed_ranges, needed_ops
 from tgdialect.diagnostics import locate
-from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
+from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
 
 
 @dataclass(eq=False)
@@ -44,25 +45,12 @@ class Loop:
             if (item := next(items, None)) is None:
                 stack.pop()
                 yield loop, None
-            elif isinstance(item, Loop):
+            elif type(item) is Loop:
                 assert item.range is not None
                 stack.append((item, iter(item.items)))
                 yield item, item.range
             else:
-                yield loop, item
-
-
-def needed_ops(block: Block) -> list[Operation]:
-    """The ops that the SINK of a block needs, and its PARAMs, in the block's order."""
-    stack: list[Operation] = [op for op in block.ops if isinstance(op, ParamOp | SinkOp)]
-    needed = set(stack)
-    while stack:
-        for operand in stack.pop().operands:
-            owner = operand.owner
-            if isinstance(owner, Operation) and owner not in needed:
-                needed.add(owner)
-                stack.append(owner)
-    return [op for op in block.ops if op in needed]
+                yield loop, cast(Operation, item)
 
 
 def loop_nest(block: Block) -> Loop:
@@ -74,16 +62,20 @@ def loop_nest(block: Block) -> Loop:
     return _Scheduler(needed_ops(block)).schedule()
 
 
-def _is_merge(op: Operation) -> bool:
-    return isinstance(op, GroupOp) and bool(op.members)
-
-
 class _Scheduler:
-    """Sets of ranges are bits, in the order of `ranges`."""
+    """Ops are numbered in the order of the block, and sets of ranges are bits.
+
+    The number of a loop, as an item of the loop around it, is that of its outermost END: in the
+    order of the block all that a loop needs is before its END.
+    """
 
     def __init__(self, ops: Sequence[Operation]) -> None:
         self.ops = ops
-        self.position = {op: i for i, op in enumerate(ops)}
+        self.number: dict[object, int] = {op: i for i, op in enumerate(ops)}
+        self.sources = [
+            [i for operand in op.operands if (i := self.number.get(operand.owner)) is not None]
+            for op in ops
+        ]
         self.ranges = [op for op in ops if isinstance(op, RangeOp)]
         self.bit = {op: 1 << i for i, op in enumerate(self.ranges)}
         self.open = self._open_ranges()
@@ -91,76 +83,77 @@ class _Scheduler:
         self.loops: dict[RangeOp, Loop] = {}
         self._nest()
         self._loop_of_mask: dict[int, Loop] = {0: self.root}
+        self.loop = [self._innermost(mask) for mask in self.open]
+        """The innermost loop around an op; of an END, the one around the loops that it closes."""
 
     def schedule(self) -> Loop:
         memory = MemoryOrder(self.ops)
         memory.check_races()
-        by_loop: dict[Loop, list[Operation | Loop]] = defaultdict(list)
-        for op in self.ops:
-            if isinstance(op, EndOp):
-                for range in op.ranges:
-                    loop = self._loop_of_range(range.owner)
+        items: dict[Loop, list[tuple[int, Operation | Loop]]] = defaultdict(list)
+        for i, op in enumerate(self.ops):
+            if type(op) is EndOp:
+                for loop in self._closed(op):
                     assert loop.parent is not None
-                    by_loop[loop.parent].append(loop)
-            elif not isinstance(op, RangeOp) and not _is_merge(op):
-                by_loop[self._loop(op)].append(op)
-        successors: dict[Operation | Loop, list[Operation | Loop]] = defaultdict(list)
-        waiting: dict[Operation | Loop, int] = defaultdict(int)
-        anti = [(read.op, write.op) for read, write in memory.anti_dependences()]
+                    items[loop.parent].append((i, loop))
+            elif type(op) is not RangeOp and not _is_merge(op):
+                items[self.loop[i]].append((i, op))
+        anti = [
+            (self.number[read.op], self.number[write.op])
+            for read, write in memory.anti_dependences()
+        ]
+        successors: dict[Loop, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for before, after in (*self._data_edges(), *anti):
             if (edge := self._lift(before, after)) is not None:
-                successors[edge[0]].append(edge[1])
-                waiting[edge[1]] += 1
-        for loop, items in by_loop.items():
-            loop.items = self._sorted(items, successors, waiting)
-            if len(loop.items) < len(items):
-                stuck = set(items).difference(loop.items)
-                raise self._both_orders(stuck, anti)
+                loop, a, b = edge
+                successors[loop][a].append(b)
+        for loop, numbered in items.items():
+            by_number = dict(numbered)
+            order = _topological(by_number, successors[loop])
+            if len(order) < len(by_number):
+                raise self._both_orders(loop, by_number.keys() - order, anti)
+            loop.items = [by_number[i] for i in order]
         return self.root
 
     # -- loops
 
-    def _open_ranges(self) -> dict[Operation, int]:
+    def _open_ranges(self) -> list[int]:
         """The ranges whose loops each op is in; for an END, those around the loops it closes."""
-        open_ranges: dict[Operation, int] = {}
-        for op in self.ops:
-            mask = self.bit.get(op, 0) if isinstance(op, RangeOp) else 0
-            for operand in op.operands:
-                if isinstance(owner := operand.owner, Operation):
-                    mask |= open_ranges.get(owner, 0)
-            if isinstance(op, EndOp):
-                for range in op.ranges:
-                    mask &= ~self.bit[self._range(range.owner)]
+        open_ranges: list[int] = []
+        for op, sources in zip(self.ops, self.sources, strict=True):
+            mask = 0
+            for source in sources:
+                mask |= open_ranges[source]
+            if isinstance(op, RangeOp):
+                mask |= self.bit[op]
+            elif isinstance(op, EndOp):
+                for range in closed_ranges(op):
+                    mask &= ~self.bit[range]
             elif isinstance(op, ReduceOp) and op.ranges:
-                raise locate(
-                    PassFailedException("a REDUCE over ranges has no loops before tg-expand"), op
-                )
-            open_ranges[op] = mask
+                message = "a REDUCE over ranges has no loops before tg-expand"
+                raise locate(PassFailedException(message), op)
+            open_ranges.append(mask)
         return open_ranges
-
-    def _range(self, owner: object) -> RangeOp:
-        assert isinstance(owner, RangeOp)
-        return owner
 
     def _members(self, mask: int) -> list[RangeOp]:
         return [range for range in self.ranges if mask & self.bit[range]]
+
+    def _closed(self, end: EndOp) -> list[Loop]:
+        """The loops that an END closes, the innermost first."""
+        return [self.loops[range] for range in closed_ranges(end)]
 
     def _nest(self) -> None:
         """Make a Loop of each range, inside the loops around the END that closes it."""
         outer: dict[RangeOp, int] = {}
         ends: dict[RangeOp, EndOp] = {}
-        for op in self.ops:
+        for op, mask in zip(self.ops, self.open, strict=True):
             if isinstance(op, EndOp):
-                mask = self.open[op]
-                for value in reversed(op.ranges):
-                    range = self._range(value.owner)
+                for range in reversed(closed_ranges(op)):
                     outer[range], ends[range] = mask, op
                     mask |= self.bit[range]
         for range in self.ranges:
             if range not in ends:
-                raise locate(
-                    PassFailedException(f"range {range.axis.data} is never closed by an END"), range
-                )
+                message = f"range {range.axis.data} is never closed by an END"
+                raise locate(PassFailedException(message), range)
         self._close_transitively(outer)
         for range in sorted(self.ranges, key=lambda r: outer[r].bit_count()):
             around = self._members(outer[range])
@@ -184,122 +177,103 @@ class _Scheduler:
                 outer[range] = mask
 
     def _crossing(self, range: RangeOp, mask: int) -> PassFailedException:
-        others = [str(r.axis.data) for r in self._members(mask) if r is not range]
-        return locate(
-            PassFailedException(
-                f"the loop of range {range.axis.data} does not nest with that of "
-                f"{' and '.join(others)}"
-            ),
-            range,
-        )
+        others = " and ".join(str(r.axis.data) for r in self._members(mask) if r is not range)
+        message = f"the loop of range {range.axis.data} does not nest with that of {others}"
+        return locate(PassFailedException(message), range)
 
-    def _loop_of_range(self, owner: object) -> Loop:
-        return self.loops[self._range(owner)]
-
-    def _loop(self, op: Operation) -> Loop:
-        """The innermost loop around an op; of an END, the one around the loops that it closes."""
-        mask = self.open[op]
-        if (loop := self._loop_of_mask.get(mask)) is not None:
-            return loop
+    def _innermost(self, mask: int) -> Loop:
+        """The innermost of some loops, which have to be all those around it."""
+        if (known := self._loop_of_mask.get(mask)) is not None:
+            return known
         loop = max((self.loops[r] for r in self._members(mask)), key=lambda each: each.depth)
-        around = loop
+        crossing, around = mask, loop
         while around.range is not None and around.parent is not None:
-            mask &= ~self.bit[around.range]
+            crossing &= ~self.bit[around.range]
             around = around.parent
-        if mask:
+        if crossing:
             assert loop.range is not None
-            raise self._crossing(loop.range, mask)
-        self._loop_of_mask[self.open[op]] = loop
+            raise self._crossing(loop.range, crossing)
+        self._loop_of_mask[mask] = loop
         return loop
 
     # -- order
 
-    def _data_edges(self) -> Iterator[tuple[Operation, Operation]]:
+    def _data_edges(self) -> Iterator[tuple[int, int]]:
         """From each op to its users, through GROUPs."""
-        for op in self.ops:
+        for i, op in enumerate(self.ops):
             if _is_merge(op):
                 continue
-            operands = [op.body] if isinstance(op, EndOp) else list(op.operands)
-            while operands:
-                owner = operands.pop().owner
-                if isinstance(owner, Block | RangeOp) or owner not in self.position:
-                    continue
-                if _is_merge(owner):
-                    operands.extend(owner.operands)
-                else:
-                    yield owner, op
+            # Of an END the body: its ranges are inside.
+            sources = self.sources[i][:1] if type(op) is EndOp else list(self.sources[i])
+            while sources:
+                source = sources.pop()
+                if _is_merge(self.ops[source]):
+                    sources.extend(self.sources[source])
+                elif type(self.ops[source]) is not RangeOp:
+                    yield source, i
 
-    def _lift(
-        self, before: Operation, after: Operation
-    ) -> tuple[Operation | Loop, Operation | Loop] | None:
+    def _lift(self, before: int, after: int) -> tuple[Loop, int, int] | None:
         """An edge between two ops as one between two items of the innermost loop around both.
 
         None where there is nothing to order: both are in one item.
         """
-        a: Operation | Loop = before
-        b: Operation | Loop = after
-        a_loop, b_loop = self._loop(before), self._loop(after)
-        if isinstance(before, EndOp):
-            a = self._loop_of_range(before.ranges[-1].owner)
-        if isinstance(after, EndOp):
-            b = self._loop_of_range(after.ranges[-1].owner)
-        elif isinstance(after, RangeOp):
-            b = self.loops[after]
-            assert b.parent is not None
-            b_loop = b.parent
+        a, b, a_loop, b_loop = before, after, self.loop[before], self.loop[after]
+        if a_loop is b_loop and type(self.ops[after]) is not RangeOp:
+            return a_loop, a, b
+        if isinstance(op := self.ops[after], RangeOp):
+            b, b_loop = self._as_item(self.loops[op])
         while a_loop is not b_loop:
-            if a_loop.depth >= b_loop.depth and a_loop.parent is not None:
-                a, a_loop = a_loop, a_loop.parent
+            if a_loop.depth >= b_loop.depth:
+                a, a_loop = self._as_item(a_loop)
             else:
-                assert b_loop.parent is not None
-                b, b_loop = b_loop, b_loop.parent
-        if a is not b:
-            return a, b
-        if isinstance(before, EndOp) and isinstance(a, Loop) and a.end is before:
-            assert a.range is not None
-            raise locate(
-                PassFailedException(f"range {a.range.axis.data} is used after its END"), after
-            )
+                b, b_loop = self._as_item(b_loop)
+        if a != b:
+            return a_loop, a, b
+        if a == before and after != before:
+            (range, *_) = closed_ranges(cast(EndOp, self.ops[a]))
+            message = f"range {range.axis.data} is used after its END"
+            raise locate(PassFailedException(message), self.ops[after])
         return None
 
-    def _key(self, item: Operation | Loop) -> int:
-        """Loops count as their ENDs: in the order of the block every op's sources are before it."""
-        op = item.end if isinstance(item, Loop) else item
-        assert op is not None
-        return self.position[op]
-
-    def _sorted(
-        self,
-        items: Sequence[Operation | Loop],
-        successors: dict[Operation | Loop, list[Operation | Loop]],
-        waiting: dict[Operation | Loop, int],
-    ) -> list[Operation | Loop]:
-        """Kahn's algorithm, the earliest of the block first; a cycle is missing from the result."""
-        by_key = {self._key(item): item for item in items}
-        ready = sorted(key for key, item in by_key.items() if not waiting[item])
-        result: list[Operation | Loop] = []
-        while ready:
-            item = by_key[heappop(ready)]
-            result.append(item)
-            for successor in successors[item]:
-                waiting[successor] -= 1
-                if not waiting[successor]:
-                    heappush(ready, self._key(successor))
-        return result
+    def _as_item(self, loop: Loop) -> tuple[int, Loop]:
+        """The number of a loop among the items of the loop around it, and that loop."""
+        assert loop.parent is not None
+        return self.number[loop.end], loop.parent
 
     def _both_orders(
-        self, stuck: set[Operation | Loop], anti: Sequence[tuple[Operation, Operation]]
+        self, loop: Loop, stuck: set[int], anti: Sequence[tuple[int, int]]
     ) -> PassFailedException:
         """Name a write that is stuck behind a read of what was there before it."""
         for read, write in anti:
-            if (edge := self._lift(read, write)) is not None and stuck.issuperset(edge):
+            edge = self._lift(read, write)
+            if edge is not None and edge[0] is loop and stuck.issuperset(edge[1:]):
                 message = (
                     "the program needs both orders at once: this write comes after a read of the "
                     "same buffer without AFTER, and before it"
                 )
-                return locate(PassFailedException(message), write)
-        op = next(iter(stuck))
-        return locate(
-            PassFailedException("these ops depend on each other through their loops"),
-            op if isinstance(op, Operation) else self._range(op.range),
-        )
+                return locate(PassFailedException(message), self.ops[write])
+        message = "this depends on itself through the loops that it is in"
+        return locate(PassFailedException(message), self.ops[min(stuck)])
+
+
+def _is_merge(op: Operation) -> bool:
+    return type(op) is GroupOp and bool(op.operands)
+
+
+def _topological(items: Iterable[int], successors: Mapping[int, Sequence[int]]) -> list[int]:
+    """Kahn's algorithm, the least item first; what is on a cycle is missing from the result."""
+    waiting = dict.fromkeys(items, 0)
+    for after in successors.values():
+        for item in after:
+            waiting[item] += 1
+    ready = [item for item, count in waiting.items() if not count]
+    heapify(ready)
+    order: list[int] = []
+    while ready:
+        item = heappop(ready)
+        order.append(item)
+        for successor in successors.get(item, ()):
+            waiting[successor] -= 1
+            if not waiting[successor]:
+                heappush(ready, successor)
+    return order

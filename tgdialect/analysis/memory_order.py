@@ -7,7 +7,7 @@ buffer comes later. Two STOREs to one cell that nothing orders are a race.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,12 +16,13 @@ from xdsl.traits import Pure, SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.ranges import open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, RangeOp
+from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory, number, tensor
 from tgdialect.ops.source import ConstOp, ParamOp
 
@@ -40,10 +41,6 @@ class Access:
     reads: bool
     writes: bool
 
-    @staticmethod
-    def of(op: Operation, location: SSAValue, *, reads: bool, writes: bool) -> Access:
-        return Access(op, location, memory_of(location), constant_cell(location), reads, writes)
-
 
 def memory_of(location: SSAValue) -> SSAValue:
     """The buffer, parameter or argument that a location or view is a part of."""
@@ -55,18 +52,19 @@ def memory_of(location: SSAValue) -> SSAValue:
 def constant_cell(location: SSAValue) -> int | None:
     """The element that a location is, in row-major order, if constants say which."""
     index = _without_after(location).owner
-    if not isinstance(index, IndexOp):
+    if type(index) is not IndexOp:
         return None
-    shape = tensor(index.source).get_shape()
-    if len(index.indices) != len(shape):
+    memory, *indices = index.operands
+    shape = tensor(memory).get_shape()
+    if len(indices) != len(shape):
         return None
     cell = 0
-    for value, extent in zip(index.indices, shape, strict=True):
-        position = number(value.owner.value) if isinstance(value.owner, ConstOp) else -1
+    for value, extent in zip(indices, shape, strict=True):
+        constant = value.owner
+        position = number(constant.value) if isinstance(constant, ConstOp) else -1
         if not 0 <= position < extent:
             return None
         cell = cell * extent + int(position)
-    memory = index.source
     while isinstance(owner := memory.owner, ReshapeOp | AfterOp):
         memory = owner.operands[0]
     return None if isinstance(owner, MovementOp) else cell
@@ -78,30 +76,33 @@ def _without_after(location: SSAValue) -> SSAValue:
     return location
 
 
-def accesses(ops: Sequence[Operation]) -> Iterator[Access]:
+def accesses(ops: Iterable[Operation]) -> Iterator[Access]:
     """What each op of a kernel, or each CALL of a function, reads and writes."""
     effects: dict[str, Mapping[int, tuple[bool, bool]] | None] = {}
     for op in ops:
-        match op:
-            case LoadOp() if is_memory(op.buffer):
-                yield Access.of(op, op.buffer, reads=True, writes=False)
-            case StoreOp():
-                yield Access.of(op, op.buffer, reads=False, writes=True)
-            case AtomicAddOp():
-                yield Access.of(op, op.buffer, reads=True, writes=True)
-            case CallOp():
-                symbol = op.callee.string_value()
-                if symbol not in effects:
-                    effects[symbol] = parameter_effects(op)
-                known = effects[symbol]
-                for slot, argument in enumerate(op.arguments):
-                    if is_memory(argument):
-                        reads, writes = (
-                            (True, True) if known is None else known.get(slot, (False, False))
-                        )
-                        yield Access(op, argument, memory_of(argument), None, reads, writes)
-            case _:
-                pass
+        if (kind := _ACCESS.get(type(op))) is not None:
+            location, (reads, writes) = op.operands[0], kind
+            if writes or is_memory(location):
+                memory, cell = memory_of(location), constant_cell(location)
+                yield Access(op, location, memory, cell, reads, writes)
+        elif isinstance(op, CallOp):
+            symbol = op.callee.string_value()
+            if symbol not in effects:
+                effects[symbol] = parameter_effects(op)
+            known = effects[symbol]
+            for slot, argument in enumerate(op.arguments):
+                if is_memory(argument):
+                    nothing = (False, False)
+                    reads, writes = (True, True) if known is None else known.get(slot, nothing)
+                    yield Access(op, argument, memory_of(argument), None, reads, writes)
+
+
+_ACCESS: Mapping[type[Operation], tuple[bool, bool]] = {
+    LoadOp: (True, False),
+    StoreOp: (False, True),
+    AtomicAddOp: (True, True),
+}
+"""The ops that access their first operand: whether they read, and whether they write it."""
 
 
 def parameter_effects(call: CallOp) -> Mapping[int, tuple[bool, bool]] | None:
@@ -115,7 +116,7 @@ def parameter_effects(call: CallOp) -> Mapping[int, tuple[bool, bool]] | None:
         case _:
             return None
     effects: dict[int, tuple[bool, bool]] = {}
-    for access in accesses(list(body.ops)):
+    for access in accesses(body.ops):
         if isinstance(parameter := access.memory.owner, ParamOp):
             slot = parameter.slot.data
             reads, writes = effects.get(slot, (False, False))
@@ -137,15 +138,14 @@ class MemoryOrder:
         """The accesses of each memory that is written, and accessed more than once."""
 
     @cached_property
-    def _writes_before(self) -> dict[Operation, int]:
+    def _writes_before(self) -> dict[object, int]:
         """The shared writes that each op depends on or is, as a set of bits."""
         bits = self._bits
-        before: dict[Operation, int] = {}
+        before: dict[object, int] = {}
         for op in self.ops if bits else ():
             mask = bits.get(op, 0)
             for operand in op.operands:
-                if isinstance(owner := operand.owner, Operation):
-                    mask |= before.get(owner, 0)
+                mask |= before.get(operand.owner, 0)
             before[op] = mask
         return before
 
@@ -163,8 +163,7 @@ class MemoryOrder:
         while isinstance(owner := location.owner, MovementOp | AfterOp):
             if isinstance(owner, AfterOp):
                 for dependency in owner.dependencies:
-                    if isinstance(op := dependency.owner, Operation):
-                        seen |= self._writes_before.get(op, 0)
+                    seen |= self._writes_before.get(dependency.owner, 0)
             location = owner.operands[0]
         return seen
 
@@ -206,15 +205,17 @@ class MemoryOrder:
                     )
                 last[location] = op
 
-    def check_loop_carried(self, open_ranges: Mapping[Operation, frozenset[RangeOp]]) -> None:
+    def check_loop_carried(self) -> None:
         """Refuse a read without AFTER of cells that other iterations of its loop may write.
 
-        `open_ranges` says which loops each op is in. The read and the write have to be of one
-        location, or of cells that their intervals prove different.
+        The read and the write have to be of one location, or of cells that their intervals prove
+        different.
         """
-        numbering, intervals = _Numbering(), MinMax()
+        if not self._shared:
+            return
+        open_in, numbering, intervals = open_ranges(self.ops), _Numbering(), MinMax()
         for read, write in self.anti_dependences():
-            if self._seen(read) or not open_ranges[read.op] & open_ranges[write.op]:
+            if self._seen(read) or not open_in[read.op] & open_in[write.op]:
                 continue
             a, b = read.location, write.location
             if numbering[a] != numbering[b] and not _are_disjoint(a, b, intervals):

@@ -1,8 +1,8 @@
 """The reference semantics of every op of the `tg` dialect at every level, in NumPy.
 
-`run` executes a module. `register_tg_implementations` gives the same semantics to xDSL's interpreter.
-What the ops mean where the specification leaves room is section 6 of the design; the backends are
-tested against this.
+`run` executes a module. `register_tg_implementations` gives the same semantics to xDSL's own
+interpreter. What the ops mean where the specification leaves room is section 6 of the design; the
+backends are tested against this.
 """
 
 from tgdialect.interpreter.entry import run

@@ -69,9 +69,10 @@ class Roots:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One op reading or writing (or both) memory through its operand `view`."""
+    """One op reading or writing (or both) memory through `view`, its operand at `position`."""
 
     op: Operation
+    position: int
     view: SSAValue
     root: SSAValue
     reads: bool
@@ -87,10 +88,10 @@ def accesses(op: Operation, roots: Roots) -> Iterable[Access]:
             continue
         root = roots[operand]
         if isinstance(op, _OPAQUE):
-            yield Access(op, operand, root, reads=True, writes=True)
+            yield Access(op, position, operand, root, reads=True, writes=True)
         elif position == 0 and isinstance(op, StoreOp):
-            yield Access(op, operand, root, reads=False, writes=True)
+            yield Access(op, position, operand, root, reads=False, writes=True)
         elif position == 0 and isinstance(op, AtomicAddOp):
-            yield Access(op, operand, root, reads=True, writes=True)
+            yield Access(op, position, operand, root, reads=True, writes=True)
         elif position > 0 or not is_view(op):
-            yield Access(op, operand, root, reads=True, writes=False)
+            yield Access(op, position, operand, root, reads=True, writes=False)

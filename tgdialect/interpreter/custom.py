@@ -1,7 +1,7 @@
 """CUSTOM, CUSTOMFUNCTION and INS: code that is not the dialect's own arithmetic.
 
-It is refused unless the caller allows it, and then runs as the Python function that the caller gives
-for it: by a CUSTOM's format, an INS's mnemonic, or the symbol of a CUSTOMFUNCTION.
+It is refused unless the caller allows it, and then runs as the Python function that the caller
+gives for it: by a CUSTOM's format, an INS's mnemonic, or the symbol of a CUSTOMFUNCTION.
 """
 
 from __future__ import annotations
@@ -10,15 +10,31 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
+from tgdialect.ops.codegen import CustomOp, InsOp
+from tgdialect.ops.properties import tensor
 
 CustomFunction = Callable[..., Any]
 """Takes one NumPy array per argument.
 
 Of a CUSTOM or INS it returns the array of the result, or None for `!tg.void`; in a kernel the
-arrays have leading axes that stand for loops and broadcast. Of a CUSTOMFUNCTION it changes the arrays
-of memory arguments in place.
+arrays have leading axes that stand for loops and broadcast. Of a CUSTOMFUNCTION it changes the
+arrays of memory arguments in place.
 """
+
+
+def custom_result(op: CustomOp | InsOp, value: Any) -> Data:
+    """What a function returned for an op, as an array of the op's dtype; its shape must end so."""
+    array = np.asarray(value, numpy_dtype_of(op.result))
+    shape = tensor(op.result).get_shape()
+    last = array.shape[array.ndim - len(shape) :] if array.ndim >= len(shape) else None
+    if last is None or any(d not in (s, DYNAMIC_INDEX) for d, s in zip(shape, last, strict=True)):
+        raise InterpretationError(f"the function for {op.name} returned {array.shape}, not {shape}")
+    return array
 
 
 @dataclass(frozen=True)
@@ -28,12 +44,14 @@ class CustomCode:
     allowed: bool = False
     functions: Mapping[str, CustomFunction] = field(default_factory=dict[str, CustomFunction])
 
+    def allow(self, what: str) -> None:
+        """Refuse what is not the dialect's own arithmetic, unless it is allowed."""
+        if not self.allowed:
+            raise InterpretationError(f"{what} is refused: it is executed only with allow_custom")
+
     def function(self, op_name: str, key: str) -> CustomFunction:
         """The Python function that stands for `key`; an error where there is none."""
-        if not self.allowed:
-            raise InterpretationError(
-                f'{op_name} "{key}" is refused: custom code runs only with allow_custom'
-            )
+        self.allow(f'{op_name} "{key}"')
         if (function := self.functions.get(key)) is None:
             raise InterpretationError(
                 f'{op_name} "{key}" has no implementation here; pass one in `custom`'

@@ -6,7 +6,7 @@ rounded once, so nothing here computes in them.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -58,7 +58,10 @@ def numpy_dtype_of(value: SSAValue) -> np.dtype[Any]:
 
 def numpy_dtype_of_type(type: Attribute) -> np.dtype[Any]:
     """The NumPy dtype of the elements of a tensor type; other types are an error."""
-    if not isinstance(type, TensorType) or (dtype := DTYPES.get(type.element_type)) is None:
+    element = (
+        cast(TensorType[Attribute], type).element_type if isinstance(type, TensorType) else None
+    )
+    if element is None or (dtype := DTYPES.get(element)) is None:
         raise InterpretationError(f"{type} is not a tensor of a tg dtype")
     return NUMPY_DTYPES[dtype.name]
 

@@ -83,8 +83,29 @@ def shift_right(a: Data, b: Data) -> Data:
     return np.where(excessive, np.where(a < 0, -1, 0).astype(a.dtype), np.right_shift(a, count))
 
 
-def _trunc(x: Data) -> Data:
+def truncate(x: Data) -> Data:
+    """Round toward zero; integers and bools are whole."""
     return np.trunc(x) if x.dtype.kind == "f" else x
+
+
+def reciprocal(x: Data) -> Data:
+    """1/x."""
+    return np.divide(x.dtype.type(1), x)
+
+
+def not_less(a: Data, b: Data) -> Data:
+    """The negation of CMPLT, so true where either is NaN."""
+    return np.logical_not(np.less(a, b))
+
+
+def not_greater(a: Data, b: Data) -> Data:
+    """The negation of CMPGT, so true where either is NaN."""
+    return np.logical_not(np.greater(a, b))
+
+
+def multiply_add(a: Data, b: Data, c: Data) -> Data:
+    """a * b + c, as MUL then ADD."""
+    return np.add(np.multiply(a, b), c)
 
 
 # -- transcendental functions --------------------------------------------------------------------
@@ -102,8 +123,8 @@ def _in_wider(function: Function) -> Function:
 
 
 ARITHMETIC: dict[str, Function] = {
-    "tg.recip": lambda x: np.divide(x.dtype.type(1), x),
-    "tg.trunc": _trunc,
+    "tg.recip": reciprocal,
+    "tg.trunc": truncate,
     "tg.add": np.add,
     "tg.mul": np.multiply,
     "tg.max": maximum,
@@ -120,8 +141,8 @@ ARITHMETIC: dict[str, Function] = {
     "tg.sub": np.subtract,
     "tg.div": np.divide,
     "tg.cmpgt": np.greater,
-    "tg.cmpge": lambda a, b: np.logical_not(np.less(a, b)),
-    "tg.cmple": lambda a, b: np.logical_not(np.greater(a, b)),
+    "tg.cmpge": not_less,
+    "tg.cmple": not_greater,
     "tg.cmpeq": np.equal,
     "tg.not": np.logical_not,
     "tg.exp2": _in_wider(np.exp2),
@@ -129,7 +150,7 @@ ARITHMETIC: dict[str, Function] = {
     "tg.sin": _in_wider(np.sin),
     "tg.sqrt": np.sqrt,
     "tg.pow": _in_wider(np.power),
-    "tg.mulacc": lambda a, b, c: np.add(np.multiply(a, b), c),
+    "tg.mulacc": multiply_add,
     "tg.threefry": threefry,
 }
 """One row per op; WHERE and CAST, whose operands differ in dtype from the result, are apart."""

@@ -29,13 +29,13 @@ def run(
     """Execute a function, kernel or program of `module`.
 
     `inputs` are NumPy arrays (or Python numbers, for scalars) for the arguments that are not
-    `{tg.output}`, `{tg.workspace}` or `{tg.buffer}`, then for the PARAMs of a `func.func` by slot. An
-    array that is memory and that the program stores to is changed in place. `buffers` holds the
+    `{tg.output}`, `{tg.workspace}` or `{tg.buffer}`, then for the PARAMs of a `func.func` by slot.
+    An array that is memory and that the program stores to is changed in place. `buffers` holds the
     contents of global BUFFERs by slot, changed in place too; the others begin as zeros.
 
     Returns the function's results, then its outputs, in the dtypes of `dtypes.py`. Raises
-    InterpretationError, with one line that says what is wrong, for inputs that do not fit, for a race
-    or a cycle between stores and reads, and for custom code that has no Python implementation in
+    InterpretationError, with one line that says what is wrong, for inputs that do not fit, a race
+    or a cycle between stores and reads, and custom code that has no Python implementation in
     `custom` (by format, mnemonic or symbol) or is not allowed.
     """
     callee = SymbolTable.lookup_symbol(module, entry)

@@ -17,13 +17,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.interpreter.custom import custom_result
 from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
 from tgdialect.interpreter.locations import Location
 from tgdialect.interpreter.movement import MOVEMENTS, Movement, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
 from tgdialect.interpreter.versions import Journal, Memory, Store, Stores
-from tgdialect.ops.attributes import TupleType
+from tgdialect.ops.attributes import TupleType, VoidType
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, CustomOp, InsOp
 from tgdialect.ops.memory import LoadOp
@@ -158,8 +159,10 @@ class Frame:
         self, view: View, value: Data, mask: Data | None, after: Stores, *, adds: bool = False
     ) -> Stores:
         """Record a store through a view; `mask` says which elements are written."""
-        mask = broadcast(all_valid([mask]), view.array.data.shape)
-        value = np.broadcast_to(value, view.array.data.shape)
+        shape = view.array.data.shape
+        if value.shape != shape:
+            raise InterpretationError(f"a value of shape {value.shape} is stored to {shape}")
+        mask = broadcast(mask, shape)
         return self.journal.add(Store(view.memory, view.location, value, mask, after, adds))
 
     # -- calls
@@ -233,6 +236,11 @@ def _pure(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     after = waits_for(operands)
     arrays = [frame.read(op, operand, after) for operand in operands]
     return frame.result(op, PURE[op.name](op, arrays, 0), after)
+
+
+def _binary(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    frame.machine.custom.allow(op.name)
+    return _pure(frame, op, operands)
 
 
 def _movement(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
@@ -315,8 +323,9 @@ def _tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 
 def _get_tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    assert isinstance(op, GetTupleOp) and isinstance(operands[0], Tuple)
     source = operands[0]
+    assert isinstance(op, GetTupleOp)
+    assert isinstance(source, Tuple)
     value = source.values[op.index.data]
     if is_memory(op.result) and isinstance(value, Tensor):
         return frame.fresh(op.result, value.array, value.after)
@@ -343,9 +352,9 @@ def _custom(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
     function = frame.machine.custom.function(op.name, key)
     value = function(*(frame.read(op, operand, after).materialised() for operand in operands))
-    if value is None:
+    if isinstance(op.result.type, VoidType):
         return Void(after)
-    return frame.result(op, Array(np.asarray(value, numpy_dtype_of(op.result))), after)
+    return frame.result(op, Array(custom_result(op, value)), after)
 
 
 def _custom_function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
@@ -359,6 +368,7 @@ HOST: dict[str, Callable[[Frame, Operation, Sequence[Value]], Value]] = {
     **dict.fromkeys(MOVEMENTS, _movement),
     "tg.detach": _identity,
     "tg.contiguous_backward": _identity,
+    "tg.binary": _binary,
     "tg.param": _param,
     "tg.buffer": _buffer,
     "tg.load": _load,

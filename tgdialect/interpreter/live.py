@@ -11,6 +11,12 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.dtypes import Data, numpy_dtype
 from tgdialect.interpreter.locations import Cells, Location, flat_cells, from_cells, to_cells
+from tgdialect.interpreter.thread_races import (
+    ThreadRaces,
+    check_parallel_writes,
+    differ,
+    on_elements,
+)
 from tgdialect.interpreter.values import check_size
 from tgdialect.ops.dtypes import DType
 
@@ -38,7 +44,8 @@ class Lanes:
 class LiveMemory:
     """Contents that stores change, with a copy per lane where `copies` says so.
 
-    `copies` is asked when the memory is first used: then the loops that have copies are open.
+    `copies` is asked when the memory is first used: then the loops that have copies are open. So is
+    `threads`, which numbers the threads that share the memory and must not race.
     `defined` says which cells have been written, where reading another is a wrong assumption;
     `written` collects which cells of a caller's memory have been.
     """
@@ -52,6 +59,7 @@ class LiveMemory:
         copies: Callable[[], Lanes] | None = None,
         assumed: bool = False,
         keep_snapshot: bool = False,
+        threads: Callable[[], Data] | None = None,
     ):
         self.shape = contents.shape
         self.size = contents.size
@@ -65,8 +73,16 @@ class LiveMemory:
         self._copies = copies
         self._assumed = assumed
         self._writer: Data | None = None
+        self._threads = threads
+        self.races: ThreadRaces | None = None
 
     def _make_copies(self) -> None:
+        self._copy()
+        if self._threads is not None:
+            self.races = ThreadRaces(self.contents.size, self._threads(), self.name)
+            self._threads = None
+
+    def _copy(self) -> None:
         if self._copies is None:
             return
         self._lanes, self._copies = self._copies(), None
@@ -101,6 +117,8 @@ class LiveMemory:
         width = self.dtype.itemsize if cells.bytewise else 1
         if self.defined is not None:
             self._check_defined(positions // width, there)
+        if self.races is not None:
+            self.races.read(positions // width, there)
         if flat.size == 0:
             data = np.zeros(np.broadcast_shapes(positions.shape, there.shape), flat.dtype)
         elif bool(there.all()):
@@ -109,7 +127,7 @@ class LiveMemory:
             chosen = np.where(there, positions, 0)
             data = np.where(there, flat[chosen], np.zeros((), flat.dtype))
         if cells.bytewise:
-            return from_cells(data, location.element_dtype, True), there.all(axis=-1)
+            return from_cells(data, location.element_dtype, True), np.asarray(there.all(axis=-1))
         return from_cells(data, location.element_dtype, False), there
 
     def _check_defined(self, positions: Data, there: Data) -> None:
@@ -127,12 +145,14 @@ class LiveMemory:
         adds: bool = False,
         shape: Sequence[int] = (),
         writer: tuple[int, frozenset[int]] | None = None,
+        iterations: Callable[[], Data] | None = None,
     ) -> None:
         """Write (or add) the elements of `value` where `mask` is true and the cell exists.
 
-        Of several writes to a cell the last in row-major order of the axes stays. `shape` is one
-        that the lane axes are broadcast to, as an addition is made once per lane. `writer` is the
-        number of the write, and those of the writes that it is not ordered with.
+        Of several writes to a cell the last in row-major order of the axes stays. `shape` is what
+        the lane axes are broadcast to, as an addition is made once per lane. `writer` is the
+        number of the write, and those of the writes that it is not ordered with. `iterations`
+        numbers the lanes that run in parallel, which may not write different values to a cell.
         """
         self._make_copies()
         cells = location.cells
@@ -140,21 +160,25 @@ class LiveMemory:
         positions = self._flat(cells, cells.numbers)
         values = to_cells(value, location.element_dtype, cells.bytewise)
         full = np.broadcast_shapes(positions.shape, there.shape, values.shape)
-        if shape:
-            full = tuple(max(s, f) for s, f in zip(shape, full, strict=False)) + full[len(shape) :]
+        full = np.broadcast_shapes((*shape, *[1] * (len(full) - len(shape))), full)
         check_size(full, 8)
         positions, there, values = (np.broadcast_to(x, full) for x in (positions, there, values))
-        if bool(there.all()):
-            positions, values = positions.reshape(-1), values.reshape(-1)
-        else:
-            positions, values = positions[there], values[there]
         width = self.dtype.itemsize if cells.bytewise else 1
+        if self.races is not None and not adds:
+            self.races.write(positions // width, there)
+        positions, values = positions[there], values[there]
         elements = positions // width
         if writer is not None:
             self._check_race(elements, writer)
         flat = flat_cells(self.contents, cells.bytewise)
         if not adds:
-            flat[positions] = values.view(flat.dtype) if values.dtype != flat.dtype else values
+            values = values.view(flat.dtype) if values.dtype != flat.dtype else values
+            flat[positions] = values
+            if iterations is not None:
+                lost = differ(flat[positions], values)
+                if bool(lost.any()):
+                    numbers = on_elements(iterations(), there)[there]
+                    check_parallel_writes(positions, lost, numbers, self.name)
         elif cells.bytewise:
             raise InterpretationError("an atomic add to memory through a BITCAST of its elements")
         else:

@@ -1,7 +1,7 @@
 """Views of memory, and the cells that they show.
 
-A view is a memory and the movements that lead to it. Reading it moves the contents. Writing it needs
-to know where each of its elements lies: the same movements, applied to the numbers of the cells.
+A view is a memory and the movements that lead to it. Reading it moves the contents. Writing it
+needs to know where each of its elements lies: the same movements, applied to the cells' numbers.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Location:
         return Location(self.shape, self.dtype, self.lanes, self, movement)
 
     def lifted(self, lanes: int) -> Location:
-        """The same view of the same memory, for arrays that have `lanes` axes before their shape."""
+        """The same view of the same memory, for arrays with `lanes` axes before their shape."""
         if lanes == self.lanes:
             return self
         location = Location(self.shape, self.dtype, lanes)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from xdsl.dialects import func
@@ -75,7 +76,7 @@ class Machine:
     _depth: int = 0
 
     @contextmanager
-    def nested(self, what: str) -> Iterator[None]:
+    def nested(self, what: str) -> Generator[None]:
         """Count a call, and refuse to go on without end."""
         if self._depth >= _MAX_DEPTH:
             raise InterpretationError(f"{what} nests more than {_MAX_DEPTH} deep")
@@ -110,10 +111,10 @@ class Machine:
     def _function(
         self, callee: func.FuncOp, arguments: Sequence[Data], extra: Sequence[Data]
     ) -> Outcome:
-        if callee.is_declaration:
-            raise InterpretationError(f"@{callee.sym_name.data} has no body")
-        if len(callee.body.blocks) > 1:
-            raise InterpretationError(f"@{callee.sym_name.data} has more than one block")
+        if len(callee.body.blocks) != 1:
+            raise InterpretationError(
+                f"@{callee.sym_name.data} has {len(callee.body.blocks)} blocks, not one"
+            )
         block = callee.body.block
         values = [
             _argument(argument, data, f"argument {argument.index}")
@@ -130,6 +131,7 @@ class Machine:
         assert end is not None
         # Copies, because what they may share storage with is written next.
         results = [np.array(frame.read(end, value).materialised()) for value in returned]
+        frame.journal.check_races()
         write_back(
             (self.buffers[slot], memory.contents(memory.stores, frame.journal))
             for (_, slot), memory in frame.buffers.items()
@@ -169,13 +171,14 @@ class Machine:
         function = self.custom.function(callee.name, callee.sym_name.data)
         arrays = [data.copy() for data in arguments]
         function(*arrays)
+        changed = [
+            new.tobytes() != old.tobytes() for new, old in zip(arrays, arguments, strict=True)
+        ]
         return Outcome(
             [],
             [
-                Contents(new, lambda: np.ones(new.shape, np.bool_))
-                if new.tobytes() != old.tobytes()
-                else None
-                for new, old in zip(arrays, arguments, strict=True)
+                Contents(new, partial(np.ones, new.shape, np.bool_)) if is_changed else None
+                for new, is_changed in zip(arrays, changed, strict=True)
             ],
         )
 
@@ -258,14 +261,12 @@ class Machine:
                 if isinstance(op, CallOp | func.CallOp):
                     target = SymbolTable.lookup_symbol(op, op.callee.string_value())
                     inner = None if target is None else self.effects(target)
-                positions = {operand: i for i, operand in enumerate(op.operands)}
                 for access in accesses(op, roots):
                     if (slot := _slot(access.root)) is None:
                         continue
-                    position = positions[access.view]
-                    if access.reads and (inner is None or position in inner[0]):
+                    if access.reads and (inner is None or access.position in inner[0]):
                         read.add(slot)
-                    if access.writes and (inner is None or position in inner[1]):
+                    if access.writes and (inner is None or access.position in inner[1]):
                         written.add(slot)
         result = self._effects[callee] = (frozenset(read), frozenset(written))
         return result

@@ -150,7 +150,7 @@ def _index(move: Movement, source: Array, cells: bool) -> Array:
     selectors: list[Data] = []
     inside: list[Data | None] = []
     for axis in range(lanes):
-        own = np.arange(shape[axis])
+        own = np.arange(shape[axis], dtype=np.int64)
         selectors.append(own.reshape((1,) * axis + (-1,) + (1,) * (lanes - axis - 1 + rank)))
     position = 0
     for axis, (index, own_rank) in enumerate(zip(move.operands, lane_rank, strict=True)):
@@ -163,11 +163,11 @@ def _index(move: Movement, source: Array, cells: bool) -> Array:
             values = values.reshape(values.shape + (1,) * rank)
             valid = None if valid is None else valid.reshape(valid.shape + (1,) * rank)
         bound = shape[lanes + axis]
-        inside.append((values >= 0) & (values < bound))
-        inside.append(valid)
-        selectors.append(np.where(inside[-2], values, 0).astype(np.int64))
+        within: Data = (values >= 0) & (values < bound)
+        inside += [within, valid]
+        selectors.append(np.where(within, values, values.dtype.type(0)).astype(np.int64))
     for axis, size in enumerate(rest):
-        selectors.append(on_axis(np.arange(size), position + axis))
+        selectors.append(on_axis(np.arange(size, dtype=np.int64), position + axis))
     reads = all_valid(inside)
     if reads is None or bool(reads.all()):
         return _both(source, lambda x: _take(x, selectors))
@@ -203,7 +203,8 @@ def _bitcast(move: Movement, source: Array, cells: bool) -> Array:
         return Array(data, source.valid)
     if old.itemsize > new.itemsize:
         return Array(data, np.repeat(source.valid, old.itemsize // new.itemsize, axis=-1))
-    return Array(data, source.valid.reshape((*data.shape, -1)).all(axis=-1))
+    joined = source.valid.reshape((*data.shape, new.itemsize // old.itemsize))
+    return Array(data, np.asarray(joined.all(axis=-1)))
 
 
 _CELL = 8
@@ -244,6 +245,9 @@ MOVEMENTS: frozenset[str] = frozenset(_MOVEMENTS)
 
 def stack(sources: Sequence[Array], lanes: int) -> Array:
     """STACK: join along a new leading axis of the shape."""
+    if len({s.data.shape[lanes:] for s in sources}) > 1:
+        shapes = " and ".join(str(s.data.shape[lanes:]) for s in sources)
+        raise InterpretationError(f"shapes {shapes} do not stack")
     shape = np.broadcast_shapes(*(s.data.shape for s in sources))
     check_size((len(sources), *shape), sources[0].data.dtype.itemsize)
     data = np.stack([np.broadcast_to(s.data, shape) for s in sources], axis=lanes)

@@ -76,8 +76,8 @@ def _positive_zero(result: Data, data: Data, axes: tuple[int, ...]) -> Data:
     if not bool((result == 0).any()):
         return result
     positive = ((data == 0) & ~np.signbit(data)).any(axis=axes, keepdims=True)
-    zero = np.where(positive, result.dtype.type(0.0), result.dtype.type(-0.0))
-    return np.where(result == 0, zero, result)
+    zeros = np.where(positive, 0.0, -0.0).astype(result.dtype)
+    return np.where(result == 0, zeros, result)
 
 
 def finish(accumulated: Data, dtype: DType) -> Data:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import func
@@ -33,8 +33,8 @@ class TgFunctions(InterpreterFunctions):
     """Implementations of the tg ops of a host program, and of `func`, which knows about memory.
 
     Functions take and return NumPy arrays, and change those that are memory in place. Between ops a
-    value is a `Tensor`, `View`, `Void` or `Tuple` of `host.py`; arrays from other dialects' ops are
-    accepted where a value is wanted.
+    value is an array too, unless it has invalid cells, waits for a store, or is memory, void or a
+    tuple: then it is what `host.py` has for that. Arrays from other dialects' ops are accepted.
     """
 
     def __init__(self, custom: CustomCode | None = None):
@@ -103,7 +103,7 @@ class TgFunctions(InterpreterFunctions):
     def call_op(
         self, interpreter: Interpreter, op: func.CallOp, values: PythonValues
     ) -> PythonValues:
-        """`func.call`: by value through xDSL; memory is passed by reference, which it has no way for."""
+        """`func.call`: by value through xDSL, which has no way to pass memory by reference."""
         if any(is_memory(o) for o in op.operands):
             operands = [_value(v, value) for v, value in zip(op.operands, values, strict=True)]
             with np.errstate(all="ignore"):
@@ -116,7 +116,8 @@ def _run_op(
     functions: Any, interpreter: Interpreter, op: Operation, values: PythonValues
 ) -> OpImplResult:
     assert isinstance(functions, TgFunctions)
-    return OpImplResult(tuple(functions.evaluate(interpreter, op, values)), None)
+    results = functions.evaluate(interpreter, op, values)
+    return OpImplResult(tuple(_plain(value) for value in results), None)
 
 
 def _run_call(
@@ -155,6 +156,13 @@ def _value(value: SSAValue, given: Any) -> Value:
     return Tensor(Array(_data(value, given)))
 
 
+def _plain(value: Value) -> Any:
+    """A value as an array if it is no more than that."""
+    if isinstance(value, Tensor) and value.array.valid is None and not value.after:
+        return value.array.data
+    return value
+
+
 def _argument(value: SSAValue, given: Any) -> Any:
     """An argument of a function; what is no tensor is another dialect's business."""
     if is_memory(value):
@@ -165,8 +173,9 @@ def _argument(value: SSAValue, given: Any) -> Any:
 def _array(frame: Frame, op: Operation, value: Any) -> Any:
     """A tg value as the array it stands for."""
     if isinstance(value, Tensor | View):
-        return np.array(frame.read(op, value).materialised())
-    return value
+        value = frame.read(op, value).materialised()
+    # A copy, because it may share the storage of an argument that is written next.
+    return cast(Any, value).copy() if isinstance(value, np.ndarray) else value
 
 
 def register_tg_implementations(

@@ -34,8 +34,8 @@ def axis_type(range: RangeOp) -> AxisType:
 class Scopes:
     """`of[op]` is what an op executes in; `ranges` are in nesting order, the outermost first.
 
-    An END or REDUCE executes outside the ranges that it closes, a RANGE outside itself. `outside[r]`
-    are the ranges that r is nested in.
+    An END or REDUCE executes outside the ranges that it closes, a RANGE outside itself.
+    `outside[r]` are the ranges that r is nested in.
     """
 
     of: dict[Operation, Scope] = field(default_factory=dict[Operation, Scope])

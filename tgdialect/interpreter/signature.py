@@ -12,12 +12,11 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
     DenseArrayBase,
-    DictionaryAttr,
     IntegerAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.exceptions import InterpretationError
+from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from tgdialect.interpreter.dtypes import Data, numpy_dtype_of_type
 from tgdialect.interpreter.values import check_size
@@ -56,6 +55,10 @@ def signature(entry: Operation) -> list[Parameter]:
     """The arguments of a `func.func` (then the PARAMs in its body), or the PARAMs of a kernel."""
     match entry:
         case func.FuncOp():
+            if len(entry.body.blocks) != 1:
+                raise InterpretationError(
+                    f"@{entry.sym_name.data} has {len(entry.body.blocks)} blocks, not one"
+                )
             block = entry.body.block
             result = [_argument(entry, value) for value in block.args]
         case KernelOp():
@@ -64,7 +67,11 @@ def signature(entry: Operation) -> list[Parameter]:
             block, result = entry.linear.body.block, list[Parameter]()
         case _:
             raise InterpretationError(f"{entry.name} is not something that runs")
-    for param in parameters(block):
+    try:
+        params = parameters(block)
+    except VerifyException as e:
+        raise InterpretationError(str(e)) from e
+    for param in params:
         dims: list[int | None] = []
         for operand in param.dims:
             owner = operand.owner
@@ -78,7 +85,7 @@ def _argument(entry: func.FuncOp, value: SSAValue) -> Parameter:
     index = entry.body.block.args.index(value)  # pyright: ignore[reportArgumentType]
     attributes: dict[str, Attribute] = {}
     if isinstance(entry.arg_attrs, ArrayAttr):
-        attributes = dict(cast(ArrayAttr[DictionaryAttr], entry.arg_attrs).data[index].data)
+        attributes = dict(entry.arg_attrs.data[index].data)
     type = value.type
     if not isinstance(type, TensorType):
         raise InterpretationError(f"argument {index} is {type}, not a tensor")
@@ -119,9 +126,12 @@ def _checked(param: Parameter, value: Any) -> Data:
     dtype, shape = numpy_dtype_of_type(param.type), param.type.get_shape()
     if isinstance(value, bool | int | float):
         try:
-            value = np.asarray(value, dtype)
-        except OverflowError as e:
+            scalar = np.asarray(value, dtype)
+        except (OverflowError, ValueError) as e:
             raise InterpretationError(f"{param.label}: {value} is not a {dtype}") from e
+        if dtype.kind in "iu" and int(scalar) != value:
+            raise InterpretationError(f"{param.label}: {value} is not a {dtype}")
+        value = scalar
     array = np.asarray(value)
     if array.dtype != dtype:
         raise InterpretationError(f"{param.label} is {dtype}, the input {array.dtype}")

@@ -5,8 +5,8 @@ a set of stores applied, and a view of it is a value like any other. So the orde
 lists its ops means nothing, as design section 6 has it: a read without AFTER sees no store, AFTER
 sees those that its dependencies wait for.
 
-Sets of stores are bit masks of their numbers in a `Journal`. A store gets a greater number than each
-one that it waits for, so the order of numbers is an order of execution.
+Sets of stores are bit masks of their numbers in a `Journal`. A store gets a greater number than
+each one that it waits for, so the order of numbers is an order of execution.
 """
 
 from __future__ import annotations
@@ -76,8 +76,7 @@ class Store:
         result = np.array(contents, order="C")
         view = self.location.read(Array(result)).data
         if not self.adds and np.may_share_memory(view, result) and view.flags.writeable:
-            where: Data = np.True_ if self.mask is None else self.mask  # pyright: ignore[reportAssignmentType]
-            np.copyto(view, self.value, where=where)
+            np.copyto(view, self.value, where=True if self.mask is None else self.mask)
             return result
         cells = self.location.cells
         written = cells.written(self.mask)
@@ -109,7 +108,7 @@ class Store:
         bytes = flat_cells(touched, True)
         width = 1 if cells.bytewise else self.memory.dtype.itemsize
         bytes.reshape(-1, width)[cells.numbers[chosen] - 1] = 1
-        return bytes != 0
+        return np.not_equal(bytes, 0)
 
 
 class Journal:
@@ -135,13 +134,19 @@ class Journal:
             unordered ^= lowest
         return store.on(contents)
 
+    def check_races(self) -> None:
+        """Refuse unordered stores to one cell, whether or not anything has read it."""
+        for memory in dict.fromkeys(store.memory for store in self._stores):
+            memory.contents(memory.stores, self)
+
     def written(self, version: Stores, memory: Memory) -> Data:
         """Which elements of a memory the stores of `version` have written, in its shape."""
         result = np.zeros(memory.initial.size * memory.dtype.itemsize, np.bool_)
         for number, store in enumerate(self._stores):
             if version >> number & 1 and store.memory is memory:
                 result |= store.written()
-        return result.reshape(*memory.initial.shape, memory.dtype.itemsize).any(axis=-1)
+        shape = (*memory.initial.shape, memory.dtype.itemsize)
+        return np.asarray(result.reshape(shape).any(axis=-1))
 
     @staticmethod
     def _check_race(one: Store, other: Store) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
@@ -40,9 +39,9 @@ def coordinates(layout: ArrayAttr[StringAttr], row: str, threads: int) -> tuple[
 
     Bit i of the number `t + threads * e` is the bit of the row or column that `layout[i]` names.
     """
-    names = [cast(StringAttr, bit).data for bit in layout]
-    number = np.arange(2 ** len(names))
-    result = {True: np.zeros_like(number), False: np.zeros_like(number)}
+    names = [bit.data for bit in layout]
+    number = np.arange(2 ** len(names), dtype=np.int64)
+    result: dict[bool, Data] = {True: np.zeros_like(number), False: np.zeros_like(number)}
     for position, name in enumerate(names):
         result[name[0] == row] |= ((number >> position) & 1) << int(name[1:])
     rows, columns = (result[is_row].reshape(-1, threads).T for is_row in (True, False))
@@ -86,7 +85,9 @@ def _by_warp(x: Data, threads: Sequence[int], config: WmmaAttr) -> Data:
     slowest_first = list(reversed(threads))
     last = x.ndim - 1
     moved = np.moveaxis(x, slowest_first, range(last - len(threads), last))
-    return moved.reshape((*moved.shape[: last - len(threads)], -1, config.threads, x.shape[-1]))
+    outer, split = moved.shape[: last - len(threads)], moved.shape[last - len(threads) : last]
+    warps = math.prod(split) // config.threads
+    return moved.reshape((*outer, warps, config.threads, x.shape[-1]))
 
 
 def _by_lane(x: Data, shape: Sequence[int], threads: Sequence[int]) -> Data:

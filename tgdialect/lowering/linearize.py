@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tgdialect.analysis.loop_nest import Loop, loop_nest
@@ -85,6 +85,11 @@ def linearize_function(function: FuncOp) -> None:
     block.insert_op_before(linear, terminator)
 
 
+def is_per_lane(gate: SSAValue) -> bool:
+    """Whether a gate is a vector, which says for each lane whether it is stored."""
+    return bool(tensor(gate).get_shape())
+
+
 class _Emitter:
     """Moves the ops of a loop nest into a new block."""
 
@@ -102,14 +107,14 @@ class _Emitter:
                 continue
             if self._closing:
                 self._close()
-            match op:
-                case AfterOp():
-                    op.result.replace_all_uses_with(op.buffer)
-                case StoreOp() if op.gate is not None and not tensor(op.gate).get_shape():
-                    self._gated_store(op, op.gate)
-                case _:
-                    op.detach()
-                    self.block.add_op(op)
+            kind = type(op)
+            if kind is AfterOp:
+                op.results[0].replace_all_uses_with(op.operands[0])
+            elif kind is StoreOp and len(op.operands) > 2 and not is_per_lane(op.operands[2]):
+                self._gated_store(op)
+            else:
+                op.detach()
+                self.block.add_op(op)
         return self.block
 
     def _close(self) -> None:
@@ -128,11 +133,12 @@ class _Emitter:
         # What is left of the END closes the loops around these.
         end.operands = (part.result, *end.ranges[len(ranges) :])
 
-    def _gated_store(self, store: StoreOp, gate: SSAValue) -> None:
+    def _gated_store(self, store: Operation) -> None:
         """
         rewrite: `store %p, %v gate %g` -> `if %g; store %p, %v; endif`, and one IF for stores
         under the same gate that follow each other.
         """
+        gate = store.operands[2]
         store.detach()
         last = self.block.last_op
         if (
@@ -148,4 +154,4 @@ class _Emitter:
             begin.location = end.location = store.location
             self.block.add_ops((begin, store, end))
         store.operands = store.operands[:2]
-        store.result.replace_all_uses_with(end.result)
+        store.results[0].replace_all_uses_with(end.result)

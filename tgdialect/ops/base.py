@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
 from tgdialect.ops.properties import is_type_written, result_type
-from tgdialect.ops.syntax import Constant, Int, Integers, Name, Signature
+from tgdialect.ops.syntax import Constant, Edges, Int, Integers, Name, Signature
 
 AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
 
@@ -54,7 +54,7 @@ class TgOp(IRDLOperation, ABC):
     may carry a `tag` attribute for temporary marks; no pass may depend on one after it ends.
     """
 
-    custom_directives = (Signature, Integers, Int, Name, Constant)
+    custom_directives = (Signature, Integers, Int, Name, Constant, Edges)
 
     def infer(
         self,

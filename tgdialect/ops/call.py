@@ -23,7 +23,10 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import (
+    EffectInstance,
     IsolatedFromAbove,
+    MemoryEffect,
+    MemoryEffectKind,
     MemoryWriteEffect,
     NoTerminator,
     Pure,
@@ -63,6 +66,15 @@ def _verify_argument(slot: int, parameter: Attribute, argument: Attribute) -> No
         raise VerifyException(f"argument {slot} is {argument}, the parameter {parameter}")
 
 
+class ResultOfFunction(MemoryEffect):
+    """No effect, except that a TUPLE in the body of a FUNCTION stays: it is what the body gives."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance]:
+        kept = isinstance(op.parent_op(), FunctionOp)
+        return {EffectInstance(MemoryEffectKind.WRITE)} if kept else set()
+
+
 @op_definition
 class TupleOp(TgOp):
     """TUPLE (v0, v1, ...): pack values; the body of a FUNCTION ends in one.
@@ -75,7 +87,7 @@ class TupleOp(TgOp):
     values = var_operand_def(TENSOR)
     result = result_def(TUPLE)
 
-    traits = traits_def(Pure())
+    traits = traits_def(ResultOfFunction())
 
     assembly_format = "$values attr-dict `:` custom<Signature>(functional-type(operands, results))"
 

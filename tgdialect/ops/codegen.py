@@ -51,7 +51,7 @@ class BarrierOp(TgOp):
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
-    assembly_format = "($dependencies^)? attr-dict (`:` type($dependencies)^)?"
+    assembly_format = "custom<Edges>($dependencies) attr-dict (`:` type($dependencies)^)?"
 
     def __init__(self, dependencies: Sequence[Value]):
         self.infer(dependencies)

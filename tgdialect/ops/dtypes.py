@@ -128,14 +128,17 @@ def round_to(dtype: DType, value: float) -> float:
     two numbers of `dtype` that was computed in f64 rounds correctly: f64 has more than 2p + 2 bits
     for every narrower p here (Figueroa, "When is double rounding innocuous?", 1995).
     """
-    if dtype.precision == 53 or value == 0 or not math.isfinite(value):
-        return math.nan if math.isinf(value) and not math.isinf(dtype.high) else float(value)
+    if value in (0, math.inf, -math.inf) or value != value:
+        return math.nan if value and not math.isinf(dtype.high) else float(value)
+    if dtype.precision == 53 and isinstance(value, float):
+        return value
     exponent = value.bit_length() if isinstance(value, int) else math.frexp(value)[1]
     ulp = Fraction(2) ** (max(exponent - 1, dtype.min_exponent) - dtype.precision + 1)
-    rounded = float(round(Fraction(value) / ulp) * ulp)
+    rounded = round(Fraction(value) / ulp) * ulp
     if abs(rounded) > dtype.max_finite:
-        return math.copysign(math.inf, value) if math.isinf(dtype.high) else math.nan
-    return math.copysign(rounded, value)
+        bound = dtype.high if value > 0 else dtype.low
+        return bound if math.isinf(bound) else math.nan
+    return float(rounded) if rounded else math.copysign(0.0, value)
 
 
 def wrap_to(dtype: DType, value: int) -> int:

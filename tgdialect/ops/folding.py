@@ -19,7 +19,7 @@ from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializa
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.ops.attributes import InvalidAttr
-from tgdialect.ops.dtypes import DTYPES, DType, Kind, number_attribute, round_to, wrap_to
+from tgdialect.ops.dtypes import DTYPES, F32, DType, Kind, number_attribute, round_to, wrap_to
 from tgdialect.ops.properties import number, tensor
 from tgdialect.ops.source import ConstOp
 
@@ -125,10 +125,11 @@ def _shift_right(dtype: DType, a: int, count: int) -> int:
 
 
 def _multiply_add(dtype: DType, a: Number, b: Number, c: Number) -> Number:
-    """A float product is rounded before the sum."""
+    """A float product is rounded before the sum; both are f32 for the narrower dtypes."""
     if dtype.is_bool:
         return (a and b) or c
-    return _into(dtype, a * b) + c
+    wide = DTYPES[F32] if dtype.is_float and dtype.bits < 32 else dtype
+    return _into(wide, _into(wide, a * b) + c)
 
 
 # -- ops that are folded where they are exact ----------------------------------------------------

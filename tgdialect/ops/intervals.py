@@ -161,14 +161,23 @@ FALSE = Interval(0, 0)
 UNKNOWN = Interval(0, 1)
 
 
+def _of_constants(function: Callable[[int, int], int], a: Interval, b: Interval) -> Interval | None:
+    """A bitwise function of two integers that are known."""
+    return constant(function(int(a.lo), int(b.lo))) if a.is_constant and b.is_constant else None
+
+
 def bitwise_and(dtype: DType, a: Interval, b: Interval) -> Interval:
     """A nonnegative operand bounds the result from above, and makes it nonnegative."""
+    if (constant := _of_constants(operator.and_, a, b)) is not None:
+        return constant
     bounds = [x.hi for x in (a, b) if x.lo >= 0]
     return Interval(0, min(bounds)) if bounds else dtype_range(dtype)
 
 
 def bitwise_or(dtype: DType, a: Interval, b: Interval) -> Interval:
     """Of nonnegative operands: at least the greater one, and no wider than the wider one."""
+    if (constant := _of_constants(operator.or_, a, b)) is not None:
+        return constant
     if a.lo < 0 or b.lo < 0:
         return dtype_range(dtype)
     return Interval(max(a.lo, b.lo), _bit_mask(max(a.hi, b.hi)))
@@ -176,6 +185,8 @@ def bitwise_or(dtype: DType, a: Interval, b: Interval) -> Interval:
 
 def bitwise_xor(dtype: DType, a: Interval, b: Interval) -> Interval:
     """Of nonnegative operands: no wider than the wider one."""
+    if (constant := _of_constants(operator.xor, a, b)) is not None:
+        return constant
     if a.lo < 0 or b.lo < 0:
         return dtype_range(dtype)
     return Interval(0, _bit_mask(max(a.hi, b.hi)))

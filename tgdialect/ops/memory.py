@@ -97,8 +97,8 @@ class LoadOp(TgOp):
     traits = traits_def(MemoryReadEffect())
 
     assembly_format = (
-        "$buffer (`alt` $alt^)? (`gate` $gate^)? (`device` $device^)? (`addrspace` $addrspace^)? "
-        "attr-dict `:` type($buffer) (`,` type($alt)^)? (`,` type($gate)^)? `->` type($result)"
+        "$buffer (`alt` $alt^ `gate` $gate)? (`device` $device^)? (`addrspace` $addrspace^)? "
+        "attr-dict `:` type($buffer) (`,` type($alt)^ `,` type($gate))? `->` type($result)"
     )
 
     def __init__(

@@ -188,7 +188,7 @@ class GroupOp(TgOp):
     members = var_operand_def(VOID_EDGE)
     result = result_def(VOID_EDGE)
 
-    assembly_format = "$members attr-dict"
+    assembly_format = "custom<Edges>($members) attr-dict"
 
     def __init__(self, members: Sequence[Value]):
         self.infer(members)
@@ -211,7 +211,7 @@ class SinkOp(TgOp):
 
     traits = traits_def(MemoryWriteEffect())
 
-    assembly_format = "($effects^)? (`opts` $opts^)? attr-dict (`:` type($effects)^)?"
+    assembly_format = "custom<Edges>($effects) (`opts` $opts^)? attr-dict (`:` type($effects)^)?"
 
     def __init__(self, effects: Sequence[Value], opts: ArrayAttr[OptAttr] | None = None):
         self.infer(effects, {"opts": opts})

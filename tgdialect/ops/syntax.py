@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -28,9 +29,10 @@ from xdsl.irdl.declarative_assembly_format import (
     ParsingState,
     PrintingState,
     TypeDirective,
+    VariadicOperandVariable,
     irdl_custom_directive,
 )
-from xdsl.parser import Parser
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
@@ -148,6 +150,27 @@ class Int(CustomDirective):
         return True
 
 
+_RESULTS = re.compile(r"%[^\s,=:]+(:\d+)?(\s*,\s*%[^\s,=:]+(:\d+)?)*\s*=")
+
+
+@irdl_custom_directive
+class Edges(CustomDirective):
+    """Operands, perhaps none: `%0, %1`; the results of the next op are no operands."""
+
+    operands: VariadicOperandVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        operands: list[UnresolvedOperand] | None = None
+        if not _RESULTS.match(parser.lexer.input.content, parser.pos):
+            operands = parser.parse_optional_undelimited_comma_separated_list(
+                parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+            )
+        self.operands.set(state, operands or [])
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        self.operands.print(printer, state, op)
+
+
 @irdl_custom_directive
 class Name(CustomDirective):
     """A string literal that may be left out: `"n"`."""
@@ -208,6 +231,8 @@ class Constant(CustomDirective):
                 raise VerifyException(f"{value} is not representable in {dtype}")
             return literal(_BOOLS[value], dtype)
         number = _NONFINITE[value] if isinstance(value, str) else value
+        if number == math.inf and value != "inf":
+            raise VerifyException(f"the number is too great for {dtype}")
         if is_bits and isinstance(number, int) and isinstance(dtype, AnyFloat):
             number = _from_bits(number, dtype)
         return literal(-number if negative else number, dtype)
@@ -243,7 +268,7 @@ def literal(value: float, dtype: Attribute) -> Attribute:
         raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
     if row.is_float:
         rounded = round_to(row, value)
-        if math.isfinite(value) and not math.isfinite(rounded):
+        if value == value and not (math.isfinite(rounded) or rounded == value):
             raise VerifyException(f"{value} is not representable in {row.name}")
         return number_attribute(rounded, dtype)
     return number_attribute(value, dtype)

@@ -8,7 +8,6 @@ import math
 import os
 import re
 import sys
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -201,12 +200,16 @@ def _load(path: str, member: str | None, parameter: Parameter) -> Array:
                     f"{path} holds {', '.join(names) or 'nothing'}: name one as {path}:NAME"
                 )
             return cast(Array, loaded[member])
+    except CompilationError:
+        raise
     except OSError as error:
         reason = error.strerror or "not a NumPy file"
         raise parameter.error(f"cannot read {path}: {reason}") from error
-    except (ValueError, EOFError, zipfile.BadZipFile, MemoryError) as error:
-        reason = "pickled objects are not read" if "allow_pickle" in str(error) else str(error)
-        raise parameter.error(f"cannot read {path}: {reason.splitlines()[0]}") from error
+    except Exception as error:
+        # NumPy and zipfile let through whatever a malformed file makes them stumble over.
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        reason = "pickled objects are not read" if "allow_pickle" in reason else reason
+        raise parameter.error(f"cannot read {path}: {reason}") from error
 
 
 def _as_dtype(array: Array, path: str, parameter: Parameter) -> Array:

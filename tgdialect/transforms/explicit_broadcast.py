@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.diagnostics import locate
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
 from tgdialect.ops.properties import (
@@ -75,10 +76,11 @@ def _known(shape: Shape, op: Operation) -> tuple[int | SSAValue, ...]:
     """A shape whose dynamic extents are all index values."""
     known = tuple(dim for dim in shape if not isinstance(dim, UnknownDim))
     if len(known) < len(shape):
-        raise PassFailedException(
+        message = (
             f"{op.name} broadcasts with {show_shape(shape)}, but no index value gives the extent: "
             "a function argument says which with `tg.dims`"
         )
+        raise locate(PassFailedException(message), op)
     return known
 
 

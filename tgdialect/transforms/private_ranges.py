@@ -13,24 +13,12 @@ from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.loop_nest import needed_ops
+from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.ordering import EndOp, RangeOp, ranges_after
+from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.reduce import ReduceOp
-
-Ranges = frozenset[RangeOp]
-
-
-def open_ranges(ops: Sequence[Operation]) -> dict[Operation, Ranges]:
-    """The RANGEs whose loops the result of each op is in; ops come in topological order."""
-    result: dict[Operation, Ranges] = {}
-    for op in ops:
-        owners = (operand.owner for operand in op.operands)
-        sources = [result[o] for o in owners if isinstance(o, Operation) and o in result]
-        result[op] = ranges_after(op, sources)
-    return result
 
 
 def make_ranges_private(block: Block, is_loop: Callable[[RangeOp], bool]) -> None:
@@ -48,6 +36,8 @@ def _group_without_its_own_ranges(
 ) -> tuple[list[ReduceOp], Ranges] | None:
     """REDUCEs that share a loop, and those of its ranges that another loop has."""
     ops = needed_ops(block)
+    if not any(type(op) is ReduceOp for op in ops):
+        return None
     open_in = open_ranges(ops)
     owner: dict[RangeOp, object] = {}
     for op in ops:
@@ -68,11 +58,6 @@ def _group_without_its_own_ranges(
         if taken := [r for r in loops if owner.setdefault(r, key) != key]:
             return group, frozenset(taken)
     return None
-
-
-def closed_ranges(op: EndOp | ReduceOp) -> list[RangeOp]:
-    """The RANGE ops that an END or REDUCE closes, in its order."""
-    return [value.owner for value in op.ranges if isinstance(value.owner, RangeOp)]
 
 
 def _copy_ranges(block: Block, group: Sequence[ReduceOp], taken: Ranges) -> None:

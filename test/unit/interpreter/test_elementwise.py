@@ -37,7 +37,8 @@ def apply(execute, op, dtypes, operands, result=None, suffix=""):
     n = max(len(a) for a in arrays)
     names = [f"%a{i}" for i in range(len(arrays))]
     text = f"""
-    func.func @main({", ".join(f"{n}: {t}" for n, t in zip(names, types, strict=True))}) -> tensor<{n}x{result}> {{
+    func.func @main({", ".join(f"{n}: {t}" for n, t in zip(names, types, strict=True))})
+        -> tensor<{n}x{result}> {{
       %r = tg.{op} {", ".join(names)}{suffix} : ({", ".join(types)}) -> tensor<{n}x{result}>
       return %r : tensor<{n}x{result}>
     }}"""
@@ -70,7 +71,12 @@ CASES = [
     ("sub", "ui8", ([3], [5]), [254]),
     ("mulacc", "i8", ([100], [2], [100]), [300 - 256]),
     # floor division and its modulo; by zero; MIN by -1
-    ("idiv", "i32", ([7, -7, 7, -7, 5, I32_MIN], [2, 2, -2, -2, 0, -1]), [3, -4, -4, 3, 0, I32_MIN]),
+    (
+        "idiv",
+        "i32",
+        ([7, -7, 7, -7, 5, I32_MIN], [2, 2, -2, -2, 0, -1]),
+        [3, -4, -4, 3, 0, I32_MIN],
+    ),
     ("mod", "i32", ([7, -7, 7, -7, 5, I32_MIN], [2, 2, -2, -2, 0, -1]), [1, 1, -1, -1, 0, 0]),
     ("idiv", "ui8", ([250, 7], [7, 0]), [35, 0]),
     ("mod", "ui8", ([250, 7], [7, 0]), [5, 0]),
@@ -91,7 +97,12 @@ CASES = [
     ("max", "i1", ([False, True, True], [False, True, False]), [False, True, True]),
     ("not", "i1", ([False, True],), [True, False]),
     # MAX: NaN wins, and +0 is above -0 in either order
-    ("max", "f32", ([NAN, 1, -0.0, 0.0, -0.0, -INF], [1, NAN, 0.0, -0.0, -0.0, -5]), [NAN, NAN, 0.0, 0.0, -0.0, -5]),
+    (
+        "max",
+        "f32",
+        ([NAN, 1, -0.0, 0.0, -0.0, -INF], [1, NAN, 0.0, -0.0, -0.0, -5]),
+        [NAN, NAN, 0.0, 0.0, -0.0, -5],
+    ),
     ("max", "bf16", ([-0.0, NAN], [0.0, 2]), [0.0, NAN]),
     ("max", "i32", ([3, -4], [2, -3]), [3, -3]),
     # float arithmetic
@@ -105,7 +116,12 @@ CASES = [
     ("log2", "f32", ([8, 0.0, -0.0, -1, INF],), [3, -INF, -INF, NAN, INF]),
     ("sin", "f32", ([0.0, -0.0, INF, NAN],), [0.0, -0.0, NAN, NAN]),
     # pow as C99's
-    ("pow", "f32", ([2, NAN, 1, -1, -8, 0.0, -2, 0.0], [10, 0, NAN, INF, 1 / 3, -1, 3, 0]), [1024, 1, 1, 1, NAN, INF, -8, 1]),
+    (
+        "pow",
+        "f32",
+        ([2, NAN, 1, -1, -8, 0.0, -2, 0.0], [10, 0, NAN, INF, 1 / 3, -1, 3, 0]),
+        [1024, 1, 1, 1, NAN, INF, -8, 1],
+    ),
     ("mulacc", "f32", ([2], [3], [4]), [10]),
     # bf16 and fp8 are computed in f32 and rounded once
     ("add", "bf16", ([256, 256], [1, 3]), [256, 260]),
@@ -113,7 +129,7 @@ CASES = [
     ("mulacc", "f16", ([256], [256], [-65504]), [32]),
     ("add", "f8E4M3FN", ([448, 448], [16, 32]), [448, NAN]),
     ("mul", "f8E5M2", ([57344], [2]), [INF]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("op", "dtype", "operands", "expected"), CASES)
@@ -142,12 +158,20 @@ def test_comparison_of_floats(execute, op, expected, dtype):
 
 
 def test_comparison_of_bools_and_unsigned(execute):
-    check(apply(execute, "cmplt", "i1", ([0, 0, 1, 1], [0, 1, 0, 1]), "i1"), [False, True, False, False])
+    check(
+        apply(execute, "cmplt", "i1", ([0, 0, 1, 1], [0, 1, 0, 1]), "i1"),
+        [False, True, False, False],
+    )
     check(apply(execute, "cmplt", "ui64", ([2**63], [1]), "i1"), [False])
 
 
 CASTS = [
-    ("f32", "i32", [1.9, -1.9, NAN, INF, -INF, 3e9, -3e9], [1, -1, 0, I32_MAX, I32_MIN, I32_MAX, I32_MIN]),
+    (
+        "f32",
+        "i32",
+        [1.9, -1.9, NAN, INF, -INF, 3e9, -3e9],
+        [1, -1, 0, I32_MAX, I32_MIN, I32_MAX, I32_MIN],
+    ),
     ("f64", "i64", [2.0**63, -(2.0**63), 2.0**62], [2**63 - 1, -(2**63), 2**62]),
     ("f32", "ui8", [-1, 255.9, 256, NAN, 3.5], [0, 255, 255, 0, 3]),
     ("f64", "ui64", [2.0**64, 2.0**63, -1], [2**64 - 1, 2**63, 0]),
@@ -161,13 +185,23 @@ CASTS = [
     ("f32", "f8E4M3FN", [464, 465, INF, 2**-10, -1], [448, NAN, NAN, 0.0, -1]),
     ("f32", "f8E5M2", [61439, 61440], [57344, INF]),
     # Rounded once: through f32 this would round to even twice, to 1.
-    ("f64", "bf16", [1 + 2**-8 + 2**-40, 1 + 2**-8, -1 - 2**-8 - 2**-40], [1 + 2**-7, 1, -1 - 2**-7]),
+    (
+        "f64",
+        "bf16",
+        [1 + 2**-8 + 2**-40, 1 + 2**-8, -1 - 2**-8 - 2**-40],
+        [1 + 2**-7, 1, -1 - 2**-7],
+    ),
     ("f64", "f16", [1 + 2**-11 + 2**-40], [1 + 2**-10]),
     ("f64", "f8E5M2", [1 + 2**-3 + 2**-40], [1.25]),
-    ("i64", "bf16", [2**62 + 2**54 + 1, 2**62 + 2**54, -(2**62) - 2**54 - 1], [2.0**62 * (1 + 2**-7), 2.0**62, -(2.0**62) * (1 + 2**-7)]),
+    (
+        "i64",
+        "bf16",
+        [2**62 + 2**54 + 1, 2**62 + 2**54, -(2**62) - 2**54 - 1],
+        [2.0**62 * (1 + 2**-7), 2.0**62, -(2.0**62) * (1 + 2**-7)],
+    ),
     ("ui64", "f32", [2**63 + 2**39 + 1, 2**63 + 2**39], [2.0**63 + 2**40, 2.0**63]),
     ("i64", "f64", [2**53 + 1], [2.0**53]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("source", "target", "values", "expected"), CASTS)
@@ -185,7 +219,9 @@ def test_cast_rounds_as_the_exact_rule(execute, target):
     floats = rng.normal(size=300) * 2.0 ** rng.integers(-30, 30, 300)
     # Values at and beside the midpoints between two neighbours.
     coarse = np.array([round_to(row, x) for x in floats[:100]])
-    floats = np.concatenate([floats, coarse * (1 + 2.0**-row.precision), coarse * (1 + 2.0**-row.precision + 2**-50)])
+    floats = np.concatenate(
+        [floats, coarse * (1 + 2.0**-row.precision), coarse * (1 + 2.0**-row.precision + 2**-50)]
+    )
     floats = floats[np.isfinite(floats)]
     got = apply(execute, "cast", ["f64"], (floats,), target, f" to {target}")
     check(got, [round_to(row, float(x)) for x in floats])
@@ -200,13 +236,17 @@ def test_cast_rounds_as_the_exact_rule(execute, target):
 def test_transcendental_ops_are_correctly_rounded_or_nearly(execute, op, dtype):
     x = np.random.default_rng(1).uniform(0.01, 100, 2000).astype(NUMPY[dtype])
     wide = getattr(np, op)(x.astype(np.longdouble))
-    error = np.abs(apply(execute, op, dtype, (x,)) - wide) / np.spacing(np.abs(wide).astype(NUMPY[dtype]))
+    error = np.abs(apply(execute, op, dtype, (x,)) - wide) / np.spacing(
+        np.abs(wide).astype(NUMPY[dtype])
+    )
     assert error.max() < 0.51
 
 
 def test_sin_of_great_arguments(execute):
     """sin(1e22), a value that only exact argument reduction finds."""
-    assert apply(execute, "sin", "f64", ([1e22],))[0] == pytest.approx(-0.8522008497671888, abs=1e-16)
+    assert apply(execute, "sin", "f64", ([1e22],))[0] == pytest.approx(
+        -0.8522008497671888, abs=1e-16
+    )
 
 
 def test_where_and_broadcasting(execute):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.schedule import Loop, schedule
+from tgdialect.interpreter.nesting import Loop
+from tgdialect.interpreter.schedule import schedule
 from tgdialect.ops.call import KernelOp
 
 P = "#tg.place<global>"
@@ -134,7 +135,10 @@ def test_a_register_that_is_never_reset_carries_on(execute, operands, text):
     """Without the store of 0 each (i, j) goes on from the last: the copies assumed are wrong."""
     a, b = operands
     once = text.replace("%init = tg.store %p0, %f0", "%init = tg.store %p0, %seven")
-    once = once.replace("tg.after %acc, %i, %j : (" + ACC + ", tensor<index>, tensor<index>)", f"tg.after %acc, %z : ({ACC}, tensor<index>)")  # fmt: skip
+    once = once.replace(
+        f"tg.after %acc, %i, %j : ({ACC}, tensor<index>, tensor<index>)",
+        f"tg.after %acc, %z : ({ACC}, tensor<index>)",
+    )
     once = once.replace(f"%init = tg.store %p, %f0 : {RS}, tensor<f32>", "")
     once = once.replace("%n4 = ", "%seven = tg.const 0.0 : tensor<f32>\n%n4 = ")
     c = np.zeros((4, 5), "f4")
@@ -364,8 +368,34 @@ def test_unordered_stores_of_a_kernel_race(execute):
     o = np.zeros(8, "f4")
     execute(two_stores(4), o, entry="k")
     assert o.tolist() == [1] * 8
-    with pytest.raises(InterpretationError, match="race: .* of parameter 0"):
+    with pytest.raises(InterpretationError, match=r"race: .* of parameter 0"):
         execute(two_stores(3), o, entry="k")
+
+
+@pytest.mark.parametrize("kind", ["loop", "global", "thread", "local"])
+def test_the_last_iteration_wins_unless_they_are_parallel(execute, kind):
+    text = f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("3x")}
+      %n = tg.const 4 : tensor<index>
+      %three = tg.const 3 : tensor<index>
+      %i = tg.range 0 {kind} to %n : tensor<index>
+      %m = tg.mod %i, %three : tensor<index>
+      %v = tg.cast VALUE to f32 : tensor<index> -> tensor<f32>
+      {index("%p", "%o", mem("3x"), "%m")}
+      %s = tg.store %p, %v : {S}, tensor<f32>
+      %e = tg.end %s over %i : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+    o = np.zeros(3, "f4")
+    # Equal values: it does not matter who is last.
+    execute(text.replace("VALUE", "%m"), o, entry="k")
+    assert o.tolist() == [0, 1, 2]
+    if kind == "loop":
+        execute(text.replace("VALUE", "%i"), o, entry="k")
+        assert o.tolist() == [3, 1, 2]
+    else:
+        with pytest.raises(InterpretationError, match="different values to cell 0 of parameter 0"):
+            execute(text.replace("VALUE", "%i"), o, entry="k")
 
 
 def test_a_cycle_of_versions_in_a_kernel(execute):
@@ -384,7 +414,7 @@ def test_a_cycle_of_versions_in_a_kernel(execute):
       %s2 = tg.store %p2, %w : {S}, tensor<f32>
       %sink = tg.sink %s2 : !tg.void
     }}"""
-    with pytest.raises(InterpretationError, match="cycle: tg.load reads"):
+    with pytest.raises(InterpretationError, match=r"cycle: tg\.load reads"):
         execute(text, np.zeros(2, "f4"), entry="k")
 
 
@@ -403,7 +433,8 @@ def test_upcast_and_unrolled_axes_are_shape(execute):
       %c2 = tg.const 2 : tensor<index>
       %c3 = tg.const 3 : tensor<index>
       %c4 = tg.const 4 : tensor<index>
-      %u = tg.stack %c0, %c1, %c2, %c3 : (tensor<index>, tensor<index>, tensor<index>, tensor<index>) -> tensor<4xindex>
+      %u = tg.stack %c0, %c1, %c2, %c3
+          : (tensor<index>, tensor<index>, tensor<index>, tensor<index>) -> tensor<4xindex>
       %w = tg.stack %c0, %c1 : (tensor<index>, tensor<index>) -> tensor<2xindex>
       %b = tg.mul %i, %c4 : tensor<index>
       %at = tg.add %b, %u : (tensor<index>, tensor<4xindex>) -> tensor<4xindex>
@@ -554,6 +585,52 @@ def test_a_barrier_that_not_all_threads_reach(execute):
         execute(workgroup_sum(barrier=False), np.zeros(3, "f4"), np.zeros(12, "f4"), entry="k")
 
 
+def test_threads_that_do_not_wait_race(execute):
+    """Without the first barrier thread 0 reads what thread 2 has just written."""
+    text = workgroup_sum().replace("%w = tg.barrier %s : !tg.void", "")
+    with pytest.raises(InterpretationError, match="race: a thread reads cell 2 of buffer 0, which"):
+        execute(text, np.zeros(3, "f4"), np.zeros(12, "f4"), entry="k")
+    # And without the one between the steps, thread 0 reads cell 1 which thread 1 has updated.
+    text = workgroup_sum().replace("%w2 = tg.barrier %s2 : !tg.void", "")
+    with pytest.raises(InterpretationError, match="race: a thread reads cell 1"):
+        execute(text, np.zeros(3, "f4"), np.zeros(12, "f4"), entry="k")
+
+
+def test_overwriting_what_another_thread_still_reads_is_a_race(execute):
+    local, LS = mem("2x", space="local"), "tensor<f32, #tg.place<local>>"
+    text = f"""tg.program @k {{ %lin = tg.linear {{
+      %out = tg.param 0 : {mem("2x")}
+      %l = tg.buffer 0 : {local}
+      %n = tg.const 2 : tensor<index>
+      %one = tg.const 1 : tensor<index>
+      %m = tg.const 3 : tensor<index>
+      %t = tg.special "lidx0" to %n : tensor<index>
+      %o = tg.sub %one, %t : tensor<index>
+      {index("%p", "%l", local, "%t")}
+      {index("%q", "%l", local, "%o")}
+      {index("%r", "%out", mem("2x"), "%t")}
+      %k = tg.range 0 loop to %m : tensor<index>
+      %x = tg.add %k, %t : tensor<index>
+      %v = tg.cast %x to f32 : tensor<index> -> tensor<f32>
+      %s = tg.store %p, %v : {LS}, tensor<f32>
+      %b = tg.barrier %s : !tg.void
+      %w = tg.load %q : {LS} -> tensor<f32>
+      %s2 = tg.store %r, %w : {S}, tensor<f32>
+      %b2 = tg.barrier %s2 : !tg.void
+      %e = tg.end %b2 over %k : !tg.void
+    }} }}"""
+    out = np.zeros(2, "f4")
+    execute(text, out, entry="k")
+    assert out.tolist() == [3, 2]
+    with pytest.raises(
+        InterpretationError, match=r"race: a thread writes cell 0 .* another has read"
+    ):
+        execute(
+            text.replace("%b2 = tg.barrier %s2 : !tg.void", "").replace("tg.end %b2", "tg.end %s2"),
+            out, entry="k",
+        )  # fmt: skip
+
+
 def test_histogram_by_atomic_add(execute):
     text = f"""tg.program @k {{ %l = tg.linear {{
       %h = tg.param 0 : {mem("4x", "i32")}
@@ -603,8 +680,10 @@ def test_atomic_add_by_every_thread_to_one_cell(execute):
 
 def test_wmma_of_one_thread(execute):
     text = """
-    func.func @main(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) -> tensor<16x8xf32> {
-      %r = tg.wmma %a, %b, %c config <16x8x16> : (tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
+    func.func @main(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>)
+        -> tensor<16x8xf32> {
+      %r = tg.wmma %a, %b, %c config <16x8x16>
+          : (tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
       return %r : tensor<16x8xf32>
     }"""
     rng = np.random.default_rng(0)
@@ -638,7 +717,7 @@ def vector(name, count):
 
 
 def wmma_program(axis):
-    """Two warps, each with its own matrices; `axis` makes the lane of a thread, and %t its number."""
+    """Two warps, each with its own matrices; `axis` makes %t, the number of a thread."""
     A8, B4, C4 = mem("64x8x", "f16"), mem("64x4x", "f16"), mem("64x4x")
     return f"""
       %out = tg.param 0 : {C4}
@@ -658,7 +737,8 @@ def wmma_program(axis):
       %a = tg.load %la : {mem("8x", "f16")} -> tensor<8xf16>
       %b = tg.load %lb : {mem("4x", "f16")} -> tensor<4xf16>
       %c = tg.load %lc : {mem("4x")} -> tensor<4xf32>
-      %r = tg.wmma %a, %b, %c config {CONFIG} : (tensor<8xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>
+      %r = tg.wmma %a, %b, %c config {CONFIG} : (tensor<8xf16>, tensor<4xf16>, tensor<4xf32>)
+          -> tensor<4xf32>
       %s = tg.store %lo, %r : {mem("4x")}, tensor<4xf32>"""
 
 
@@ -672,7 +752,8 @@ WARP_RANGES = """
 @pytest.mark.parametrize(
     "text",
     [
-        f"tg.kernel @k {{ {wmma_program(WARP_RANGES)}\n%e = tg.end %s over %l, %w : !tg.void\n%k = tg.sink %e : !tg.void }}",
+        f"tg.kernel @k {{ {wmma_program(WARP_RANGES)}\n%e = tg.end %s over %l, %w"
+        f" : !tg.void\n%k = tg.sink %e : !tg.void }}",
         'tg.program @k { %lin = tg.linear { '
         + wmma_program('%t = tg.special "lidx0" to %n64 : tensor<index>')
         + " } }",
@@ -688,7 +769,9 @@ def test_wmma_of_a_warp_with_the_published_fragment_layout(execute, text):
     parts = [x[(slice(None), *f)].reshape(64, -1) for x, f in ((a, fa), (b, fb), (c, fc))]
     execute(text, out, *parts, entry="k")
     expected = a.astype("f4") @ b.astype("f4") + c
-    np.testing.assert_allclose(out, expected[(slice(None), *fc)].reshape(64, 4), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        out, expected[(slice(None), *fc)].reshape(64, 4), rtol=1e-5, atol=1e-5
+    )
 
 
 # -- functions that call kernels -----------------------------------------------------------------
@@ -697,7 +780,9 @@ def test_wmma_of_a_warp_with_the_published_fragment_layout(execute, text):
 def test_function_calls_kernels_in_the_order_that_after_says(execute):
     M = 'tensor<4x5xf32, #tg.place<"CPU", global>>'
     MA, MB = M.replace("4x5", "4x6"), M.replace("4x5", "6x5")
-    text = GEMM + f"""
+    text = (
+        GEMM
+        + f"""
     tg.kernel @neg {{
       %o = tg.param 0 : {C}
       %x = tg.param 1 : {C}
@@ -723,7 +808,8 @@ def test_function_calls_kernels_in_the_order_that_after_says(execute):
     }}
     func.func @planned(%a: {MA}, %b: {MB}, %r: {M} {{tg.output}},
                        %w: tensor<80xui8, #tg.place<"CPU", global>> {{tg.workspace}}) {{
-      %f = tg.bitcast %w to f32 : tensor<80xui8, #tg.place<"CPU", global>> -> tensor<20xf32, #tg.place<"CPU", global>>
+      %f = tg.bitcast %w to f32 : tensor<80xui8, #tg.place<"CPU", global>>
+          -> tensor<20xf32, #tg.place<"CPU", global>>
       %t = tg.reshape %f [4, 5] : tensor<20xf32, #tg.place<"CPU", global>> -> {M}
       %l = tg.linear {{
         %c1 = tg.call @k(%t, %a, %b) : ({M}, {MA}, {MB}) -> !tg.void
@@ -731,6 +817,7 @@ def test_function_calls_kernels_in_the_order_that_after_says(execute):
       }}
       return
     }}"""
+    )
     rng = np.random.default_rng(0)
     a, b = rng.integers(-9, 9, (4, 6)).astype("f4"), rng.integers(-9, 9, (6, 5)).astype("f4")
     for entry in ("main", "planned"):
@@ -741,9 +828,7 @@ def test_function_calls_kernels_in_the_order_that_after_says(execute):
 def test_many_iterations_stepped(execute, operands):
     """A deep nest of stepped loops does not recurse."""
     depth = 300
-    ranges = "\n".join(
-        f"%r{i} = tg.range {i} loop to %one : tensor<index>" for i in range(depth)
-    )
+    ranges = "\n".join(f"%r{i} = tg.range {i} loop to %one : tensor<index>" for i in range(depth))
     closed = ", ".join(f"%r{i}" for i in reversed(range(depth)))
     text = f"""tg.program @k {{ %l = tg.linear {{
       %x = tg.param 0 : {mem("1x", "i32")}
@@ -760,3 +845,67 @@ def test_many_iterations_stepped(execute, operands):
     x = np.zeros(1, "i4")
     execute(text, x, entry="k")
     assert x.tolist() == [1]
+
+
+@pytest.mark.parametrize("lanes", [1, 8, 100])
+def test_lanes_run_in_parts_give_the_same(execute, operands, monkeypatch, lanes):
+    """What does not fit at once is run in parts: a range, or the workgroups."""
+    monkeypatch.setattr("tgdialect.interpreter.execution._MAX_LANES_AT_ONCE", lanes)
+    a, b = operands
+    for text in (GEMM, ACCUMULATOR, LINEAR):
+        c = np.full((4, 5), -1, "f4")
+        execute(text, c, a, b, entry="k")
+        assert c.tolist() == (a @ b).tolist()
+    x, out = np.arange(12, dtype="f4"), np.zeros(3, "f4")
+    execute(workgroup_sum(), out, x, entry="k")
+    assert out.tolist() == x.reshape(3, 4).sum(1).tolist()
+    test_atomic_add_by_every_thread_to_one_cell(execute)
+
+
+@pytest.mark.parametrize("kind", ["loop", "global", "local"])
+def test_a_loop_of_no_iterations_does_nothing(execute, kind):
+    """Even where what it stores does not depend on the iteration."""
+    text = f"""tg.program @k {{ %l = tg.linear {{
+      %h = tg.param 0 : {mem("1x", "i32")}
+      %n = tg.param 1 "n" min 0 max 9 : tensor<index>
+      %z = tg.const 0 : tensor<index>
+      %one = tg.const 1 : tensor<i32>
+      %k = tg.range 0 {kind} to %n : tensor<index>
+      {index("%q", "%h", mem("1x", "i32"), "%z")}
+      %s = tg.store %q, %one : tensor<i32, {P}>, tensor<i32>
+      %e = tg.end %s over %k : !tg.void
+    }} }}"""
+    h = np.full(1, 7, "i4")
+    execute(text, h, 0, entry="k")
+    assert h.tolist() == [7]
+    execute(text, h, 2, entry="k")
+    assert h.tolist() == [1]
+    execute(text.replace("tg.store", "tg.atomicadd"), h, 0, entry="k")
+    assert h.tolist() == [1]
+
+
+def test_more_ranges_than_an_array_has_axes(execute):
+    """Ranges beyond the axes of a NumPy array are stepped."""
+    depth = 70
+    ranges = "\n".join(
+        f"%r{i} = tg.range {i} loop to {'%two' if i > depth - 5 else '%one'} : tensor<index>"
+        for i in range(depth)
+    )
+    sums = "\n".join(f"%t{i + 1} = tg.add %t{i}, %r{i} : tensor<index>" for i in range(depth))
+    closed = ", ".join(f"%r{i}" for i in reversed(range(depth)))
+    text = f"""tg.kernel @k {{
+      %x = tg.param 0 : {mem("8x", "i32")}
+      %one = tg.const 1 : tensor<index>
+      %two = tg.const 2 : tensor<index>
+      %t0 = tg.const 0 : tensor<index>
+      {ranges}
+      {sums}
+      {index("%p", "%x", mem("8x", "i32"), f"%t{depth}")}
+      %c = tg.const 1 : tensor<i32>
+      %s = tg.atomicadd %p, %c : tensor<i32, {P}>, tensor<i32>
+      %e = tg.end %s over {closed} : !tg.void
+      %k = tg.sink %e : !tg.void
+    }}"""
+    x = np.zeros(8, "i4")
+    execute(text, x, entry="k")
+    assert x.tolist() == [1, 4, 6, 4, 1, 0, 0, 0]

@@ -37,9 +37,7 @@ def test_read_without_after_sees_the_value_before_every_store(execute):
 
 def test_read_after_write(execute):
     b = B.copy()
-    (r,) = execute(
-        program(STORE_X, AFTER_S, f"%r = tg.neg %c : {M} -> {ON}"), b, X, Y
-    )
+    (r,) = execute(program(STORE_X, AFTER_S, f"%r = tg.neg %c : {M} -> {ON}"), b, X, Y)
     assert r.tolist() == (-X).tolist()
 
 
@@ -69,7 +67,7 @@ def test_assign_reads_its_own_old_value(execute):
     text = program(
         f"%v = tg.add %b, %x : ({M}, {V}) -> {ON}",
         f"%s = tg.store %b, %v : {M}, {ON}",
-        f"%k = tg.sink %s : !tg.void",
+        "%k = tg.sink %s : !tg.void",
         results="",
         types="",
     )
@@ -130,13 +128,13 @@ def test_unordered_stores_to_one_cell_are_a_race(execute, offset, cell):
         results="",
         types="",
     )
-    with pytest.raises(InterpretationError, match=f"race: .* write cell {cell} of argument 0"):
+    with pytest.raises(InterpretationError, match=rf"race: .* write cell {cell} of argument 0"):
         execute(text, B.copy(), X, Y)
 
 
 def test_an_op_that_reads_two_versions_at_once_is_a_cycle(execute):
     text = program(STORE_X, AFTER_S, f"%r = tg.add %b, %c : ({M}, {M}) -> {ON}")
-    with pytest.raises(InterpretationError, match="cycle: tg.add reads argument 0"):
+    with pytest.raises(InterpretationError, match=r"cycle: tg\.add reads argument 0"):
         execute(text, B.copy(), X, Y)
 
 
@@ -274,7 +272,9 @@ def test_buffers_begin_as_zeros_or_as_the_caller_says(execute):
 def test_read_only_inputs_are_not_written(execute):
     b = B.copy()
     b.flags.writeable = False
-    with pytest.raises(InterpretationError, match="argument 0 is written, but the input is read-only"):
+    with pytest.raises(
+        InterpretationError, match="argument 0 is written, but the input is read-only"
+    ):
         execute(program(STORE_X, results="", types=""), b, X, Y)
 
 

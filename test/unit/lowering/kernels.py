@@ -39,7 +39,8 @@ def bits(array: Array) -> Array:
     """The bits of an array, its NaNs all the same one."""
     array = array.copy()
     if array.dtype.kind not in "biu":
-        array[np.isnan(array)] = np.nan
+        with np.errstate(invalid="ignore"):
+            array[np.isnan(array)] = np.nan
     return array.view(f"u{array.dtype.itemsize}")
 
 

@@ -72,11 +72,8 @@ def exact_ops(dtype):
             yield f"tg.{name} %a : {one}", f"tg.{name}", dtype
 
 
-@pytest.mark.parametrize("features", [(), ("fma", "f16c")])
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("dtype", "features"), [*((d, ()) for d in DTYPES), ("f16", ("f16c",))])
 def test_exact_ops(dtype, features):
-    if features and dtype != "f16":
-        pytest.skip("the features change f16 only")
     a, b = pairs(NUMPY_DTYPES[dtype])
     ops = list(exact_ops(dtype))
     for (_, name, result), output in zip(ops, run(ops, dtype, [a, b], features), strict=True):
@@ -88,11 +85,11 @@ def test_exact_ops(dtype, features):
         assert not len(wrong), f"{name} of {dtype}: (a, b, got, expected) = {examples}"
 
 
-@pytest.mark.parametrize("features", [(), ("fma", "f16c")])
-@pytest.mark.parametrize("source", DTYPES)
+@pytest.mark.parametrize(
+    ("source", "features"),
+    [*((d, ()) for d in DTYPES), *((d, ("f16c",)) for d in ("f16", "f32", "f64"))],
+)
 def test_casts(source, features):
-    if features and not source.startswith("f"):
-        pytest.skip("the features change floats only")
     values = specials(NUMPY_DTYPES[source])
     if source in NARROW_FLOATS:  # all there are
         width = 8 * values.dtype.itemsize

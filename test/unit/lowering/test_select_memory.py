@@ -51,7 +51,7 @@ POSITIONS = np.array([0, 1, 2, 3, 4, -1, -3, 7, 2**40, -(2**40), 2**62, 2**63 - 
 def positions():
     """Every pair of a row and a column index, most of them out of bounds."""
     p, q = (m.ravel().astype(np.int64) for m in np.meshgrid(POSITIONS, POSITIONS, indexing="ij"))
-    return p, q, (0 <= p) & (p < ROWS) & (0 <= q) & (q < COLUMNS)
+    return p, q, (p >= 0) & (p < ROWS) & (q >= 0) & (q < COLUMNS)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -10,6 +10,7 @@ from expression import Array
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.interpreter import run
+from tgdialect.lowering.optimize import MODES
 from tgdialect.runtime.executable import compile_module
 
 Executor = Callable[[ModuleOp, Sequence[Array]], Sequence[Array]]
@@ -42,4 +43,7 @@ def as_sequence(results: Array | Sequence[Array]) -> Sequence[Array]:
     return results if isinstance(results, tuple | list) else [results]
 
 
-EXECUTORS: dict[str, Executor] = {"interpreter": interpret, "cpu": compiled("none")}
+EXECUTORS: dict[str, Executor] = {
+    "interpreter": interpret,
+    **{f"cpu-{mode}": compiled(mode) for mode in MODES},
+}

@@ -19,23 +19,22 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, TypeVar
 
-import numpy as np
 from expression import Array, Expression
+from random_arrays import interesting_numbers, random_array
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.interpreter.dtypes import numpy_dtype
 from tgdialect.ops import elementwise as ew
 from tgdialect.ops import marker
 from tgdialect.ops import movement as mv
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr, ReduceKind
 from tgdialect.ops.call import FunctionOp, GetTupleOp, TupleOp
-from tgdialect.ops.dtypes import DTYPES, INDEX, DType, number_attribute, round_to
-from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.dtypes import DTYPES, INDEX, DType, number_attribute
+from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import broadcast_shapes, is_memory, tensor_type
+from tgdialect.ops.properties import broadcast_shapes, is_memory, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
@@ -342,9 +341,22 @@ class Generator:
         invalid = x.invalid and op is not marker.ContiguousOp
         return self.add(op(x.expression.value), x, invalid=invalid)
 
+    def copy(self) -> Value:
+        x = self.pick(exact=False)
+        here = place(x.expression.value).device == "CPU"
+        return self.add(CopyOp(x.expression.value, "CPU", clone=here), x, invalid=False)
+
     def load(self) -> Value:
         x = self.pick(exact=False)
-        return self.add(LoadOp(x.expression.value), x, invalid=False)
+        if self.boolean():
+            return self.add(LoadOp(x.expression.value), x, invalid=False)
+        alt, gate = self.filling(x.expression.dtype, x.shape), self.gate(x.shape)
+        op = LoadOp(x.expression.value, alt.expression.value, gate.expression.value)
+        return self.add(op, x, alt, invalid=False)
+
+    def gate(self, shape: tuple[int, ...]) -> Value:
+        """A bool of this shape or a scalar."""
+        return self.pick(lambda v: v.row.is_bool and v.shape in ((), shape))
 
     def reduce(self) -> Value | None:
         kind = self.choose(tuple(ReduceKind))
@@ -371,19 +383,29 @@ class Generator:
         current = self.store(buffer.result, cleared)
         current = self.store(current.expression.value, x)
         if self.boolean() and shape:
-            view = mv.ShrinkOp(current.expression.value, *self.window(shape))
-            self.block.add_op(view)
-            target = view.result
-            if self.boolean():
-                flip = mv.FlipOp(target, [self.boolean() for _ in shape])
-                self.block.add_op(flip)
-                target = flip.result
-            part = self.filling(dtype, target.type.get_shape())
-            store = StoreOp(target, part.expression.value)
+            target = self.part(current.expression.value)
+            part = self.filling(dtype, tensor(target).get_shape())
+            gate = self.gate(part.shape).expression.value if self.boolean() else None
+            store = StoreOp(target, part.expression.value, gate)
             self.block.add_op(store)
             after = AfterOp(current.expression.value, [store.result])
             current = self.add(after, x, part, invalid=False)
         return current
+
+    def part(self, memory: SSAValue) -> SSAValue:
+        """Some cells of memory, seen through one or two movements."""
+        shape = tensor(memory).get_shape()
+        if self.boolean():
+            index = ConstOp(self.integer(0, shape[0]), INDEX)
+            view: mv.MovementOp = mv.IndexOp(memory, [index])
+            self.block.add_ops((index, view))
+            return view.result
+        view = mv.ShrinkOp(memory, *self.window(shape))
+        self.block.add_op(view)
+        if self.boolean():
+            view = mv.FlipOp(view, [self.boolean() for _ in shape])
+            self.block.add_op(view)
+        return view.result
 
     def filling(self, dtype: Attribute, shape: tuple[int, ...]) -> Value:
         """A value of exactly this type: one of the pool, or a constant everywhere."""
@@ -439,7 +461,7 @@ STEPS = (
     *(Generator.permute, Generator.reshape, Generator.expand, Generator.pad, Generator.shrink),
     *(Generator.flip, Generator.index, Generator.stack, Generator.bitcast, Generator.mark),
     *(Generator.threefry, Generator.multiply_accumulate, Generator.assign, Generator.function),
-    Generator.load,
+    *(Generator.load, Generator.copy),
 )
 
 
@@ -461,56 +483,6 @@ def vector_of_integers(limit: int) -> Callable[[Value], bool]:
 
 def fits(x: Value, value: Value) -> bool:
     return fits_shape(x.shape, value)
-
-
-def interesting_numbers(dtype: DType) -> list[int | float]:
-    """Numbers of a dtype where arithmetic goes wrong, the simplest first."""
-    if dtype.is_bool:
-        return [0, 1]
-    if not dtype.is_float:
-        numbers = [
-            0,
-            1,
-            2,
-            3,
-            5,
-            7,
-            dtype.bits - 1,
-            dtype.bits,
-            int(dtype.high),
-            int(dtype.high) - 1,
-        ]
-        return numbers if dtype.low == 0 else [*numbers, -1, -2, -3, int(dtype.low)]
-    tiny = 2.0 ** (dtype.min_exponent - dtype.precision + 1)
-    numbers = [0.0, 1.0, 2.0, -1.0, 0.5, 3.0, -2.5, 0.1, -0.0, 100.0, 1e5]
-    numbers += [dtype.max_finite, -dtype.max_finite, 2.0**dtype.min_exponent, tiny, -tiny, math.nan]
-    if math.isinf(dtype.high):
-        numbers += [math.inf, -math.inf]
-    rounded = [round_to(dtype, n) for n in numbers]
-    return [r for n, r in zip(numbers, rounded, strict=True) if n != n or r == r]
-
-
-def random_array(dtype: Attribute, shape: tuple[int, ...], seed: int) -> Array:
-    """Values of a dtype: small, of every magnitude, or interesting."""
-    row = DTYPES[dtype]
-    rng = np.random.default_rng(seed)
-    special = np.array(interesting_numbers(row), np.float64 if row.is_float else object)
-    chosen = special[rng.integers(0, len(special), shape)]
-    if row.is_bool:
-        values = rng.integers(0, 2, shape)
-    elif row.is_float:
-        small = rng.integers(-4, 5, shape) * 0.5
-        with np.errstate(all="ignore"):
-            normal = rng.standard_normal(shape) * 2.0 ** rng.integers(-8, 9, shape)
-        values = np.choose(rng.integers(0, 3, shape), [small, normal, chosen])
-    else:
-        low = np.maximum(-8, int(row.low))
-        small = rng.integers(low, 9, shape).astype(object)
-        wide = rng.integers(int(row.low), int(row.high), shape, numpy_dtype(row), endpoint=True)
-        choice = rng.integers(0, 3, shape)
-        values = np.where(choice == 0, small, np.where(choice == 1, wide.astype(object), chosen))
-    with np.errstate(all="ignore"):
-        return np.asarray(values).astype(numpy_dtype(row))
 
 
 def random_program(seed: int, steps: int) -> RandomProgram:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -52,17 +53,27 @@ def test_example(name: str, target: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_inputs_are_made_for_every_example(name: str, tmp_path: Path):
-    command = [sys.executable, str(EXAMPLES / "inputs.py"), str(EXAMPLES / f"{name}.mlir")]
-    made = [
-        subprocess.run([*command, "-d", str(folder)], check=True, capture_output=True, text=True)
-        for folder in (tmp_path / "a", tmp_path / "b")
-    ]
-    files = made[0].stdout.split()
+def test_inputs_are_made_for_every_example(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = str(EXAMPLES / f"{name}.mlir")
+    make_inputs = runpy.run_path(str(EXAMPLES / "inputs.py"))["main"]
+    assert make_inputs([file, "-d", str(tmp_path / "a")]) == 0
+    first = capsys.readouterr().out.split()
+    assert make_inputs([file, "-d", str(tmp_path / "b")]) == 0
+    second = capsys.readouterr().out.split()
     expected = PROGRAMS[name]().inputs
-    assert [np.load(f).shape for f in files] == [a.shape for a in expected]
-    assert [np.load(f).dtype for f in files] == [a.dtype for a in expected]
-    for first, second in zip(files, made[1].stdout.split(), strict=True):
-        assert Path(first).read_bytes() == Path(second).read_bytes()
-    args = [part for f in files for part in ("--input", f)]
-    assert main([str(EXAMPLES / f"{name}.mlir"), "--target=interpreter", *args]) == 0
+    assert [np.load(f).shape for f in first] == [a.shape for a in expected]
+    assert [np.load(f).dtype for f in first] == [a.dtype for a in expected]
+    for one, other in zip(first, second, strict=True):
+        assert Path(one).read_bytes() == Path(other).read_bytes()
+    args = [part for f in first for part in ("--input", f)]
+    assert main([file, "--target=interpreter", *args]) == 0
+
+
+def test_inputs_of_a_file_that_is_not_there(tmp_path: Path):
+    command = [sys.executable, str(EXAMPLES / "inputs.py"), str(tmp_path / "no.mlir")]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "cannot open input file" in result.stderr
+    assert "Traceback" not in result.stderr

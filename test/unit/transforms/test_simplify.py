@@ -1,14 +1,25 @@
-"""`tg-simplify` keeps the values of random programs, and gets on with it."""
+"""`tg-simplify` on random programs, and on the expressions that index arithmetic is made of."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
 from hypothesis import given, settings
 from random_programs import Program, outputs, programs
+from xdsl.dialects.test import TestOp
+from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.transforms.simplify import simplify
+from tgdialect.ops.dtypes import BOOL, INDEX
+from tgdialect.ops.properties import number, tensor_type
+from tgdialect.ops.source import ConstOp, ParamOp
+from tgdialect.transforms.simplify import engine, simplify, simplify_block
+from tgdialect.transforms.simplify.matching import OPS
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(programs())
 def test_values_stay(program: Program):
     before = [outputs(program.block, a) for a in program.arguments]
@@ -19,10 +30,200 @@ def test_values_stay(program: Program):
     assert before == after, f"{text}\n{program.module}\n{program.arguments}"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(programs())
 def test_the_second_time_changes_nothing(program: Program):
     simplify(program.module)
     once = str(program.module)
-    simplify(program.module)
+    assert not simplify(program.module)
     assert str(program.module) == once
+
+
+@settings(max_examples=150, deadline=None)
+@given(programs())
+def test_rewriting_ends_by_itself(program: Program):
+    """No rewrite depends on the limit of the depth to end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "MAX_DEPTH", 10**9)
+        simplify(program.module)
+
+
+# -- expressions ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """An index or bool value in a block, with Python's operators."""
+
+    value: SSAValue
+    block: Block
+
+    def apply(self, op: str, *others: Expression | int) -> Expression:
+        values = [self.value]
+        for other in others:
+            if isinstance(other, Expression):
+                values.append(other.value)
+            else:
+                dtype = BOOL if isinstance(other, bool) else INDEX
+                values.append(self._insert(ConstOp(int(other), dtype)))
+        return Expression(self._insert(OPS[f"tg.{op}"](*values)), self.block)
+
+    def _insert(self, op: Operation) -> SSAValue:
+        self.block.add_op(op)
+        return op.results[0]
+
+    def __add__(self, other: Expression | int) -> Expression:
+        return self.apply("add", other)
+
+    def __sub__(self, other: Expression | int) -> Expression:
+        return self.apply("sub", other)
+
+    def __mul__(self, other: Expression | int) -> Expression:
+        return self.apply("mul", other)
+
+    def __floordiv__(self, other: Expression | int) -> Expression:
+        return self.apply("idiv", other)
+
+    def __mod__(self, other: Expression | int) -> Expression:
+        return self.apply("mod", other)
+
+    def __and__(self, other: Expression | int) -> Expression:
+        return self.apply("and", other)
+
+    def __or__(self, other: Expression | int) -> Expression:
+        return self.apply("or", other)
+
+    def __lt__(self, other: Expression | int) -> Expression:
+        return self.apply("cmplt", other)
+
+    def __ge__(self, other: Expression | int) -> Expression:
+        return self.apply("cmpge", other)
+
+    def __neg__(self) -> Expression:
+        return self.apply("neg")
+
+    def __invert__(self) -> Expression:
+        return self.apply("not")
+
+
+SYMBOLS = {
+    **{"add": "+", "mul": "*", "idiv": "//", "mod": "%", "and": "&", "or": "|"},
+    **{"cmplt": "<", "cmpne": "!=", "cmpeq": "=="},
+}
+
+
+def show(value: SSAValue) -> str:
+    """A value as the expression it is."""
+    owner = value.owner
+    assert isinstance(owner, Operation)
+    if isinstance(owner, ConstOp):
+        return str(number(owner.value))
+    if isinstance(owner, ParamOp):
+        return str(value.name_hint)
+    name = owner.name.removeprefix("tg.")
+    operands = [show(o) for o in owner.operands]
+    if (symbol := SYMBOLS.get(name)) is not None:
+        return f"({symbol.join(operands)})"
+    return f"{name}({', '.join(operands)})"
+
+
+BOUNDS = {
+    "a": (0, 80),
+    "b": (0, 3),
+    "c": (0, 2),
+    "n": (4, 9),
+    "s": (-50, 50),
+}
+"""The parameters of the expressions below."""
+
+
+def simplified(function: Callable[..., Expression]) -> str:
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    block = Block()
+    arguments: list[Expression] = []
+    for slot, name in enumerate(names):
+        low, high = BOUNDS[name]
+        param = ParamOp(slot, tensor_type(INDEX), min=low, max=high)
+        param.result.name_hint = name
+        block.add_op(param)
+        arguments.append(Expression(param.result, block))
+    use = TestOp(operands=[function(*arguments).value])
+    block.add_op(use)
+    simplify_block(block)
+    return show(use.operands[0])
+
+
+Case = tuple[Callable[..., Any], str]
+
+SUMS: list[Case] = [
+    (lambda a: a * 2 + a * 3, "(a*5)"),
+    (lambda a: a + a, "(a*2)"),
+    (lambda a: (a + 1) + 1, "(a+2)"),
+    (lambda a: a * 3 * 4, "(a*12)"),
+    (lambda a, b: a + b - a, "b"),
+    (lambda a, b: a * (b * 0), "0"),
+    (lambda a, b: a * 3 + b * 3, "((a+b)*3)"),
+    (lambda a, b: (a + 3) + b, "((a+b)+3)"),
+    (lambda s: s // 4 * 4 + s % 4, "s"),
+    (lambda s: s % 4 + s // 4 * 4, "s"),
+    (lambda a: a // 4 % 8 * 4 + a % 4, "(a%32)"),
+    (lambda s: s + s // 4 * -4, "(s%4)"),
+    (lambda a: a // 4 + (a + 1) // 4 + (a + 2) // 4 + (a + 3) // 4, "a"),
+    (lambda a: a.apply("shl", 2).apply("shr", 1), "(a*2)"),
+]
+DIVISIONS: list[Case] = [
+    (lambda s: s * 3 // 3, "s"),
+    (lambda s: s * 6 // 3, "(s*2)"),
+    (lambda s: s * 6 % 3, "0"),
+    (lambda a, b: (a * 4 + b) // 4, "a"),
+    (lambda a, b: (a * 4 + b) % 4, "b"),
+    (lambda a, b: (a * 4 + b * 8) // 4, "(a+(b*2))"),
+    (lambda a: (a * 4 + 8) // 4, "(a+2)"),
+    (lambda a: (a * 2 + 1) // 2, "a"),
+    (lambda a: (a * 10 + 5) // 5 % 2, "1"),
+    (lambda a: (a + 5) // 4, "(((a+1)//4)+1)"),
+    (lambda a: a // 4 // 5, "(a//20)"),
+    (lambda a: a % 12 % 4, "(a%4)"),
+    (lambda a: a % 8 // 4, "((a//4)%2)"),
+    (lambda a, b: (a % 8 + b) % 4, "((a+b)%4)"),
+    (lambda a, b: (a * 8 + b * 3) // 4, "((a*2)+((b*3)//4))"),
+    (lambda a, b: (a * 8 + b * 3) % 4, "((b*3)%4)"),
+    (lambda a, b: (a * 4 + b) // 8, "(a//2)"),
+    (lambda a, b: (a * 4 + b) % 8, "(((a%2)*4)+b)"),
+    (lambda a, b, c: (a * 12 + c * 4 + b) // 4 % 3, "c"),
+    (lambda a, b, c: (a * 12 + c * 4 + b) // 12, "a"),
+    (lambda a, b, c: (a * 12 + c * 4 + b) % 12, "(b+(c*4))"),
+    (lambda a, n: a * n // n, "a"),
+    (lambda a, b, n: (a * n + b) // n, "a"),
+    (lambda a, b, n: (a * n + b) % n, "b"),
+    (lambda b, n: b % n, "b"),
+    (lambda a: a.apply("and", 7), "(a%8)"),
+]
+COMPARISONS: list[Case] = [
+    (lambda a: a < 81, "1"),
+    (lambda a: a < 0, "0"),
+    (lambda a: a * 4 < 10, "(a<3)"),
+    (lambda a: a + 3 < 10, "(a<7)"),
+    (lambda a: -a < -3, "(3<a)"),
+    (lambda a, b: a * 4 + b < 12, "(a<3)"),
+    (lambda a, b: a * 4 + b < 13, "(((a*4)+b)<13)"),
+    (lambda a, b: a + 5 < b + 5, "(a<b)"),
+    (lambda a, b: a + b < a, "0"),
+    (lambda a: (a + 4).apply("cmpne", 6), "(a!=2)"),
+    (lambda a: (a * 4).apply("cmpne", 6), "1"),
+    (lambda a: (a * 4).apply("cmpeq", 8), "(a==2)"),
+    (lambda a: a >= 5, "(4<a)"),
+    (lambda a: ~(a < 5), "(4<a)"),
+    (lambda a: (a < 5) & (a < 7), "(a<5)"),
+    (lambda a: (a < 5) | (a < 7), "(a<7)"),
+    (lambda a: (a < 5) & (a >= 5), "0"),
+    (lambda a, n: a.apply("max", n * 100), "(n*100)"),
+    (lambda a: (a < 5).apply("where", 1, 0).apply("cmpne", 0), "(a<5)"),
+    (lambda a: (a < 5).apply("where", 3, 7) + 4, "where((a<5), 7, 11)"),
+    (lambda a, b: (a < 5).apply("where", 1, 0) * b, "where((a<5), b, 0)"),
+]
+
+
+@pytest.mark.parametrize(("function", "expected"), SUMS + DIVISIONS + COMPARISONS)
+def test_expression(function: Callable[..., Expression], expected: str):
+    assert simplified(function) == expected

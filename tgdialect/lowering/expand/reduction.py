@@ -9,6 +9,7 @@ from typing import NamedTuple
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.tile import Axes, Tile, is_expanded, is_loop
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr, ReduceKind
@@ -21,7 +22,6 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BufferOp
-from tgdialect.transforms.private_ranges import closed_ranges
 
 ALU: dict[ReduceKind, type[TgOp]] = {
     ReduceKind.ADD: AddOp,

@@ -10,16 +10,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tgdialect.analysis.loop_nest import needed_ops
 from tgdialect.analysis.memory_order import MemoryOrder
+from tgdialect.analysis.ranges import closed_ranges, needed_ops
 from tgdialect.lowering.expand.reduction import expand_reductions
 from tgdialect.lowering.expand.rules import Rules
-from tgdialect.lowering.expand.tile import Tile, is_loop
+from tgdialect.lowering.expand.tile import Tile, is_expanded, is_loop
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.transforms.private_ranges import closed_ranges, make_ranges_private
+from tgdialect.transforms.private_ranges import make_ranges_private
 from tgdialect.transforms.unique_storage import make_storage_unique
 
 Groups = dict[ReduceOp, list[ReduceOp]]
@@ -48,10 +48,12 @@ def expand_kernel(kernel: KernelOp) -> None:
     make_storage_unique(old)
     make_ranges_private(old, is_loop)
     ops = needed_ops(old)
-    tile = Tile(ops)
     memory = MemoryOrder(ops)
     memory.check_races()
-    memory.check_loop_carried(tile.open)
+    memory.check_loop_carried()
+    if not any(map(_is_to_expand, ops)):
+        return
+    tile = Tile(ops)
     groups = _groups(ops)
     rules, done = Rules(tile), set[Operation]()
     for op in _sources_first(ops, groups):
@@ -66,6 +68,10 @@ def expand_kernel(kernel: KernelOp) -> None:
         old.erase_op(op)
     kernel.body.detach_block(old)
     kernel.body.add_block(tile.block)
+
+
+def _is_to_expand(op: Operation) -> bool:
+    return isinstance(op, ReduceOp) or (isinstance(op, RangeOp) and is_expanded(op))
 
 
 def _groups(ops: Sequence[Operation]) -> Groups:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.ranges import closed_ranges, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
@@ -22,7 +23,6 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import number, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp
-from tgdialect.transforms.private_ranges import closed_ranges, open_ranges
 
 EXPANDED = (AxisType.UNROLL, AxisType.UPCAST)
 """The axis types whose ranges become shape, in the order of their axes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xdsl.dialects import llvm
@@ -15,6 +15,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.backends.llvm_dialect import AtomicRMWOp
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.arithmetic import ELEMENTWISE, compute
+from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.emitter import Emitter
 from tgdialect.lowering.render.memory import Memory
 from tgdialect.lowering.render.types import POINTER, literal, register_type
@@ -22,10 +23,10 @@ from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.movement import IndexOp, MovementOp
 from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
-from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 STACK_LIMIT = 4 << 20
 """How many bytes of REG and LOCAL buffers a program may have: half of the usual stack."""
@@ -39,6 +40,12 @@ _REFUSED = {
     "tg.customfunction": "is opaque: the llvm backend cannot call it",
 }
 """Ops that no cpu program may have, and why."""
+
+
+def refusal(op: Operation) -> PassFailedException:
+    """Why an op is not rendered."""
+    reason = _REFUSED.get(op.name, "has to be lowered before tg-render")
+    return PassFailedException(f"{op.name} {reason}")
 
 
 def argument_type(value: SSAValue) -> Attribute:
@@ -55,7 +62,14 @@ class _Loop(NamedTuple):
 class FunctionRenderer:
     """The function under construction, and what became of the values of the LINEAR."""
 
-    def __init__(self, name: str, parameters: Sequence[SSAValue]) -> None:
+    def __init__(
+        self,
+        name: str,
+        parameters: Sequence[SSAValue],
+        programs: Mapping[str, Sequence[Requirement]] | None = None,
+    ) -> None:
+        """`programs` are those that a host function may call; None in a program."""
+        self._programs = programs
         self.emitter = Emitter(name, [argument_type(p) for p in parameters])
         self.values: dict[SSAValue, SSAValue] = {}
         self.intervals = MinMax()
@@ -77,8 +91,8 @@ class FunctionRenderer:
     def render(self, ops: Sequence[Operation]) -> llvm.FuncOp:
         """The function that executes the ops in order."""
         for op in ops:
-            if any(r in self.values or r in self.memory for r in op.results):
-                continue  # a parameter
+            if isinstance(op, ParamOp):
+                continue
             self.emitter.location = op.location
             try:
                 self._render(op)
@@ -87,7 +101,8 @@ class FunctionRenderer:
         return self.emitter.finish()
 
     def _render(self, op: Operation) -> None:
-        if (handler := _HANDLERS.get(type(op))) is not None:
+        handlers = _HANDLERS if self._programs is None else _HOST_HANDLERS
+        if (handler := handlers.get(type(op))) is not None:
             handler(self, op)
         elif isinstance(op, MovementOp) and op.operands[0] in self.memory:
             self.memory.view(op)
@@ -95,8 +110,7 @@ class FunctionRenderer:
             operands = [self.values[operand] for operand in op.operands]
             self.define(op, compute(self.emitter, op, operands, self.intervals))
         else:
-            reason = _REFUSED.get(op.name, "has to be lowered before tg-render")
-            raise PassFailedException(f"{op.name} {reason}")
+            raise refusal(op)
 
     def define(self, op: Operation, value: SSAValue) -> None:
         """What the result of an op is."""
@@ -194,10 +208,18 @@ class FunctionRenderer:
         self.emitter.enter(merge)
 
     def call(self, op: CallOp) -> None:
+        name = op.callee.string_value()
+        wanted = None if self._programs is None else self._programs.get(name)
+        if wanted is None:
+            raise PassFailedException(f"@{name} is not a program, which is all that may be called")
+        check_call(op, wanted, self.intervals)
         arguments = [
             self.memory.pointer(a) if a in self.memory else self.values[a] for a in op.arguments
         ]
-        self.emitter.append(llvm.CallOp(op.callee.string_value(), *arguments))
+        self.emitter.append(llvm.CallOp(name, *arguments))
+
+    def no_access(self, op: Operation) -> None:
+        raise PassFailedException(f"{op.name} in a function: only programs access memory")
 
     def nothing(self, op: Operation) -> None:
         """An ordering edge: the order is that of the ops."""
@@ -213,8 +235,16 @@ _HANDLERS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
     EndOp: FunctionRenderer.end,
     IfOp: FunctionRenderer.if_,
     EndIfOp: FunctionRenderer.end_if,
-    CallOp: FunctionRenderer.call,
     BarrierOp: FunctionRenderer.nothing,
     GroupOp: FunctionRenderer.nothing,
     SinkOp: FunctionRenderer.nothing,
 }
+"""In a program."""
+
+_HOST_HANDLERS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
+    ConstOp: FunctionRenderer.const,
+    BufferOp: FunctionRenderer.buffer,
+    CallOp: FunctionRenderer.call,
+    IndexOp: FunctionRenderer.no_access,
+}
+"""In the function that calls programs."""

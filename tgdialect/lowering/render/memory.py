@@ -18,9 +18,10 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.render.emitter import Emitter
 from tgdialect.lowering.render.types import memory_type
-from tgdialect.ops.dtypes import DType
+from tgdialect.ops.dtypes import DTYPES, INDEX, DType
+from tgdialect.ops.intervals import Interval, dtype_range
 from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp, ShrinkOp
-from tgdialect.ops.properties import Shape, dtype_of, shape_of, tensor, window
+from tgdialect.ops.properties import Dim, Shape, dtype_of, same_dim, shape_of, tensor, window
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +114,22 @@ class Memory:
         """Rows of a buffer: only the first axis that is not of size 1 may be cut."""
         old, new = shape_of(op.source), shape_of(op.result)
         offsets, _ = window(op)
-        cut = [
-            axis for axis, (a, b) in enumerate(zip(old, new, strict=True)) if a is not b and a != b
-        ]
+        kept = [same_dim(a, b) for a, b in zip(old, new, strict=True)]
+        cut = [axis for axis, same in enumerate(kept) if not same]
         if any(extent != 1 for extent in new[: max(cut, default=0)]):
             raise PassFailedException("a shrink that is not contiguous")
+        for axis, (offset, extent, bound) in enumerate(zip(offsets, new, old, strict=True)):
+            start, size, limit = (self._interval(dim) for dim in (offset, extent, bound))
+            inside = start.lo >= 0 and start.hi + size.hi <= limit.lo
+            if not inside and not (offset == 0 and kept[axis]):
+                raise PassFailedException(f"a shrink that may leave its source on axis {axis}")
         return self._moved(source, offsets, old)
+
+    def _interval(self, dim: Dim) -> Interval:
+        """What an extent or offset may be."""
+        if isinstance(dim, SSAValue):
+            return self._intervals[dim]
+        return Interval(dim, dim) if isinstance(dim, int) else dtype_range(DTYPES[INDEX])
 
     def index(self, op: IndexOp, source: View) -> View:
         """INDEX by scalars: an element, or a row."""
@@ -126,15 +137,10 @@ class Memory:
         if any(tensor(index).get_shape() for index in op.indices):
             raise PassFailedException("memory is indexed by scalars")
         moved = self._moved(source, op.indices, shape)
-        is_safe = source.index is None and all(self._is_positive(e) for e in shape)
+        is_safe = source.index is None and all(self._interval(e).lo >= 1 for e in shape)
         return replace(moved, is_safe=is_safe)
 
-    def _is_positive(self, extent: Any) -> bool:
-        if isinstance(extent, SSAValue):
-            return self._intervals[extent].lo >= 1
-        return isinstance(extent, int) and extent >= 1
-
-    def _moved(self, source: View, offsets: Sequence[Any], shape: Shape) -> View:
+    def _moved(self, source: View, offsets: Sequence[Dim], shape: Shape) -> View:
         """A view from an element on; the offsets are of the leading axes."""
         e = self._emitter
         known, total = 0, None
@@ -157,7 +163,7 @@ class Memory:
         alignment = math.gcd(source.alignment, unit)
         return replace(source, pointer=self._address(source), index=total, alignment=alignment)
 
-    def _index_value(self, dim: Any) -> SSAValue:
+    def _index_value(self, dim: Dim) -> SSAValue:
         if isinstance(dim, SSAValue):
             return self._values[dim]
         if not isinstance(dim, int) or dim == DYNAMIC_INDEX:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -14,7 +14,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.render.function import FunctionRenderer
+from tgdialect.lowering.render.calls import Requirement, requirements
+from tgdialect.lowering.render.function import FunctionRenderer, refusal
 from tgdialect.ops.call import parameters
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import LinearOp
@@ -37,30 +38,39 @@ class RenderPass(ModulePass):
             raise PassFailedException(
                 f"{self.target!r} is not one of the targets: {', '.join(TARGETS)}"
             )
-        for symbol in list(op.body.block.ops):
-            new = render(symbol)
-            new.location = symbol.location
-            op.body.block.insert_op_before(new, symbol)
+        symbols = list(op.body.block.ops)
+        programs = {
+            symbol.sym_name.data: requirements(symbol.linear.body.block)
+            for symbol in symbols
+            if isinstance(symbol, ProgramOp)
+        }
+        functions = [render(symbol, programs) for symbol in symbols]
+        for symbol, function in zip(symbols, functions, strict=True):
+            function.location = symbol.location
+            op.body.block.insert_op_before(function, symbol)
             op.body.block.erase_op(symbol)
 
 
-def render(symbol: Operation) -> llvm.FuncOp:
-    """The function that a program, or a function at the linear level, becomes."""
+def render(symbol: Operation, programs: Mapping[str, Sequence[Requirement]]) -> llvm.FuncOp:
+    """The function that a program, or a function at the linear level, becomes.
+
+    `programs` says by name what each program that may be called asks of its arguments.
+    """
     match symbol:
         case ProgramOp():
             block = symbol.linear.body.block
-            params = parameters(block)
-            renderer = FunctionRenderer(symbol.sym_name.data, [p.result for p in params])
+            params = [param.result for param in parameters(block)]
+            renderer = FunctionRenderer(symbol.sym_name.data, params)
             for op in block.ops:
                 if isinstance(op, ParamOp):
                     renderer.bind(op.result, renderer.emitter.arguments[op.slot.data])
             return renderer.render(list(block.ops))
         case FuncOp() if not symbol.is_declaration:
             block = symbol.body.block
-            return FunctionRenderer(symbol.sym_name.data, block.args).render(list(_in_order(block)))
+            renderer = FunctionRenderer(symbol.sym_name.data, block.args, programs)
+            return renderer.render(list(_in_order(block)))
         case _:
-            message = f"{symbol.name} has to be lowered before tg-render"
-            raise locate(PassFailedException(message), symbol)
+            raise locate(refusal(symbol), symbol)
 
 
 def _in_order(block: Block) -> Iterator[Operation]:

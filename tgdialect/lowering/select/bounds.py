@@ -67,9 +67,12 @@ class Bounds:
             known = self._intervals[gate] = MinMax(assumed)
         return known
 
-    def _unproven(self, index: Index, extent: Index, intervals: MinMax) -> list[SSAValue]:
-        if isinstance(index, SSAValue) and _is_range_to(index, extent):
-            return []
+    def _unproven(self, index: Index, extent: Index, intervals: MinMax) -> Sequence[SSAValue]:
+        if isinstance(index, SSAValue):
+            if _is_range_to(index, extent):
+                return ()
+        elif isinstance(extent, int) and 0 <= index < extent:
+            return ()
         of_index, of_extent = (
             Interval(i, i) if isinstance(i, int) else intervals[i] for i in (index, extent)
         )

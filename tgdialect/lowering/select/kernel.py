@@ -13,11 +13,11 @@ from tgdialect.lowering.select.bounds import Bounds
 from tgdialect.lowering.select.lanes import Shape, broadcast, cells
 from tgdialect.lowering.select.locations import Cell, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
-from tgdialect.lowering.select.scalars import TYPES, Index, Scalars, dtype_name
+from tgdialect.lowering.select.scalars import Index, Scalars, dtype_name
 from tgdialect.lowering.select.targets import TargetOps
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.memory import LoadOp, segments
-from tgdialect.ops.properties import is_memory, tensor, tensor_type
+from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
@@ -87,19 +87,26 @@ class Kernel:
         alt: SSAValue | None = None,
         gate: SSAValue | None = None,
     ) -> SSAValue:
-        """The register form of a cell; `alt`, else 0, where it is gated off or does not exist."""
+        """The register form of a cell: `alt` where it is gated off, 0 where it does not exist."""
         dtype = dtype_name(memory)
+        zero = self.zero(dtype)
         where = self.locations.locate(memory, cell)
+        exists = self.bounds.gate(where.checks, gate)
+        otherwise = zero if alt is None else self.stored(alt, dtype)
+        direct = exists is gate or otherwise is zero
         operands = [self.locations.reference(where.view, where.position)]
-        if (gate := self.bounds.gate(where.checks, gate)) is not None:
-            operands += [self.zero(dtype) if alt is None else self.stored(alt, dtype), gate]
-        gated = int(gate is not None)
+        if exists is not None:
+            operands += [otherwise if direct else zero, exists]
+        gated = int(exists is not None)
         stored = self.scalars.emit(
             LoadOp,
             operands,
             {"operandSegmentSizes": segments(1, gated, gated)},
-            tensor_type(TYPES[self.narrow.stored_dtype(dtype)]),
+            zero.type,
         )
+        if gate is not None and not direct:
+            operands = gate, stored, otherwise
+            stored = self.scalars.apply("where", operands, self.narrow.stored_dtype(dtype))
         return self.computed(stored, dtype)
 
     # -- the two forms of a value (`narrow.py`)

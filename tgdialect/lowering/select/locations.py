@@ -74,6 +74,7 @@ class Locations:
         self._dependencies = dependencies
         self._flat: dict[SSAValue, SSAValue] = {}
         """The one-dimensional view of each PARAM and BUFFER."""
+        self._shapes: dict[SSAValue, tuple[Index, ...]] = {}
         self._versions: dict[tuple[SSAValue, Sequence[AfterOp]], SSAValue] = {}
 
     def add_param(self, op: ParamOp) -> None:
@@ -99,7 +100,9 @@ class Locations:
 
     def shape(self, value: SSAValue) -> tuple[Index, ...]:
         """The shape of a value of the old kernel, in the new one."""
-        return self._extents(shape_of(value))
+        if (known := self._shapes.get(value)) is None:
+            known = self._shapes[value] = self._extents(shape_of(value))
+        return known
 
     def _extents(self, shape: Shape) -> tuple[Index, ...]:
         result: list[Index] = []

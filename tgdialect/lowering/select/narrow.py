@@ -55,7 +55,8 @@ class NarrowFloats:
         if self._is_converted(dtype) and dtype_name(wide) == "f32":
             return self._scalars.apply("cast", (wide,), dtype)
         bits = encode(Value(self._scalars, wide, dtype_name(wide)), NARROW_FORMATS[dtype])
-        return self._scalars.apply("bitcast", (bits.handle,), self.stored_dtype(dtype))
+        stored = self.stored_dtype(dtype)
+        return (bits if bits.dtype == stored else bits.bitcast(stored)).handle
 
     def rounded(self, wide: SSAValue, dtype: Dtype) -> SSAValue:
         """The register form of the narrow value nearest to an f32 or f64."""

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from tgdialect.lowering.select.targets import TargetOps
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, number_attribute
+from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, number_attribute, wrap_to
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.movement import BitcastOp
@@ -87,6 +87,8 @@ class Scalars:
         """An elementwise op or a BITCAST by name on scalars, with a result of `dtype`."""
         if (folded := _fold(primitive, operands, dtype)) is not None:
             return self.literal(folded)
+        if (same := _neutral(primitive, operands)) is not None:
+            return same
         if self.target.lacks(primitive):
             values = [Value(self, operand, dtype_name(operand)) for operand in operands]
             return _RECIPES[primitive](*values).handle
@@ -100,7 +102,9 @@ class Scalars:
         return self.emit(ConstOp, (), {"value": attribute})
 
     def index(self, index: Index) -> SSAValue:
-        return self.constant(index, "index") if isinstance(index, int) else index
+        if isinstance(index, int):
+            return self.constant(wrap_to(DTYPES[INDEX], index), "index")
+        return index
 
     def known_index(self, value: SSAValue) -> Index:
         """The value as a `tensor<index>`, or its number if it is a constant."""
@@ -113,7 +117,7 @@ class Scalars:
         if isinstance(a, int):
             a, b = b, a
         if isinstance(a, int) and isinstance(b, int):
-            return a + b
+            return wrap_to(DTYPES[INDEX], a + b)
         return a if b == 0 else self._arithmetic("add", a, b)
 
     def sub(self, a: Index, b: Index) -> Index:
@@ -125,7 +129,7 @@ class Scalars:
         if isinstance(a, int):
             a, b = b, a
         if isinstance(a, int) and isinstance(b, int):
-            return a * b
+            return wrap_to(DTYPES[INDEX], a * b)
         return a if b == 1 else self._arithmetic("mul", a, b)
 
     def idiv(self, a: Index, b: Index) -> Index:
@@ -153,6 +157,21 @@ class Scalars:
 
     def true(self) -> SSAValue:
         return self.literal(number_attribute(1, BOOL))
+
+
+_NEUTRAL = {"add": 0, "mul": 1}
+
+
+def _neutral(name: str, operands: Sequence[SSAValue]) -> SSAValue | None:
+    """x of x + 0 and x * 1, on integers."""
+    if name not in _NEUTRAL or not dtype_of(operands[0]).is_integer:
+        return None
+    a, b = operands
+    for constant, other in ((a, b), (b, a)):
+        attribute = constant_attribute(constant)
+        if attribute is not None and number(attribute) == _NEUTRAL[name]:
+            return other
+    return None
 
 
 def _fold(name: str, operands: Sequence[SSAValue], dtype: Dtype) -> Attribute | None:

@@ -17,7 +17,7 @@ from tgdialect.lowering.select import arithmetic, structure
 from tgdialect.lowering.select.kernel import Kernel, Lanes
 from tgdialect.lowering.select.targets import TargetOps, target_ops
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp, WmmaOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, WmmaOp
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import (
@@ -59,8 +59,6 @@ _RULES: dict[type[Operation], Rule] = {
     GroupOp: structure.in_order,
     SinkOp: structure.in_order,
     BarrierOp: structure.in_order,
-    IfOp: structure.in_order,
-    EndIfOp: structure.in_order,
     **dict.fromkeys((*PRIMITIVES, *DECOMPOSED), arithmetic.elementwise),
     CastOp: arithmetic.cast,
     WmmaOp: arithmetic.wmma,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from xdsl.utils.exceptions import PassFailedException
 
@@ -20,8 +20,6 @@ class TargetOps:
     converted: frozenset[str] = frozenset()
     """The narrow floats with an instruction to and from f32; the others are converted by integer
     operations on their bits. All of them are only stored: arithmetic is in f32."""
-    lanes: Mapping[str, int] = field(default_factory=dict[str, int])
-    """The widest vector of each dtype, in elements; 1 where it is not here."""
 
     def lacks(self, name: str) -> bool:
         """Whether an elementwise op has to be decomposed."""

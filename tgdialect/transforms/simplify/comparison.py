@@ -30,10 +30,6 @@ class Comparison:
     left: Linear
     right: Linear
 
-    @property
-    def cost(self) -> int:
-        return self.left.cost + self.right.cost
-
 
 def less_than_zero(difference: Linear, of: Bounds) -> Comparison | bool:
     """`difference < 0`."""
@@ -125,9 +121,15 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
         return engine.splat(number_attribute(new != (op.name in _NEGATED), BOOL), result.type)
     written = engine.written_cost(op)
     fits = engine.fits(new.left, dtype) and engine.fits(new.right, dtype)
-    if equality and not (fits and new.cost < written):
+    if equality and not (fits and _cost(engine, new) < written):
         new, fits = wrapped_sides((engine.form(left) - engine.form(right)).wrapped(dtype)), True
-    if not fits or new.cost >= written:
+    if not fits or _cost(engine, new) >= written:
         return None
     sides = [engine.emit(side, left) for side in (new.left, new.right)]
     return engine.widened(engine.apply(op.name, sides[::-1] if swapped else sides), result)
+
+
+def _cost(engine: Engine, new: Comparison) -> int:
+    """The additions and multiplications of both sides, also those inside of an atom."""
+    atoms = (*new.left.terms, *new.right.terms)
+    return new.left.cost + new.right.cost + sum(engine.costs.get(atom, 0) for atom in atoms)

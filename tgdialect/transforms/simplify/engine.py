@@ -30,7 +30,6 @@ from tgdialect.transforms.simplify.matching import (
     RuleIndex,
     build,
     constant_of,
-    integer_of,
     match,
     operand_dtype,
     proven,
@@ -43,6 +42,9 @@ RULES = RuleIndex((*IDENTITIES, *ARITHMETIC))
 
 MAX_DEPTH = 32
 """How many results may be rewritten in one another before the last is left as it is."""
+
+_ARGUMENTS = 2**32
+"""More than there are arguments: how far before all else they stand in sums."""
 
 
 class Engine:
@@ -111,7 +113,7 @@ class Engine:
         if op.name in OPS:
             latest = max([self._position(o)[0] for o in op.operands])
         else:
-            latest = -1 if op.name == ConstOp.name else met
+            latest = -_ARGUMENTS if op.name == ConstOp.name else met
         self._order[value] = (latest, met)
 
     def _drop_true_gate(self, op: Operation) -> None:
@@ -148,11 +150,16 @@ class Engine:
     def _known_constant(self, op: Operation) -> SSAValue | None:
         """The constant that the interval of an integer or bool says the result is."""
         result = op.results[0]
-        interval = self.min_max[result]
-        if interval.lo != interval.hi or dtype_of(result).is_float or not self.validity[result]:
+        value = None if dtype_of(result).is_float else self._only_value(result)
+        if value is None:
             return None
         element = tensor(result).element_type
-        return self.splat(number_attribute(interval.lo, element), result.type)
+        return self.splat(number_attribute(value, element), result.type)
+
+    def _only_value(self, value: SSAValue) -> int | None:
+        """What an integer or bool is in every cell, if its interval says so."""
+        interval = self.min_max[value]
+        return int(interval.lo) if interval.lo == interval.hi and self.validity[value] else None
 
     def _apply_rules(self, op: Operation) -> SSAValue | None:
         for rule, pattern in RULES.candidates(op):
@@ -216,10 +223,11 @@ class Engine:
     # -- sums ------------------------------------------------------------------------------------
 
     def form(self, value: SSAValue) -> Linear:
-        """A value as a linear form; of one atom if it is no sum."""
+        """An integer as a linear form; of one atom if it is no sum."""
         known = self.forms.get(value)
         if known is None:
-            constant = integer_of(value)
+            # The only value of a range of size 1 is known too, though the range stays.
+            constant = self._only_value(value)
             known = Linear({value: 1}) if constant is None else Linear(constant=constant)
             self.forms[value] = known
         return known
@@ -261,7 +269,7 @@ class Engine:
 
     def _position(self, atom: SSAValue) -> tuple[int, int]:
         """Arguments come first, and values of blocks around this one."""
-        return self._order.get(atom) or (-2, getattr(atom, "index", 0))
+        return self._order.get(atom) or (getattr(atom, "index", 0) - _ARGUMENTS, 0)
 
     # -- for handlers ----------------------------------------------------------------------------
 
@@ -294,7 +302,7 @@ def _is_repeatable(op: Operation) -> bool:
 
     A LOAD reads one version of memory; with an address space it makes new memory.
     """
-    return _is_pure(type(op)) or (isinstance(op, LoadOp) and op.addrspace is None)
+    return _is_pure(type(op)) or (op.name == LoadOp.name and "addrspace" not in op.properties)
 
 
 def _key(op: Operation) -> Hashable:

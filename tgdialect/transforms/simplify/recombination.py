@@ -22,7 +22,7 @@ MAX_UNROLLED = 64
 
 
 def recombine(engine: Engine, form: Linear, like: SSAValue) -> Linear:
-    """A form of the dtype of `like` with as few quotients and remainders as these identities allow."""
+    """A form of the dtype of `like` with as few quotients and remainders as these allow."""
     dtype = dtype_of(like)
     while True:
         for identity in (_joined, _remainder, _unrolled):

@@ -35,12 +35,17 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
         return None
     written = 1 + engine.written_cost(op)
     known = engine.sums.get(form.key)
-    if known is not None or form.cost < written:
+    if known is not None or form.cost < written + _has_constant_inside(op, form):
         return engine.widened(known or engine.emit(form, result), result)
     engine.forms[result] = form
     engine.costs[result] = written
     engine.sums[form.key] = result
     return None
+
+
+def _has_constant_inside(op: Operation, form: Linear) -> bool:
+    """Whether a sum has a constant that is not added last: what is before it could be shared."""
+    return op.name == "tg.add" and form.constant != 0 and integer_of(op.operands[1]) is None
 
 
 def _summands(engine: Engine, op: Operation, dtype: DType) -> list[Linear] | None:

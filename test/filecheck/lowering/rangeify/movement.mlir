@@ -62,13 +62,15 @@ func.func @shrink(%x: tensor<8xf32>) -> tensor<3xf32> {
 
 // -----
 
-// An invalid cell is not stored.
+// An invalid cell of a result is 0.
 
 // CHECK-LABEL: tg.kernel @pad_0
 // CHECK:         %[[I:.*]] = tg.range 0
 // CHECK:         %[[V:.*]] = tg.and
 // CHECK:         %[[L:.*]] = tg.load
-// CHECK:         tg.store %{{.*}}, %[[L]] gate %[[V]]
+// CHECK:         %[[Z:.*]] = tg.const 0.0
+// CHECK:         %[[W:.*]] = tg.where %[[V]], %[[L]], %[[Z]]
+// CHECK:         tg.store %{{.*}}, %[[W]] :
 func.func @pad(%x: tensor<3xf32>) -> tensor<8xf32> {
   %0 = tg.pad %x at [2] to [8] : tensor<3xf32> -> tensor<8xf32>
   func.return %0 : tensor<8xf32>
@@ -86,4 +88,18 @@ func.func @skip(%x: tensor<3xf32>) -> tensor<1xf32> {
   %0 = tg.pad %x at [2] to [8] : tensor<3xf32> -> tensor<8xf32>
   %1 = tg.reduce max %0 [0] : tensor<8xf32> -> tensor<1xf32>
   func.return %1 : tensor<1xf32>
+}
+
+// -----
+
+// A STORE of the program does not write an invalid cell.
+
+// CHECK-LABEL: tg.kernel @store_0
+// CHECK:         %[[V:.*]] = tg.and
+// CHECK:         %[[L:.*]] = tg.load
+// CHECK:         tg.store %{{.*}}, %[[L]] gate %[[V]]
+func.func @store(%x: tensor<3xf32>, %y: tensor<8xf32, #tg.place<"CPU", global>>) {
+  %0 = tg.pad %x at [2] to [8] : tensor<3xf32> -> tensor<8xf32>
+  %1 = tg.store %y, %0 : tensor<8xf32, #tg.place<"CPU", global>>, tensor<8xf32>
+  func.return
 }

@@ -1,0 +1,69 @@
+// RUN: tg-opt %s -p tg-render --split-input-file --verify-diagnostics
+
+tg.program @special {
+  %0 = tg.linear {
+    %c4 = tg.const 4 : tensor<index>
+    // expected-error@below {{tg.special needs a gpu target: a cpu has RANGEs}}
+    %i = tg.special "gidx0" to %c4 : tensor<index>
+    tg.sink
+  }
+}
+
+// -----
+
+tg.program @custom {
+  %0 = tg.linear {
+    // expected-error@below {{tg.custom is text: the llvm backend has no source text}}
+    %i = tg.custom "rand()"() : () -> tensor<i32>
+    tg.sink
+  }
+}
+
+// -----
+
+tg.program @fp8 {
+  %0 = tg.linear {
+    // expected-error@below {{the target cpu has no f8E5M2: tg-select stores its bits}}
+    %c = tg.const 1.0 : tensor<f8E5M2>
+    tg.sink
+  }
+}
+
+// -----
+
+tg.program @exp2 {
+  %0 = tg.linear {
+    %c = tg.const 1.5 : tensor<f32>
+    // expected-error@below {{tg.exp2 has to be lowered before tg-render}}
+    %e = tg.exp2 %c : tensor<f32>
+    tg.sink
+  }
+}
+
+// -----
+
+tg.program @stack {
+  %0 = tg.linear {
+    // expected-error@below {{the buffers of this program take 8388608 bytes or more; a cpu has 4194304 for them}}
+    %b = tg.buffer 0 : tensor<2097152xf32, #tg.place<local>>
+    tg.sink
+  }
+}
+
+// -----
+
+// expected-error@below {{tg.kernel has to be lowered before tg-render}}
+tg.kernel @kernel {
+  tg.sink
+}
+
+// -----
+
+func.func @main(%n: tensor<index>) {
+  // expected-error@below {{a global buffer has no memory yet: run tg-plan first}}
+  %0 = tg.buffer 0 : tensor<4xf32, #tg.place<"CPU", global>>
+  %1 = tg.linear {
+    tg.sink
+  }
+  func.return
+}

@@ -1,0 +1,95 @@
+// RUN: tg-opt %s --split-input-file --verify-diagnostics
+
+func.func @f() {
+  // expected-error@below {{Expected `split`, `padto`, `swap`, `nolocals`, `tc`, `stage`, or `order`}}
+  %0 = tg.sink opts [#tg.opt<merge 0, 1>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{split takes an axis, a factor, an axis type and perhaps top, got (0, 4)}}
+  %0 = tg.sink opts [#tg.opt<split 0, 4>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{split takes an axis, a factor, an axis type and perhaps top, got (0, 4, fast)}}
+  %0 = tg.sink opts [#tg.opt<split 0, 4, fast>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{split takes an axis, a factor, an axis type and perhaps top, got (0, 0, upcast)}}
+  %0 = tg.sink opts [#tg.opt<split 0, 0, upcast>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{split takes an axis, a factor, an axis type and perhaps top, got (0, 4, upcast, bottom)}}
+  %0 = tg.sink opts [#tg.opt<split 0, 4, upcast, bottom>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{padto takes an axis and a multiple, got (0)}}
+  %0 = tg.sink opts [#tg.opt<padto 0>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{swap takes two axes, got (0, 1, 2)}}
+  %0 = tg.sink opts [#tg.opt<swap 0, 1, 2>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{nolocals takes no arguments, got (1)}}
+  %0 = tg.sink opts [#tg.opt<nolocals 1>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{tc takes an axis, a tensor core, an opt level and a mode, got (0, 0)}}
+  %0 = tg.sink opts [#tg.opt<tc 0, 0>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{stage takes integers and keywords, got ()}}
+  %0 = tg.sink opts [#tg.opt<stage>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{order takes axes, got (a)}}
+  %0 = tg.sink opts [#tg.opt<order a>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{integer or keyword expected}}
+  %0 = tg.sink opts [#tg.opt<swap 0, >]
+  func.return
+}

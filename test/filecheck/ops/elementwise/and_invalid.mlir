@@ -1,0 +1,59 @@
+// RUN: tg-opt %s --split-input-file --verify-diagnostics
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@below {{tg.and is defined on integers and bool, not f32}}
+  %0 = tg.and %x, %x : tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xi32>, %b: tensor<4xi64>) {
+  // expected-error@below {{operands have different dtypes: i32 and i64}}
+  %0 = tg.and %a, %b : (tensor<4xi32>, tensor<4xi64>) -> tensor<4xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xi32>, %b: tensor<4xi32>) {
+  // expected-error@below {{axis 1: 3 and 4 do not broadcast}}
+  %0 = tg.and %a, %b : (tensor<2x3xi32>, tensor<4xi32>) -> tensor<2x4xi32>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  %n = tg.param 0 : tensor<index>
+  %m = tg.param 1 : tensor<index>
+  %a = tg.param 2 (%n) : tensor<?xi32>
+  %b = tg.param 3 (%m) : tensor<?xi32>
+  // expected-error@below {{axis 0: %n and %m do not broadcast}}
+  %0 = tg.and %a, %b : tensor<?xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xi32, #tg.place<"A">>, %b: tensor<4xi32, #tg.place<"B">>) {
+  // expected-error@below {{operands are on different devices: A and B}}
+  %0 = tg.and %a, %b : (tensor<4xi32, #tg.place<"A">>, tensor<4xi32, #tg.place<"B">>) -> tensor<4xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x4xi32, #tg.place<["A", "B"], axis = 0>>, %b: tensor<4x4xi32, #tg.place<["A", "B"], axis = 1>>) {
+  // expected-error@below {{operands are sharded on different axes: 0 and 1}}
+  %0 = tg.and %a, %b : (tensor<4x4xi32, #tg.place<["A", "B"], axis = 0>>, tensor<4x4xi32, #tg.place<["A", "B"], axis = 1>>) -> tensor<4x4xi32, #tg.place<["A", "B"], axis = 0>>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x1xi32>, %b: tensor<3xi32>) {
+  // expected-error@below {{the result type is written as tensor<4xi32>, but the op gives tensor<4x3xi32>}}
+  %0 = tg.and %a, %b : (tensor<4x1xi32>, tensor<3xi32>) -> tensor<4xi32>
+  func.return
+}

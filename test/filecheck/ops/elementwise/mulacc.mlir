@@ -1,0 +1,58 @@
+// RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+// RUN: tg-opt %s --print-op-generic | filecheck %s --match-full-lines --check-prefix=GENERIC
+
+func.func @dtypes(%i8: tensor<4xi8>, %i16: tensor<4xi16>, %i32: tensor<4xi32>, %i64: tensor<4xi64>, %ui8: tensor<4xui8>, %ui16: tensor<4xui16>, %ui32: tensor<4xui32>, %ui64: tensor<4xui64>, %index: tensor<4xindex>, %f8E4M3FN: tensor<4xf8E4M3FN>, %f8E5M2: tensor<4xf8E5M2>, %f16: tensor<4xf16>, %bf16: tensor<4xbf16>, %f32: tensor<4xf32>, %f64: tensor<4xf64>) {
+  // CHECK: %r_i8 = tg.mulacc %i8, %i8, %i8 : tensor<4xi8>
+  // GENERIC: %r_i8 = "tg.mulacc"(%i8, %i8, %i8) : (tensor<4xi8>, tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+  %r_i8 = tg.mulacc %i8, %i8, %i8 : tensor<4xi8>
+  // CHECK: %r_i16 = tg.mulacc %i16, %i16, %i16 : tensor<4xi16>
+  // GENERIC: %r_i16 = "tg.mulacc"(%i16, %i16, %i16) : (tensor<4xi16>, tensor<4xi16>, tensor<4xi16>) -> tensor<4xi16>
+  %r_i16 = tg.mulacc %i16, %i16, %i16 : tensor<4xi16>
+  // CHECK: %r_i32 = tg.mulacc %i32, %i32, %i32 : tensor<4xi32>
+  // GENERIC: %r_i32 = "tg.mulacc"(%i32, %i32, %i32) : (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  %r_i32 = tg.mulacc %i32, %i32, %i32 : tensor<4xi32>
+  // CHECK: %r_i64 = tg.mulacc %i64, %i64, %i64 : tensor<4xi64>
+  // GENERIC: %r_i64 = "tg.mulacc"(%i64, %i64, %i64) : (tensor<4xi64>, tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %r_i64 = tg.mulacc %i64, %i64, %i64 : tensor<4xi64>
+  // CHECK: %r_ui8 = tg.mulacc %ui8, %ui8, %ui8 : tensor<4xui8>
+  // GENERIC: %r_ui8 = "tg.mulacc"(%ui8, %ui8, %ui8) : (tensor<4xui8>, tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
+  %r_ui8 = tg.mulacc %ui8, %ui8, %ui8 : tensor<4xui8>
+  // CHECK: %r_ui16 = tg.mulacc %ui16, %ui16, %ui16 : tensor<4xui16>
+  // GENERIC: %r_ui16 = "tg.mulacc"(%ui16, %ui16, %ui16) : (tensor<4xui16>, tensor<4xui16>, tensor<4xui16>) -> tensor<4xui16>
+  %r_ui16 = tg.mulacc %ui16, %ui16, %ui16 : tensor<4xui16>
+  // CHECK: %r_ui32 = tg.mulacc %ui32, %ui32, %ui32 : tensor<4xui32>
+  // GENERIC: %r_ui32 = "tg.mulacc"(%ui32, %ui32, %ui32) : (tensor<4xui32>, tensor<4xui32>, tensor<4xui32>) -> tensor<4xui32>
+  %r_ui32 = tg.mulacc %ui32, %ui32, %ui32 : tensor<4xui32>
+  // CHECK: %r_ui64 = tg.mulacc %ui64, %ui64, %ui64 : tensor<4xui64>
+  // GENERIC: %r_ui64 = "tg.mulacc"(%ui64, %ui64, %ui64) : (tensor<4xui64>, tensor<4xui64>, tensor<4xui64>) -> tensor<4xui64>
+  %r_ui64 = tg.mulacc %ui64, %ui64, %ui64 : tensor<4xui64>
+  // CHECK: %r_index = tg.mulacc %index, %index, %index : tensor<4xindex>
+  // GENERIC: %r_index = "tg.mulacc"(%index, %index, %index) : (tensor<4xindex>, tensor<4xindex>, tensor<4xindex>) -> tensor<4xindex>
+  %r_index = tg.mulacc %index, %index, %index : tensor<4xindex>
+  // CHECK: %r_f8E4M3FN = tg.mulacc %f8E4M3FN, %f8E4M3FN, %f8E4M3FN : tensor<4xf8E4M3FN>
+  // GENERIC: %r_f8E4M3FN = "tg.mulacc"(%f8E4M3FN, %f8E4M3FN, %f8E4M3FN) : (tensor<4xf8E4M3FN>, tensor<4xf8E4M3FN>, tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN>
+  %r_f8E4M3FN = tg.mulacc %f8E4M3FN, %f8E4M3FN, %f8E4M3FN : tensor<4xf8E4M3FN>
+  // CHECK: %r_f8E5M2 = tg.mulacc %f8E5M2, %f8E5M2, %f8E5M2 : tensor<4xf8E5M2>
+  // GENERIC: %r_f8E5M2 = "tg.mulacc"(%f8E5M2, %f8E5M2, %f8E5M2) : (tensor<4xf8E5M2>, tensor<4xf8E5M2>, tensor<4xf8E5M2>) -> tensor<4xf8E5M2>
+  %r_f8E5M2 = tg.mulacc %f8E5M2, %f8E5M2, %f8E5M2 : tensor<4xf8E5M2>
+  // CHECK: %r_f16 = tg.mulacc %f16, %f16, %f16 : tensor<4xf16>
+  // GENERIC: %r_f16 = "tg.mulacc"(%f16, %f16, %f16) : (tensor<4xf16>, tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
+  %r_f16 = tg.mulacc %f16, %f16, %f16 : tensor<4xf16>
+  // CHECK: %r_bf16 = tg.mulacc %bf16, %bf16, %bf16 : tensor<4xbf16>
+  // GENERIC: %r_bf16 = "tg.mulacc"(%bf16, %bf16, %bf16) : (tensor<4xbf16>, tensor<4xbf16>, tensor<4xbf16>) -> tensor<4xbf16>
+  %r_bf16 = tg.mulacc %bf16, %bf16, %bf16 : tensor<4xbf16>
+  // CHECK: %r_f32 = tg.mulacc %f32, %f32, %f32 : tensor<4xf32>
+  // GENERIC: %r_f32 = "tg.mulacc"(%f32, %f32, %f32) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %r_f32 = tg.mulacc %f32, %f32, %f32 : tensor<4xf32>
+  // CHECK: %r_f64 = tg.mulacc %f64, %f64, %f64 : tensor<4xf64>
+  // GENERIC: %r_f64 = "tg.mulacc"(%f64, %f64, %f64) : (tensor<4xf64>, tensor<4xf64>, tensor<4xf64>) -> tensor<4xf64>
+  %r_f64 = tg.mulacc %f64, %f64, %f64 : tensor<4xf64>
+  func.return
+}
+
+func.func @shapes(%a: tensor<4x1xf32>, %b: tensor<3xf32>, %c: tensor<f32>) {
+  // CHECK: %x = tg.mulacc %a, %b, %c : (tensor<4x1xf32>, tensor<3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  // GENERIC: %x = "tg.mulacc"(%a, %b, %c) : (tensor<4x1xf32>, tensor<3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  %x = tg.mulacc %a, %b, %c : (tensor<4x1xf32>, tensor<3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  func.return
+}

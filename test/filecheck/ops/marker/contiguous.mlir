@@ -1,0 +1,18 @@
+// RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+// RUN: tg-opt %s --print-op-generic | filecheck %s --match-full-lines --check-prefix=GENERIC
+
+func.func @f(%x: tensor<4xf32>, %m: tensor<4xf32, #tg.place<"CPU", global>>, %s: tensor<4xf32, #tg.place<["A", "B"], axis = 0>>, %d: tensor<?xi8>) {
+  // CHECK: %a = tg.contiguous %x : tensor<4xf32>
+  // GENERIC: %a = "tg.contiguous"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %a = tg.contiguous %x : tensor<4xf32>
+  // CHECK: %b = tg.contiguous %m : tensor<4xf32, #tg.place<"CPU", global>>
+  // GENERIC: %b = "tg.contiguous"(%m) : (tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<4xf32, #tg.place<"CPU", global>>
+  %b = tg.contiguous %m : tensor<4xf32, #tg.place<"CPU", global>>
+  // CHECK: %c = tg.contiguous %s : tensor<4xf32, #tg.place<["A", "B"], axis = 0>>
+  // GENERIC: %c = "tg.contiguous"(%s) : (tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<4xf32, #tg.place<["A", "B"], axis = 0>>
+  %c = tg.contiguous %s : tensor<4xf32, #tg.place<["A", "B"], axis = 0>>
+  // CHECK: %e = tg.contiguous %d : tensor<?xi8>
+  // GENERIC: %e = "tg.contiguous"(%d) : (tensor<?xi8>) -> tensor<?xi8>
+  %e = tg.contiguous %d : tensor<?xi8>
+  func.return
+}

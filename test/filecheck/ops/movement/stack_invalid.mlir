@@ -1,0 +1,43 @@
+// RUN: tg-opt %s --split-input-file --verify-diagnostics
+
+func.func @f(%a: tensor<4xf32>, %b: tensor<5xf32>) {
+  // expected-error@below {{operands have different types: tensor<4xf32> and tensor<5xf32>}}
+  %0 = tg.stack %a, %b : (tensor<4xf32>, tensor<5xf32>) -> tensor<2x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>, %b: tensor<4xf16>) {
+  // expected-error@below {{operands have different types: tensor<4xf32> and tensor<4xf16>}}
+  %0 = tg.stack %a, %b : (tensor<4xf32>, tensor<4xf16>) -> tensor<2x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{stack needs at least one operand}}
+  %0 = "tg.stack"() : () -> tensor<0xf32>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  %n = tg.param 0 : tensor<index>
+  %m = tg.param 1 : tensor<index>
+  %a = tg.param 2 (%n) : tensor<?xf32>
+  %b = tg.param 3 (%m) : tensor<?xf32>
+  // expected-error@below {{operands have different shapes: %n and %m}}
+  %0 = tg.stack %a, %b : (tensor<?xf32>, tensor<?xf32>) -> tensor<2x?xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error@below {{the result type is written as tensor<8xf32>, but the op gives tensor<2x4xf32>}}
+  %0 = tg.stack %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  func.return
+}

@@ -1,0 +1,215 @@
+"""Executables as their users call them: signatures, memory, buffers, threads, errors."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import tgdialect as tg
+
+MEMORY = 'tensor<4xf32, #tg.place<"CPU", global>>'
+
+ADD = """
+func.func @main(%a: tensor<3x4xf32>, %b: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %0 = tg.add %a, %b : tensor<3x4xf32>
+  func.return %0 : tensor<3x4xf32>
+}
+"""
+TWO_RESULTS = """
+func.func @main(%a: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
+  %0 = tg.neg %a : tensor<4xi32>
+  %1 = tg.add %a, %a : tensor<4xi32>
+  func.return %0, %1 : tensor<4xi32>, tensor<4xi32>
+}
+"""
+ACCUMULATE = f"""
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32, #tg.place<"CPU">> {{
+  %state = tg.buffer 0 : {MEMORY}
+  %next = tg.add %state, %x : ({MEMORY}, tensor<4xf32>) -> tensor<4xf32, #tg.place<"CPU">>
+  %s = tg.store %state, %next : {MEMORY}, tensor<4xf32, #tg.place<"CPU">>
+  %new = tg.after %state, %s : ({MEMORY}, !tg.void) -> {MEMORY}
+  %r = tg.neg %new : {MEMORY} -> tensor<4xf32, #tg.place<"CPU">>
+  func.return %r : tensor<4xf32, #tg.place<"CPU">>
+}}
+"""
+IN_PLACE = f"""
+func.func @main(%x: {MEMORY}) {{
+  %f = tg.flip %x [true] : {MEMORY}
+  %s = tg.store %x, %f : {MEMORY}, {MEMORY}
+  func.return
+}}
+"""
+DYNAMIC = """
+func.func @main() -> tensor<?xf32> {
+  %n = tg.param 0 "n" min 1 max 8 : tensor<index>
+  %x = tg.param 1 (%n) : tensor<?xf32>
+  %s = tg.reduce add %x [0] : tensor<?xf32> -> tensor<1xf32>
+  %b = tg.expand %s [%n] : tensor<1xf32> -> tensor<?xf32>
+  %y = tg.div %x, %b : tensor<?xf32>
+  func.return %y : tensor<?xf32>
+}
+"""
+SOFTMAX = """
+func.func @main(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
+  %m = tg.reduce max %x [1] : tensor<64x32xf32> -> tensor<64x1xf32>
+  %d = tg.sub %x, %m : (tensor<64x32xf32>, tensor<64x1xf32>) -> tensor<64x32xf32>
+  %e = tg.exp2 %d : tensor<64x32xf32>
+  %s = tg.reduce add %e [1] : tensor<64x32xf32> -> tensor<64x1xf32>
+  %r = tg.div %e, %s : (tensor<64x32xf32>, tensor<64x1xf32>) -> tensor<64x32xf32>
+  func.return %r : tensor<64x32xf32>
+}
+"""
+
+
+def arrays(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return tuple(rng.standard_normal((2, 3, 4)).astype(np.float32))
+
+
+def test_results_and_signature():
+    a, b = arrays()
+    exe = tg.compile(ADD)
+    assert [str(p) for p in exe.inputs] == ["a: 3x4 float32", "b: 3x4 float32"]
+    assert [p.shape for p in exe.outputs] == [(3, 4)]
+    np.testing.assert_array_equal(exe(a, b), a + b)
+    first, second = tg.compile(TWO_RESULTS)(np.arange(4, dtype=np.int32))
+    np.testing.assert_array_equal(first, [0, -1, -2, -3])
+    np.testing.assert_array_equal(second, [0, 2, 4, 6])
+
+
+@pytest.mark.parametrize("target", ["cpu", "interpreter"])
+def test_inputs_of_any_layout_are_left_alone(target: str):
+    a, b = arrays()
+    strided = np.asfortranarray(a)[::1]
+    reverse = b[::-1, ::-1]
+    strided.flags.writeable = reverse.flags.writeable = False
+    np.testing.assert_array_equal(tg.compile(ADD, target=target)(strided, reverse), a + reverse)
+
+
+def test_out_is_written_and_may_overlap_an_input():
+    a, b = arrays()
+    exe = tg.compile(ADD)
+    out = np.empty_like(a)
+    assert exe(a, b, out=out) is out
+    np.testing.assert_array_equal(out, a + b)
+    expected = a + a[::-1]
+    assert exe(a, a[::-1], out=a) is a
+    np.testing.assert_array_equal(a, expected)
+    strided = np.zeros((3, 8), np.float32)[:, ::2]
+    np.testing.assert_array_equal(exe(b, b, out=strided), b + b)
+
+
+def test_buffers_keep_their_state():
+    exe = tg.compile(ACCUMULATE)
+    x = np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(exe(x), -x)
+    np.testing.assert_array_equal(exe(x), -2 * x)
+    (state,) = exe.buffers.values()
+    np.testing.assert_array_equal(state, 2 * x)
+
+
+def test_memory_is_passed_by_reference():
+    x = np.arange(4, dtype=np.float32)
+    assert tg.compile(IN_PLACE)(x) == ()
+    np.testing.assert_array_equal(x, [3, 2, 1, 0])
+    with pytest.raises(ValueError, match="contiguous"):
+        tg.compile(IN_PLACE)(np.zeros(8, np.float32)[::2])
+
+
+@pytest.mark.parametrize("target", ["cpu", "interpreter"])
+def test_dynamic_shapes(target: str):
+    exe = tg.compile(DYNAMIC, target=target)
+    for n in (1, 3, 8):
+        x = np.arange(1, n + 1, dtype=np.float32)
+        np.testing.assert_allclose(exe(n, x), x / x.sum(), rtol=1e-6)
+
+
+def test_calls_on_several_threads_do_not_share_scratch_memory():
+    exe = tg.compile(SOFTMAX)
+    inputs = [np.random.default_rng(i).normal(size=(64, 32)).astype(np.float32) for i in range(32)]
+    alone = [exe(x) for x in inputs]
+    with ThreadPoolExecutor(4) as pool:
+        for expected, actual in zip(alone, pool.map(exe, inputs * 4), strict=False):
+            np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "call", "error", "message"),
+    [
+        (ADD, lambda exe, a, b: exe(a), ValueError, "expected 2 inputs"),
+        (ADD, lambda exe, a, b: exe(a, b.astype(np.float64)), TypeError, "b is float32"),
+        (ADD, lambda exe, a, b: exe(a, b[:2]), ValueError, "shape"),
+        (ADD, lambda exe, a, b: exe(a, b, out=a[:2]), ValueError, "shape"),
+        (ADD, lambda exe, a, b: exe(a, b, out=a.astype(int)), TypeError, "out"),
+        (ADD, lambda exe, a, b: exe(a, b, out=[a, b]), ValueError, "2 arrays for 1"),
+        (DYNAMIC, lambda exe, a, b: exe(9, a[0]), ValueError, "outside"),
+        (DYNAMIC, lambda exe, a, b: exe(3, a[0]), ValueError, "shape"),
+        (DYNAMIC, lambda exe, a, b: exe(4.0, a[0]), TypeError, "integer"),
+    ],
+)
+def test_arguments_that_do_not_fit(source: str, call, error: type[Exception], message: str):
+    a, b = arrays()
+    with pytest.raises(error, match=message):
+        call(tg.compile(source), a, b)
+
+
+def test_read_only_out():
+    a, b = arrays()
+    out = np.empty_like(a)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        tg.compile(ADD)(a, b, out=out)
+
+
+@pytest.mark.parametrize("op", ["tg.custom", "tg.ins", "tg.binary"])
+@pytest.mark.parametrize("target", ["cpu", "interpreter"])
+def test_foreign_code_is_refused(op: str, target: str):
+    body = {
+        "tg.custom": '%1 = tg.custom "f({0})"(%a) : tensor<4xui8>',
+        "tg.ins": '%1 = tg.ins "cpu.rdtsc"(%a) : tensor<4xui8>',
+        "tg.binary": '%1 = tg.binary "7f454c46" : tensor<4xui8>',
+    }[op]
+    source = f"""
+    func.func @main(%a: tensor<4xui8>) -> tensor<4xui8> {{
+      {body}
+      func.return %1 : tensor<4xui8>
+    }}
+    """.replace('"cpu.rdtsc"', '"amd.v_nop"')
+    with pytest.raises(Exception, match=op):
+        tg.compile(source, target=target)(np.zeros(4, np.uint8))
+
+
+def test_binary_runs_when_it_is_allowed():
+    source = """
+    func.func @main() -> tensor<4xui8> {
+      %0 = tg.binary "7f454c46" : tensor<4xui8>
+      func.return %0 : tensor<4xui8>
+    }
+    """
+    for target in ("cpu", "interpreter"):
+        result = tg.compile(source, target=target, allow_custom=True)()
+        np.testing.assert_array_equal(result, [0x7F, 0x45, 0x4C, 0x46])
+
+
+def test_errors_have_a_place(tmp_path):
+    path = tmp_path / "wrong.mlir"
+    path.write_text(ADD.replace("tg.add %a, %b : tensor<3x4xf32>", "tg.sqrt %a : tensor<3xf32>"))
+    with pytest.raises(tg.CompilationError, match=r"wrong\.mlir:3:\d+: error"):
+        tg.compile(path)
+    with pytest.raises(tg.CompilationError, match="no function @other"):
+        tg.compile(ADD, entry="other")
+    with pytest.raises(tg.CompilationError, match="cannot open"):
+        tg.compile(tmp_path / "nothing.mlir")
+    with pytest.raises(ValueError, match="there is no target 'gpu'"):
+        tg.compile(ADD, target="gpu")
+
+
+def test_the_module_of_the_caller_is_left_as_it_is():
+    from tgdialect.runtime.compiler import load_module
+
+    module = load_module(ADD)
+    before = str(module)
+    tg.compile(module)
+    assert str(module) == before

@@ -1,0 +1,48 @@
+"""The ops of a graph that count, and the RANGEs whose loops they are in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.ir import Block, Operation
+
+from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp, ranges_after
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ParamOp
+
+Ranges = frozenset[RangeOp]
+
+_NONE: Ranges = frozenset()
+_CHANGES_RANGES = frozenset({RangeOp, EndOp, ReduceOp})
+
+
+def needed_ops(block: Block) -> list[Operation]:
+    """The ops that the SINK of a block needs, and its PARAMs, in the block's order."""
+    ops = list(block.ops)
+    stack = [op for op in ops if type(op) in (ParamOp, SinkOp)]
+    needed: set[object] = set(stack)
+    while stack:
+        for operand in stack.pop().operands:
+            owner = operand.owner
+            if owner not in needed and type(owner) is not Block:
+                needed.add(owner)
+                stack.append(cast(Operation, owner))
+    return [op for op in ops if op in needed]
+
+
+def closed_ranges(op: EndOp | ReduceOp) -> list[RangeOp]:
+    """The RANGE ops that an END or REDUCE closes, in its order."""
+    return [value.owner for value in op.ranges if isinstance(value.owner, RangeOp)]
+
+
+def open_ranges(ops: Sequence[Operation]) -> dict[Operation, Ranges]:
+    """The RANGEs whose loops the result of each op is in; ops come in topological order."""
+    known: dict[object, Ranges] = {}
+    for op in ops:
+        sources = {known.get(operand.owner, _NONE) for operand in op.operands}
+        if len(sources) > 1 or type(op) in _CHANGES_RANGES:
+            known[op] = ranges_after(op, list(sources))
+        else:
+            known[op] = sources.pop() if sources else _NONE
+    return cast(dict[Operation, Ranges], known)
