@@ -16,7 +16,7 @@ Frontend = Callable[[Context, SourceFile], ModuleOp]
 
 # Imported when they are used, as everything in a universe is: start-up time.
 def _llvm_dialect() -> Dialect:
-    from tgdialect.backends.llvm_dialect import LLVM_WITH_GAPS
+    from tgdialect.llvm_dialect import LLVM_WITH_GAPS
 
     return LLVM_WITH_GAPS
 

@@ -71,13 +71,19 @@ def signature(entry: Operation) -> list[Parameter]:
         params = parameters(block)
     except VerifyException as e:
         raise InterpretationError(str(e)) from e
+    first = len(result)
     for param in params:
         dims: list[int | None] = []
         for operand in param.dims:
             owner = operand.owner
             slot = owner.properties.get("slot") if isinstance(owner, Operation) else None
-            dims.append(None if slot is None else len(result) + cast(Any, slot).data)
-        result.append(Parameter(f"parameter {param.slot.data}", tensor(param.result), {}, dims))
+            dims.append(None if slot is None else first + cast(Any, slot).data)
+        bounds = {"tg.min": param.min, "tg.max": param.max}
+        attributes: dict[str, Attribute] = {
+            name: IntegerAttr(bound.data, 64) for name, bound in bounds.items() if bound is not None
+        }
+        label = f"parameter {param.slot.data}"
+        result.append(Parameter(label, tensor(param.result), attributes, dims))
     return result
 
 

@@ -36,6 +36,20 @@ def is_tensor(type: Attribute) -> TypeGuard[TensorType[Attribute]]:
     return isinstance(type, TensorType)
 
 
+def _checked(
+    attribute: type[ParametrizedAttribute],
+    parameters: Sequence[Attribute],
+    parser: AttrParser,
+    position: int,
+) -> Sequence[Attribute]:
+    """Parsed parameters; where they break the attribute's rules, the error is at `position`."""
+    try:
+        attribute.new(parameters)
+    except VerifyException as e:
+        parser.raise_error(str(e), at_position=position, end_position=parser.pos)
+    return parameters
+
+
 class AddrSpace(StrEnum):
     """Which memory a buffer is in."""
 
@@ -121,6 +135,7 @@ class PlaceAttr(ParametrizedAttribute):
         device: Attribute = NoneAttr()
         addrspace: Attribute = NoneAttr()
         axis: Attribute = NoneAttr()
+        position = parser.pos
         with parser.in_angle_brackets():
             more = True
             if (name := parser.parse_optional_str_literal()) is not None:
@@ -140,7 +155,7 @@ class PlaceAttr(ParametrizedAttribute):
                 parser.parse_keyword("axis", " (a device, global, local, reg or axis = N)")
                 parser.parse_punctuation("=")
                 axis = IntAttr(parser.parse_integer(allow_boolean=False))
-        return (device, addrspace, axis)
+        return _checked(cls, (device, addrspace, axis), parser, position)
 
 
 @irdl_attr_definition
@@ -167,9 +182,9 @@ class TupleType(ParametrizedAttribute, TypeAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return (
-            ArrayAttr(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parser.parse_type)),
-        )
+        position = parser.pos
+        types = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parser.parse_type)
+        return _checked(cls, (ArrayAttr(types),), parser, position)
 
     def verify(self) -> None:
         for type in self.types:
@@ -279,12 +294,14 @@ class OptAttr(ParametrizedAttribute):
             keyword = parser.parse_optional_identifier()
             return None if keyword is None else StringAttr(keyword)
 
+        position = parser.pos
         with parser.in_angle_brackets():
             op = parser.parse_str_enum(OptOp)
             arguments = parser.parse_optional_undelimited_comma_separated_list(
                 argument, lambda: parser.expect(argument, "integer or keyword expected")
             )
-        return (StringAttr(op.value), ArrayAttr(arguments or ()))
+        parameters = StringAttr(op.value), ArrayAttr(arguments or ())
+        return _checked(cls, parameters, parser, position)
 
 
 _FACTOR = r"[1-9]\d*"
@@ -376,6 +393,7 @@ class WmmaAttr(ParametrizedAttribute):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         threads = 1
         layouts: list[list[str]] = [[], [], []]
+        position = parser.pos
         with parser.in_angle_brackets():
             dims = [parser.parse_shape_dimension(allow_dynamic=False)]
             for _ in range(2):
@@ -392,8 +410,9 @@ class WmmaAttr(ParametrizedAttribute):
                     layouts[i] = parser.parse_comma_separated_list(
                         parser.Delimiter.SQUARE, parser.parse_str_literal
                     )
-        return (
+        parameters = (
             ArrayAttr(IntAttr(d) for d in dims),
             IntAttr(threads),
             *(ArrayAttr(StringAttr(bit) for bit in layout) for layout in layouts),
         )
+        return _checked(cls, parameters, parser, position)

@@ -270,7 +270,7 @@ class IndexOp(MovementOp):
 
 @op_definition
 class StackOp(MovementOp):
-    """STACK (T0, T1, ...): join along a new leading axis. All types are equal.
+    """STACK (T0, T1, ...): join along a new leading axis. All shapes and dtypes match.
 
     `%2 = tg.stack %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>`
     """
@@ -285,9 +285,9 @@ class StackOp(MovementOp):
         self.infer(sources)
 
     def verify_rule(self) -> None:
-        types = [v.type for v in self.sources]
+        types = [tensor(v) for v in self.sources]
         for type in types[1:]:
-            if type != types[0]:
+            if (type.element_type, type.shape) != (types[0].element_type, types[0].shape):
                 raise VerifyException(f"operands have different types: {types[0]} and {type}")
 
 

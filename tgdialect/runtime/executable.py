@@ -150,9 +150,7 @@ class Executable:
 
     def _shape(self, parameter: Parameter, values: Sequence[Any]) -> tuple[int, ...]:
         dynamic = iter(parameter.dims)
-        return tuple(
-            values[next(dynamic)] if d == DYNAMIC_INDEX else d for d in parameter.shape
-        )
+        return tuple(values[next(dynamic)] if d == DYNAMIC_INDEX else d for d in parameter.shape)
 
     def _outputs(self, values: Sequence[Any], out: Array | Sequence[Array] | None) -> list[Array]:
         """The memory that results are computed in: the caller's where that is safe."""
@@ -169,9 +167,9 @@ class Executable:
                 raise TypeError(f"out for {parameter}: got {array.dtype}")
             if not array.flags.writeable:
                 raise ValueError(f"out for {parameter} is read-only")
-            others = [*(v for v in values if isinstance(v, np.ndarray)), *result]
+            inputs = [cast(Array, v) for v in values if isinstance(v, np.ndarray)]
             direct = array.flags.c_contiguous and not any(
-                np.may_share_memory(array, other) for other in others
+                np.may_share_memory(array, other) for other in (*inputs, *result)
             )
             result.append(array if direct else np.empty(shape, parameter.dtype))
         return result
@@ -272,5 +270,3 @@ def entry_function(module: ModuleOp, name: str) -> FuncOp:
         there_are = ", ".join(functions) or "none"
         raise PassFailedException(f"there is no function @{name}; there are: {there_are}")
     return functions[name]
-
-

@@ -14,7 +14,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import LLVMTranslationException
 
 from tgdialect.backends.llvm_cpu import AsmTarget, CpuTarget
-from tgdialect.backends.llvm_dialect import LLVM_WITH_GAPS
+from tgdialect.llvm_dialect import LLVM_WITH_GAPS
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.runtime.jit import load
 
@@ -386,7 +386,7 @@ def test_unknown_triple():
 def test_the_tools_do_not_load_llvm_for_the_dialect():
     """`tg-opt` starts without llvmlite and NumPy: they cost more than the rest of it."""
     program = (
-        "import sys, tgdialect.backends.llvm_dialect, tgdialect.backends.llvm_ir\n"
+        "import sys, tgdialect.llvm_dialect, tgdialect.backends.llvm_ir\n"
         "print([name for name in ('llvmlite', 'numpy') if name in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", program], text=True, capture_output=True)

@@ -105,7 +105,7 @@ def test_pad_and_shrink(inner: tuple[int, ...], data: st.DataObject):
     offsets = [before for before, _ in widths]
     outer = [before + d + after for d, (before, after) in zip(inner, widths, strict=True)]
     if any(min(width) < 0 for width in widths) or min(outer, default=0) < 0:
-        with pytest.raises(VerifyException, match="negative|exceeds"):
+        with pytest.raises(VerifyException, match=r"negative|exceeds"):
             PadOp(param(inner), offsets, outer)
         return
     padded = np.pad(np.zeros(inner), widths) if inner else np.zeros(())
@@ -201,7 +201,7 @@ def dynamic(*dims) -> ParamOp:
 
 @given(EXPRESSIONS, EXPRESSIONS)
 def test_dynamic_extents_are_equal_where_the_polynomials_are(a, b):
-    """Two polynomials of degree at most 6 in two variables that agree on a grid of 9x9 are equal."""
+    """Polynomials of degree at most 6 in two variables that agree on a 9x9 grid are equal."""
     equal = all(evaluate(a, n, m) == evaluate(b, n, m) for n in range(9) for m in range(9))
     x, y = dynamic(build(a)), dynamic(build(b))
     if equal:

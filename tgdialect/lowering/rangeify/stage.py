@@ -16,6 +16,7 @@ from tgdialect.analysis.fusion import realised_values
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised, memory_leaf
 from tgdialect.lowering.rangeify.schedule import Task, schedule, written_arguments
+from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID, AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp, KernelOp
@@ -108,14 +109,10 @@ class _Rangeifier:
         effect = builder.store(where, cell, gate)
         return self.call(builder, builder.finish(self.next_name(), [effect], index), [leaf])
 
-    def is_output(self, leaf: SSAValue) -> bool:
+    @staticmethod
+    def is_output(leaf: SSAValue) -> bool:
         """Whether memory is a result of the function: it holds 0 where that is invalid."""
-        attributes = self.function.arg_attrs
-        return (
-            attributes is not None
-            and isinstance(leaf, BlockArgument)
-            and "tg.output" in attributes.data[leaf.index].data
-        )
+        return isinstance(leaf, BlockArgument) and "tg.output" in argument_attributes(leaf)
 
     def store_through_copy(self, op: StoreOp) -> SSAValue:
         """A STORE whose value reads other cells of the buffer: they must all be read first."""

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.backends.llvm_dialect import FTruncOp, MaximumOp, SMaxOp, UMaxOp
+from tgdialect.llvm_dialect import FTruncOp, MaximumOp, SMaxOp, UMaxOp
 from tgdialect.lowering.render.conversion import bitcast, convert
 from tgdialect.lowering.render.division import floor_divide, modulo
 from tgdialect.lowering.render.emitter import Emitter

@@ -8,7 +8,7 @@ from xdsl.dialects import llvm
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.backends.llvm_dialect import UIToFPOp
+from tgdialect.llvm_dialect import UIToFPOp
 from tgdialect.lowering.render.emitter import Emitter
 from tgdialect.lowering.render.types import register_type
 from tgdialect.ops.dtypes import DType, Kind

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from tgdialect.backends.llvm_dialect import FCmpOp, LoadOp, MemsetOp, SelectOp, StoreOp
+from tgdialect.llvm_dialect import FCmpOp, LoadOp, MemsetOp, SelectOp, StoreOp
 from tgdialect.lowering.render.types import POINTER, number_literal
 
 NO_FLAGS = llvm.FastMathAttr(None)

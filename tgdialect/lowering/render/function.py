@@ -12,8 +12,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.backends.llvm_dialect import AtomicRMWOp
 from tgdialect.diagnostics import locate
+from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.lowering.render.arithmetic import ELEMENTWISE, compute
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.emitter import Emitter

@@ -40,13 +40,13 @@ _FEATURES: dict[str, dict[str, frozenset[str]]] = {
 
 
 def target_ops(target: str, features: Collection[str] = ()) -> TargetOps:
-    """The table of a target with these features, which are in LLVM's spelling.
+    """The table of a target with these features, in LLVM's spelling, with or without the `+`.
 
     Features that change nothing here are ignored. Raises PassFailedException for an unknown target.
     """
     if (ops := TARGETS.get(target)) is None:
         raise PassFailedException(f"{target!r} is not one of the targets: {', '.join(TARGETS)}")
     for feature in features:
-        for name, more in _FEATURES.get(feature, {}).items():
+        for name, more in _FEATURES.get(feature.removeprefix("+"), {}).items():
             ops = replace(ops, **{name: getattr(ops, name) | more})
     return ops

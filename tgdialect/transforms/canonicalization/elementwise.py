@@ -10,6 +10,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops.dtypes import DType, round_to
 from tgdialect.ops.elementwise import CastOp
+from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.simplify.identities import IDENTITIES
@@ -25,6 +26,11 @@ from tgdialect.transforms.simplify.matching import (
 from tgdialect.transforms.simplify.terms import COMMUTATIVE
 
 RULES = RuleIndex(IDENTITIES)
+
+
+def keeps_loops(old: SSAValue, new: SSAValue) -> bool:
+    """Whether `new` depends on every RANGE that `old` does."""
+    return dependent_ranges(old) <= dependent_ranges(new)
 
 
 class NewOps:
@@ -59,7 +65,11 @@ class NewOps:
 
 
 class ApplyIdentities(RewritePattern):
-    """The rules that hold without knowing intervals."""
+    """The rules that hold without knowing intervals.
+
+    An END or REDUCE needs what it closes to be in its loops, so no RANGE is lost here; what becomes
+    of the loop then is for `tg-simplify`.
+    """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         validity = Validity()
@@ -71,7 +81,7 @@ class ApplyIdentities(RewritePattern):
             inner = operand_dtype(op, binding)
             value = build(rule.result, tensor(result).element_type, inner, binding, new)
             repeated = [] if value.type == result.type else new.repeated(value, result.type)
-            if repeated is not None:
+            if repeated is not None and keeps_loops(result, value):
                 rewriter.replace(op, new.ops, (repeated[-1].results[0] if repeated else value,))
                 return
             new.drop()

@@ -5,10 +5,8 @@ Where a value is sharded, two reshapes may place the shard boundary where one ca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tgdialect.analysis.validity import Validity
@@ -25,6 +23,7 @@ from tgdialect.ops.movement import (
     ShrinkOp,
     StackOp,
 )
+from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import (
     Dim,
     Shape,
@@ -232,12 +231,9 @@ class IndexOfStack(RewritePattern):
         index = constant_attribute(op.indices[0])
         if not isinstance(index, IntegerAttr) or not 0 <= index.value.data < len(stack.sources):
             return
-        self._select(op, stack.sources[index.value.data], op.indices[1:], rewriter)
-
-    @staticmethod
-    def _select(
-        op: IndexOp, source: SSAValue, indices: Sequence[SSAValue], rewriter: PatternRewriter
-    ) -> None:
+        source, indices = stack.sources[index.value.data], op.indices[1:]
+        if not dependent_ranges(stack.result) <= dependent_ranges(source):
+            return  # an END or REDUCE may need those of the other sources
         if indices:
             _replace(op, IndexOp(source, indices), rewriter)
         elif source.type == op.result.type:

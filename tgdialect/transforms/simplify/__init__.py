@@ -4,7 +4,7 @@
   and `matching.py` applies one;
 * `linear.py` is the normal form of sums, with which `sums.py`, `division.py` and `comparison.py`
   rewrite;
-* `engine.py` walks a block and numbers its values;
+* `engine.py` walks a block and numbers its values, `loops.py` sees to it that loops stay loops;
 * every rule and theorem is proven in `test/unit/transforms/test_simplify_proofs.py`.
 """
 
@@ -21,6 +21,7 @@ from tgdialect.transforms.simplify.comparison import simplify_comparison
 from tgdialect.transforms.simplify.division import simplify_division
 from tgdialect.transforms.simplify.engine import Engine, Handler
 from tgdialect.transforms.simplify.peepholes import simplify_cast, simplify_load
+from tgdialect.transforms.simplify.reductions import simplify_reduction
 from tgdialect.transforms.simplify.sums import simplify_sum
 
 HANDLERS: dict[str, Handler] = {
@@ -39,6 +40,7 @@ HANDLERS: dict[str, Handler] = {
     "tg.cmpeq": simplify_comparison,
     "tg.cast": simplify_cast,
     "tg.load": simplify_load,
+    "tg.reduce": simplify_reduction,
 }
 """What is done to an op that no rule of the tables rewrites."""
 

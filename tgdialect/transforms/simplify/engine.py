@@ -20,11 +20,13 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.ops.dtypes import DTYPES, DType, Kind, number_attribute, wrap_to
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.ordering import EndOp
 from tgdialect.ops.properties import dtype_of, number, tensor
 from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.linear import Linear
+from tgdialect.transforms.simplify.loops import Loops, repair_end
 from tgdialect.transforms.simplify.matching import (
     OPS,
     RuleIndex,
@@ -62,6 +64,7 @@ class Engine:
         """The additions and multiplications between a sum and its atoms, as it is written."""
         self._order: dict[SSAValue, tuple[int, int]] = {}
         """Where a value stands in sums: its latest leaf, then when it was met itself."""
+        self.loops = Loops()
         self._values: dict[Hashable, SSAValue] = {}
         self.sums: dict[Hashable, SSAValue] = {}
         self._anchor: Operation | None = None
@@ -74,6 +77,7 @@ class Engine:
         """Simplify the ops of one block, not of the regions inside it. Whether anything changed."""
         self._values.clear()
         self.sums.clear()
+        self.loops = Loops.of(block, self.min_max, self.validity)
         self._changed = False
         for op in tuple(block.ops):
             self._anchor = op
@@ -91,15 +95,18 @@ class Engine:
         if op.name == StoreOp.name:
             self._drop_true_gate(op)
             return None
+        if op.name == EndOp.name:
+            assert isinstance(op, EndOp)
+            self._changed |= repair_end(op, self.loops, self.min_max)
+            return None
         if op.regions or len(op.results) != 1 or not _is_repeatable(op):
             return None
         if op.name in COMMUTATIVE and is_constant(op.operands[0]):
             self._move_constant_right(op)
         result = op.results[0]
         new = self._replacement(op) if self._depth < MAX_DEPTH else None
-        if new is None:
-            key = _key(op)
-            new = self._values.setdefault(key, result)
+        if new is None or not self.loops.keeps(result, new):
+            new = self._values.setdefault(_key(op), result)
         if new is result:
             return result
         self._changed = True

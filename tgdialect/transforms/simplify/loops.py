@@ -1,7 +1,7 @@
 """What simplification must not lose: the loops that an END or REDUCE closes.
 
-An op is in the loop of a RANGE because it depends on it. A rewrite like `(4i + j) mod 4 = j` may take
-the last use of `i` out of a loop's body, so this says afterwards what the loop is then:
+An op is in the loop of a RANGE because it depends on it. A rewrite like `(4i + j) mod 4 = j` may
+take the last use of `i` out of a loop's body, so this says afterwards what the loop is then:
 
 * a loop of one iteration goes;
 * a STORE stays in its loop, by an AFTER that waits for the RANGE;
@@ -20,14 +20,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import Ranges, closed_ranges, open_ranges
-from tgdialect.ops.attributes import VOID, ReduceKind
+from tgdialect.analysis.validity import Validity
+from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.dtypes import F32, INDEX
-from tgdialect.ops.elementwise import CastOp, MulOp
+from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, ranges_after
-from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.properties import dtype_of, integers
 from tgdialect.ops.reduce import ReduceOp
 
 MAX_POWER = 1024
@@ -43,16 +43,20 @@ class Loops:
     _known: dict[SSAValue, Ranges] = field(default_factory=dict[SSAValue, Ranges])
 
     @staticmethod
-    def of(block: Block, min_max: MinMax) -> Loops:
+    def of(block: Block, min_max: MinMax, validity: Validity) -> Loops:
         """The loops of a block, those pinned that cannot do without their range."""
         ops = list(block.ops)
-        closing = [op for op in ops if isinstance(op, EndOp) or _is_loop(op)]
-        if not closing:
+        if not any(op.name == EndOp.name or op.name == ReduceOp.name for op in ops):
             return Loops()
         pinned: set[RangeOp] = set()
-        for op in closing:
+        for op in ops:
             if isinstance(op, ReduceOp):
-                pinned.update(r for r in closed_ranges(op) if not _is_foldable(op, r, min_max))
+                same = op.source.type == op.result.type and validity[op.source]
+                for range in closed_ranges(op):
+                    if not _is_foldable(op, trips(range, min_max)) or not (
+                        same or integers(op, "axes")
+                    ):
+                        pinned.add(range)
             elif isinstance(op, EndOp) and any(effect is None for effect in _effects(op)):
                 pinned.update(closed_ranges(op))
         return Loops(open_ranges(ops), frozenset(pinned))
@@ -83,12 +87,20 @@ class Loops:
         return not self.pinned or not (self.open(old) & self.pinned) - self.open(new)
 
 
-def _is_loop(op: Operation) -> bool:
-    return isinstance(op, ReduceOp) and bool(op.ranges)
+def _is_foldable(op: ReduceOp, times: Interval) -> bool:
+    """Whether a REDUCE of `times` equal values can be said without a loop; none is the identity."""
+    if times == ONCE:
+        return True
+    dtype, kind = dtype_of(op.result), op.kind.data
+    if times.lo < 1 or kind is ReduceKind.MAX or dtype.is_bool:
+        return times.lo >= 1
+    if dtype.is_float and op.ordered is not None:
+        return False
+    return kind is ReduceKind.ADD or (times.is_constant and times.hi <= MAX_POWER)
 
 
 def _effects(end: EndOp) -> Iterator[StoreOp | AtomicAddOp | None]:
-    """The stores that an END's loops are for; None for an effect that an AFTER cannot hold there."""
+    """The stores that an END's loops are for; None for an effect that no AFTER can hold there."""
     stack = [end.body]
     while stack:
         value = stack.pop()
@@ -101,23 +113,53 @@ def _effects(end: EndOp) -> Iterator[StoreOp | AtomicAddOp | None]:
             yield op if isinstance(op, StoreOp | AtomicAddOp) else None
 
 
+def trips(range: SSAValue | RangeOp, min_max: MinMax) -> Interval:
+    """How many iterations a loop has."""
+    op = range if isinstance(range, RangeOp) else range.owner
+    assert isinstance(op, RangeOp)
+    return min_max[op.bound]
+
+
+ONCE = Interval(1, 1)
+
+
 # -- END -----------------------------------------------------------------------------------------
 
 
-def simplify_end(loops: Loops, min_max: MinMax, op: Operation) -> bool:
-    """Repair an END whose body lost a range. Whether anything changed."""
-    assert isinstance(op, EndOp)
+def repair_end(op: EndOp, loops: Loops, min_max: MinMax) -> bool:
+    """Give an END whose body is in fewer loops than it closes its loops again, or fewer to close.
+
+    Whether anything changed.
+    """
     lost = [v for v in op.ranges if v.owner not in loops.open(op.body)]
     if not lost:
         return False
-    kept = [v for v in op.ranges if v not in lost or min_max[_bound(v)].lo != min_max[_bound(v)].hi or min_max[_bound(v)].lo != 1]
-    for value in lost:
-        if value in kept:
-            _hold(loops, op, value)
-    if kept:
-        op.operands = (op.body, *kept)
+    needed = [v for v in lost if trips(v, min_max) != ONCE]
+    for effect in _effects(op):
+        assert effect is not None, "the ranges of this END were pinned"
+        held = [v for v in needed if v.owner in loops.before[effect]]
+        if held:
+            _hold(effect, held)
+    closed = [v for v in op.ranges if v not in lost or v in needed]
+    if closed:
+        op.operands = (op.body, *closed)
     else:
         op.result.replace_all_uses_with(op.body)
         Rewriter.erase_op(op)
     loops.forget()
     return True
+
+
+def _hold(effect: StoreOp | AtomicAddOp, ranges: Sequence[SSAValue]) -> None:
+    """Have what is written wait for ranges, which keeps the effect in their loops."""
+    location = effect.operands[0]
+    index = location.owner
+    if isinstance(index, IndexOp):
+        after = AfterOp(index.source, ranges)
+        new = [after, IndexOp(after, index.indices)]
+    else:
+        new = [AfterOp(location, ranges)]
+    for op in new:
+        op.location = effect.location
+        Rewriter.insert_op(op, InsertPoint.before(effect))
+    effect.operands[0] = new[-1].result

@@ -37,7 +37,7 @@ tg.kernel @gates {
   %l3 = tg.index %x[%down] : (tensor<4xf32, #g>, !i) -> tensor<f32, #g>
   %v3 = tg.load %l3 alt %v0 gate %both : tensor<f32, #g>, tensor<f32>, tensor<i1> -> tensor<f32>
 
-  // The gate that is there proves one side of two.
+  // The gate that is there proves one side of two: out of bounds is 0, and gated off is `alt`.
   %v4 = tg.load %l3 alt %v0 gate %low : tensor<f32, #g>, tensor<f32>, tensor<i1> -> tensor<f32>
 
   %t0 = tg.add %v0, %v1 : tensor<f32>
@@ -60,22 +60,22 @@ tg.kernel @gates {
 // CHECK-NEXT:   %c8 = tg.const 8 : tensor<index>
 // CHECK-NEXT:   %i = tg.range 0 loop to %c8 : tensor<index>
 // CHECK-NEXT:   %half = tg.idiv %i, %c2 : tensor<index>
-// CHECK-NEXT:   %0 = tg.index %x[%half] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
-// CHECK-NEXT:   %v0 = tg.load %0 : tensor<f32, #tg.place<global>> -> tensor<f32>
-// CHECK-NEXT:   %1 = tg.index %x[%i] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+// CHECK-NEXT:   %0 = tg.const 0.000000e+00 : tensor<f32>
+// CHECK-NEXT:   %1 = tg.index %x[%half] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+// CHECK-NEXT:   %v0 = tg.load %1 : tensor<f32, #tg.place<global>> -> tensor<f32>
 // CHECK-NEXT:   %2 = tg.const 4 : tensor<index>
 // CHECK-NEXT:   %3 = tg.cmplt %i, %2 : (tensor<index>, tensor<index>) -> tensor<i1>
-// CHECK-NEXT:   %4 = tg.const 0.000000e+00 : tensor<f32>
-// CHECK-NEXT:   %v1 = tg.load %1 alt %4 gate %3 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
+// CHECK-NEXT:   %4 = tg.index %x[%i] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+// CHECK-NEXT:   %v1 = tg.load %4 alt %0 gate %3 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
 // CHECK-NEXT:   %5 = tg.index %p[%i] : (tensor<8xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
 // CHECK-NEXT:   %any = tg.load %5 : tensor<i32, #tg.place<global>> -> tensor<i32>
 // CHECK-NEXT:   %6 = tg.cast %any to index : tensor<i32> -> tensor<index>
-// CHECK-NEXT:   %7 = tg.index %x[%6] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
-// CHECK-NEXT:   %8 = tg.const 0 : tensor<index>
-// CHECK-NEXT:   %9 = tg.cmpge %6, %8 : (tensor<index>, tensor<index>) -> tensor<i1>
-// CHECK-NEXT:   %10 = tg.cmplt %6, %2 : (tensor<index>, tensor<index>) -> tensor<i1>
-// CHECK-NEXT:   %11 = tg.and %9, %10 : tensor<i1>
-// CHECK-NEXT:   %v2 = tg.load %7 alt %4 gate %11 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
+// CHECK-NEXT:   %7 = tg.const 0 : tensor<index>
+// CHECK-NEXT:   %8 = tg.cmpge %6, %7 : (tensor<index>, tensor<index>) -> tensor<i1>
+// CHECK-NEXT:   %9 = tg.cmplt %6, %2 : (tensor<index>, tensor<index>) -> tensor<i1>
+// CHECK-NEXT:   %10 = tg.and %8, %9 : tensor<i1>
+// CHECK-NEXT:   %11 = tg.index %x[%6] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+// CHECK-NEXT:   %v2 = tg.load %11 alt %0 gate %10 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
 // CHECK-NEXT:   %down = tg.sub %i, %c1 : tensor<index>
 // CHECK-NEXT:   %low = tg.cmpge %i, %c1 : (tensor<index>, tensor<index>) -> tensor<i1>
 // CHECK-NEXT:   %high = tg.cmplt %i, %c5 : (tensor<index>, tensor<index>) -> tensor<i1>
@@ -84,16 +84,17 @@ tg.kernel @gates {
 // CHECK-NEXT:   %v3 = tg.load %12 alt %v0 gate %both : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
 // CHECK-NEXT:   %13 = tg.cmplt %down, %2 : (tensor<index>, tensor<index>) -> tensor<i1>
 // CHECK-NEXT:   %14 = tg.and %low, %13 : tensor<i1>
-// CHECK-NEXT:   %v4 = tg.load %12 alt %v0 gate %14 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
+// CHECK-NEXT:   %15 = tg.load %12 alt %0 gate %14 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
+// CHECK-NEXT:   %v4 = tg.where %low, %15, %v0 : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
 // CHECK-NEXT:   %t0 = tg.add %v0, %v1 : tensor<f32>
 // CHECK-NEXT:   %t1 = tg.add %t0, %v2 : tensor<f32>
 // CHECK-NEXT:   %t2 = tg.add %t1, %v3 : tensor<f32>
 // CHECK-NEXT:   %t3 = tg.add %t2, %v4 : tensor<f32>
-// CHECK-NEXT:   %15 = tg.cmpge %down, %8 : (tensor<index>, tensor<index>) -> tensor<i1>
-// CHECK-NEXT:   %16 = tg.index %o[%down] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
-// CHECK-NEXT:   %s = tg.store %16, %t3 gate %15 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1>
+// CHECK-NEXT:   %16 = tg.cmpge %down, %7 : (tensor<index>, tensor<index>) -> tensor<i1>
+// CHECK-NEXT:   %17 = tg.index %o[%down] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+// CHECK-NEXT:   %s = tg.store %17, %t3 gate %16 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1>
 // CHECK-NEXT:   %e = tg.end %s over %i : !tg.void
-// CHECK-NEXT:   %17 = tg.sink %e : !tg.void
+// CHECK-NEXT:   %18 = tg.sink %e : !tg.void
 // CHECK-NEXT: }
 
 // An atomic add has no gate: where its index is out of bounds it adds -0 to the first cell.

@@ -155,3 +155,20 @@ func.func @memory(%x: tensor<f32, #tg.place<"CPU", global>>) -> (tensor<f32, #tg
   %1 = tg.mul %x, %c1 : (tensor<f32, #tg.place<"CPU", global>>, tensor<f32>) -> tensor<f32, #tg.place<"CPU">>
   return %0, %1 : tensor<f32, #tg.place<"CPU">>, tensor<f32, #tg.place<"CPU">>
 }
+
+// An END needs the range that i * 0 depends on.
+// CHECK-LABEL: tg.kernel @loops
+// CHECK: tg.mul %i, %c0
+// CHECK: tg.end
+tg.kernel @loops {
+  %o = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %c0 = tg.const 0 : tensor<index>
+  %c4 = tg.const 4 : tensor<index>
+  %v = tg.const 1.0 : tensor<f32>
+  %i = tg.range 0 loop to %c4 : tensor<index>
+  %0 = tg.mul %i, %c0 : tensor<index>
+  %1 = tg.index %o[%0] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %2 = tg.store %1, %v : tensor<f32, #tg.place<global>>, tensor<f32>
+  %3 = tg.end %2 over %i : !tg.void
+  %4 = tg.sink %3 : !tg.void
+}

@@ -26,7 +26,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.backends.llvm_dialect.assembly import (
+from tgdialect.llvm_dialect.assembly import (
     ATOMIC_ORDERING_BY_KEYWORD,
     ATOMIC_ORDERINGS,
     move_to_properties,

@@ -13,10 +13,10 @@ from xdsl.dialects.llvm import LLVM, LLVMPointerType
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tgdialect.backends import llvm_dialect
-from tgdialect.backends.llvm_dialect import LLVM_WITH_GAPS, REPLACED
+from tgdialect import llvm_dialect
+from tgdialect.llvm_dialect import LLVM_WITH_GAPS, REPLACED
 
-OPS = Path(__file__).parents[2] / "filecheck/backends/llvm_ir/ops.mlir"
+OPS = Path(__file__).parents[1] / "filecheck/backends/llvm_ir/ops.mlir"
 
 
 def ops_of_llvm_19() -> str:

@@ -17,7 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from tgdialect.backends.llvm_dialect.types import AnyFloatLike, AnyIntegerLike
+from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike
 
 
 class IntegerIntrinsicOp(IRDLOperation, ABC):

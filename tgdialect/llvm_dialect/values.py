@@ -29,11 +29,11 @@ from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.backends.llvm_dialect.assembly import (
+from tgdialect.llvm_dialect.assembly import (
     move_to_properties,
     print_with_attributes,
 )
-from tgdialect.backends.llvm_dialect.types import AnyFloatLike, AnyIntegerLike, BoolLike
+from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike, BoolLike
 
 
 class FloatToIntegerOp(IRDLOperation, ABC):

@@ -32,7 +32,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from tgdialect.backends.llvm_dialect.assembly import (
+from tgdialect.llvm_dialect.assembly import (
     move_to_properties,
     parse_optional_atomic,
     print_optional_atomic,

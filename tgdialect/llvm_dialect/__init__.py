@@ -11,12 +11,12 @@ Source: MLIR's "'llvm' Dialect" documentation, as of LLVM 19.
 from xdsl.dialects import llvm
 from xdsl.ir import Dialect, Operation
 
-from tgdialect.backends.llvm_dialect.atomics import (
+from tgdialect.llvm_dialect.atomics import (
     AtomicCmpXchgOp,
     AtomicRMWOp,
     FenceOp,
 )
-from tgdialect.backends.llvm_dialect.elementwise import (
+from tgdialect.llvm_dialect.elementwise import (
     FMulAddOp,
     FShlOp,
     FShrOp,
@@ -32,7 +32,7 @@ from tgdialect.backends.llvm_dialect.elementwise import (
     UMaxOp,
     UMinOp,
 )
-from tgdialect.backends.llvm_dialect.memory import (
+from tgdialect.llvm_dialect.memory import (
     LoadOp,
     MaskedLoadOp,
     MaskedStoreOp,
@@ -41,7 +41,7 @@ from tgdialect.backends.llvm_dialect.memory import (
     PrefetchOp,
     StoreOp,
 )
-from tgdialect.backends.llvm_dialect.reductions import (
+from tgdialect.llvm_dialect.reductions import (
     VectorReduceAddOp,
     VectorReduceAndOp,
     VectorReduceFMaximumOp,
@@ -56,7 +56,7 @@ from tgdialect.backends.llvm_dialect.reductions import (
     VectorReduceUMinOp,
     VectorReduceXorOp,
 )
-from tgdialect.backends.llvm_dialect.values import (
+from tgdialect.llvm_dialect.values import (
     AddrSpaceCastOp,
     ExtractElementOp,
     FCmpOp,
