@@ -22,11 +22,13 @@ from tgdialect.transforms.simplify import SimplifyPass
 AfterStage = Callable[[ModulePass, ModuleOp], None]
 
 
-def stages(*, target: str = "cpu", mode: str = "none") -> Sequence[ModulePass]:
+def stages(
+    *, target: str = "cpu", mode: str = "none", features: tuple[str, ...] = ()
+) -> Sequence[ModulePass]:
     """The passes from the tensor level to the `llvm` dialect.
 
     Index arithmetic is simplified twice: when ranges have just appeared, and when select has
-    flattened indices and added gates.
+    flattened indices and added gates. `features` are what the target's processor has.
     """
     return (
         CallifyPass(),
@@ -34,7 +36,7 @@ def stages(*, target: str = "cpu", mode: str = "none") -> Sequence[ModulePass]:
         SimplifyPass(),
         OptimizePass(mode),
         ExpandPass(),
-        SelectPass(target),
+        SelectPass(target, features),
         SimplifyPass(),
         LinearizePass(),
         PlanPass(),

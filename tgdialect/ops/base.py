@@ -70,7 +70,7 @@ class TgOp(IRDLOperation, ABC):
         """
         Operation.__init__(
             self,
-            operands=[SSAValue.get(o) for o in operands],
+            operands=[o if isinstance(o, SSAValue) else SSAValue.get(o) for o in operands],
             properties={k: v for k, v in properties.items() if v is not None},
             regions=regions,
         )

@@ -132,6 +132,8 @@ def round_to(dtype: DType, value: float) -> float:
         return math.nan if value and not math.isinf(dtype.high) else float(value)
     if dtype.precision == 53 and isinstance(value, float):
         return value
+    if abs(value) <= 1 << dtype.precision and value == int(value):
+        return float(value)
     exponent = value.bit_length() if isinstance(value, int) else math.frexp(value)[1]
     ulp = Fraction(2) ** (max(exponent - 1, dtype.min_exponent) - dtype.precision + 1)
     rounded = round(Fraction(value) / ulp) * ulp

@@ -285,10 +285,10 @@ class StackOp(MovementOp):
         self.infer(sources)
 
     def verify_rule(self) -> None:
-        types = [tensor(v) for v in self.sources]
-        for type in types[1:]:
-            if (type.element_type, type.shape) != (types[0].element_type, types[0].shape):
-                raise VerifyException(f"operands have different types: {types[0]} and {type}")
+        dtypes = [dtype_of(v).name for v in self.sources]
+        for dtype in dtypes[1:]:
+            if dtype != dtypes[0]:
+                raise VerifyException(f"operands have different dtypes: {dtypes[0]} and {dtype}")
 
 
 @op_definition

@@ -250,12 +250,13 @@ def compile_module(
         if is_memory(argument)
     }
     ctx = Context()
-    passes = list(stages(mode=opt))
+    cpu = CpuTarget.host()
+    passes = stages(mode=opt, features=tuple(cpu.features.split(",")))
     render = next(i for i, p in enumerate(passes) if isinstance(p, RenderPass))
     run_stages(ctx, module, passes[:render], after)
     parameters = _signature(entry_function(module, entry), by_reference)
     run_stages(ctx, module, passes[render:], after)
-    code = load(CpuTarget.host().object_code(llvm_ir(module)))
+    code = load(cpu.object_code(llvm_ir(module)))
     return Executable(code, entry, parameters)
 
 

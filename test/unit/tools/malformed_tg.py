@@ -111,8 +111,10 @@ TEXTS = [
     _body("const without a value", "%0 = tg.const |: tensor<f32>", "nan, inf or invalid"),
     _body("const of a word", "%0 = tg.const |pi : tensor<f32>", "nan, inf or invalid"),
     _body("param without a slot", "%0 = tg.param |: tensor<f32>", "[Ee]xpected integer"),
-    _body(
-        "unclosed function", "%0 = tg.function(%v) {\n%1 = tg.exp2 %v : tensor<8xf32>", "expected"
+    _module(
+        "unclosed function",
+        "func.func @f() {\n  %0 = tg.function() {\n  func.return\n}|",
+        "Expected ':'",
     ),
     # Numbers and dtypes.
     _body("integer too great", "%0 = tg.const |300 : tensor<i8>", "300 is not representable in i8"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from random_programs import Program, outputs, programs
-from xdsl.dialects.test import TestOp
+from xdsl.dialects import test
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.ops.dtypes import BOOL, INDEX
@@ -147,7 +147,7 @@ def simplified(function: Callable[..., Expression]) -> str:
         param.result.name_hint = name
         block.add_op(param)
         arguments.append(Expression(param.result, block))
-    use = TestOp(operands=[function(*arguments).value])
+    use = test.TestOp(operands=[function(*arguments).value])
     block.add_op(use)
     simplify_block(block)
     return show(use.operands[0])

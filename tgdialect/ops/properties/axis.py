@@ -33,10 +33,12 @@ def sharding(op: Operation) -> tuple[tuple[str, ...], int | None]:
 
 def inherited(op: Operation) -> int | None:
     """Elementwise ops inherit; two different axes, counted from the right, are an error."""
+    axes = [place(operand).axis for operand in op.operands]
+    if axes.count(None) == len(axes):
+        return None
     result: int | None = None
     rank = max(len(tensor(o).shape) for o in op.operands)
-    for operand in op.operands:
-        axis = place(operand).axis
+    for operand, axis in zip(op.operands, axes, strict=True):
         if axis is None:
             continue
         axis += rank - len(tensor(operand).shape)
@@ -100,7 +102,7 @@ def indexed(op: Operation) -> int | None:
 
 
 def stacked(op: Operation) -> int | None:
-    axis = source(op)
+    axis = inherited(op)
     return None if axis is None else axis + 1
 
 

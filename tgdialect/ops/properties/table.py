@@ -26,6 +26,7 @@ from tgdialect.ops.properties.values import tensor, tensor_type
 
 TypeRule = Callable[[Operation], Attribute]
 
+_NOWHERE = (None, None, None)
 _NULL, _DTYPE_RANGE = device.null, min_max.dtype_range
 
 
@@ -237,7 +238,8 @@ def result_type(op: Operation) -> Attribute:
     if not isinstance(row, Row):
         return row(op)
     new_shape = row.shape(op, [shape_of(operand) for operand in op.operands])
-    where = PlaceAttr.of(row.device(op), row.addrspace(op), row.axis(op))
+    place = row.device(op), row.addrspace(op), row.axis(op)
+    where = None if place == _NOWHERE else PlaceAttr.of(*place)
     static = tuple(d if isinstance(d, int) else DYNAMIC_INDEX for d in new_shape)
     return tensor_type(row.dtype(op), static, where)
 

@@ -13,8 +13,11 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>, %m: tensor<4xf32, #tg.place<"
   // CHECK: %read = tg.stack %m, %m : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<2x4xf32, #tg.place<"CPU">>
   // GENERIC: %read = "tg.stack"(%m, %m) : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<2x4xf32, #tg.place<"CPU">>
   %read = tg.stack %m, %m : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<2x4xf32, #tg.place<"CPU">>
-  // CHECK: %sharded = tg.stack %s, %s : (tensor<4xf32, #tg.place<["A", "B"], axis = 0>>, tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>>
-  // GENERIC: %sharded = "tg.stack"(%s, %s) : (tensor<4xf32, #tg.place<["A", "B"], axis = 0>>, tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>>
-  %sharded = tg.stack %s, %s : (tensor<4xf32, #tg.place<["A", "B"], axis = 0>>, tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>>
+  // CHECK: %mixed = tg.stack %a, %m : (tensor<4xf32>, tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<2x4xf32, #tg.place<"CPU">>
+  // GENERIC: %mixed = "tg.stack"(%a, %m) : (tensor<4xf32>, tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<2x4xf32, #tg.place<"CPU">>
+  %mixed = tg.stack %a, %m : (tensor<4xf32>, tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<2x4xf32, #tg.place<"CPU">>
+  // CHECK: %sharded = tg.stack %a, %s : (tensor<4xf32>, tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>>
+  // GENERIC: %sharded = "tg.stack"(%a, %s) : (tensor<4xf32>, tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>>
+  %sharded = tg.stack %a, %s : (tensor<4xf32>, tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>>
   func.return
 }

@@ -1,7 +1,7 @@
 // RUN: tg-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%a: tensor<4xf32>, %b: tensor<5xf32>) {
-  // expected-error@below {{operands have different types: tensor<4xf32> and tensor<5xf32>}}
+  // expected-error@below {{operands have different shapes: 4 and 5}}
   %0 = tg.stack %a, %b : (tensor<4xf32>, tensor<5xf32>) -> tensor<2x4xf32>
   func.return
 }
@@ -9,8 +9,24 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<5xf32>) {
 // -----
 
 func.func @f(%a: tensor<4xf32>, %b: tensor<4xf16>) {
-  // expected-error@below {{operands have different types: tensor<4xf32> and tensor<4xf16>}}
+  // expected-error@below {{operands have different dtypes: f32 and f16}}
   %0 = tg.stack %a, %b : (tensor<4xf32>, tensor<4xf16>) -> tensor<2x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32, #tg.place<"CPU">>, %b: tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) {
+  // expected-error@below {{operands are on different devices: CPU and [A, B]}}
+  %0 = tg.stack %a, %b : (tensor<4xf32, #tg.place<"CPU">>, tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<2x4xf32, #tg.place<"CPU">>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x4xf32, #tg.place<["A", "B"], axis = 0>>, %b: tensor<4x4xf32, #tg.place<["A", "B"], axis = 1>>) {
+  // expected-error@below {{operands are sharded on different axes: 0 and 1}}
+  %0 = tg.stack %a, %b : (tensor<4x4xf32, #tg.place<["A", "B"], axis = 0>>, tensor<4x4xf32, #tg.place<["A", "B"], axis = 1>>) -> tensor<2x4x4xf32, #tg.place<["A", "B"], axis = 1>>
   func.return
 }
 
