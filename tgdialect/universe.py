@@ -33,7 +33,10 @@ PASSES = {
     "tg-verify": "tgdialect.lowering.verify:VerifyLevelPass",
 }
 
-TARGETS = {"asm": "tgdialect.backends.llvm_cpu:AsmTarget"}
+TARGETS = {
+    "asm": "tgdialect.backends.llvm_cpu:AsmTarget",
+    "uops": "tgdialect.backends.uops:UopsTarget",
+}
 """Names that xDSL does not have; `tg-opt` puts our `llvm` dialect and target in place of xDSL's."""
 
 

@@ -1,7 +1,7 @@
 """The reference semantics of every op of the `tg` dialect at every level, in NumPy.
 
 `run` executes a module. `register_tg_implementations` gives the same semantics to xDSL's own
-interpreter. What the ops mean where the specification leaves room is section 6 of the design; the
+interpreter. What the ops mean where the specification leaves room is in docs/semantics.md; the
 backends are tested against this.
 """
 

@@ -20,17 +20,15 @@ from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
 from tgdialect.interpreter.locations import Location
 from tgdialect.interpreter.nesting import Accumulate, Item, Loop
 from tgdialect.interpreter.pure import PURE
-from tgdialect.interpreter.reduction import accumulate, finish, identity
+from tgdialect.interpreter.reduction import accumulate, finish
 from tgdialect.interpreter.schedule import Schedule
 from tgdialect.interpreter.scopes import GROUP_AXES, NO_SCOPE, PARALLEL_AXES, Scope, axis_type
 from tgdialect.interpreter.values import Array, all_valid, check_size, lifted
 from tgdialect.ops.attributes import AddrSpace, AxisType
-from tgdialect.ops.codegen import (
-    SpecialOp,
-)
+from tgdialect.ops.codegen import SpecialOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, place, tensor
-from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BufferOp, ParamOp
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from tgdialect.interpreter.elementwise import LOGICAL
 from tgdialect.interpreter.values import Array
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DTYPES, F32, DType
+from tgdialect.ops.reduce import identity
 
 _UFUNCS: dict[ReduceKind, np.ufunc] = {
     ReduceKind.ADD: np.add,
@@ -19,13 +20,6 @@ _UFUNCS: dict[ReduceKind, np.ufunc] = {
     ReduceKind.MAX: np.maximum,
 }
 _LOGICAL_UFUNCS: dict[ReduceKind, Any] = {kind: LOGICAL[f"tg.{kind.value}"] for kind in ReduceKind}
-
-
-def identity(kind: ReduceKind, dtype: DType) -> int | float:
-    """What reducing nothing gives: 0, 1, or the least value of the dtype."""
-    if kind is ReduceKind.MAX:
-        return dtype.low
-    return 0 if kind is ReduceKind.ADD else 1
 
 
 def accumulator_dtype(kind: ReduceKind, dtype: DType, *, ordered: bool) -> np.dtype[Any]:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    ArrayAttr,
-    DenseArrayBase,
-    IntegerAttr,
-    TensorType,
-)
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType
+from xdsl.ir import Attribute, BlockArgument, Operation
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from tgdialect.interpreter.dtypes import Data, numpy_dtype_of_type
 from tgdialect.interpreter.values import check_size
+from tgdialect.ops.arguments import (
+    ALLOCATED,
+    argument_attributes,
+    dims_attribute,
+    integer_attribute,
+)
 from tgdialect.ops.call import KernelOp, parameters
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.properties import tensor
@@ -31,7 +31,7 @@ class Parameter:
 
     label: str
     type: TensorType[Attribute]
-    attributes: dict[str, Attribute]
+    attributes: Mapping[str, Attribute]
     extents: Sequence[int | None]
     """For each dynamic dimension, the position of the index argument that gives it."""
 
@@ -42,13 +42,12 @@ class Parameter:
     @property
     def is_allocated(self) -> bool:
         """Whether the interpreter makes it: outputs, the workspace, and former BUFFERs."""
-        return not {"tg.output", "tg.workspace", "tg.buffer"}.isdisjoint(self.attributes)
+        return not ALLOCATED.isdisjoint(self.attributes)
 
     @property
     def buffer(self) -> int | None:
         """The slot of the BUFFER that it was."""
-        slot = self.attributes.get("tg.buffer")
-        return cast(int, cast(Any, slot).value.data) if isinstance(slot, IntegerAttr) else None
+        return integer_attribute(self.attributes, "tg.buffer")
 
 
 def signature(entry: Operation) -> list[Parameter]:
@@ -60,7 +59,7 @@ def signature(entry: Operation) -> list[Parameter]:
                     f"@{entry.sym_name.data} has {len(entry.body.blocks)} blocks, not one"
                 )
             block = entry.body.block
-            result = [_argument(entry, value) for value in block.args]
+            result = [_argument(argument) for argument in block.args]
         case KernelOp():
             block, result = entry.body.block, list[Parameter]()
         case ProgramOp():
@@ -82,25 +81,18 @@ def signature(entry: Operation) -> list[Parameter]:
         attributes: dict[str, Attribute] = {
             name: IntegerAttr(bound.data, 64) for name, bound in bounds.items() if bound is not None
         }
-        label = f"parameter {param.slot.data}"
-        result.append(Parameter(label, tensor(param.result), attributes, dims))
+        name = param.slot.data if param.symbol is None else param.symbol.data
+        result.append(Parameter(f"parameter {name}", tensor(param.result), attributes, dims))
     return result
 
 
-def _argument(entry: func.FuncOp, value: SSAValue) -> Parameter:
-    index = entry.body.block.args.index(value)  # pyright: ignore[reportArgumentType]
-    attributes: dict[str, Attribute] = {}
-    if isinstance(entry.arg_attrs, ArrayAttr):
-        attributes = dict(entry.arg_attrs.data[index].data)
-    type = value.type
+def _argument(argument: BlockArgument) -> Parameter:
+    type, attributes = argument.type, argument_attributes(argument)
     if not isinstance(type, TensorType):
-        raise InterpretationError(f"argument {index} is {type}, not a tensor")
-    dims = attributes.get("tg.dims")
-    dynamic = type.get_shape().count(DYNAMIC_INDEX)
-    positions: Sequence[int | None] = [None] * dynamic
-    if isinstance(dims, DenseArrayBase):
-        positions = list(cast(tuple[int, ...], cast(Any, dims).get_values()))
-    return Parameter(f"argument {index}", cast(TensorType[Attribute], type), attributes, positions)
+        raise InterpretationError(f"argument {argument.index} is {type}, not a tensor")
+    type = cast(TensorType[Attribute], type)
+    extents = dims_attribute(attributes) or [None] * type.get_shape().count(DYNAMIC_INDEX)
+    return Parameter(f"argument {argument.index}", type, attributes, extents)
 
 
 def bind(
@@ -149,13 +141,13 @@ def _checked(param: Parameter, value: Any) -> Data:
         got = "x".join(str(d) for d in array.shape) or "()"
         raise InterpretationError(f"{param.label} has shape {wanted}, the input {got}")
     for name, less in (("tg.min", True), ("tg.max", False)):
-        bound = param.attributes.get(name)
-        if isinstance(bound, IntegerAttr) and not shape:
-            limit = cast(int, cast(Any, bound).value.data)
-            if (int(array) < limit) if less else (int(array) > limit):
-                raise InterpretationError(
-                    f"{param.label} is {int(array)}, {'less' if less else 'greater'} than {limit}"
-                )
+        limit = integer_attribute(param.attributes, name)
+        if limit is None or shape:
+            continue
+        if (int(array) < limit) if less else (int(array) > limit):
+            raise InterpretationError(
+                f"{param.label} is {int(array)}, {'less' if less else 'greater'} than {limit}"
+            )
     return array
 
 

@@ -17,6 +17,9 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, IntegerAttr
 from xdsl.ir import Attribute, BlockArgument
 
+ALLOCATED = frozenset({"tg.output", "tg.workspace", "tg.buffer"})
+"""What marks an argument that a stage made: whoever calls the function allocates it."""
+
 
 def argument_attributes(argument: BlockArgument) -> Mapping[str, Attribute]:
     """The attributes of a block argument of a `func.func`; none for any other block's."""

@@ -205,14 +205,6 @@ class AxisType(StrEnum):
     UPCAST = "upcast"
     UNROLL = "unroll"
 
-    @property
-    def letter(self) -> str:
-        """The letter of the specification's table."""
-        return _AXIS_LETTERS[self]
-
-
-_AXIS_LETTERS = dict(zip(AxisType, "glwtLRGur", strict=True))
-
 
 @irdl_attr_definition
 class AxisTypeAttr(EnumAttribute[AxisType], SpacedOpaqueSyntaxAttribute):
@@ -246,7 +238,7 @@ class InvalidAttr(ParametrizedAttribute):
 
 
 class OptOp(StrEnum):
-    """The schedule transforms: the specification's five, then STAGE and ORDER of the design."""
+    """The schedule transforms: the specification's five, then STAGE and ORDER, which are ours."""
 
     SPLIT = "split"
     PADTO = "padto"

@@ -99,7 +99,7 @@ class TgOp(IRDLOperation, ABC):
                 verify_dtype(value.type)
 
     def verify_rule(self) -> None:
-        """The op's row in ops.md beyond its result type; raises VerifyException."""
+        """What the op asks beyond its result type; raises VerifyException."""
 
 
 def verify_dtype(type: TensorType[Any]) -> None:

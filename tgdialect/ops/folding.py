@@ -1,6 +1,6 @@
 """Constant folding: what each elementwise op does to scalars, in exact Python arithmetic.
 
-The semantics are those of the design's section 6. A rule gets the dtype of the op's first operand
+The semantics are those of docs/semantics.md. A rule gets the dtype of the op's first operand
 and the operands' numbers (a bool is 0 or 1), and returns the result before it is rounded or
 wrapped into the result's dtype. Integers are exact. A float rule computes in f64, which rounds
 correctly to every narrower dtype (`round_to` says why); a transcendental op is folded only where

@@ -69,9 +69,14 @@ def _least_known(bound: SSAValue) -> int | None:
     return known_index(bound)
 
 
-def dependent_ranges(root: SSAValue) -> set[RangeOp]:
-    """The RANGEs whose loops a value is in: those it depends on that no END or REDUCE closed."""
-    open_ranges: dict[SSAValue, frozenset[RangeOp]] = {}
+def dependent_ranges(
+    root: SSAValue, known: dict[SSAValue, frozenset[RangeOp]] | None = None
+) -> frozenset[RangeOp]:
+    """The RANGEs whose loops a value is in: those it depends on that no END or REDUCE closed.
+
+    `known` has the answers of earlier calls on the same graph, and gets those of this one.
+    """
+    open_ranges = {} if known is None else known
     stack = [root]
     while stack:
         value = stack[-1]
@@ -84,7 +89,7 @@ def dependent_ranges(root: SSAValue) -> set[RangeOp]:
             stack.extend(missing)
         else:
             open_ranges[value] = ranges_after(owner, [open_ranges[o] for o in owner.operands])
-    return set(open_ranges[root])
+    return open_ranges[root]
 
 
 def ranges_after(op: Operation, sources: Sequence[frozenset[RangeOp]]) -> frozenset[RangeOp]:

@@ -25,7 +25,7 @@ from tgdialect.ops.syntax import op_definition
 
 
 def identity(kind: ReduceKind, dtype: DType) -> int | float:
-    """What a reduction over nothing gives."""
+    """What reducing nothing gives: 0, 1, or the least value of the dtype."""
     match kind:
         case ReduceKind.ADD:
             return 0

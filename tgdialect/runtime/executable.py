@@ -37,7 +37,7 @@ _ALIGNMENT = 64
 
 
 def refuse_untrusted(module: ModuleOp) -> None:
-    """Raise for a program that carries code of its own (design, section 6, "untrusted IR")."""
+    """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
     for op in module.walk():
         if isinstance(op, UNTRUSTED):
             raise VerifyException(f"{op.name} is not executed unless allow_custom says so")

@@ -5,12 +5,12 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -27,6 +27,7 @@ from tgdialect.diagnostics import (
     verify_module,
 )
 from tgdialect.interpreter import run
+from tgdialect.ops.arguments import ALLOCATED, argument_attributes
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.ops.source import ParamOp
@@ -44,7 +45,6 @@ from tgdialect.tools.tg_run_values import (
 Executor = Callable[[Sequence[Array]], tuple[Array, ...]]
 """Runs the entry on its inputs, as often as it is called."""
 
-_ALLOCATED = frozenset({"tg.output", "tg.workspace", "tg.buffer"})
 _BENCHMARK_SECONDS = 1.0
 _LONG_SECONDS = 10.0
 _MAX_REPETITIONS = 10_000
@@ -122,9 +122,9 @@ def find_parameters(entry: FuncOp) -> list[Parameter]:
     """
     inputs: list[tuple[str | None, SSAValue]] = []
     for argument in entry.args:
-        attributes = argument_attributes(entry, argument)
+        attributes = argument_attributes(argument)
         name = attributes.get("tg.name")
-        if _ALLOCATED.isdisjoint(attributes):
+        if ALLOCATED.isdisjoint(attributes):
             inputs.append((name.data if isinstance(name, StringAttr) else None, argument))
     params = {op.slot.data: op for op in entry.body.block.ops if isinstance(op, ParamOp)}
     for _, op in sorted(params.items()):
@@ -147,14 +147,9 @@ def find_parameters(entry: FuncOp) -> list[Parameter]:
     ]
 
 
-def argument_attributes(entry: FuncOp, argument: BlockArgument) -> Mapping[str, Attribute]:
-    """What the signature says of an argument beside its type."""
-    return entry.arg_attrs.data[argument.index].data if entry.arg_attrs else {}
-
-
 def find_results(entry: FuncOp) -> list[TensorType[Attribute]]:
     """The types of what the entry returns, and of the arguments that were results once."""
-    outputs = (a.type for a in entry.args if "tg.output" in argument_attributes(entry, a))
+    outputs = (a.type for a in entry.args if "tg.output" in argument_attributes(a))
     return [_tensor_type(entry, type) for type in (*entry.function_type.outputs, *outputs)]
 
 

@@ -14,8 +14,8 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import LLVMTranslationException
 
 from tgdialect.backends.llvm_cpu import AsmTarget, CpuTarget
-from tgdialect.llvm_dialect import LLVM_WITH_GAPS
 from tgdialect.backends.llvm_ir import llvm_ir
+from tgdialect.llvm_dialect import LLVM_WITH_GAPS
 from tgdialect.runtime.jit import load
 
 X86 = "x86_64-unknown-linux-gnu"

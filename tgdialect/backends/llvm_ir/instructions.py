@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.llvm import GEP_USE_SSA_VAL
 from xdsl.ir import Operation
 
-from tgdialect.llvm_dialect.assembly import ATOMIC_ORDERINGS
-from tgdialect.llvm_dialect.atomics import ATOMIC_RMW_KINDS
 from tgdialect.backends.llvm_ir.attributes import fast_math, has, integer, integers, overflow
 from tgdialect.backends.llvm_ir.calls import CALLS, Row
 from tgdialect.backends.llvm_ir.constants import quoted
 from tgdialect.backends.llvm_ir.names import Names
+from tgdialect.llvm_dialect.assembly import ATOMIC_ORDERINGS
+from tgdialect.llvm_dialect.atomics import ATOMIC_RMW_KINDS
 
 # ---- Arithmetic, comparison and conversion ---------------------------------------------------
 

@@ -22,9 +22,9 @@ from tgdialect.lowering.rangeify.indexing import (
     reshaped,
     shifted,
 )
-from tgdialect.ops.attributes import AxisType, InvalidAttr, ReduceKind
+from tgdialect.ops.attributes import AxisType, InvalidAttr
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, DType
+from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX
 from tgdialect.ops.elementwise import (
     AddOp,
     CastOp,
@@ -52,7 +52,7 @@ from tgdialect.ops.movement import (
 )
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
 from tgdialect.ops.properties import integers, number, shape_of, tensor, window
-from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BinaryDataOp, ConstOp
 
 
@@ -66,17 +66,6 @@ class Cell(NamedTuple):
 Request = tuple[SSAValue, Index]
 Lowering = Generator[Request, Cell, Cell]
 """A lowering in progress."""
-
-
-def identity(kind: ReduceKind, dtype: DType) -> int | float:
-    """What a reduction over nothing gives."""
-    match kind:
-        case ReduceKind.ADD:
-            return 0
-        case ReduceKind.MUL:
-            return 1
-        case ReduceKind.MAX:
-            return dtype.low
 
 
 def materialised(k: Emitter, cell: Cell) -> SSAValue:
@@ -273,7 +262,7 @@ def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
     loops = [r for r in ranges if isinstance(r.owner, RangeOp)]
     if not loops:
         return Cell(value, None)
-    dependent = dependent_ranges(value)
+    dependent = dependent_ranges(value, k.open_ranges)
     for loop in loops:
         if loop.owner not in dependent:
             # The operand repeats along this range: a condition that always holds ties it in.

@@ -46,6 +46,8 @@ class Emitter:
         """The PARAM for each buffer and index scalar of the host, in the order of slots."""
         self.location: LocationAttr | None = None
         """The source location of what is being emitted."""
+        self.open_ranges: dict[SSAValue, frozenset[RangeOp]] = {}
+        """The RANGEs whose loops a value is in, for those that were asked for."""
         self._emitted: dict[tuple[object, ...], SSAValue] = {}
         self._intervals = MinMax()
         self._axes = 0

@@ -12,20 +12,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.memory_order import memory_of, parameter_effects
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.kernel import memory_leaf
-from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.call import CallOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integers, is_memory, tensor, window
-from tgdialect.ops.source import ParamOp
 
 
 @dataclass(eq=False)
@@ -33,7 +31,7 @@ class Task:
     """One thing to execute, and what it depends on."""
 
     op: Operation
-    position: int
+    number: int
     writes: list[SSAValue]
     reads: list[tuple[SSAValue, frozenset[Task]]] = field(
         default_factory=list[tuple[SSAValue, "frozenset[Task]"]]
@@ -43,47 +41,38 @@ class Task:
     """The tasks that come first."""
 
     def __lt__(self, other: Task) -> bool:
-        return self.position < other.position
+        return self.number < other.number
+
+    @property
+    def bit(self) -> int:
+        """The task in a set of tasks."""
+        return 1 << self.number
 
 
 def written_arguments(op: CallOp) -> list[SSAValue]:
     """The arguments that a call writes; all of its memory where the callee is opaque."""
-    callee = SymbolTable.lookup_symbol(op, op.callee)
-    if not isinstance(callee, KernelOp):
-        return [a for a in op.arguments if is_memory(a)]
-    slots: set[int] = set()
-    for inner in callee.body.block.ops:
-        if isinstance(inner, StoreOp | AtomicAddOp):
-            leaf = _root_memory(inner.operands[0]).owner
-            if isinstance(leaf, ParamOp):
-                slots.add(leaf.slot.data)
-    return [a for slot, a in enumerate(op.arguments) if slot in slots]
-
-
-def _root_memory(value: SSAValue) -> SSAValue:
-    """The buffer under any chain of movements and AFTERs."""
-    while isinstance(value.owner, Operation) and value.owner.operands:
-        if not is_memory(value) or isinstance(value.owner, CallOp):
-            break
-        value = value.owner.operands[0]
-    return value
+    effects = parameter_effects(op)
+    return [
+        argument
+        for slot, argument in enumerate(op.arguments)
+        if is_memory(argument) and (effects is None or effects.get(slot, (False, False))[1])
+    ]
 
 
 def schedule(block: Block, realised: set[Operation]) -> list[Task]:
     """The tasks of a function in execution order. Refuses cycles and races."""
     tasks: dict[Operation, Task] = {}
-    for position, op in enumerate(block.ops):
+    for op in block.ops:
         if op in realised:
-            tasks[op] = Task(op, position, [])
+            tasks[op] = Task(op, len(tasks), [])
         elif isinstance(op, StoreOp):
-            tasks[op] = Task(op, position, [_root_memory(op.buffer)])
+            tasks[op] = Task(op, len(tasks), [memory_of(op.buffer)])
         elif isinstance(op, CallOp):
-            written = [_root_memory(a) for a in written_arguments(op)]
-            tasks[op] = Task(op, position, written)
+            written = [memory_of(a) for a in written_arguments(op)]
+            tasks[op] = Task(op, len(tasks), written)
     for task in tasks.values():
         _add_data_edges(task, tasks)
-    closures = _closures(tasks.values())
-    _add_version_edges(tasks.values(), closures)
+    _add_version_edges(tasks.values())
     order = _topological(list(tasks.values()))
     _refuse_races(order)
     return order
@@ -146,25 +135,31 @@ def _effects_of(value: SSAValue, tasks: dict[Operation, Task]) -> Iterable[Task]
             stack.extend(owner.operands)
 
 
-def _closures(tasks: Iterable[Task]) -> dict[Task, set[Task]]:
-    """For each task everything that comes before it, over the data edges."""
-    closures: dict[Task, set[Task]] = {}
-    for task in _topological(list(tasks)):
-        closures[task] = set(task.before).union(*(closures[t] for t in task.before))
-    return closures
+def _up_to(order: Iterable[Task]) -> dict[Task, int]:
+    """For each task, itself and everything that comes before it, as a set of bits."""
+    up_to: dict[Task, int] = {}
+    for task in order:
+        mask = task.bit
+        for other in task.before:
+            mask |= up_to[other]
+        up_to[task] = mask
+    return up_to
 
 
-def _add_version_edges(tasks: Iterable[Task], closures: dict[Task, set[Task]]) -> None:
+def _add_version_edges(tasks: Iterable[Task]) -> None:
     """A reader comes before every writer whose write it must not see."""
+    up_to = _up_to(_topological(list(tasks)))
     writers: dict[SSAValue, list[Task]] = {}
     for task in tasks:
         for buffer in task.writes:
             writers.setdefault(buffer, []).append(task)
     for task in tasks:
         for buffer, version in task.reads:
-            seen = set(version).union(*(closures[t] for t in version))
+            seen = 0
+            for other in version:
+                seen |= up_to[other]
             for writer in writers.get(buffer, ()):
-                if writer is not task and writer not in seen:
+                if writer is not task and not seen & writer.bit:
                     writer.before.add(task)
 
 
@@ -194,14 +189,13 @@ def _topological(tasks: list[Task]) -> list[Task]:
 
 def _refuse_races(order: Sequence[Task]) -> None:
     """Two writers of one buffer are ordered, or write different cells."""
-    closures: dict[Task, set[Task]] = {}
+    up_to = _up_to(order)
     last: dict[SSAValue, list[Task]] = {}
     intervals = MinMax()
     for task in order:
-        closures[task] = set(task.before).union(*(closures[t] for t in task.before))
         for buffer in task.writes:
             for other in last.setdefault(buffer, []):
-                if other in closures[task] or _disjoint(task.op, other.op, intervals):
+                if up_to[task] & other.bit or _disjoint(task.op, other.op, intervals):
                     continue
                 error = PassFailedException("a race: two unordered stores may write one cell")
                 raise locate(error, task.op)

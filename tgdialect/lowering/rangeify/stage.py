@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.fusion import realised_values
+from tgdialect.analysis.memory_order import memory_of
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised, memory_leaf
 from tgdialect.lowering.rangeify.schedule import Task, schedule, written_arguments
@@ -40,7 +41,10 @@ class _Rangeifier:
     """Each buffer as the next call is to see it: AFTER the calls that have written it."""
     readers: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
     """The calls that have read a buffer since it was written."""
+    kept: set[Operation] = field(default_factory=set[Operation])
+    """Index arithmetic of the function that buffers need."""
     buffers: int = 0
+    """How many buffers there are: the slot of the next."""
 
     def run(self) -> None:
         block = self.function.body.block
@@ -55,8 +59,6 @@ class _Rangeifier:
             else:
                 block.add_op(op)
         block.add_op(ReturnOp())
-
-    kept: set[Operation] = field(default_factory=set[Operation])
 
     # -- tasks
 
@@ -91,7 +93,7 @@ class _Rangeifier:
     def store(self, op: StoreOp, *, copied: bool = False) -> SSAValue:
         """A kernel that computes a value where it is to be stored."""
         builder = KernelBuilder(self.realised)
-        leaf = memory_leaf(_leaf_of(op.buffer))
+        leaf = memory_of(op.buffer)
         builder.parameter(leaf)
         index = builder.ranges(shape_of(op.buffer), AxisType.LOOP)
         where = builder.locate(op.buffer, index)
@@ -192,13 +194,6 @@ class _Rangeifier:
 
     def next_name(self) -> str:
         return f"{self.function.sym_name.data}_{len(self.kernels)}"
-
-
-def _leaf_of(view: SSAValue) -> SSAValue:
-    """The buffer under a view."""
-    while isinstance(view.owner, TgOp) and view.owner.operands:
-        view = view.owner.operands[0]
-    return view
 
 
 @dataclass(frozen=True)

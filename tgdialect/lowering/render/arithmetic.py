@@ -1,7 +1,7 @@
 """Elementwise ops as LLVM instructions: a row per op, a column per kind of dtype.
 
 Nothing is undefined: integers wrap, no division traps, a count past the width shifts everything
-out, and a conversion saturates (design, section 6).
+out, and a conversion saturates (docs/semantics.md).
 """
 
 from __future__ import annotations

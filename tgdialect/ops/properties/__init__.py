@@ -1,6 +1,6 @@
 """The specification's "Derived Properties" table, as code.
 
-One row per op (`table.py`) gives dtype, shape, device, addrspace, axis (`ops.md`, section "axis")
+One row per op (`table.py`) gives dtype, shape, device, addrspace, axis (how it is sharded)
 and min_max, each by a rule of the module of that name; `result_type` puts the first five together.
 Nothing else in the code base computes any of them.
 

@@ -1,4 +1,4 @@
-"""The axis column: from an op to the sharding axis of its result (`ops.md`, section "axis")."""
+"""The axis column: from an op to the sharding axis of its result."""
 
 from __future__ import annotations
 

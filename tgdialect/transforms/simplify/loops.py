@@ -26,7 +26,7 @@ from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, ranges_after
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, dependent_ranges
 from tgdialect.ops.properties import dtype_of, integers
 from tgdialect.ops.reduce import ReduceOp
 
@@ -63,20 +63,7 @@ class Loops:
 
     def open(self, value: SSAValue) -> Ranges:
         """The RANGEs whose loops a value is in now."""
-        known = self._known
-        stack = [value]
-        while stack:
-            v = stack[-1]
-            owner = v.owner
-            if v in known:
-                stack.pop()
-            elif isinstance(owner, Block):
-                known[v] = frozenset()
-            elif missing := [o for o in owner.operands if o not in known]:
-                stack.extend(missing)
-            else:
-                known[v] = ranges_after(owner, [known[o] for o in owner.operands])
-        return known[value]
+        return dependent_ranges(value, self._known)
 
     def forget(self) -> None:
         """Ops have been given other operands."""
