@@ -1,9 +1,9 @@
 """The numbered listing that tinygrad prints of UOps: `tg-opt -t uops`.
 
-    @main_0
-       0 Ops.PARAM            : dtypes.float.ptr (4, 8)   []               0
-       1 Ops.CONST            : dtypes.index              []               4
-       2 Ops.RANGE            : dtypes.index              [1]              0, loop
+@main_0
+   0 Ops.PARAM            : dtypes.float.ptr (4, 8)   []               0
+   1 Ops.CONST            : dtypes.index              []               4
+   2 Ops.RANGE            : dtypes.index              [1]              0, loop
 """
 
 from __future__ import annotations

@@ -282,6 +282,7 @@ class CallifyPass(ModulePass):
     """Turn each function on tensors into one stateless function on memory."""
 
     name = "tg-callify"
+    level_before = "tensor"
     level_after = "function"
 
     device: str = "CPU"

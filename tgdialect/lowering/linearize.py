@@ -25,6 +25,7 @@ class LinearizePass(ModulePass):
     """Put kernels and functions in order of execution."""
 
     name = "tg-linearize"
+    level_before = "target"
     level_after = "linear"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -24,6 +24,7 @@ class OptimizePass(ModulePass):
     """Settle the axis type of every range, and record the OptOps on the kernel."""
 
     name = "tg-optimize"
+    level_before = "kernels"
     level_after = "kernels"
 
     mode: str = "none"

@@ -62,6 +62,7 @@ class ToLlvmPass(ModulePass):
     """All stages, from a program on tensors to the `llvm` dialect."""
 
     name = "tg-to-llvm"
+    level_before = "tensor"
     level_after = "llvm"
 
     target: str = "cpu"

@@ -50,6 +50,7 @@ class PlanPass(ModulePass):
     """Let buffers with disjoint lifetimes share storage."""
 
     name = "tg-plan"
+    level_before = "linear"
     level_after = "planned"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -8,18 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DictionaryAttr,
+    ModuleOp,
+    TensorType,
+)
+from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.tile import is_expanded
 from tgdialect.ops import call, codegen, elementwise, marker, memory, movement, multi, ordering
+from tgdialect.ops.arguments import (
+    ALLOCATED,
+    ARGUMENT_ATTRIBUTES,
+    argument_attributes,
+    dims_attribute,
+    integer_attribute,
+)
 from tgdialect.ops.attributes import AddrSpace, InvalidAttr
+from tgdialect.ops.base import verify_tensor
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import is_memory, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
@@ -166,6 +182,55 @@ def stores_are_not_gated(op: Operation) -> None:
         raise VerifyException("a gated STORE is inside an IF at this level")
 
 
+def is_one_block_on_tensors(op: Operation) -> None:
+    """A function's body is one block, and its arguments are tensors of the dialect."""
+    assert isinstance(op, FuncOp)
+    if not op.is_declaration and len(op.body.blocks) != 1:
+        raise VerifyException(f"@{op.sym_name.data} has {len(op.body.blocks)} blocks, not one")
+    for number, type in enumerate(op.function_type.inputs):
+        if not isinstance(type, TensorType):
+            raise VerifyException(f"argument {number} is {type}, not a ranked tensor")
+        try:
+            verify_tensor(cast(TensorType[Attribute], type))
+        except VerifyException as error:
+            raise VerifyException(f"argument {number}: {error}") from None
+
+
+def argument_attributes_are_typed(op: Operation) -> None:
+    """The attributes of `ops/arguments.py` are what they are documented to be."""
+    assert isinstance(op, FuncOp)
+    for number, argument in enumerate(() if op.is_declaration else op.args):
+        attributes = argument_attributes(argument)
+        for name, kind in ARGUMENT_ATTRIBUTES.items():
+            value = attributes.get(name)
+            if value is not None and not isinstance(value, kind):
+                raise VerifyException(f"argument {number}: {name} is {value}, of another kind")
+        low, high = (integer_attribute(attributes, name) for name in ("tg.min", "tg.max"))
+        if low is not None and high is not None and low > high:
+            raise VerifyException(f"argument {number}: tg.min {low} is greater than tg.max {high}")
+        dims = dims_attribute(attributes)
+        if dims is None:
+            continue
+        dynamic = tensor(argument).get_shape().count(DYNAMIC_INDEX)
+        if len(dims) != dynamic:
+            raise VerifyException(
+                f"argument {number}: tg.dims has {len(dims)} entries for {dynamic} dynamic axes"
+            )
+        for position in dims:
+            if not 0 <= position < len(op.args) or op.args[position].type != tensor_type(INDEX):
+                raise VerifyException(
+                    f"argument {number}: tg.dims says {position}, which is no index argument"
+                )
+
+
+def marks_no_argument(op: Operation) -> None:
+    """Results, buffers and workspaces become arguments later."""
+    assert isinstance(op, FuncOp)
+    for number, argument in enumerate(() if op.is_declaration else op.args):
+        if marks := ALLOCATED.intersection(argument_attributes(argument)):
+            raise VerifyException(f"argument {number} is marked {min(marks)}, which callify adds")
+
+
 def arguments_are_memory(op: Operation) -> None:
     """Global memory on a device, or index scalars."""
     assert isinstance(op, FuncOp)
@@ -283,7 +348,8 @@ _SCALAR_KERNEL = Container(
         (values_are_scalars, index_is_complete, reduces_over_ranges, nothing_is_invalid),
     )
 )
-_HOST = (arguments_are_memory, returns_nothing)
+_ENTRY = (is_one_block_on_tensors, argument_attributes_are_typed)
+_HOST = (*_ENTRY, arguments_are_memory, returns_nothing)
 _OPAQUE = {codegen.CustomFunctionOp.name: Container(Body(frozenset()))}
 
 
@@ -324,7 +390,9 @@ LEVELS: Mapping[str, Level] = {
                 | _MARKER
                 | _MULTI
                 | _RETURN
-            )
+                | _names(FuncCallOp)
+            ),
+            (*_ENTRY, marks_no_argument),
         ),
         call.KernelOp.name: _SCALAR_KERNEL,
     },

@@ -14,11 +14,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, IntegerAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+)
 from xdsl.ir import Attribute, BlockArgument
 
 ALLOCATED = frozenset({"tg.output", "tg.workspace", "tg.buffer"})
 """What marks an argument that a stage made: whoever calls the function allocates it."""
+
+ARGUMENT_ATTRIBUTES: Mapping[str, type[Attribute]] = {
+    "tg.name": StringAttr,
+    "tg.min": IntegerAttr,
+    "tg.max": IntegerAttr,
+    "tg.dims": DenseArrayBase,
+    "tg.output": UnitAttr,
+    "tg.buffer": IntegerAttr,
+    "tg.workspace": UnitAttr,
+}
+"""The kind of attribute that each one is."""
 
 
 def argument_attributes(argument: BlockArgument) -> Mapping[str, Attribute]:

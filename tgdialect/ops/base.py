@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import BaseAttr, EqAttrConstraint, IRDLOperation
@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
-from tgdialect.ops.properties import is_type_written, result_type
+from tgdialect.ops.properties import is_type_written, place_of, result_type
 from tgdialect.ops.syntax import Constant, Edges, Int, Integers, Name, Signature
 
 AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
@@ -96,13 +96,19 @@ class TgOp(IRDLOperation, ABC):
             )
         for value in (*self.operands, self.results[0]):
             if is_tensor(value.type):
-                verify_dtype(value.type)
+                verify_tensor(value.type)
 
     def verify_rule(self) -> None:
         """What the op asks beyond its result type; raises VerifyException."""
 
 
-def verify_dtype(type: TensorType[Any]) -> None:
-    """Refuse an element type that is not one of the dialect's dtypes."""
-    if type.element_type not in DTYPES:
+def verify_tensor(type: TensorType[Any]) -> None:
+    """Refuse what is no tensor of the dialect: its dtype, its encoding, or a size past 2^63 bytes."""
+    if (dtype := DTYPES.get(type.element_type)) is None:
         raise VerifyException(f"{type.element_type} is not a dtype: {dtype_names()}")
+    place_of(type)
+    size = dtype.itemsize
+    for extent in type.get_shape():
+        size *= 1 if extent == DYNAMIC_INDEX else extent
+    if size >= 2**63:
+        raise VerifyException(f"{type} has {size} bytes, more than can be addressed")

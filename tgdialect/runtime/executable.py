@@ -18,6 +18,7 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.interpreter.dtypes import numpy_dtype
 from tgdialect.lowering.pipeline import AfterStage, run_stages, stages
 from tgdialect.lowering.render import RenderPass
+from tgdialect.lowering.verify import verify_level
 from tgdialect.ops.arguments import (
     argument_attributes,
     dims_attribute,
@@ -243,6 +244,7 @@ def compile_module(
     """
     if not allow_custom:
         refuse_untrusted(module)
+    verify_level(module, "tensor")
     module = module.clone()
     by_reference = {
         position

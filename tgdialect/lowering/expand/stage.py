@@ -30,6 +30,7 @@ class ExpandPass(ModulePass):
     """Expand UPCAST and UNROLL ranges into shape, and reductions into accumulators."""
 
     name = "tg-expand"
+    level_before = "kernels"
     level_after = "tiles"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -201,6 +201,7 @@ class RangeifyPass(ModulePass):
     """Split each function into kernels, and break everything in them down to shape ()."""
 
     name = "tg-rangeify"
+    level_before = "function"
     level_after = "kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -29,6 +29,7 @@ class RenderPass(ModulePass):
     """Programs and functions as `llvm.func`s: memory is passed as pointers, an index as an i64."""
 
     name = "tg-render"
+    level_before = "planned"
     level_after = "llvm"
 
     target: str = "cpu"

@@ -77,6 +77,7 @@ class SelectPass(ModulePass):
     """
 
     name = "tg-select"
+    level_before = "tiles"
     level_after = "target"
 
     target: str = "cpu"

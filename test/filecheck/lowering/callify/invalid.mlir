@@ -17,7 +17,7 @@ func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// expected-error@below {{an argument of @main is no tensor}}
+// expected-error@below {{argument 0 is f32, not a ranked tensor}}
 func.func @main(%x: f32) {
   func.return
 }

@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p tg-render --split-input-file --verify-diagnostics
+// RUN: tg-opt %s --verify-each=false -p tg-render --split-input-file --verify-diagnostics
 
 // What a program relies on to stay inside its memory, its callers have to keep.
 

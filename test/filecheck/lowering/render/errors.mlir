@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p tg-render --split-input-file --verify-diagnostics
+// RUN: tg-opt %s --verify-each=false -p tg-render --split-input-file --verify-diagnostics
 
 tg.program @special {
   %0 = tg.linear {

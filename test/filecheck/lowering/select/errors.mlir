@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p tg-select --split-input-file --verify-diagnostics
+// RUN: tg-opt %s --verify-each=false -p tg-select --split-input-file --verify-diagnostics
 
 tg.kernel @special {
   %c4 = tg.const 4 : tensor<index>

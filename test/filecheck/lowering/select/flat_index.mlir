@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p 'tg-select,tg-verify{level=target}' | filecheck %s
+// RUN: tg-opt %s --verify-each=false -p 'tg-select,tg-verify{level=target}' | filecheck %s
 
 // Memory is indexed by one flat index of a one-dimensional view; extents may be dynamic.
 

@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p 'tg-select,tg-verify{level=target}' | filecheck %s
+// RUN: tg-opt %s --verify-each=false -p 'tg-select,tg-verify{level=target}' | filecheck %s
 
 // Movement of values picks scalars; a REDUCE over axes is a chain; WMMA of one thread is products.
 
