@@ -103,7 +103,7 @@ class TgOp(IRDLOperation, ABC):
 
 
 def verify_tensor(type: TensorType[Any]) -> None:
-    """Refuse what is no tensor of the dialect: its dtype, its encoding, or a size past 2^63 bytes."""
+    """Refuse what is no tensor of the dialect: its dtype, its encoding, a size past 2^63 bytes."""
     if (dtype := DTYPES.get(type.element_type)) is None:
         raise VerifyException(f"{type.element_type} is not a dtype: {dtype_names()}")
     place_of(type)

@@ -241,7 +241,8 @@ def monotone(dtype: DType, function: Callable[[float], float], a: Interval) -> I
     """An increasing float function known to within a few ulp: its ends, widened outward.
 
     The widening of 2^-20 relative (f32 and f64) or of one part in 16 (narrower dtypes), and of
-    four of the least numbers, covers every implementation that keeps to the few ulp of docs/semantics.md.
+    four of the least numbers, covers every implementation that keeps to the few ulp of
+    docs/semantics.md.
     """
     slack = 2.0**-20 if dtype.precision >= 24 else 1 / 16
     least = 4 * 2.0 ** (dtype.min_exponent - dtype.precision + 1)

@@ -1,4 +1,4 @@
-"""Each example through every stage, one tg-opt and one file at a time, and then upstream's tools."""
+"""Each example through every stage, a tg-opt and a file at a time, and then upstream's tools."""
 
 from __future__ import annotations
 
