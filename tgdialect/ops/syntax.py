@@ -300,6 +300,7 @@ def op_definition(cls: type[OpT]) -> type[OpT]:
     def print(self: IRDLOperation, printer: Printer) -> None:
         _format_program(type(self)).print(printer, self)
 
+    # By name: to a type checker neither fits the signature that the class declares.
     setattr(op, "parse", classmethod(parse))  # noqa: B010
     setattr(op, "print", print)  # noqa: B010
     return op

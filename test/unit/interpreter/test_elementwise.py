@@ -1,4 +1,4 @@
-"""Every elementwise op, with each row of design section 6 about them."""
+"""Every elementwise op, with each row of docs/semantics.md about them."""
 
 from __future__ import annotations
 

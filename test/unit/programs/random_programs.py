@@ -55,7 +55,7 @@ BINARY = (
 )
 TRANSCENDENTAL = frozenset({ew.Exp2Op, ew.Log2Op, ew.SinOp, ew.PowOp})
 ULPS = 6
-"""Two results within the 3 ulp that `ops.md` allows differ by 6 at most."""
+"""Two results within the 3 ulp that docs/semantics.md allows differ by 6 at most."""
 
 
 @dataclass(frozen=True)

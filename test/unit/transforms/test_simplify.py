@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from random_programs import Program, outputs, programs
+from integer_programs import Program, outputs, programs
 from xdsl.dialects import test
 from xdsl.ir import Block, Operation, SSAValue
 

@@ -145,7 +145,7 @@ class KernelBuilder(Emitter):
     def locate(self, target: SSAValue, index: Index) -> Location:
         """The cell of a buffer that an index into a view of it means."""
         valid: SSAValue | None = None
-        while isinstance(op := target.owner, TgOp) and not self._is_leaf(target):
+        while isinstance(op := target.owner, TgOp) and not isinstance(op, BufferOp):
             match op:
                 case AfterOp():
                     target = op.buffer
@@ -174,9 +174,6 @@ class KernelBuilder(Emitter):
                 case _:
                     raise PassFailedException(f"a STORE cannot go through {op.name}")
         return Location(target, index, valid)
-
-    def _is_leaf(self, value: SSAValue) -> bool:
-        return value in self.arguments
 
     def _drive(
         self, indices: Generator[Request, Cell, tuple[Index, SSAValue | None, Index]]

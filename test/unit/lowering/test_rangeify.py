@@ -1,0 +1,62 @@
+"""What rangeify decides for cost's sake never changes a result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tgdialect as tg
+
+EIGHT = "tensor<8xf32>"
+
+
+def program(steps: list[str], result: str) -> str:
+    """A function of %x0 whose last value is %result."""
+    body = "\n".join(steps)
+    return (
+        f"func.func @main(%x0: {EIGHT}) -> {EIGHT} {{\n{body}\nfunc.return %{result} : {EIGHT}\n}}"
+    )
+
+
+def flips(n: int) -> str:
+    """x + flip(x), n times over: 2^n paths from the result to x."""
+    steps = [
+        f"%f{i} = tg.flip %x{i} [true] : {EIGHT}\n%x{i + 1} = tg.add %x{i}, %f{i} : {EIGHT}"
+        for i in range(n)
+    ]
+    return program(steps, f"x{n}")
+
+
+def windows(n: int) -> str:
+    """x + pad(shrink(x)), n times over, and then its maximum over the cells that are valid."""
+    steps = [
+        f"%s{i} = tg.shrink %x{i} at [1] to [6] : {EIGHT} -> tensor<6xf32>\n"
+        f"%p{i} = tg.pad %s{i} at [1] to [8] : tensor<6xf32> -> {EIGHT}\n"
+        f"%x{i + 1} = tg.add %x{i}, %p{i} : {EIGHT}"
+        for i in range(n)
+    ]
+    steps.append(f"%m = tg.reduce max %x{n} [0] : {EIGHT} -> tensor<1xf32>")
+    steps.append(f"%r = tg.expand %m [8] : tensor<1xf32> -> {EIGHT}")
+    return program(steps, "r")
+
+
+@pytest.mark.parametrize("target", ["interpreter", "cpu"])
+def test_many_views_of_one_value(target: str):
+    x = np.arange(8, dtype=np.float32)
+    result = tg.compile(flips(30), target=target)(x)
+    np.testing.assert_array_equal(result, np.full(8, 7 * 2.0**29, np.float32))
+
+
+@pytest.mark.parametrize("target", ["interpreter", "cpu"])
+def test_many_views_of_one_value_with_invalid_cells(target: str):
+    # Adding a padded value makes the ends invalid, so that the maximum is that of cells 1 to 6.
+    x = -np.arange(1, 9, dtype=np.float32)
+    result = tg.compile(windows(20), target=target)(x)
+    np.testing.assert_array_equal(result, np.full(8, -2 * 2.0**20, np.float32))
+
+
+@pytest.mark.parametrize("target", ["interpreter", "cpu"])
+def test_deep_chains(target: str):
+    steps = [f"%x{i + 1} = tg.neg %x{i} : {EIGHT}" for i in range(2001)]
+    x = np.arange(8, dtype=np.float32)
+    np.testing.assert_array_equal(tg.compile(program(steps, "x2001"), target=target)(x), -x)
