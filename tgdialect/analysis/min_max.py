@@ -1,6 +1,6 @@
 """`min_max`: the interval of values that a value can take.
 
-Each op's rule is a column of the table in `ops/properties.py`; this walks the graph for it.
+Each op's rule is a column of the table in `ops/properties/table.py`; this walks the graph for it.
 Intervals never exclude a value that the interpreter can produce.
 """
 

@@ -6,7 +6,7 @@ in its body and which rules they obey. The ops' own verifiers say the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
@@ -196,10 +196,15 @@ def is_one_block_on_tensors(op: Operation) -> None:
             raise VerifyException(f"argument {number}: {error}") from None
 
 
+def _arguments(function: FuncOp) -> Sequence[BlockArgument]:
+    """The arguments of a function; a declaration has none."""
+    return () if function.is_declaration else function.args
+
+
 def argument_attributes_are_typed(op: Operation) -> None:
     """The attributes of `ops/arguments.py` are what they are documented to be."""
     assert isinstance(op, FuncOp)
-    for number, argument in enumerate(() if op.is_declaration else op.args):
+    for number, argument in enumerate(_arguments(op)):
         attributes = argument_attributes(argument)
         for name, kind in ARGUMENT_ATTRIBUTES.items():
             value = attributes.get(name)
@@ -226,7 +231,7 @@ def argument_attributes_are_typed(op: Operation) -> None:
 def marks_no_argument(op: Operation) -> None:
     """Results, buffers and workspaces become arguments later."""
     assert isinstance(op, FuncOp)
-    for number, argument in enumerate(() if op.is_declaration else op.args):
+    for number, argument in enumerate(_arguments(op)):
         if marks := ALLOCATED.intersection(argument_attributes(argument)):
             raise VerifyException(f"argument {number} is marked {min(marks)}, which callify adds")
 
@@ -234,7 +239,7 @@ def marks_no_argument(op: Operation) -> None:
 def arguments_are_memory(op: Operation) -> None:
     """Global memory on a device, or index scalars."""
     assert isinstance(op, FuncOp)
-    for number, argument in enumerate(op.args):
+    for number, argument in enumerate(_arguments(op)):
         if argument.type == tensor_type(INDEX):
             continue
         where = place(argument)

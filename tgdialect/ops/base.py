@@ -47,7 +47,7 @@ Value = SSAValue | Operation
 
 
 class TgOp(IRDLOperation, ABC):
-    """An op of the dialect. It has one result, whose type the table in `properties.py` derives.
+    """An op of the dialect. It has one result, whose type the table in `properties` derives.
 
     Builders take operands and arguments, never a result type. The verifier checks the op's own
     rule, then recomputes the result type and compares it with the one that is written down. Any op

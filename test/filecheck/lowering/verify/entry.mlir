@@ -80,3 +80,12 @@ module {
 }
 module {
 }
+
+// -----
+
+func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@below {{func.call does not belong in a tensor program}}
+  %0 = func.call @outside(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
