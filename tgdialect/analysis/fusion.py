@@ -1,137 +1,284 @@
-"""Which values of a function are worth a buffer of their own, and which are computed where used.
+"""Which values of a function are worth a buffer, and which are computed where they are used.
 
-A value is *realised* when its elements are stored once and loaded by its consumers. Everything else
-fuses: it is computed again in every kernel, and at every index, that asks for it. The choice is
-about cost alone; any choice gives the same results.
+A value is *realised* when a kernel of its own stores its elements, and *staged* when its kernel
+keeps those that the loops around share in a small buffer of its own; every other value is fused:
+computed again at every index that asks for it. What is asked for inside loops that it does not
+depend on is computed once for all of them, so that reductions that share outer loops share a
+kernel. The choice is about cost alone (`demand.py` has the prices); any choice gives the same
+results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.analysis.demand import (
+    LOAD,
+    STAGED_LOAD,
+    STAGED_STORE,
+    STORE,
+    Demand,
+    Demands,
+    is_storage,
+    work,
+)
+from tgdialect.analysis.positions import Index, Loop, surrounding, trips_of
+from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.attributes import VOID
-from tgdialect.ops.elementwise import (
-    ElementwiseOp,
-    Exp2Op,
-    Log2Op,
-    PowOp,
-    SinOp,
-    ThreefryOp,
-)
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import (
-    BitcastOp,
-    ExpandOp,
-    FlipOp,
-    IndexOp,
-    PadOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
-    StackOp,
-)
-from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import FlipOp, PermuteOp, ReshapeOp
+from tgdialect.ops.properties import dtype_of, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 
-RECOMPUTE_LIMIT = 32
-"""Elementwise ops that recomputing a value may cost per element before it is realised."""
+STAGED_BYTES = 64 * 1024
+"""The greatest buffer inside a kernel."""
 
-_COST: dict[type[Operation], int] = {Exp2Op: 8, Log2Op: 8, SinOp: 12, PowOp: 24, ThreefryOp: 60}
-"""Ops that cost more than one."""
+CHEAP = 12
+"""What an element may cost for it to be computed where it is used, however often that is."""
 
-_BIJECTIVE = (ReshapeOp, PermuteOp, FlipOp, PadOp, ShrinkOp, AfterOp)
-"""Movements that show each element of their source at most once."""
+SHORT_LOOP = 8
+"""Up to so many iterations a reduction is like elementwise operations."""
+
+_MANY = 64
+"""Demands of one value beyond which it gets a buffer without further thought."""
 
 
 @dataclass
-class _Use:
-    """How a value is consumed: whether at most once per element, and through which views.
+class Fusion:
+    """What becomes of the values of a function. Values that are not here are fused."""
 
-    A view identifies the index expression at which elements are asked for: two consumers with one
-    view ask for the same element at the same time, so that they can share it.
+    realised: set[Operation] = field(default_factory=set[Operation])
+    staged: dict[Operation, tuple[int, ...]] = field(
+        default_factory=dict[Operation, tuple[int, ...]]
+    )
+    """The axes that the buffer has; the loops around fix the index of the others."""
+    splits: dict[Operation, list[list[int]]] = field(
+        default_factory=dict[Operation, list[list[int]]]
+    )
+    """For each axis of a root, the divisors at which its loop is split, the greatest first."""
+
+
+def plan_fusion(block: Block, is_closed: Callable[[ReduceOp], bool]) -> Fusion:
+    """Decide about every value of a function, in one walk from the roots to the leaves.
+
+    `is_closed` says of a REDUCE that reads no memory whether it has a closed form.
     """
-
-    count: int = 0
-    once: bool = True
-    views: dict[Hashable, None] = field(default_factory=dict[Hashable, None])
-
-    def add(self, once: bool, views: Iterator[Hashable]) -> None:
-        self.count += 1
-        self.once = self.once and once and self.count == 1
-        self.views.update(dict.fromkeys(views))
+    return _Planner(is_closed).plan(block)
 
 
-def _costs(block: Block) -> dict[SSAValue, int]:
-    """Ops per element if a value is computed where it is used, capped just above the limit."""
-    costs: dict[SSAValue, int] = {}
-    for op in block.ops:
-        for result in op.results:
-            if isinstance(op, ReduceOp | LoadOp) or is_memory(result):
-                costs[result] = 1
-            else:
-                inner = sum(costs.get(o, 1) for o in op.operands)
-                costs[result] = min(_COST.get(type(op), 1) + inner, RECOMPUTE_LIMIT + 1)
-    return costs
+class _Planner:
+    def __init__(self, is_closed: Callable[[ReduceOp], bool]) -> None:
+        self.is_closed = is_closed
+        self.fusion = Fusion()
+        self.demands = Demands()
+        self.asked: dict[SSAValue, dict[Demand, None]] = {}
+        self.prices: dict[Operation, float] = {}
+        """What an element of a value costs whatever is below it: it has a closed form, or a buffer,
+        or will have: the values that long reductions end in count as stored where what uses them
+        is decided."""
+        self.axes: dict[Loop, tuple[Operation, int]] = {}
+        """The axis of a root that a loop is for."""
+
+    def plan(self, block: Block) -> Fusion:
+        for op in block.ops:
+            if isinstance(op, ReduceOp):
+                if self.is_closed(op):
+                    self.prices[op] = 1
+                elif self.is_long(op):
+                    self.prices[_epilogue(op)] = LOAD
+        for op in reversed(block.ops):
+            if isinstance(op, StoreOp):
+                index = self.root_index(op, op.buffer)
+                self.ask(Demand(op, op.value, index))
+                self.ask(Demand(op, op.buffer, index))
+                if op.gate is not None:
+                    self.ask(Demand(op, op.gate, index if tensor(op.gate).get_shape() else ()))
+            elif op.results and op.results[0].type != VOID:
+                asked = self.asked.pop(op.results[0], None)
+                if asked:
+                    self.pass_on(op, self.decide(op, op.results[0], list(asked)))
+        for root, axes in self.fusion.splits.items():
+            self.fusion.splits[root] = [_chain(divisors) for divisors in axes]
+        return self.fusion
+
+    # -- demands
+
+    def ask(self, demand: Demand) -> None:
+        self.asked.setdefault(demand.value, {})[demand] = None
+
+    def root_index(self, op: Operation, like: SSAValue) -> Index:
+        """The index of a kernel's root: a loop for each axis."""
+        index = self.demands.loops(shape_of(like))
+        for axis, position in enumerate(index):
+            for loop, _ in position.depends:
+                self.axes[loop] = op, axis
+        return index
+
+    def pass_on(self, op: Operation, demands: Iterable[Demand]) -> None:
+        for demand in demands:
+            if isinstance(op, ReduceOp) or op in self.fusion.staged:
+                self.split_loops(demand)
+            if not is_storage(demand.value):
+                for inner in self.demands.operands(demand):
+                    self.ask(inner)
+
+    def split_loops(self, demand: Demand) -> None:
+        """What changes with the upper digits of a loop alone is to be outside of the others."""
+        lowest: dict[Loop, int] = {}
+        for loop, divisor in demand.depends:
+            lowest[loop] = min(divisor, lowest.get(loop, divisor))
+        for loop, divisor in lowest.items():
+            if divisor > 1 and loop in self.axes:
+                root, axis = self.axes[loop]
+                rank = len(
+                    shape_of(root.operands[0] if isinstance(root, StoreOp) else root.results[0])
+                )
+                axes = self.fusion.splits.setdefault(root, [[] for _ in range(rank)])
+                axes[axis].append(divisor)
+
+    # -- decisions
+
+    def decide(self, op: Operation, value: SSAValue, asked: list[Demand]) -> list[Demand]:
+        """The demands that are left: those given, or that of the kernel or loop that stores it."""
+        if isinstance(op, LoadOp):
+            return [self.realise(op, value)]
+        if not isinstance(op, ElementwiseOp | ReduceOp) or is_memory(value):
+            return asked
+        if isinstance(op, ReduceOp) and self.is_closed(op):
+            return asked
+        fresh = Demand(op, value, self.root_index(op, value))
+        elements = fresh.trips
+        if len(asked) == 1 and asked[0].trips <= elements:
+            return asked
+        once = work(self.demands, [fresh], self.prices).cost
+        reads = sum(demand.trips for demand in asked)
+        buffered = once + STORE * elements + LOAD * reads
+        many = len(asked) > _MANY
+        fused = math.inf if many else work(self.demands, asked, self.prices).cost
+        row = self.staged_demand(value, asked)
+        staged = math.inf
+        if row is not None:
+            inside = work(self.demands, [row], self.prices)
+            if not self.is_contraction(inside.reductions, row):
+                staged = inside.cost + STAGED_STORE * row.trips + STAGED_LOAD * reads
+        if once <= CHEAP * elements and not many:
+            buffered = math.inf
+        costs = {"fused": fused, "staged": staged, "buffered": buffered}
+        choice = min(costs, key=costs.__getitem__)
+        if remarks_are_wanted():
+            self.remark(op, choice, asked, fresh, costs)
+        if choice == "fused":
+            return asked
+        if choice == "staged" and row is not None:
+            self.fusion.staged[op] = self.inner_axes(asked)
+            self.prices[op] = STAGED_LOAD
+            return [row]
+        return [self.realise(op, value, fresh)]
+
+    def realise(self, op: Operation, value: SSAValue, fresh: Demand | None = None) -> Demand:
+        self.fusion.realised.add(op)
+        self.prices[op] = LOAD
+        return fresh or Demand(op, value, self.root_index(op, value))
+
+    def remark(
+        self,
+        op: Operation,
+        choice: str,
+        asked: Sequence[Demand],
+        fresh: Demand,
+        costs: dict[str, float],
+    ) -> None:
+        """Say what was chosen, and what each way would have cost."""
+        what = {
+            "fused": "fused: computed again where it is used",
+            "staged": "staged: kept in a buffer of the kernel that uses it",
+            "buffered": "split: stored by a kernel of its own",
+        }
+        reads = sum(demand.trips for demand in asked)
+        prices = ", ".join(
+            f"{way} {'never' if math.isinf(cost) else f'{cost:.4g}'}" for way, cost in costs.items()
+        )
+        emit_remark(
+            op,
+            f"{what[choice]} ({len(asked)} uses, {reads:.4g} reads of {fresh.trips:.4g} elements; "
+            f"cost {prices})",
+        )
+
+    # -- staging
+
+    @staticmethod
+    def inner_axes(asked: Sequence[Demand]) -> tuple[int, ...]:
+        """The axes at which demands differ."""
+        first = asked[0].at
+        return tuple(a for a in range(len(first)) if any(d.at[a] != first[a] for d in asked))
+
+    def staged_demand(self, value: SSAValue, asked: Sequence[Demand]) -> Demand | None:
+        """The element that a buffer inside the one kernel of all demands would be filled with.
+
+        None where that is no way: more than one kernel asks, the buffer would be large, or some
+        demand asks for elements more often than there are any.
+        """
+        root = asked[0].root
+        if len(asked) < 2 or len(asked) > _MANY or any(d.root is not root for d in asked):
+            return None
+        inner = self.inner_axes(asked)
+        shape = tensor(value).get_shape()
+        extents = [shape[a] for a in inner]
+        size = math.prod(extents) * dtype_of(value).itemsize
+        if DYNAMIC_INDEX in extents or not 0 < size <= STAGED_BYTES:
+            return None
+        first = asked[0].at
+        outer = Demand(root, value, tuple(p for a, p in enumerate(first) if a not in inner))
+        around = surrounding(outer.depends)
+        loops = iter(self.demands.loops(tuple(extents), around))
+        index = tuple(next(loops) if a in inner else p for a, p in enumerate(first))
+        row = Demand(root, value, index)
+        if any(demand.trips > row.trips for demand in asked):
+            return None
+        return row
+
+    def is_long(self, op: ReduceOp) -> bool:
+        """Whether a reduction is more than a few elementwise operations."""
+        before = Demand(op, op.source, self.demands.loops(shape_of(op.source)))
+        after = Demand(op, op.result, self.demands.loops(shape_of(op.result)))
+        return before.trips > SHORT_LOOP * after.trips
+
+    def is_contraction(self, reductions: Iterable[Demand], row: Demand) -> bool:
+        """Whether filling a buffer takes a long reduction for each of its elements."""
+        own = trips_of(row.depends)
+        return any(
+            demand.trips >= own
+            and next(self.demands.operands(demand)).trips > SHORT_LOOP * demand.trips
+            for demand in reductions
+        )
 
 
-def _once_through(op: Operation, operand: SSAValue) -> bool:
-    """Whether an op that is computed once per element asks for an operand's elements once."""
-    match op:
-        case ElementwiseOp():
-            return tensor(operand).shape == tensor(op.result).shape
-        case BitcastOp():
-            return dtype_of(operand).itemsize == dtype_of(op.result).itemsize
-        case ExpandOp() | IndexOp() | StackOp():
-            return False
-        case _:
-            return isinstance(op, (*_BIJECTIVE, ReduceOp, LoadOp))
+def _epilogue(op: ReduceOp) -> Operation:
+    """The last op of the chain of elementwise ops that a reduction's result goes through alone."""
+    last: Operation = op
+    value: SSAValue = op.result
+    while True:
+        users = {use.operation for use in value.uses}
+        if len(users) != 1:
+            return last
+        (user,) = users
+        if isinstance(user, ElementwiseOp) and tensor(user.result).get_shape() == shape_of(value):
+            last = user
+        elif not isinstance(user, ReshapeOp | PermuteOp | FlipOp):
+            return last
+        value = user.results[0]
 
 
-def _is_elementwise_view(op: Operation, operand: SSAValue) -> bool:
-    """Whether an op asks for an operand at the index at which it is asked for itself."""
-    return isinstance(op, ElementwiseOp | AfterOp) and _once_through(op, operand)
-
-
-def realised_values(block: Block) -> set[Operation]:
-    """The ops whose results get a buffer: one walk from the roots to the leaves.
-
-    LOAD is realised because it says so. A REDUCE is, unless each of its elements is used once: then
-    what follows is its epilogue. Any other value is, when computing it again for each further view
-    would cost more than `RECOMPUTE_LIMIT` ops per element.
-    """
-    costs = _costs(block)
-    uses: dict[SSAValue, _Use] = {}
-    realised: set[Operation] = set()
-    for op in reversed(block.ops):
-        if not op.results or op.results[0].type == VOID:
-            for operand in op.operands:
-                uses.setdefault(operand, _Use()).add(True, iter([op]))
-            continue
-        result = op.results[0]
-        use = uses.get(result, _Use())
-        if use.count == 0:
-            continue
-        if _is_worth_a_buffer(op, use, costs[result]):
-            realised.add(op)
-            use = _Use(count=1, views={op: None})
-        once = use.once and use.count == 1
-        for operand in op.operands:
-            views = (
-                iter(use.views)
-                if _is_elementwise_view(op, operand)
-                else ((op, view) for view in use.views)
-            )
-            uses.setdefault(operand, _Use()).add(once and _once_through(op, operand), views)
-    return realised
-
-
-def _is_worth_a_buffer(op: Operation, use: _Use, cost: int) -> bool:
-    if isinstance(op, LoadOp):
-        return True
-    if isinstance(op, ReduceOp):
-        return not use.once
-    return cost > 1 and cost * (len(use.views) - 1) > RECOMPUTE_LIMIT
+def _chain(divisors: Sequence[int]) -> list[int]:
+    """The divisors that divide each other, the greatest first."""
+    result: list[int] = []
+    for divisor in sorted(set(divisors), reverse=True):
+        if not result or result[-1] % divisor == 0:
+            result.append(divisor)
+    return result

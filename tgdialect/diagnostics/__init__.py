@@ -20,6 +20,7 @@ from tgdialect.diagnostics.diagnostic import (
     emit,
     exception_text,
     one_line,
+    remarks_are_wanted,
 )
 from tgdialect.diagnostics.locations import (
     diagnose,
@@ -49,5 +50,6 @@ __all__ = [
     "one_line",
     "operation_diagnostic",
     "parse_module",
+    "remarks_are_wanted",
     "verify_module",
 ]

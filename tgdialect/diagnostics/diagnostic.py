@@ -170,6 +170,7 @@ def _print_to_stderr(diagnostic: Diagnostic) -> None:
 
 
 _handler: ContextVar[DiagnosticHandler] = ContextVar("handler", default=_print_to_stderr)
+_remarks: ContextVar[bool] = ContextVar("remarks", default=False)
 
 
 def emit(diagnostic: Diagnostic) -> None:
@@ -177,11 +178,19 @@ def emit(diagnostic: Diagnostic) -> None:
     _handler.get()(diagnostic)
 
 
+def remarks_are_wanted() -> bool:
+    """Whether remarks are shown: what only they need is not worth computing otherwise."""
+    return _remarks.get()
+
+
 @contextmanager
-def diagnostic_handler(handler: DiagnosticHandler) -> Generator[None, None, None]:
+def diagnostic_handler(
+    handler: DiagnosticHandler, *, remarks: bool = False
+) -> Generator[None, None, None]:
     """Within the context, what is emitted goes to `handler` and not to stderr."""
-    token = _handler.set(handler)
+    token, remarks_token = _handler.set(handler), _remarks.set(remarks)
     try:
         yield
     finally:
         _handler.reset(token)
+        _remarks.reset(remarks_token)

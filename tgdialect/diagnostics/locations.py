@@ -17,6 +17,7 @@ from tgdialect.diagnostics.diagnostic import (
     emit,
     exception_text,
     one_line,
+    remarks_are_wanted,
 )
 
 _Error = TypeVar("_Error", bound=Exception)
@@ -79,8 +80,9 @@ def emit_warning(op: Operation, message: str) -> None:
 
 
 def emit_remark(op: Operation, message: str) -> None:
-    """Remark on the operation (an optimization done or missed) and go on."""
-    emit(operation_diagnostic(op, message, Severity.REMARK))
+    """Remark on the operation (an optimization done or missed), where remarks are wanted."""
+    if remarks_are_wanted():
+        emit(operation_diagnostic(op, message, Severity.REMARK))
 
 
 def locate(error: _Error, op: Operation) -> _Error:

@@ -174,6 +174,10 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
             ),
             _switch("--mlir-print-ir-before-all", help="print the IR before each pass"),
             _switch("--mlir-print-ir-after-all", help="print the IR after each pass"),
+            _switch(
+                "--mlir-print-remarks",
+                help="print why passes did what they did, such as why a kernel was split",
+            ),
             _switch("--print-between-passes", help="print the IR between each two passes"),
             _switch("--mlir-timing", help="print a table of the time spent where"),
             _switch("--time-passes", help="print the time of each pass when it ends"),

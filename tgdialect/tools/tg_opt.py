@@ -214,7 +214,8 @@ class TgOptMain(xDSLOptMain):
         produced: list[Diagnostic] = []
         module = None
         try:
-            with diagnostic_handler(produced.append):
+            remarks = self.args.mlir_print_remarks
+            with diagnostic_handler(produced.append, remarks=remarks):
                 with timing.measure("Parser"):
                     module = self.parse_source(chunk)
                 allowed = self.args.allow_external

@@ -203,13 +203,20 @@ def test_warnings_do_not_fail(run: Run):
     assert code == 0
     assert "arith.addi" in out
     assert "in.mlir:2:8: warning: adding is slow\n  %0 = arith.addi" in err
+    assert "remark" not in err
+
+
+def test_remarks_are_printed_when_asked_for(run: Run):
+    code, _, err = run(PROGRAM, "-p", "note", "--mlir-print-remarks")
+    assert code == 0
     assert "in.mlir:2:8: remark: done" in err
 
 
 def test_expected_warning(run: Run):
     comment = "// expected-warning@+2 {{slow}}\n// expected-remark@below {{done}}\n  %0"
     text = PROGRAM.replace("%0", comment, 1)
-    assert run(text, "-p", "note", "--verify-diagnostics")[0::2] == (0, "")
+    flags = ("--verify-diagnostics", "--mlir-print-remarks")
+    assert run(text, "-p", "note", *flags)[0::2] == (0, "")
     code, _, err = run(text, "--verify-diagnostics")
     assert code == 1
     assert 'error: expected warning "slow" was not produced' in err

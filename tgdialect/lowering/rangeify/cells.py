@@ -12,16 +12,9 @@ from typing import Any, NamedTuple, cast
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tgdialect.analysis.indexing import broadcast, moved
+from tgdialect.analysis.positions import Index, Position
 from tgdialect.lowering.rangeify.emitter import Emitter
-from tgdialect.lowering.rangeify.indexing import (
-    Index,
-    broadcast,
-    flipped,
-    padded,
-    permuted,
-    reshaped,
-    shifted,
-)
 from tgdialect.ops.attributes import AxisType, InvalidAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX
@@ -31,7 +24,6 @@ from tgdialect.ops.elementwise import (
     CmpLtOp,
     CmpNeOp,
     ElementwiseOp,
-    MulOp,
     NotOp,
     OrOp,
     ShlOp,
@@ -41,17 +33,13 @@ from tgdialect.ops.elementwise import (
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import (
     BitcastOp,
-    ExpandOp,
-    FlipOp,
     IndexOp,
+    MovementOp,
     PadOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
     StackOp,
 )
-from tgdialect.ops.ordering import RangeOp, dependent_ranges
-from tgdialect.ops.properties import integers, number, shape_of, tensor, window
+from tgdialect.ops.ordering import dependent_ranges
+from tgdialect.ops.properties import integers, number, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BinaryDataOp, ConstOp
 
@@ -96,35 +84,23 @@ def _const(k: Emitter, op: ConstOp, index: Index) -> Lowering:
 def _binary(k: Emitter, op: BinaryDataOp, index: Index) -> Lowering:
     dtype = tensor(op.result).element_type
     result = k.constant(0, dtype)
+    at = k.value(index[0])
     for position, byte in enumerate(op.bytes):
-        other = k.emit(CmpNeOp, index[0], k.dim(position))
+        other = k.emit(CmpNeOp, at, k.constant(position))
         result = k.emit(WhereOp, other, result, k.constant(byte, dtype))
     return done(Cell(result, None))
 
 
-def _permute(k: Emitter, op: PermuteOp, index: Index) -> Lowering:
-    return (yield op.source, permuted(index, integers(op, "order")))
-
-
-def _flip(k: Emitter, op: FlipOp, index: Index) -> Lowering:
-    shape = shape_of(op.source)
-    return (yield op.source, flipped(k, index, shape, integers(op, "flags")))
-
-
-def _reshape(k: Emitter, op: ReshapeOp, index: Index) -> Lowering:
-    return (yield op.source, reshaped(k, index, shape_of(op.result), shape_of(op.source)))
-
-
-def _expand(k: Emitter, op: ExpandOp, index: Index) -> Lowering:
-    return (yield op.source, broadcast(k, index, shape_of(op.result), shape_of(op.source)))
-
-
-def _shrink(k: Emitter, op: ShrinkOp, index: Index) -> Lowering:
-    return (yield op.source, shifted(k, index, window(op)[0]))
+def _move(k: Emitter, op: MovementOp, index: Index) -> Lowering:
+    where = moved(k, op, index)
+    assert where is not None
+    return (yield op.operands[0], where[0])
 
 
 def _pad(k: Emitter, op: PadOp, index: Index) -> Lowering:
-    inner, exists = padded(k, index, window(op)[0], shape_of(op.source))
+    where = moved(k, op, index)
+    assert where is not None
+    inner, exists = where
     cell = yield op.source, inner
     if exists is None:
         return cell
@@ -154,30 +130,31 @@ def indices(
     k: Emitter, op: IndexOp, index: Index
 ) -> Generator[Request, Cell, tuple[Index, SSAValue | None, Index]]:
     """The values of an INDEX's operands, the condition for them, and the axes left over."""
-    inner: list[SSAValue] = []
+    inner: list[Position] = []
     exists: SSAValue | None = None
-    position = 0
+    axis = 0
     for operand, extent in zip(op.indices, shape_of(op.source), strict=False):
         rank = len(tensor(operand).get_shape())
-        cell = yield operand, index[position : position + rank]
-        position += rank
+        cell = yield operand, index[axis : axis + rank]
+        axis += rank
         value = cell.value
         if tensor(value).element_type != INDEX:
             value = k.emit(CastOp, value, argument=INDEX)
-        exists = k.both(exists, k.both(cell.valid, k.in_range(value, extent)))
-        inner.append(value)
-    return tuple(inner), exists, index[position:]
+        position = k.position(value)
+        exists = k.both(exists, k.both(cell.valid, k.inside([position], [extent])))
+        inner.append(position)
+    return tuple(inner), exists, index[axis:]
 
 
 def _stack(k: Emitter, op: StackOp, index: Index) -> Lowering:
     which, inner = index[0], index[1:]
-    known = k.known(which)
-    if known is not None and 0 <= known < len(op.sources):
-        return (yield op.sources[known], inner)
+    if not which.terms and 0 <= which.constant < len(op.sources):
+        return (yield op.sources[which.constant], inner)
     result = yield op.sources[0], inner
-    for position in range(1, len(op.sources)):
-        cell = yield op.sources[position], inner
-        result = _select(k, k.emit(CmpNeOp, which, k.dim(position)), result, cell)
+    for which_source in range(1, len(op.sources)):
+        cell = yield op.sources[which_source], inner
+        other = k.emit(CmpNeOp, k.value(which), k.constant(which_source))
+        result = _select(k, other, result, cell)
     return result
 
 
@@ -198,9 +175,9 @@ def _select(k: Emitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
 
 def _where(k: Emitter, op: WhereOp, index: Index) -> Lowering:
     shape = shape_of(op.result)
-    condition = yield op.condition, broadcast(k, index, shape, shape_of(op.condition))
-    a = yield op.lhs, broadcast(k, index, shape, shape_of(op.lhs))
-    b = yield op.rhs, broadcast(k, index, shape, shape_of(op.rhs))
+    condition = yield op.condition, broadcast(index, shape, shape_of(op.condition))
+    a = yield op.lhs, broadcast(index, shape, shape_of(op.lhs))
+    b = yield op.rhs, broadcast(index, shape, shape_of(op.rhs))
     result = _select(k, condition.value, a, b)
     return Cell(result.value, k.both(condition.valid, result.valid))
 
@@ -210,7 +187,7 @@ def _elementwise(k: Emitter, op: ElementwiseOp, index: Index) -> Lowering:
     valid: SSAValue | None = None
     values: list[SSAValue] = []
     for operand in op.operands:
-        cell = yield operand, broadcast(k, index, shape, shape_of(operand))
+        cell = yield operand, broadcast(index, shape, shape_of(operand))
         values.append(cell.value)
         valid = k.both(valid, cell.valid)
     argument = op.dtype if isinstance(op, CastOp) else None
@@ -226,22 +203,23 @@ def _bitcast(k: Emitter, op: BitcastOp, index: Index) -> Lowering:
     narrow, wide = (_unsigned(8 * size) for size in sorted((old, new)))
     ratio = max(old, new) // min(old, new)
     if new < old:
-        cell = yield op.source, (*index[:-1], k.idiv(index[-1], ratio))
+        whole, last = k.divided(index[-1], Position((), ratio))
+        cell = yield op.source, (*index[:-1], whole)
         bits = k.emit(BitcastOp, cell.value, argument=wide)
-        part = k.emit(MulOp, k.mod(index[-1], ratio), k.dim(8 * new))
+        part = k.value(k.mul(last, Position((), 8 * new)))
         bits = k.emit(ShrOp, bits, part)
         value = k.emit(CastOp, bits, argument=narrow)
         return Cell(k.emit(BitcastOp, value, argument=op.dtype), cell.valid)
     bits: SSAValue | None = None
     valid: SSAValue | None = None
     for part in range(ratio):
-        last = k.add(k.mul(index[-1], ratio), part)
+        last = k.add(k.mul(index[-1], Position((), ratio)), Position((), part))
         cell = yield op.source, (*index[:-1], last)
         valid = k.both(valid, cell.valid)
         piece = k.emit(BitcastOp, cell.value, argument=narrow)
         piece = k.emit(CastOp, piece, argument=wide)
         if part:
-            piece = k.emit(ShlOp, piece, k.dim(8 * old * part))
+            piece = k.emit(ShlOp, piece, k.constant(8 * old * part))
         bits = piece if bits is None else k.emit(OrOp, bits, piece)
     assert bits is not None
     return Cell(k.emit(BitcastOp, bits, argument=op.dtype), valid)
@@ -250,8 +228,8 @@ def _bitcast(k: Emitter, op: BitcastOp, index: Index) -> Lowering:
 def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
     """REDUCE over axes becomes REDUCE over ranges; an invalid cell counts as the identity."""
     axes, shape = integers(op, "axes"), shape_of(op.source)
-    ranges = k.ranges(tuple(shape[a] for a in axes), AxisType.REDUCE)
-    reduced = dict(zip(axes, ranges, strict=True))
+    inner, loops = k.loops(tuple(shape[a] for a in axes), AxisType.REDUCE)
+    reduced = dict(zip(axes, inner, strict=True))
     cell = yield op.source, tuple(reduced.get(a, i) for a, i in enumerate(index))
     dtype = tensor(op.result).element_type
     kind = op.kind.data
@@ -259,14 +237,13 @@ def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
     value = cell.value
     if cell.valid is not None:
         value = k.emit(WhereOp, cell.valid, value, neutral)
-    loops = [r for r in ranges if isinstance(r.owner, RangeOp)]
     if not loops:
         return Cell(value, None)
     dependent = dependent_ranges(value, k.open_ranges)
     for loop in loops:
         if loop.owner not in dependent:
             # The operand repeats along this range: a condition that always holds ties it in.
-            inside = k.emit(CmpLtOp, loop, k.emit(AddOp, loop, k.dim(1)))
+            inside = k.emit(CmpLtOp, loop, k.emit(AddOp, loop, k.constant(1)))
             value = k.emit(WhereOp, inside, value, neutral)
     result = ReduceOp(kind, value, (), loops, ordered=op.ordered is not None)
     return Cell(k.append(result), None)
@@ -289,15 +266,11 @@ RULES: tuple[tuple[type[Operation], Callable[[Emitter, Any, Index], Lowering]], 
     (WhereOp, _where),
     (ElementwiseOp, _elementwise),
     (ConstOp, _const),
-    (PermuteOp, _permute),
-    (FlipOp, _flip),
-    (ReshapeOp, _reshape),
-    (ExpandOp, _expand),
     (PadOp, _pad),
-    (ShrinkOp, _shrink),
     (IndexOp, _index),
     (StackOp, _stack),
     (BitcastOp, _bitcast),
+    (MovementOp, _move),
     (ReduceOp, _reduce),
     (LoadOp, _load),
     (BinaryDataOp, _binary),

@@ -1,15 +1,17 @@
-"""Emitting the ops of one kernel: equal ops once, trivial index arithmetic not at all."""
+"""Emitting the ops of one kernel: equal ops once, and positions as index arithmetic."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import IntAttr, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.lowering.rangeify.indexing import Index
+from tgdialect.analysis.positions import ZERO, Atom, Index, Loop, Position, Positions
 from tgdialect.ops.attributes import AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX, number_attribute
@@ -23,24 +25,27 @@ from tgdialect.ops.elementwise import (
     NotOp,
     SubOp,
 )
-from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import (
-    Dim,
-    Shape,
-    UnknownDim,
-    is_memory,
-    place,
-    shape_of,
-    tensor,
-    tensor_type,
-)
+from tgdialect.ops.ordering import RangeOp, dependent_ranges
+from tgdialect.ops.properties import Dim, Shape, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 
+Splits = Sequence[Sequence[int]]
+"""For each axis the divisors at which its loop is split, the greatest first."""
 
-class Emitter:
+
+class _Part(NamedTuple):
+    """A RANGE as a digit of a loop variable: `(i // divisor) % extent`."""
+
+    divisor: int
+    extent: int
+    value: SSAValue
+
+
+class Emitter(Positions):
     """The block of a kernel under construction, and what it has so far."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.block = Block()
         self.arguments: dict[SSAValue, SSAValue] = {}
         """The PARAM for each buffer and index scalar of the host, in the order of slots."""
@@ -49,7 +54,11 @@ class Emitter:
         self.open_ranges: dict[SSAValue, frozenset[RangeOp]] = {}
         """The RANGEs whose loops a value is in, for those that were asked for."""
         self._emitted: dict[tuple[object, ...], SSAValue] = {}
-        self._intervals = MinMax()
+        self._values: dict[Position, SSAValue] = {}
+        self._positions: dict[SSAValue, Position] = {}
+        """The positions that values were made of."""
+        self._parts: dict[Loop, tuple[_Part, ...]] = {}
+        """The RANGEs that a loop is made of, outermost first."""
         self._axes = 0
 
     def emit(
@@ -68,27 +77,15 @@ class Emitter:
         self.block.add_op(op)
         return op.results[0]
 
-    def constant(self, value: float, dtype: Attribute) -> SSAValue:
+    def constant(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
         return self.emit(ConstOp, argument=number_attribute(value, dtype))
-
-    def dim(self, dim: Dim) -> SSAValue:
-        """An extent: a constant, a value of this kernel, or an index scalar of the host."""
-        if isinstance(dim, int):
-            return self.constant(dim, INDEX)
-        if isinstance(dim, UnknownDim):
-            raise PassFailedException(
-                "a dynamic dimension of unknown origin: name its index argument with tg.dims"
-            )
-        owner = dim.owner
-        inside = isinstance(owner, Operation) and owner.parent is self.block
-        return dim if inside else self.parameter(dim)
 
     def parameter(self, host: SSAValue) -> SSAValue:
         """The PARAM for a buffer or index scalar of the host."""
         if (known := self.arguments.get(host)) is None:
             type = tensor(host)
             where = PlaceAttr.of(addrspace=place(host).addrspace)
-            dims = [self.dim(d) for d in shape_of(host) if isinstance(d, SSAValue)]
+            dims = [self.value(self.dim(d)) for d in shape_of(host) if not isinstance(d, int)]
             slot = len(self.arguments)
             known = self.append(
                 ParamOp(slot, tensor_type(type.element_type, type.get_shape(), where), dims)
@@ -108,81 +105,130 @@ class Emitter:
         parameter.owner.min = IntAttr(int(interval.lo))
         parameter.owner.max = IntAttr(int(interval.hi))
 
-    # -- index arithmetic
+    # -- positions
 
-    def known(self, value: Dim) -> int | None:
-        """The value of a constant."""
-        if isinstance(value, int):
-            return value
-        interval = self._intervals[self.dim(value)]
-        return int(interval.lo) if interval.is_constant else None
+    def position(self, value: SSAValue) -> Position:
+        """A `tensor<index>` value of this kernel as a position."""
+        if (known := self._positions.get(value)) is not None:
+            return known
+        ranges = dependent_ranges(value, self.open_ranges)
+        loops = (
+            (loop, 1)
+            for loop, parts in self._parts.items()
+            if any(part.value.owner in ranges for part in parts)
+        )
+        return self.number_of(value, frozenset(loops))
 
-    def _fold(
-        self,
-        kind: Callable[..., TgOp],
-        function: Callable[[int, int], int],
-        a: Dim,
-        b: Dim,
-        neutral: int | None,
-    ) -> SSAValue:
-        """An index op; folded on constants, and gone where b is its neutral element."""
-        x, y = self.known(a), self.known(b)
-        if x is not None and y is not None:
-            return self.constant(function(x, y), INDEX)
-        if y is not None and y == neutral:
-            return self.dim(a)
-        return self.emit(kind, self.dim(a), self.dim(b))
+    def value(self, position: Position) -> SSAValue:
+        """A position as a `tensor<index>` value, the term with the greatest factor first."""
+        if (known := self._values.get(position)) is not None:
+            return known
+        total, constant = None, position.constant
+        for atom, factor in sorted(position.terms, key=lambda t: (-t[1], t[0].number)):
+            term = self._atom_value(atom)
+            if factor == -1:
+                if total is None:
+                    total, constant = self.constant(constant), 0
+                total = self.emit(SubOp, total, term)
+                continue
+            if factor != 1:
+                term = self.emit(MulOp, term, self.constant(factor))
+            total = term if total is None else self.emit(AddOp, total, term)
+        if total is None:
+            total = self.constant(constant)
+        elif constant:
+            total = self.emit(AddOp, total, self.constant(constant))
+        self._values[position] = total
+        self._positions.setdefault(total, position)
+        return total
 
-    def add(self, a: Dim, b: Dim) -> SSAValue:
-        if self.known(a) is not None:
-            a, b = b, a
-        return self._fold(AddOp, lambda x, y: x + y, a, b, 0)
+    def _atom_value(self, atom: Atom) -> SSAValue:
+        match atom.kind:
+            case "digit":
+                return self._digit_value(*atom.digit)
+            case "value":
+                (value,) = cast("tuple[SSAValue]", atom.parts)
+                owner = value.owner
+                inside = isinstance(owner, Operation) and owner.parent is self.block
+                return value if inside else self.parameter(value)
+            case "product":
+                factors = map(self._atom_value, cast("tuple[Atom, ...]", atom.parts))
+                return reduce(partial(self.emit, MulOp), factors)
+            case _:
+                a, b = map(self.value, cast("tuple[Position, Position]", atom.parts))
+                return self.emit(IDivOp if atom.kind == "idiv" else ModOp, a, b)
 
-    def sub(self, a: Dim, b: Dim) -> SSAValue:
-        if (y := self.known(b)) is not None:
-            return self.add(a, -y)
-        return self._fold(SubOp, lambda x, y: x - y, a, b, 0)
+    def _digit_value(self, loop: Loop, divisor: int, extent: int | None) -> SSAValue:
+        """The digits that RANGEs are, put together; or else cut out of all of them."""
+        parts = self._parts[loop]
+        if extent is None:
+            return parts[0].value
+        inside = [
+            p for p in parts if p.divisor >= divisor and p.divisor * p.extent <= divisor * extent
+        ]
+        if inside and math.prod(p.extent for p in inside) == extent:
+            terms = [
+                p.value
+                if p.divisor == divisor
+                else self.emit(MulOp, p.value, self.constant(p.divisor // divisor))
+                for p in inside
+            ]
+            return reduce(partial(self.emit, AddOp), terms)
+        value = self._digit_value(loop, 1, math.prod(p.extent for p in parts))
+        if divisor != 1:
+            value = self.emit(IDivOp, value, self.constant(divisor))
+        if divisor * extent != loop.extent:
+            value = self.emit(ModOp, value, self.constant(extent))
+        return value
 
-    def mul(self, a: Dim, b: Dim) -> SSAValue:
-        if self.known(a) is not None:
-            a, b = b, a
-        return self.dim(0) if self.known(b) == 0 else self._fold(MulOp, lambda x, y: x * y, a, b, 1)
-
-    def idiv(self, a: Dim, b: Dim) -> SSAValue:
-        n = self.known(b)
-        if n is not None and n > 0 and self._intervals[self.dim(a)].within(0, n - 1):
-            return self.dim(0)
-        return self._fold(IDivOp, lambda x, y: x // y if y else 0, a, b, 1)
-
-    def mod(self, a: Dim, b: Dim) -> SSAValue:
-        n = self.known(b)
-        if n is not None and n > 0 and self._intervals[self.dim(a)].within(0, n - 1):
-            return self.dim(a)
-        return self._fold(ModOp, lambda x, y: x % y if y else 0, a, b, None)
-
-    def in_range(self, index: SSAValue, extent: Dim) -> SSAValue | None:
-        interval, n = self._intervals[index], self.known(extent)
-        result = None
-        if interval.lo < 0:
-            result = self.emit(NotOp, self.emit(CmpLtOp, index, self.dim(0)))
-        if n is None or interval.hi >= n:
-            result = self.both(result, self.emit(CmpLtOp, index, self.dim(extent)))
-        return result
+    def inside(self, index: Sequence[Position], extents: Sequence[Dim]) -> SSAValue | None:
+        condition: SSAValue | None = None
+        for position, extent in zip(index, map(self.dim, extents), strict=True):
+            if self.is_below(position, extent):
+                continue
+            value = self.value(position)
+            if position.interval.lo < 0:
+                not_before = self.emit(NotOp, self.emit(CmpLtOp, value, self.constant(0)))
+                condition = self.both(condition, not_before)
+            if position.interval.hi >= extent.interval.lo:
+                before_end = self.emit(CmpLtOp, value, self.value(extent))
+                condition = self.both(condition, before_end)
+        return condition
 
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
+        """The conjunction of two conditions; None is true."""
         if a is None or b is None or a is b:
             return b if a is None else a
         return self.emit(AndOp, a, b)
 
-    # -- ranges
+    # -- loops
 
-    def ranges(self, shape: Shape, axis_type: AxisType) -> Index:
-        """A new RANGE for each axis; axes of size 1 are at 0."""
-        result: list[SSAValue] = []
-        for extent in shape:
+    def loops(
+        self, shape: Shape, axis_type: AxisType, splits: Splits = ()
+    ) -> tuple[Index, list[SSAValue]]:
+        """A loop for each axis but those of size 1, and the RANGEs that they are made of."""
+        index: list[Position] = []
+        ranges: list[SSAValue] = []
+        for axis, extent in enumerate(shape):
             if extent == 1:
-                result.append(self.dim(0))
-            else:
-                result.append(self.append(RangeOp(self._axes, axis_type, self.dim(extent))))
+                index.append(ZERO)
+                continue
+            bound = self.dim(extent)
+            static = None if bound.terms else bound.constant
+            loop = Loop(extent if static is None else static, max(bound.interval.hi, 0))
+            parts: list[_Part] = []
+            above = static or 0
+            for divisor in (*(splits[axis] if splits else ()), 1):
+                size = above // divisor
+                end = self.value(bound) if static is None else self.constant(size)
+                value = self.append(RangeOp(self._axes, axis_type, end))
+                parts.append(_Part(divisor, size, value))
+                above = divisor
                 self._axes += 1
-        return tuple(result)
+            self._parts[loop] = tuple(parts)
+            position = self.digit(loop)
+            if len(parts) == 1:
+                self._positions[parts[0].value] = position
+            index.append(position)
+            ranges += (part.value for part in parts)
+        return tuple(index), ranges

@@ -6,40 +6,37 @@ puts the one into the other, and `finish` closes the loops.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.lowering.rangeify.cells import RULES, Cell, Lowering, Request, done, indices
-from tgdialect.lowering.rangeify.emitter import Emitter
-from tgdialect.lowering.rangeify.indexing import (
-    Index,
-    broadcast,
-    flipped,
-    padded,
-    permuted,
-    reshaped,
-    shifted,
+from tgdialect.analysis.indexing import moved
+from tgdialect.analysis.positions import Index
+from tgdialect.lowering.rangeify.cells import (
+    RULES,
+    Cell,
+    Lowering,
+    Request,
+    done,
+    indices,
+    materialised,
 )
+from tgdialect.lowering.rangeify.emitter import Emitter
+from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import (
     BitcastOp,
-    ExpandOp,
-    FlipOp,
     IndexOp,
-    PadOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
+    MovementOp,
 )
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
-from tgdialect.ops.properties import dtype_of, integers, is_memory, shape_of, tensor, window
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
+from tgdialect.ops.properties import dtype_of, is_memory, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp
 
 
@@ -74,12 +71,18 @@ def is_host_scalar(value: SSAValue) -> bool:
 class KernelBuilder(Emitter):
     """Builds one kernel."""
 
-    def __init__(self, realised: dict[Operation, Realised]) -> None:
+    def __init__(
+        self, realised: dict[Operation, Realised], staged: Mapping[Operation, tuple[int, ...]] = {}
+    ) -> None:
         super().__init__()
         self.realised = realised
+        self.staged = staged
         self.loads: dict[SSAValue, set[Index]] = {}
         """The indices at which each buffer is read."""
         self._cells: dict[Request, Cell] = {}
+        self._buffers = 0
+        self._rows: dict[tuple[Operation, Index], Realised] = {}
+        """The buffers of staged values, filled, for each index of the axes that loops fix."""
 
     # -- cells
 
@@ -118,18 +121,64 @@ class KernelBuilder(Emitter):
         if is_host_scalar(value):
             return done(Cell(self.parameter(value), None))
         assert isinstance(owner, Operation)
+        if owner in self.staged:
+            return self._staged(owner, index)
+        return self._rule(owner, index)
+
+    def _rule(self, op: Operation, index: Index) -> Lowering:
         for kind, rule in RULES:
-            if isinstance(owner, kind):
-                return rule(self, owner, index)
-        raise PassFailedException(f"{owner.name} does not belong in a function on memory")
+            if isinstance(op, kind):
+                return rule(self, op, index)
+        raise PassFailedException(f"{op.name} does not belong in a function on memory")
+
+    # -- staged values
+
+    def _staged(self, op: Operation, index: Index) -> Lowering:
+        """Read a buffer that a loop of its own has filled."""
+        axes = self.staged[op]
+        key = op, tuple(p for a, p in enumerate(index) if a not in axes)
+        if (row := self._rows.get(key)) is None:
+            shape = tensor(op.results[0]).get_shape()
+            inner, ranges = self.loops(tuple(shape[a] for a in axes), AxisType.LOOP)
+            at = dict(zip(axes, inner, strict=True))
+            cell = yield from self._rule(op, tuple(at.get(a, p) for a, p in enumerate(index)))
+            row = self._rows[key] = self._fill(cell, inner, ranges)
+        inner = tuple(index[a] for a in axes)
+        data = self.emit(LoadOp, self._at(row.data, inner))
+        mask = None if row.mask is None else self.emit(LoadOp, self._at(row.mask, inner))
+        return Cell(data, mask)
+
+    def _fill(self, cell: Cell, index: Index, ranges: Sequence[SSAValue]) -> Realised:
+        """Store a cell in a buffer of the kernel, in loops; the buffer as it is after them."""
+        parts = [cell.value] if cell.valid is None else [materialised(self, cell), cell.valid]
+        shape = [int(position.interval.hi) + 1 for position in index]
+        buffers = [self.local(tensor(part).element_type, shape) for part in parts]
+        stores = [
+            self.append(StoreOp(self._at(buffer, index), part))
+            for buffer, part in zip(buffers, parts, strict=True)
+        ]
+        effect = stores[0] if len(stores) == 1 else self.append(GroupOp(stores))
+        end = self.append(EndOp(effect, ranges[::-1])) if ranges else effect
+        versions = [self.append(AfterOp(buffer, [end])) for buffer in buffers]
+        return Realised(versions[0], versions[1] if len(versions) > 1 else None)
+
+    def local(self, dtype: Attribute, shape: Sequence[int]) -> SSAValue:
+        """A new buffer of the kernel's own."""
+        type = tensor_type(dtype, tuple(shape), PlaceAttr.of(addrspace=AddrSpace.LOCAL))
+        self._buffers += 1
+        return self.append(BufferOp(self._buffers - 1, type))
 
     def _load(self, buffer: SSAValue, index: Index) -> SSAValue:
         self.loads.setdefault(buffer, set()).add(index)
         return self.emit(LoadOp, self._locate(buffer, index))
 
     def _locate(self, buffer: SSAValue, index: Index) -> SSAValue:
-        parameter = self.parameter(buffer)
-        return self.emit(_index_op, parameter, *index) if index else parameter
+        return self._at(self.parameter(buffer), index)
+
+    def _at(self, memory: SSAValue, index: Index) -> SSAValue:
+        if not index:
+            return memory
+        return self.emit(_index_op, memory, *map(self.value, index))
 
     # -- the root
 
@@ -149,28 +198,15 @@ class KernelBuilder(Emitter):
             match op:
                 case AfterOp():
                     target = op.buffer
-                case PermuteOp():
-                    target, index = op.source, permuted(index, integers(op, "order"))
-                case FlipOp():
-                    flags = integers(op, "flags")
-                    target, index = op.source, flipped(self, index, shape_of(op.source), flags)
-                case ReshapeOp():
-                    inner = reshaped(self, index, shape_of(op.result), shape_of(op.source))
-                    target, index = op.source, inner
-                case ShrinkOp():
-                    target, index = op.source, shifted(self, index, window(op)[0])
-                case ExpandOp():
-                    inner = broadcast(self, index, shape_of(op.result), shape_of(op.source))
-                    target, index = op.source, inner
-                case PadOp():
-                    index, exists = padded(self, index, window(op)[0], shape_of(op.source))
-                    target, valid = op.source, self.both(valid, exists)
                 case IndexOp():
                     inner, exists, rest = self._drive(indices(self, op, index))
                     target, index = op.source, (*inner, *rest)
                     valid = self.both(valid, exists)
                 case BitcastOp() if _same_size(op):
                     target = op.source
+                case MovementOp() if (inner := moved(self, op, index)) is not None:
+                    target, (index, exists) = op.operands[0], inner
+                    valid = self.both(valid, exists)
                 case _:
                     raise PassFailedException(f"a STORE cannot go through {op.name}")
         return Location(target, index, valid)
@@ -196,12 +232,11 @@ class KernelBuilder(Emitter):
             value = self.emit(BitcastOp, value, argument=dtype)
         return self.append(StoreOp(location, value, condition))
 
-    def finish(self, name: str, stores: Sequence[SSAValue], ranges: Index) -> KernelOp:
+    def finish(self, name: str, stores: Sequence[SSAValue], ranges: Sequence[SSAValue]) -> KernelOp:
         """Close the loops around the stores, the innermost first."""
         effect = stores[0] if len(stores) == 1 else self.append(GroupOp(stores))
-        loops = [r for r in reversed(ranges) if isinstance(r.owner, RangeOp)]
-        if loops:
-            effect = self.append(EndOp(effect, loops))
+        if ranges:
+            effect = self.append(EndOp(effect, ranges[::-1]))
         self.append(SinkOp([effect]))
         for op in reversed(list(self.block.ops)):
             if isinstance(op, ConstOp | IndexOp | ElementwiseOp) and not op.results[0].uses:

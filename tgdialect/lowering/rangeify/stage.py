@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.fusion import realised_values
+from tgdialect.analysis.fusion import Fusion, plan_fusion
 from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.structure import structure
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised, memory_leaf
 from tgdialect.lowering.rangeify.schedule import Task, schedule, written_arguments
@@ -23,9 +24,12 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, SinkOp
-from tgdialect.ops.properties import is_memory, place, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
+from tgdialect.transforms.simplify import simplify
 
 
 @dataclass
@@ -35,6 +39,7 @@ class _Rangeifier:
     function: FuncOp
     device: str
     kernels: list[KernelOp] = field(default_factory=list[KernelOp])
+    fusion: Fusion = field(default_factory=Fusion)
     realised: dict[Operation, Realised] = field(default_factory=dict[Operation, Realised])
     host: list[TgOp] = field(default_factory=list[TgOp])
     current: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -43,12 +48,17 @@ class _Rangeifier:
     """The calls that have read a buffer since it was written."""
     kept: set[Operation] = field(default_factory=set[Operation])
     """Index arithmetic of the function that buffers need."""
+    closed: dict[ReduceOp, bool] = field(default_factory=dict[ReduceOp, bool])
+    symbols: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
+    """The kernels there are, by what they do."""
     buffers: int = 0
     """How many buffers there are: the slot of the next."""
 
     def run(self) -> None:
         block = self.function.body.block
-        tasks = schedule(block, realised_values(block))
+        store_before_movement(block)
+        self.fusion = plan_fusion(block, self.is_closed)
+        tasks = schedule(block, self.fusion.realised)
         self.host.append(SinkOp([self.run_task(task) for task in tasks]))
         for op in reversed(list(block.ops)):
             if op not in self.kept:
@@ -59,6 +69,12 @@ class _Rangeifier:
             else:
                 block.add_op(op)
         block.add_op(ReturnOp())
+
+    def is_closed(self, op: ReduceOp) -> bool:
+        """Whether `tg-simplify` finds a closed form for a REDUCE that reads no memory."""
+        if (known := self.closed.get(op)) is None:
+            known = self.closed[op] = not reads_memory(op) and has_closed_form(op)
+        return known
 
     # -- tasks
 
@@ -74,11 +90,13 @@ class _Rangeifier:
     def realise(self, op: Operation) -> SSAValue:
         """A kernel that computes a value into a buffer of its own, and its validity beside it."""
         result = op.results[0]
-        builder = KernelBuilder(self.realised)
+        builder = KernelBuilder(self.realised, self.fusion.staged)
         data = self.new_buffer(result, tensor(result).element_type)
         builder.parameter(data)
         self.realised[op] = Realised(data, None)
-        index = builder.ranges(shape_of(result), AxisType.LOOP)
+        index, ranges = builder.loops(
+            shape_of(result), AxisType.LOOP, self.fusion.splits.get(op, ())
+        )
         cell = builder.root_cell(op, index)
         stores = [
             builder.store(builder.locate(data, index), Cell(materialised(builder, cell), None))
@@ -88,14 +106,16 @@ class _Rangeifier:
             self.realised[op] = Realised(data, mask)
             stores.append(builder.store(builder.locate(mask, index), Cell(cell.valid, None)))
         written = [b for b in (data, self.realised[op].mask) if b is not None]
-        return self.call(builder, builder.finish(self.next_name(), stores, index), written)
+        return self.call(builder, builder.finish(self.next_name(), stores, ranges), written)
 
     def store(self, op: StoreOp, *, copied: bool = False) -> SSAValue:
         """A kernel that computes a value where it is to be stored."""
-        builder = KernelBuilder(self.realised)
+        builder = KernelBuilder(self.realised, self.fusion.staged)
         leaf = memory_of(op.buffer)
         builder.parameter(leaf)
-        index = builder.ranges(shape_of(op.buffer), AxisType.LOOP)
+        index, ranges = builder.loops(
+            shape_of(op.buffer), AxisType.LOOP, self.fusion.splits.get(op, ())
+        )
         where = builder.locate(op.buffer, index)
         cell = builder.cell(op.value, index)
         if self.is_output(leaf):
@@ -109,7 +129,7 @@ class _Rangeifier:
                 raise PassFailedException("where a STORE writes depends on what it overwrites")
             return self.store_through_copy(op)
         effect = builder.store(where, cell, gate)
-        return self.call(builder, builder.finish(self.next_name(), [effect], index), [leaf])
+        return self.call(builder, builder.finish(self.next_name(), [effect], ranges), [leaf])
 
     @staticmethod
     def is_output(leaf: SSAValue) -> bool:
@@ -127,9 +147,12 @@ class _Rangeifier:
     # -- calls
 
     def call(self, builder: KernelBuilder, kernel: KernelOp, written: list[SSAValue]) -> SSAValue:
-        self.kernels.append(kernel)
+        key = structure(kernel.body.block)
+        if (symbol := self.symbols.get(key)) is None:
+            symbol = self.symbols[key] = kernel.sym_name.data
+            self.kernels.append(kernel)
         arguments = [self.version(b, b in written) for b in builder.arguments]
-        call = CallOp(kernel.sym_name.data, arguments)
+        call = CallOp(symbol, arguments)
         self.host.append(call)
         self.note(call.result, builder.arguments, written)
         return call.result
@@ -194,6 +217,61 @@ class _Rangeifier:
 
     def next_name(self) -> str:
         return f"{self.function.sym_name.data}_{len(self.kernels)}"
+
+
+def reads_memory(op: Operation) -> bool:
+    """Whether a value depends on memory."""
+    stack, seen = list(op.operands), set[SSAValue]()
+    while stack:
+        value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if is_memory(value):
+            return True
+        if isinstance(value.owner, Operation):
+            stack.extend(value.owner.operands)
+    return False
+
+
+def has_closed_form(op: ReduceOp) -> bool:
+    """Whether an element of a value takes no loop once it is simplified: a trial of that."""
+    builder = KernelBuilder({})
+    index, ranges = builder.loops(shape_of(op.result), AxisType.LOOP)
+    cell = builder.cell(op.result, index)
+    place = builder.local(tensor(op.result).element_type, ())
+    kernel = builder.finish("trial", [builder.append(StoreOp(place, cell.value))], ranges)
+    simplify(kernel)
+    return not any(isinstance(each, ReduceOp) for each in kernel.body.block.ops)
+
+
+def store_before_movement(block: Block) -> None:
+    """Move RESHAPEs and PERMUTEs from what is stored to where it is stored.
+
+    rewrite: `store %b, (reshape %x)` -> `store (reshape %b), %x`: the loops are those of what is
+    computed, and what they share is outside of them. A PERMUTE of memory stays, so that a copy
+    writes in order.
+    """
+    for store in block.ops:
+        if isinstance(store, StoreOp) and store.gate is None:
+            while (view := _moved_to_buffer(store)) is not None:
+                buffer, source = view
+                buffer.location = store.location
+                block.insert_op_before(buffer, store)
+                store.operands = (buffer.results[0], source)
+
+
+def _moved_to_buffer(store: StoreOp) -> tuple[TgOp, SSAValue] | None:
+    """The view of the buffer that undoes a movement of the value, and what was moved."""
+    match store.value.owner:
+        case ReshapeOp() as op:
+            return ReshapeOp(store.buffer, shape_of(op.source)), op.source
+        case PermuteOp() as op if not is_memory(op.source):
+            order = integers(op, "order")
+            inverse = [order.index(axis) for axis in range(len(order))]
+            return PermuteOp(store.buffer, inverse), op.source
+        case _:
+            return None
 
 
 @dataclass(frozen=True)

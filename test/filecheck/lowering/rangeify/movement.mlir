@@ -24,17 +24,53 @@ func.func @flip(%x: tensor<3xf32>) -> tensor<3xf32> {
 
 // -----
 
-// Only the axes that mix go through the row-major position.
+// A RESHAPE of what is stored is one of where it is stored: the loops are those of the finer axes, and nothing
+// is divided.
 
 // CHECK-LABEL: tg.kernel @reshape_0
 // CHECK:         %[[I:.*]] = tg.range 0
 // CHECK:         %[[J:.*]] = tg.range 1
-// CHECK:         %[[R:.*]] = tg.mod %[[J]], %{{.*}}
-// CHECK:         %[[Q:.*]] = tg.idiv %[[J]], %{{.*}}
-// CHECK:         tg.index %x[%[[I]], %[[Q]], %[[R]]]
+// CHECK:         %[[K:.*]] = tg.range 2
+// CHECK:         tg.index %x[%[[I]], %[[J]], %[[K]]]
+// CHECK:         %[[ROW:.*]] = tg.mul %[[J]], %{{.*}}
+// CHECK:         %[[FLAT:.*]] = tg.add %[[ROW]], %[[K]]
+// CHECK:         tg.index %out0[%[[I]], %[[FLAT]]]
 func.func @reshape(%x: tensor<7x2x3xf32>) -> tensor<7x6xf32> {
   %0 = tg.reshape %x [7, 6] : tensor<7x2x3xf32> -> tensor<7x6xf32>
   func.return %0 : tensor<7x6xf32>
+}
+
+// -----
+
+// Elsewhere, only the axes that mix go through the row-major position.
+
+// CHECK-LABEL: tg.kernel @split_0
+// CHECK:         %[[I:.*]] = tg.range 0
+// CHECK:         %[[J:.*]] = tg.range 1
+// CHECK-DAG:     %[[R:.*]] = tg.mod %[[J]], %{{.*}}
+// CHECK-DAG:     %[[Q:.*]] = tg.idiv %[[J]], %{{.*}}
+// CHECK:         tg.index %x[%[[I]], %[[Q]], %[[R]]]
+func.func @split(%x: tensor<7x2x3xf32>, %y: tensor<7x6xf32>) -> tensor<7x6xf32> {
+  %0 = tg.reshape %x [7, 6] : tensor<7x2x3xf32> -> tensor<7x6xf32>
+  %1 = tg.add %0, %y : tensor<7x6xf32>
+  func.return %1 : tensor<7x6xf32>
+}
+
+// -----
+
+// A chain of RESHAPEs that comes back to where it began leaves nothing.
+
+// CHECK-LABEL: tg.kernel @back_0
+// CHECK:         %[[I:.*]] = tg.range 0
+// CHECK:         %[[J:.*]] = tg.range 1
+// CHECK-NOT:     tg.idiv
+// CHECK:         tg.index %x[%[[I]], %[[J]]]
+func.func @back(%x: tensor<6x4xf32>, %y: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  %0 = tg.reshape %x [2, 12] : tensor<6x4xf32> -> tensor<2x12xf32>
+  %1 = tg.reshape %0 [8, 3] : tensor<2x12xf32> -> tensor<8x3xf32>
+  %2 = tg.reshape %1 [6, 4] : tensor<8x3xf32> -> tensor<6x4xf32>
+  %3 = tg.add %2, %y : tensor<6x4xf32>
+  func.return %3 : tensor<6x4xf32>
 }
 
 // -----

@@ -7,7 +7,7 @@
 // CHECK:         %[[FREE:.*]] = tg.after %x, %[[OLD]]
 // CHECK:         %[[WRITE:.*]] = tg.call @order_1(%[[FREE]])
 // CHECK:         %[[NEW:.*]] = tg.after %x, %[[WRITE]]
-// CHECK:         tg.call @order_2(%out1, %[[NEW]])
+// CHECK:         tg.call @order_0(%out1, %[[NEW]])
 func.func @order(%x: tensor<4xf32, #tg.place<"CPU", global>>) -> (tensor<4xf32, #tg.place<"CPU">>, tensor<4xf32, #tg.place<"CPU">>) {
   %zero = tg.const 0.0 : tensor<f32>
   %one = tg.reshape %zero [1] : tensor<f32> -> tensor<1xf32>

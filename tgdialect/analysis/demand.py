@@ -1,0 +1,233 @@
+"""What computing an element asks for: elements of operands, and work.
+
+A demand is a value at a symbolic index inside the loops of one kernel. Following demands from a
+kernel's root to what is in memory says what the kernel computes and how often, if everything
+between is computed where it is used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.indexing import broadcast, moved
+from tgdialect.analysis.positions import (
+    Dependence,
+    Index,
+    Loop,
+    Position,
+    Positions,
+    surrounding,
+    trips_of,
+)
+from tgdialect.ops.elementwise import (
+    ElementwiseOp,
+    Exp2Op,
+    Log2Op,
+    PowOp,
+    SinOp,
+    SqrtOp,
+    ThreefryOp,
+)
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
+from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops.properties import Dim, Shape, dtype_of, integers, is_memory, shape_of, tensor
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BinaryDataOp, ConstOp
+
+LOAD, STORE = 4.0, 16.0
+"""What a load from a buffer in memory and a store to one cost, in elementwise operations."""
+
+STAGED_LOAD, STAGED_STORE = 1.0, 2.0
+"""The same where the buffer is small and close: it is in a cache."""
+
+_COST: dict[type[Operation], float] = {
+    Exp2Op: 8,
+    Log2Op: 8,
+    SqrtOp: 4,
+    SinOp: 12,
+    PowOp: 24,
+    ThreefryOp: 60,
+}
+"""Elementwise ops that cost more than one."""
+
+_BUDGET = 400
+"""Demands after which a walk gives up: so much is not worth computing twice."""
+
+
+class Demand(NamedTuple):
+    """A value at an index, in the kernel of a root."""
+
+    root: Operation
+    value: SSAValue
+    at: Index
+
+    @property
+    def depends(self) -> frozenset[Dependence]:
+        return frozenset[Dependence]().union(*(position.depends for position in self.at))
+
+    @property
+    def trips(self) -> float:
+        """How often it is computed, each time that the loops it is in go round."""
+        return trips_of(self.depends)
+
+
+class Demands(Positions):
+    """Follows demands. A REDUCE has the same loops whenever it is asked for at one index."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._loops: dict[Demand, Index] = {}
+
+    def loops(self, shape: Shape, outer: tuple[Loop, ...] = ()) -> Index:
+        """A new loop for each axis, inside those given."""
+        index: list[Position] = []
+        for extent in shape:
+            bound = self.dim(extent)
+            static: Dim = extent if bound.terms else bound.constant
+            trips = max(bound.interval.hi, 0)
+            loop = Loop(static, min(trips, _UNKNOWN_TRIPS) if bound.terms else trips, outer)
+            if trips != 1:
+                outer = (*outer, loop)
+            index.append(self.digit(loop))
+        return tuple(index)
+
+    def operands(self, demand: Demand) -> Iterator[Demand]:
+        """What an element is computed from."""
+        root, value, index = demand
+        op = value.owner
+        if not isinstance(op, Operation):
+            return
+        match op:
+            case ElementwiseOp():
+                shape = shape_of(value)
+                for operand in op.operands:
+                    yield Demand(root, operand, broadcast(index, shape, shape_of(operand)))
+            case ReduceOp():
+                yield Demand(root, op.source, self._reduced(demand, op))
+            case AfterOp():
+                yield Demand(root, op.buffer, index)
+            case LoadOp():
+                yield Demand(root, op.buffer, index)
+                if op.gate is not None and op.alt is not None:
+                    scalar = not tensor(op.gate).get_shape()
+                    yield Demand(root, op.gate, () if scalar else index)
+                    yield Demand(root, op.alt, index)
+            case IndexOp():
+                yield from self._indexed(demand, op)
+            case StackOp():
+                known = index[0].constant if not index[0].terms else None
+                for number, source in enumerate(op.sources):
+                    if known in (None, number):
+                        yield Demand(root, source, index[1:])
+            case BitcastOp():
+                yield from self._bitcast(demand, op)
+            case MovementOp():
+                where = moved(self, op, index)
+                assert where is not None
+                yield Demand(root, op.operands[0], where[0])
+            case _:
+                return
+
+    def _reduced(self, demand: Demand, op: ReduceOp) -> Index:
+        if (known := self._loops.get(demand)) is None:
+            axes, shape = integers(op, "axes"), shape_of(op.source)
+            inner = self.loops(tuple(shape[a] for a in axes), surrounding(demand.depends))
+            at = dict(zip(axes, inner, strict=True))
+            known = tuple(at.get(a, position) for a, position in enumerate(demand.at))
+            self._loops[demand] = known
+        return known
+
+    def _indexed(self, demand: Demand, op: IndexOp) -> Iterator[Demand]:
+        root, _, index = demand
+        inner: list[Position] = []
+        axis = 0
+        for operand in op.indices:
+            rank = len(tensor(operand).get_shape())
+            asked = Demand(root, operand, index[axis : axis + rank])
+            axis += rank
+            yield asked
+            inner.append(self._atom("element", asked, -math.inf, math.inf, asked.depends))
+        yield Demand(root, op.source, (*inner, *index[axis:]))
+
+    def _bitcast(self, demand: Demand, op: BitcastOp) -> Iterator[Demand]:
+        root, value, index = demand
+        old, new = dtype_of(op.source).itemsize, dtype_of(value).itemsize
+        if old == new:
+            yield Demand(root, op.source, index)
+        elif new < old:
+            whole = self.idiv(index[-1], Position((), old // new))
+            yield Demand(root, op.source, (*index[:-1], whole))
+        else:
+            first = self.mul(index[-1], Position((), new // old))
+            for part in range(new // old):
+                last = self.add(first, Position((), part))
+                yield Demand(root, op.source, (*index[:-1], last))
+
+
+_UNKNOWN_TRIPS = 1024
+"""What a dynamic extent counts as, unless it is known to be less."""
+
+
+def own_cost(op: Operation) -> float:
+    """What an op costs for each element, its operands left out."""
+    if isinstance(op, ReduceOp):
+        return 0  # It is the loop that costs: see Work.
+    if isinstance(op, ElementwiseOp):
+        return _COST.get(type(op), 1)
+    if isinstance(op, BinaryDataOp):
+        return LOAD
+    return 0
+
+
+class Work(NamedTuple):
+    """What some demands cost together, and the demands for reductions among what they lead to."""
+
+    cost: float
+    reductions: Sequence[Demand]
+
+
+def work(demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, float]) -> Work:
+    """The cost of computing elements where they are asked for, each once at each index.
+
+    `stored` says what reading the values costs that have a buffer, unless they are `roots`.
+    """
+    roots = list(roots)
+    cost, seen = 0.0, dict.fromkeys(roots)
+    first = {demand.value for demand in roots}
+    reductions: list[Demand] = []
+    stack = list(seen)
+    while stack:
+        demand = stack.pop()
+        op = demand.value.owner
+        if not isinstance(op, Operation) or not op.operands or is_storage(demand.value):
+            if not isinstance(op, ConstOp):
+                cost += LOAD * demand.trips
+            continue
+        if op in stored and demand.value not in first:
+            cost += stored[op] * demand.trips
+            continue
+        if len(seen) > _BUDGET:
+            return Work(math.inf, reductions)
+        if price := own_cost(op):
+            cost += price * demand.trips
+        if isinstance(op, ReduceOp):
+            reductions.append(demand)
+        for inner in demands.operands(demand):
+            if isinstance(op, ReduceOp):
+                cost += inner.trips
+            if inner not in seen:
+                seen[inner] = None
+                stack.append(inner)
+    return Work(cost, reductions)
+
+
+def is_storage(value: SSAValue) -> bool:
+    """Whether a value is a buffer, a parameter or an argument that is memory, in any version."""
+    while isinstance(owner := value.owner, AfterOp):
+        value = owner.buffer
+    return is_memory(value) and not (isinstance(value.owner, Operation) and value.owner.operands)

@@ -1,0 +1,130 @@
+"""Index arithmetic: what a movement op does to the index at which it is read.
+
+Movement ops never move data here. Each one turns the index of an element of its result into the
+index of an element of its source, and perhaps a condition for that element to exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from tgdialect.analysis.positions import ZERO, Index, Position, Positions
+from tgdialect.ops.movement import (
+    ExpandOp,
+    FlipOp,
+    MovementOp,
+    PadOp,
+    PermuteOp,
+    ReshapeOp,
+    ShrinkOp,
+)
+from tgdialect.ops.properties import Dim, Shape, integers, product, same_size, shape_of, window
+
+
+def moved(
+    positions: Positions, op: MovementOp, index: Index
+) -> tuple[Index, SSAValue | None] | None:
+    """The index in its source of an element of a movement's result, and a condition for it.
+
+    None for the ops that are not a matter of the index alone: INDEX, STACK, BITCAST.
+    """
+    source = shape_of(op.operands[0])
+    match op:
+        case PermuteOp():
+            at = dict(zip(integers(op, "order"), index, strict=True))
+            return tuple(at[axis] for axis in range(len(index))), None
+        case FlipOp():
+            flags = integers(op, "flags")
+            return _flipped(positions, index, source, flags), None
+        case ReshapeOp():
+            return _reshaped(positions, index, shape_of(op.result), source), None
+        case ExpandOp():
+            return broadcast(index, shape_of(op.result), source), None
+        case ShrinkOp():
+            offsets = map(positions.dim, window(op)[0])
+            return tuple(map(positions.add, index, offsets)), None
+        case PadOp():
+            offsets = map(positions.dim, window(op)[0])
+            result = tuple(map(positions.sub, index, offsets))
+            return result, positions.inside(result, source)
+        case _:
+            return None
+
+
+def broadcast(index: Index, shape: Shape, source: Shape) -> Index:
+    """EXPAND, and the implicit broadcast: a size-1 axis is read at 0, missing axes are dropped."""
+    missing = len(shape) - len(source)
+    aligned = zip(index[missing:], shape[missing:], source, strict=True)
+    return tuple(ZERO if extent == 1 and result != 1 else i for i, result, extent in aligned)
+
+
+def _flipped(positions: Positions, index: Index, shape: Shape, flags: Sequence[int]) -> Index:
+    """i becomes n - 1 - i on a flagged axis."""
+    last = Position((), -1)
+    return tuple(
+        positions.sub(positions.add(positions.dim(extent), last), i) if flag else i
+        for i, extent, flag in zip(index, shape, flags, strict=True)
+    )
+
+
+def _reshaped(positions: Positions, index: Index, shape: Shape, source: Shape) -> Index:
+    """RESHAPE: through the row-major position, but only within groups of axes that truly mix."""
+    result = [ZERO] * len(source)
+    for new_axes, old_axes in _groups(shape, source):
+        new_extents = [shape[a] for a in new_axes]
+        old_extents = [source[a] for a in old_axes]
+        group = [index[a] for a in new_axes]
+        if new_extents != old_extents:
+            row_major = _flattened(positions, group, new_extents)
+            group = _unflattened(positions, row_major, old_extents)
+        for axis, i in zip(old_axes, group, strict=True):
+            result[axis] = i
+    return tuple(result)
+
+
+def _groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]]]:
+    """The finest runs of axes of both shapes with equal products, axes of size 1 left out."""
+    new = [axis for axis, extent in enumerate(shape) if extent != 1]
+    old = [axis for axis, extent in enumerate(source) if extent != 1]
+    if 0 in shape:
+        return [(new, old)]
+    groups: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(new) or j < len(old):
+        first_i, first_j = i, j
+        i, j = i + 1, j + 1
+        while True:
+            new_run = tuple(shape[a] for a in new[first_i:i])
+            old_run = tuple(source[a] for a in old[first_j:j])
+            if same_size(new_run, old_run):
+                break
+            n_static, n_dynamic = product(new_run)
+            o_static, o_dynamic = product(old_run)
+            smaller = (len(n_dynamic), n_static) < (len(o_dynamic), o_static)
+            if j >= len(old) or (smaller and i < len(new)):
+                i += 1
+            else:
+                j += 1
+        groups.append((new[first_i:i], old[first_j:j]))
+    return groups
+
+
+def _flattened(positions: Positions, index: Sequence[Position], extents: Sequence[Dim]) -> Position:
+    """The row-major position: Horner's scheme over the axes."""
+    position, *rest = index
+    for i, extent in zip(rest, extents[1:], strict=True):
+        position = positions.add(positions.mul(position, positions.dim(extent)), i)
+    return position
+
+
+def _unflattened(
+    positions: Positions, position: Position, extents: Sequence[Dim]
+) -> list[Position]:
+    """The index per axis of a row-major position, from the last axis to the first."""
+    result: list[Position] = []
+    for extent in reversed(extents[1:]):
+        position, last = positions.divided(position, positions.dim(extent))
+        result.append(last)
+    return [position, *reversed(result)]
