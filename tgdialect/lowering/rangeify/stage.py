@@ -24,7 +24,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import PermuteOp, ReshapeOp
+from tgdialect.ops.movement import FlipOp, PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
@@ -246,11 +246,11 @@ def has_closed_form(op: ReduceOp) -> bool:
 
 
 def store_before_movement(block: Block) -> None:
-    """Move RESHAPEs and PERMUTEs from what is stored to where it is stored.
+    """Move RESHAPEs, PERMUTEs and FLIPs from what is stored to where it is stored.
 
     rewrite: `store %b, (reshape %x)` -> `store (reshape %b), %x`: the loops are those of what is
-    computed, and what they share is outside of them. A PERMUTE of memory stays, so that a copy
-    writes in order.
+    computed, and what they share is outside of them. A PERMUTE or FLIP of memory stays, so that a
+    copy writes in order.
     """
     for store in block.ops:
         if isinstance(store, StoreOp) and store.gate is None:
@@ -266,6 +266,8 @@ def _moved_to_buffer(store: StoreOp) -> tuple[TgOp, SSAValue] | None:
     match store.value.owner:
         case ReshapeOp() as op:
             return ReshapeOp(store.buffer, shape_of(op.source)), op.source
+        case FlipOp() as op if not is_memory(op.source):
+            return FlipOp(store.buffer, [bool(f) for f in integers(op, "flags")]), op.source
         case PermuteOp() as op if not is_memory(op.source):
             order = integers(op, "order")
             inverse = [order.index(axis) for axis in range(len(order))]

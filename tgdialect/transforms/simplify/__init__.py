@@ -22,6 +22,7 @@ from tgdialect.transforms.simplify.division import simplify_division
 from tgdialect.transforms.simplify.engine import Engine, Handler
 from tgdialect.transforms.simplify.peepholes import simplify_cast, simplify_load
 from tgdialect.transforms.simplify.reductions import simplify_reduction
+from tgdialect.transforms.simplify.scatter import scatter
 from tgdialect.transforms.simplify.sums import simplify_sum
 
 HANDLERS: dict[str, Handler] = {
@@ -41,6 +42,7 @@ HANDLERS: dict[str, Handler] = {
     "tg.cast": simplify_cast,
     "tg.load": simplify_load,
     "tg.reduce": simplify_reduction,
+    "tg.end": scatter,
 }
 """What is done to an op that no rule of the tables rewrites."""
 

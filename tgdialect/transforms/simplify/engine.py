@@ -98,6 +98,9 @@ class Engine:
         if op.name == EndOp.name:
             assert isinstance(op, EndOp)
             self._changed |= repair_end(op, self.loops, self.min_max)
+            handler = self._handlers.get(op.name)
+            if handler is not None and op.parent is not None:
+                self._changed |= handler(self, op) is not None
             return None
         if op.regions or len(op.results) != 1 or not _is_repeatable(op):
             return None
@@ -216,11 +219,17 @@ class Engine:
         constant = constant_of(value)
         return None if constant is None else self.splat(constant, like.type)
 
-    def insert(self, op: Operation) -> SSAValue:
+    def place(self, op: Operation) -> SSAValue:
+        """The result of an op that is put where the walk is, as it is."""
         anchor = self._anchor
         assert anchor is not None
         op.location = anchor.location
         Rewriter.insert_op(op, InsertPoint.before(anchor))
+        return op.results[0]
+
+    def insert(self, op: Operation) -> SSAValue:
+        """The result of an op that is put where the walk is, simplified."""
+        self.place(op)
         self._depth += 1
         value = self._visit(op)
         self._depth -= 1

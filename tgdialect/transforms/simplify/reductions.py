@@ -5,13 +5,13 @@ from __future__ import annotations
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.dtypes import F32
-from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import dtype_of, integers, tensor
+from tgdialect.ops.properties import dtype_of, integers
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.loops import ONCE, trips
+from tgdialect.transforms.simplify.masks import accumulated, collapse_masked, repeated_sum
+from tgdialect.transforms.simplify.scans import carry
 
 
 def simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
@@ -27,19 +27,19 @@ def simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     inside = engine.loops.open(op.source)
     lost = [v for v in op.ranges if v.owner not in inside]
     if not lost:
-        return None
+        return None if integers(op, "axes") else collapse_masked(engine, op) or carry(engine, op)
     result = op.source
     axes, kept = integers(op, "axes"), [v for v in op.ranges if v not in lost]
     if axes or kept:
         ordered = op.ordered is not None
         result = engine.insert(ReduceOp(op.kind.data, result, axes, kept, ordered=ordered))
-    element = tensor(result).element_type
-    narrow = dtype_of(result).is_float and dtype_of(result).bits < 32
-    if narrow:
-        result = engine.insert(CastOp(result, F32))
-    for value in lost:
-        result = _repeated(engine, op.kind.data, result, value)
-    return engine.insert(CastOp(result, element)) if narrow else result
+
+    def repeated(value: SSAValue) -> SSAValue:
+        for over in lost:
+            value = _repeated(engine, op.kind.data, value, over)
+        return value
+
+    return accumulated(engine, result, repeated)
 
 
 def _repeated(engine: Engine, kind: ReduceKind, value: SSAValue, over: SSAValue) -> SSAValue:
@@ -48,12 +48,9 @@ def _repeated(engine: Engine, kind: ReduceKind, value: SSAValue, over: SSAValue)
     if times == ONCE or kind is ReduceKind.MAX or dtype_of(value).is_bool:
         return value
     if kind is ReduceKind.ADD:
-        range = over.owner
-        assert isinstance(range, RangeOp)
-        count, element = range.bound, tensor(value).element_type
-        if tensor(count).element_type != element:
-            count = engine.insert(CastOp(count, element))
-        return engine.apply("tg.mul", (value, count))
+        axis = over.owner
+        assert isinstance(axis, RangeOp)
+        return repeated_sum(engine, value, axis.bound)
     exponent = int(times.hi)
     power: SSAValue | None = None
     while exponent:

@@ -1,0 +1,379 @@
+"""REDUCE over a range that a mask bounds, or fixes: arange, gather, one-hot, and their like.
+
+The specification writes them as sums over masks. Where the operand is `value` if some conditions
+hold and else the identity of the reduction,
+
+* a condition `a r + b = 0` fixes the range: at most one iteration counts, so the result is the
+  value at that r, if there is such an r in the loop;
+* conditions `a r + b < 0` bound it: of a value that r does not change, the result is as many equal
+  values as there are integers between the bounds.
+
+Both hold over the integers: sides that may wrap, or casts that may lose bits, are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.dtypes import BOOL, DTYPES, F32, INDEX, number_attribute
+from tgdialect.ops.elementwise import (
+    AndOp,
+    CastOp,
+    CmpEqOp,
+    CmpGeOp,
+    CmpGtOp,
+    CmpLeOp,
+    CmpLtOp,
+    CmpNeOp,
+    CompareOp,
+    ElementwiseOp,
+    MulOp,
+    NotOp,
+    WhereOp,
+)
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.movement import BitcastOp, IndexOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import dtype_of, number, tensor
+from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.transforms.simplify.engine import Engine
+from tgdialect.transforms.simplify.linear import Linear, linear
+from tgdialect.transforms.simplify.matching import constant_of
+
+_MARGIN = 2**62
+"""How far beyond 64 bits a sum may be, for what it wraps to to be out of range of every loop."""
+_MAX_BODY = 256
+"""The most operations that are made again for the one iteration that counts."""
+
+Condition = tuple[SSAValue, bool]
+"""A bool, and what it has to be."""
+
+
+@dataclass
+class Masked:
+    """An operand of a REDUCE: `value` where all conditions hold, else the identity."""
+
+    value: SSAValue
+    conditions: list[Condition]
+
+
+@dataclass
+class Bounds:
+    """What conditions say of a range: the integers in [low, high), as forms of index values."""
+
+    lows: list[Linear]
+    highs: list[Linear]
+    equal: list[tuple[SSAValue, int, Linear]]
+    """The condition `a r + b = 0`, a, and b."""
+    others: list[Condition]
+    """Conditions on other things."""
+    unknown: bool = False
+    """Whether there are conditions on the range that say something else."""
+
+
+def collapse_masked(engine: Engine, op: ReduceOp) -> SSAValue | None:
+    """A REDUCE of shape () without one of its ranges, where a mask allows that."""
+    mask = masked(engine, op)
+    if not mask.conditions:
+        return None
+    for value in op.ranges:
+        axis = value.owner
+        assert isinstance(axis, RangeOp)
+        bounds = bounds_of(engine, mask.conditions, axis, Bounds([], [], [], []))
+        result = _fixed(engine, op, axis, mask, bounds) or _counted(engine, op, axis, mask, bounds)
+        if result is not None:
+            return result
+    return None
+
+
+# -- masks ---------------------------------------------------------------------------------------
+
+
+def masked(engine: Engine, op: ReduceOp) -> Masked:
+    """The operand of a REDUCE, taken apart.
+
+    A product with a bool that was cast to a number counts as a mask: where the bool is false, the
+    other factor does not matter, even if it is infinite or NaN (docs/semantics.md).
+    """
+    kind, value = op.kind.data, op.source
+    neutral = identity(kind, DTYPES[tensor(value).element_type])
+    conditions: list[Condition] = []
+    while True:
+        owner = value.owner
+        match owner:
+            case WhereOp() if _is(owner.rhs, neutral):
+                conditions.append((owner.condition, True))
+                value = owner.lhs
+            case WhereOp() if _is(owner.lhs, neutral):
+                conditions.append((owner.condition, False))
+                value = owner.rhs
+            case MulOp() if kind is ReduceKind.ADD and not dtype_of(value).is_bool:
+                factors = owner.lhs, owner.rhs
+                one = next((f for f in factors if _cast_bool(f) is not None), None)
+                if one is None or (condition := _cast_bool(one)) is None:
+                    break
+                conditions.append((condition, True))
+                value = factors[1] if one is factors[0] else factors[0]
+            case CastOp() if kind is ReduceKind.ADD and dtype_of(owner.source).is_bool:
+                conditions.append((owner.source, True))
+                value = engine.constant(number_attribute(1, tensor(value).element_type))
+            case _:
+                if kind is ReduceKind.MAX and dtype_of(value).is_bool and not _is(value, 1):
+                    conditions.append((value, True))
+                    value = engine.constant(number_attribute(1, BOOL))
+                break
+    return Masked(value, list(_conjuncts(conditions)))
+
+
+def _is(value: SSAValue, number_: float) -> bool:
+    constant = constant_of(value)
+    return constant is not None and number(constant) == number_
+
+
+def _cast_bool(value: SSAValue) -> SSAValue | None:
+    """The bool that a number is made of."""
+    owner = value.owner
+    return owner.source if isinstance(owner, CastOp) and dtype_of(owner.source).is_bool else None
+
+
+def _conjuncts(conditions: Sequence[Condition]) -> Iterator[Condition]:
+    stack = list(reversed(conditions))
+    while stack:
+        value, holds = stack.pop()
+        match value.owner:
+            case AndOp() | MulOp() as op if holds:
+                stack += [(op.rhs, True), (op.lhs, True)]
+            case NotOp() as op:
+                stack.append((op.source, not holds))
+            case CmpNeOp() | CmpEqOp() as op if dtype_of(op.lhs).is_bool:
+                if (constant := constant_of(op.rhs)) is None:
+                    yield value, holds
+                else:
+                    same = isinstance(op, CmpEqOp) == holds
+                    stack.append((op.lhs, same == bool(number(constant))))
+            case _:
+                yield value, holds
+
+
+# -- conditions on a range -----------------------------------------------------------------------
+
+_ORDERS: dict[type[Operation], tuple[bool, bool]] = {
+    CmpLtOp: (False, False),
+    CmpGtOp: (True, False),
+    CmpGeOp: (False, True),
+    CmpLeOp: (True, True),
+}
+"""Comparisons as CMPLT: whether the operands are swapped, and whether the result is negated."""
+
+
+def bounds_of(
+    engine: Engine, conditions: Sequence[Condition], axis: RangeOp, bounds: Bounds
+) -> Bounds:
+    """Add what conditions say of a range."""
+    for value, holds in conditions:
+        if axis not in engine.loops.open(value):
+            bounds.others.append((value, holds))
+        elif not _add_bound(engine, bounds, axis, value, holds):
+            bounds.unknown = True
+    return bounds
+
+
+def _add_bound(
+    engine: Engine, bounds: Bounds, axis: RangeOp, condition: SSAValue, holds: bool
+) -> bool:
+    """Note a comparison of sums in which the range occurs once. Whether it is one."""
+    op = condition.owner
+    if not isinstance(op, CompareOp) or not dtype_of(op.lhs).is_integer:
+        return False
+    difference = _integers(engine, op.lhs) - _integers(engine, op.rhs)
+    factor = difference.terms.get(axis.result, 0)
+    rest = difference - linear({axis.result: factor})
+    if not factor or any(axis in engine.loops.open(atom) for atom in rest.terms):
+        return False
+    if isinstance(op, CmpEqOp | CmpNeOp):
+        if isinstance(op, CmpEqOp) == holds:
+            bounds.equal.append((condition, factor, rest))
+        return isinstance(op, CmpEqOp) == holds
+    swapped, negated = _ORDERS[type(op)]
+    if swapped:
+        factor, rest = -factor, rest * -1
+    if negated == holds:  # not (a r + b < 0) is -a r - b - 1 < 0
+        factor, rest = -factor, rest * -1 - Linear(constant=1)
+    if factor == 1:
+        bounds.highs.append(rest * -1)
+    elif factor == -1:
+        bounds.lows.append(rest + Linear(constant=1))
+    return abs(factor) == 1
+
+
+def _integers(engine: Engine, value: SSAValue) -> Linear:
+    """An integer as a sum over the integers, through casts that keep it."""
+    result = Linear()
+    stack = [(value, 1)]
+    while stack:
+        value, factor = stack.pop()
+        op = value.owner
+        form = engine.exact_form(value)
+        if form.atom is not value:
+            stack += [(atom, factor * c) for atom, c in form.terms.items()]
+            result += Linear(constant=form.constant * factor)
+        elif isinstance(op, CastOp) and dtype_of(op.source).is_integer and _keeps(engine, op):
+            stack.append((op.source, factor))
+        else:
+            result += linear({value: factor})
+    return result
+
+
+def _keeps(engine: Engine, op: CastOp) -> bool:
+    dtype = dtype_of(op.result)
+    return engine.min_max[op.source].within(dtype.low, dtype.high)
+
+
+def emit_index(engine: Engine, form: Linear, *, wraps: bool = False) -> SSAValue | None:
+    """A sum as an index value; None where it might not be one.
+
+    If it may wrap, it is a number that no loop reaches where it does.
+    """
+    interval = form.interval(engine.min_max.__getitem__)
+    margin = _MARGIN if wraps else 0
+    if not interval.within(-(2**63) - margin, 2**63 - 1 + margin):
+        return None
+    terms: dict[SSAValue, int] = {}
+    for atom, factor in form.terms.items():
+        if tensor(atom).element_type != INDEX:
+            atom = engine.insert(CastOp(atom, INDEX))
+        terms[atom] = terms.get(atom, 0) + factor
+    like = engine.constant(number_attribute(0, INDEX))
+    return engine.emit(linear(terms, form.constant), like)
+
+
+# -- the rewrites --------------------------------------------------------------------------------
+
+
+def _fixed(
+    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, bounds: Bounds
+) -> SSAValue | None:
+    """A range that has to have one value: the operand there, if the loop gets there."""
+    for solved, factor, rest in bounds.equal:
+        if abs(factor) != 1 or (at := emit_index(engine, rest * -factor, wraps=True)) is None:
+            continue
+        others = [c for c in mask.conditions if c[0] is not solved]
+        values = computed_at(engine, [mask.value, *(value for value, _ in others)], axis, at)
+        if values is None:
+            return None
+        zero = engine.constant(number_attribute(0, INDEX))
+        conditions = [
+            (engine.apply("tg.cmplt", (at, zero)), False),
+            (engine.apply("tg.cmplt", (at, axis.bound)), True),
+            *((new, holds) for new, (_, holds) in zip(values[1:], others, strict=True)),
+        ]
+        result = where_all(engine, op, conditions, values[0])
+        kept = [value for value in op.ranges if value is not axis.result]
+        if not kept:
+            return result
+        ordered = op.ordered is not None
+        return engine.insert(ReduceOp(op.kind.data, result, (), kept, ordered=ordered))
+    return None
+
+
+def computed_at(
+    engine: Engine, roots: Sequence[SSAValue], axis: RangeOp, at: SSAValue
+) -> list[SSAValue] | None:
+    """Values computed where a range is at a position; None if that takes more than arithmetic."""
+    new: dict[SSAValue, SSAValue] = {axis.result: at}
+    made = 0
+    for root in roots:
+        stack = [root]
+        while stack:
+            value = stack[-1]
+            op = value.owner
+            if value in new:
+                stack.pop()
+            elif axis not in engine.loops.open(value):
+                new[value] = value
+            elif not isinstance(op, ElementwiseOp | BitcastOp | IndexOp | LoadOp | ReduceOp):
+                return None
+            elif missing := [o for o in op.operands if o not in new]:
+                stack.extend(missing)
+            elif made > _MAX_BODY:
+                return None
+            else:
+                new[value] = engine.insert(op.rebuild([new[o] for o in op.operands]))
+                made += 1
+    return [new[root] for root in roots]
+
+
+def _counted(
+    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, bounds: Bounds
+) -> SSAValue | None:
+    """The reduction of as many equal values as there are integers between bounds."""
+    kind, dtype = op.kind.data, dtype_of(mask.value)
+    if bounds.equal or bounds.unknown or axis in engine.loops.open(mask.value):
+        return None
+    if len(op.ranges) > 1 or kind is ReduceKind.MUL or (dtype.is_float and op.ordered is not None):
+        return None
+    if kind is ReduceKind.ADD and dtype.is_bool:
+        return None
+    lows = [emit_index(engine, form) for form in bounds.lows]
+    highs = [emit_index(engine, form) for form in bounds.highs]
+    low, high = engine.constant(number_attribute(0, INDEX)), axis.bound
+    for bound in lows:
+        if bound is None:
+            return None
+        low = engine.apply("tg.max", (low, bound))
+    for bound in highs:
+        if bound is None:
+            return None
+        less = engine.apply("tg.cmplt", (bound, high))
+        high = engine.apply("tg.where", (less, bound, high))
+    some = (engine.apply("tg.cmplt", (low, high)), True)
+    if kind is ReduceKind.MAX:
+        return where_all(engine, op, [*bounds.others, some], mask.value)
+    zero = engine.constant(number_attribute(0, INDEX))
+    count = engine.apply("tg.max", (engine.apply("tg.sub", (high, low)), zero))
+    total = accumulated(engine, mask.value, lambda v: repeated_sum(engine, v, count))
+    finite = dtype.is_integer or constant_of(mask.value) is not None
+    return where_all(engine, op, bounds.others if finite else [*bounds.others, some], total)
+
+
+def accumulated(
+    engine: Engine, value: SSAValue, compute: Callable[[SSAValue], SSAValue]
+) -> SSAValue:
+    """What a value is reduced to, in f32 for the narrower floats, as an accumulator would be."""
+    element = tensor(value).element_type
+    if not dtype_of(value).is_float or dtype_of(value).bits >= 32:
+        return compute(value)
+    wide = compute(engine.insert(CastOp(value, F32)))
+    return engine.insert(CastOp(wide, element))
+
+
+def repeated_sum(engine: Engine, value: SSAValue, count: SSAValue) -> SSAValue:
+    """A sum of `count` equal terms, which in any order is their product but for rounding."""
+    element = tensor(value).element_type
+    if tensor(count).element_type != element:
+        count = engine.insert(CastOp(count, element))
+    return engine.apply("tg.mul", (value, count))
+
+
+def new_axis(axis: RangeOp) -> int:
+    """An id that no RANGE of the block has."""
+    block = axis.parent
+    assert block is not None
+    return 1 + max(op.axis.data for op in block.ops if isinstance(op, RangeOp))
+
+
+def where_all(
+    engine: Engine, op: ReduceOp, conditions: Sequence[Condition], value: SSAValue
+) -> SSAValue:
+    """The value where all conditions hold, else the identity of the reduction."""
+    element = tensor(value).element_type
+    neutral = engine.constant(number_attribute(identity(op.kind.data, DTYPES[element]), element))
+    both: SSAValue | None = None
+    for condition, holds in conditions:
+        test = condition if holds else engine.apply("tg.not", (condition,))
+        both = test if both is None else engine.apply("tg.and", (both, test))
+    return value if both is None else engine.apply("tg.where", (both, value, neutral))

@@ -1,0 +1,220 @@
+"""Prefix reductions: a REDUCE over all that comes before the iteration of an outer loop.
+
+    for i: out[i] = sum over r <= i of f(r)      O(n^2)
+    acc = 0; for i: acc += f(i); out[i] = acc    O(n)
+
+The mask that says `r <= i` may be written in other ways: the specification's prefix sum reads
+`x[i + r - n + 1]` where that exists, which is the same after a change of variable to i + r. The
+outer loop carries the accumulator from then on: it is a REDUCE loop, and inside all others that
+the sum depends on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
+from tgdialect.ops.dtypes import DTYPES, F32, number_attribute
+from tgdialect.ops.elementwise import CastOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
+from tgdialect.ops.properties import dtype_of, tensor, tensor_type
+from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.source import BufferOp
+from tgdialect.transforms.simplify.engine import Engine
+from tgdialect.transforms.simplify.linear import Linear, linear
+from tgdialect.transforms.simplify.masks import (
+    Bounds,
+    Condition,
+    Masked,
+    bounds_of,
+    computed_at,
+    emit_index,
+    masked,
+    new_axis,
+    where_all,
+)
+
+_ONE = Linear(constant=1)
+_ALU = {ReduceKind.ADD: "tg.add", ReduceKind.MUL: "tg.mul", ReduceKind.MAX: "tg.max"}
+
+
+class _Prefix(NamedTuple):
+    """The elements u of `value` with low <= u < i + end and, if given, u < high."""
+
+    variable: SSAValue
+    """u, that `value` is written in."""
+    value: SSAValue
+    low: Linear
+    end: Linear
+    high: Linear | None
+    others: list[Condition]
+    """Conditions that u does not change."""
+
+
+def carry(engine: Engine, op: ReduceOp) -> SSAValue | None:
+    """A REDUCE over one range as an accumulator of an outer loop, where it is a prefix."""
+    if len(op.ranges) != 1 or dtype_of(op.source).is_bool:
+        return None
+    mask = masked(engine, op)
+    (axis,) = closed_ranges(op)
+    around = engine.loops.open(op.source) - {axis}
+    for outer in sorted(around, key=lambda r: r.axis.data):
+        end = _only_end(outer)
+        if end is None or not set(around) <= set(closed_ranges(end)):
+            continue
+        for skewed in (False, True):
+            prefix = _prefix(engine, axis, outer, mask, skewed)
+            if prefix is not None and _move_inside(end, outer, around - {outer}):
+                return _accumulate(engine, op, outer, end, prefix)
+    return None
+
+
+def _only_end(outer: RangeOp) -> EndOp | None:
+    """The END of a loop, if nothing else closes it."""
+    closing = [
+        use.operation
+        for use in outer.result.uses
+        if isinstance(use.operation, EndOp | ReduceOp) and use.index > 0
+    ]
+    return closing[0] if len(closing) == 1 and isinstance(closing[0], EndOp) else None
+
+
+def _prefix(
+    engine: Engine, axis: RangeOp, outer: RangeOp, mask: Masked, skewed: bool
+) -> _Prefix | None:
+    """What is reduced, as elements of something that the outer loop does not change."""
+    variable, value, conditions = axis.result, mask.value, mask.conditions
+    n, m = (engine.form(r.bound) for r in (axis, outer))
+    bounds = Bounds([], [n], [], [])
+    if skewed:
+        # u = i + r: a loop variable of its own, so that its bounds are known.
+        extent = emit_index(engine, n + m - _ONE)
+        if extent is None:
+            return None
+        new = RangeOp(new_axis(axis), AxisType.REDUCE, extent)
+        engine.place(new)
+        variable = new.result
+        at = engine.apply("tg.sub", (variable, outer.result))
+        values = computed_at(engine, [value, *(c for c, _ in conditions)], axis, at)
+        if values is None:
+            return None
+        value = values[0]
+        conditions = [(c, holds) for c, (_, holds) in zip(values[1:], conditions, strict=True)]
+        i = linear({outer.result: 1})
+        bounds = Bounds([i], [i + n], [], [])
+        axis = new
+    if outer in engine.loops.open(value):
+        return None
+    bounds = bounds_of(engine, conditions, axis, bounds)
+    if bounds.equal or bounds.unknown:
+        return None
+    return _shape_of(engine, bounds, outer, variable, value)
+
+
+def _shape_of(
+    engine: Engine, bounds: Bounds, outer: RangeOp, variable: SSAValue, value: SSAValue
+) -> _Prefix | None:
+    """Bounds as those of a prefix that grows by one element with each iteration."""
+    of, last = engine.min_max.__getitem__, engine.form(outer.bound) - _ONE
+    moving = [h for h in bounds.highs if h.terms.get(outer.result)]
+    fixed = [h for h in bounds.highs if not h.terms.get(outer.result)]
+    lows = [low for low in bounds.lows if not low.terms.get(outer.result)]
+    if len(moving) != 1 or moving[0].terms[outer.result] != 1 or len(fixed) > 1 or len(lows) > 1:
+        return None
+    low = lows[0] if lows else Linear()
+    last = engine.form(outer.bound) - _ONE
+    for other in bounds.lows:
+        factor = other.terms.get(outer.result, 0)
+        if factor == 0:
+            continue
+        greatest = (
+            other - linear({outer.result: factor}) + (last * factor if factor > 0 else Linear())
+        )
+        if (low - greatest).interval(of).lo < 0:
+            return None
+    end = moving[0] - linear({outer.result: 1})
+    if (low - end + _ONE).interval(of).lo < 0:
+        return None  # Elements before those of the first iteration: not a prefix from its start.
+    if any(outer in engine.loops.open(atom) for form in (low, end, *fixed) for atom in form.terms):
+        return None
+    return _Prefix(variable, value, low, end, fixed[0] if fixed else None, bounds.others)
+
+
+def _move_inside(end: EndOp, outer: RangeOp, others: frozenset[RangeOp]) -> bool:
+    """Make a loop the innermost of some that an END closes. Whether that is possible."""
+    order = closed_ranges(end)
+    position = order.index(outer)
+    target = min((order.index(r) for r in others), default=position)
+    if target >= position:
+        return True
+    if any(r.axis_type.data is AxisType.REDUCE for r in order):
+        return False  # A loop that carries something has to stay where it is.
+    order.insert(target, order.pop(position))
+    end.operands = (end.body, *(r.result for r in order))
+    return True
+
+
+def _accumulate(
+    engine: Engine, op: ReduceOp, outer: RangeOp, end: EndOp, prefix: _Prefix
+) -> SSAValue | None:
+    """The accumulator, its update in the outer loop, and the value that it has there."""
+    kind, element = op.kind.data, tensor(op.result).element_type
+    variable = prefix.variable.owner
+    assert isinstance(variable, RangeOp)
+    at = emit_index(engine, prefix.end + linear({outer.result: 1}) - _ONE)
+    values = None if at is None else computed_at(engine, [prefix.value], variable, at)
+    if at is None or values is None:
+        return None
+    conditions: list[Condition] = []
+    for form, below in ((prefix.low, False), (prefix.high, True)):
+        bound = None if form is None else emit_index(engine, form)
+        if bound is None and form is not None:
+            return None
+        if bound is not None:
+            conditions.append((engine.apply("tg.cmplt", (at, bound)), below))
+    term = where_all(engine, op, conditions, values[0])
+    wide = element
+    if dtype_of(term).is_float and dtype_of(term).bits < 32 and kind is not ReduceKind.MAX:
+        wide = F32
+        term = engine.insert(CastOp(term, F32))
+    block = op.parent
+    assert block is not None
+    slot = sum(isinstance(each, BufferOp) for each in block.ops)
+    place = PlaceAttr.of(addrspace=AddrSpace.REG)
+    buffer = engine.place(BufferOp(slot, tensor_type(wide, (), place)))
+    order = closed_ranges(end)
+    around = [r.result for r in order[order.index(outer) + 1 :]]
+    start = engine.constant(number_attribute(identity(kind, DTYPES[wide]), wide))
+    before = engine.place(AfterOp(buffer, around)) if around else buffer
+    init = engine.place(StoreOp(before, start))
+    version = engine.place(AfterOp(buffer, [init, outer.result]))
+    total = engine.apply(_ALU[kind], (engine.place(LoadOp(version)), term))
+    update = StoreOp(version, total)
+    engine.place(update)
+    engine.loops.before[update] = frozenset(order[order.index(outer) :])
+    _hold(end, outer, update.result)
+    outer.axis_type = AxisTypeAttr(AxisType.REDUCE)
+    result = engine.insert(CastOp(total, element)) if wide != element else total
+    return where_all(engine, op, prefix.others, result)
+
+
+def _hold(end: EndOp, outer: RangeOp, update: SSAValue) -> None:
+    """Close the loop around an effect as well, which is not in the loops inside of it."""
+    order = closed_ranges(end)
+    inside = [r.result for r in order[: order.index(outer)]]
+    block = end.parent
+    assert block is not None
+    body = end.body
+    if inside:
+        inner = EndOp(body, inside)
+        inner.location = end.location
+        block.insert_op_before(inner, end)
+        body = inner.result
+    group = GroupOp([body, update])
+    group.location = end.location
+    block.insert_op_before(group, end)
+    end.operands = (group.result, *(r.result for r in order[order.index(outer) :]))

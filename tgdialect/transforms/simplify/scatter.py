@@ -1,0 +1,141 @@
+"""Scatter: a sum over the updates of each cell, turned around into a loop over the updates.
+
+for k: out[k] = base(k) + (sum over d where idx(d) = k of v(d))     O(K D)
+for k: out[k] = base(k);  for d: out[idx(d)] += v(d)                O(K + D)
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.ops.attributes import AxisType, ReduceKind
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.dtypes import number_attribute
+from tgdialect.ops.elementwise import AddOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.transforms.simplify.engine import Engine
+from tgdialect.transforms.simplify.masks import (
+    Bounds,
+    bounds_of,
+    computed_at,
+    emit_index,
+    masked,
+    new_axis,
+    where_all,
+)
+
+
+class _Sum(NamedTuple):
+    """A stored value: one REDUCE, and the other summands."""
+
+    reduction: ReduceOp
+    others: list[SSAValue]
+
+
+def scatter(engine: Engine, end: Operation) -> SSAValue | None:
+    """The END of the loops that add where a sum scatters, if those that an END closes store one."""
+    assert isinstance(end, EndOp)
+    store = end.body.owner
+    if not isinstance(store, StoreOp) or store.gate is not None:
+        return None
+    location = store.buffer.owner
+    if not isinstance(location, IndexOp) or not _has_atomic_add(store.value):
+        return None
+    total = _sum(store.value)
+    if total is None or total.reduction.ordered is not None:
+        return None
+    loops = closed_ranges(end)
+    if any(axis.axis_type.data is AxisType.REDUCE for axis in loops):
+        return None
+    around = engine.loops.open(total.reduction.source) - set(closed_ranges(total.reduction))
+    for axis in loops:
+        if axis in around and list(location.indices).count(axis.result) == 1:
+            others = [i for i in location.indices if i is not axis.result]
+            if any(axis in engine.loops.open(i) for i in others):
+                continue
+            if (turned := _turned(engine, end, store, location, total, axis)) is not None:
+                return turned
+    return None
+
+
+def _has_atomic_add(value: SSAValue) -> bool:
+    dtype = dtype_of(value)
+    return not dtype.is_bool and (dtype.is_integer or dtype.bits >= 32)
+
+
+def _sum(value: SSAValue) -> _Sum | None:
+    """The summands of a value that is used once, if just one is a sum over ranges."""
+    reductions: list[ReduceOp] = []
+    others: list[SSAValue] = []
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        op = value.owner
+        once = value.has_one_use()
+        if isinstance(op, AddOp) and once:
+            stack += [op.rhs, op.lhs]
+        elif isinstance(op, ReduceOp) and once and op.kind.data is ReduceKind.ADD:
+            reductions.append(op)
+        else:
+            others.append(value)
+    return _Sum(reductions[0], others) if len(reductions) == 1 else None
+
+
+def _turned(
+    engine: Engine, end: EndOp, store: StoreOp, location: IndexOp, total: _Sum, axis: RangeOp
+) -> SSAValue | None:
+    """Store the other summands, then add the terms of the sum where they belong."""
+    mask = masked(engine, total.reduction)
+    bounds = bounds_of(engine, mask.conditions, axis, Bounds([], [], [], []))
+    if len(bounds.equal) != 1 or bounds.unknown or bounds.lows or bounds.highs:
+        return None
+    _, factor, rest = bounds.equal[0]
+    if abs(factor) != 1 or axis in engine.loops.open(mask.value):
+        return None
+    if (at := emit_index(engine, rest * -factor, wraps=True)) is None:
+        return None
+    index = [at if i is axis.result else i for i in location.indices]
+    values = [mask.value, *index, *(condition for condition, _ in bounds.others)]
+    # The loops over what is not scattered are run twice: each time with RANGEs of their own.
+    copies: list[SSAValue] = []
+    for loop in closed_ranges(end):
+        if loop is axis:
+            continue
+        copies.append(engine.place(RangeOp(new_axis(loop), loop.axis_type.data, loop.bound)))
+        copied = computed_at(engine, values, loop, copies[-1])
+        if copied is None:
+            return None
+        values = copied
+    value, index, tests = values[0], values[1 : 1 + len(index)], values[1 + len(index) :]
+    conditions = [(test, holds) for test, (_, holds) in zip(tests, bounds.others, strict=True)]
+    value = where_all(engine, total.reduction, conditions, value)
+    base = StoreOp(store.buffer, _added(engine, total))
+    first = EndOp(base, end.ranges)
+    after = AfterOp(location.source, [first.result])
+    cell = IndexOp(after, index)
+    added = AtomicAddOp(cell, value)
+    inner = [axis.result for axis in reversed(closed_ranges(total.reduction))]
+    last = EndOp(added, [*copies, *inner])
+    for op in (base, first, after, cell, added, last):
+        engine.place(op)
+    end.result.replace_all_uses_with(last.result)
+    for op in (end, store):
+        Rewriter.erase_op(op)
+    return last.result
+
+
+def _added(engine: Engine, total: _Sum) -> SSAValue:
+    """What is stored before anything is added to it."""
+    if total.others:
+        return reduce(lambda a, b: engine.apply("tg.add", (a, b)), total.others)
+    element = tensor(total.reduction.result).element_type
+    return engine.constant(number_attribute(0, element))
