@@ -34,7 +34,7 @@ PASSES = {
 }
 
 TARGETS = {
-    "asm": "tgdialect.backends.llvm_cpu:AsmTarget",
+    "asm": "tgdialect.backends.asm:AsmTarget",
     "uops": "tgdialect.backends.uops:UopsTarget",
 }
 """Names that xDSL does not have; `tg-opt` puts our `llvm` dialect and target in place of xDSL's."""

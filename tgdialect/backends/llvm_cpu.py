@@ -1,5 +1,7 @@
 """The CPU target: from LLVM IR to object code and assembly, by the LLVM that llvmlite brings.
 
+Nothing here needs the IR of xDSL: a program from the object cache starts without it.
+
 Floating point stays exact: nothing is contracted, reassociated or approximated unless the
 instruction carries the fast-math flag that allows it.
 """
@@ -7,15 +9,10 @@ instruction carries the fast-math flag that allows it.
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import IO, Self
+from typing import Self
 
 import llvmlite.binding as llvm
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import LLVMTranslationException
-from xdsl.utils.target import Target
-
-from tgdialect.backends.llvm_ir import llvm_ir
 
 _VECTOR_BITS = (("avx512f", 512), ("avx", 256), ("sse", 128), ("neon", 128))
 """The widest vector register that a feature brings, widest first."""
@@ -141,27 +138,3 @@ class CpuTarget:
             raise LLVMTranslationException(
                 f"{self.triple} has no calling convention '{convention[1]}'"
             )
-
-
-@dataclass(frozen=True)
-class AsmTarget(Target):
-    """Writes a module of the `llvm` dialect as the assembly of a CPU, by default this one's.
-
-    `triple`, `cpu` and `features` are LLVM's, as in
-    `asm{triple=aarch64-unknown-linux-gnu cpu=neoverse-v1}`.
-    """
-
-    name = "asm"
-
-    triple: str = ""
-    cpu: str = ""
-    features: str = ""
-
-    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        given = self.triple or self.cpu or self.features
-        target = (
-            CpuTarget(self.triple or llvm.get_process_triple(), self.cpu, self.features)
-            if given
-            else CpuTarget.host()
-        )
-        output.write(target.assembly(llvm_ir(module)))

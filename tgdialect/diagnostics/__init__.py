@@ -29,7 +29,7 @@ from tgdialect.diagnostics.locations import (
     locate,
     operation_diagnostic,
 )
-from tgdialect.diagnostics.parser import LocatedParser, decode_source, parse_module
+from tgdialect.diagnostics.parser import LocatedParser, decode_source, parse_module, read_source
 from tgdialect.diagnostics.verifier import verify_module
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "one_line",
     "operation_diagnostic",
     "parse_module",
+    "read_source",
     "remarks_are_wanted",
     "verify_module",
 ]

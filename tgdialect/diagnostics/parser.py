@@ -2,6 +2,8 @@
 
 import difflib
 import re
+import sys
+from pathlib import Path
 from typing import NoReturn
 
 from xdsl.context import Context
@@ -188,6 +190,17 @@ def decode_source(name: str, content: bytes) -> SourceFile:
         if content.startswith(_BYTECODE_MAGIC):
             message = "MLIR bytecode; convert it to text with mlir-opt"
         raise CompilationError(Diagnostic(message, file=name, line=line, column=column)) from None
+
+
+def read_source(path: str) -> SourceFile:
+    """The text of a file, or of stdin for `-`. Raises `CompilationError` where it has none."""
+    if path == "-":
+        return decode_source("<stdin>", sys.stdin.buffer.read())
+    try:
+        return decode_source(path, Path(path).read_bytes())
+    except OSError as error:
+        message = f"cannot open input file '{path}': {error.strerror}"
+        raise CompilationError(Diagnostic(message)) from error
 
 
 def parse_module(ctx: Context, source: SourceFile, implicit_module: bool = True) -> ModuleOp:

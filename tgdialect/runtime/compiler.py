@@ -1,59 +1,31 @@
-"""`compile`: from a program in any form to something that can be called."""
+"""`compile`: from a program in any form to something that can be called.
+
+A text that was compiled before comes from the object cache, and then the compiler is not even
+imported.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import DiagnosticException
 
-from tgdialect.diagnostics import (
-    CompilationError,
-    Diagnostic,
-    SourceFile,
-    decode_source,
-    diagnose,
-    parse_module,
-    verify_module,
-)
-from tgdialect.interpreter import run
-from tgdialect.registry import make_context
-from tgdialect.runtime.executable import Executable, compile_module
+from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.program import Array, Program
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tgdialect.runtime.build import Build
+
 Callback = Callable[..., "Array | tuple[Array, ...]"]
 
-
-def read_source(source: str | os.PathLike[str]) -> SourceFile:
-    """MLIR text, or the text of the file at a path: a `str` with a newline or a brace is text."""
-    if isinstance(source, str) and ("\n" in source or "{" in source):
-        return SourceFile("<string>", source)
-    try:
-        return decode_source(os.fspath(source), Path(source).read_bytes())
-    except OSError as error:
-        message = f"cannot open input file '{os.fspath(source)}': {error.strerror}"
-        raise CompilationError(Diagnostic(message)) from error
-
-
-def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
-    """The verified module of MLIR text, a path, or a module itself.
-
-    Raises CompilationError, which names file, line and column.
-    """
-    if isinstance(source, ModuleOp):
-        verify_module(source)
-        return source
-    text = read_source(source)
-    try:
-        module = parse_module(make_context(), text)
-        verify_module(module)
-    except CompilationError as error:
-        raise error.with_source(text) from error
-    return module
+TARGETS = ("cpu", "interpreter")
 
 
 def compile(
@@ -67,7 +39,8 @@ def compile(
     """Compile the function `entry` of a program at the tensor level.
 
     Args:
-        source: MLIR text, a path, or an xDSL module, which is left as it is.
+        source: MLIR text, a path, or an xDSL module, which is left as it is. A `str` with a newline
+            or a brace is text.
         entry: the name of the function to call.
         target: "cpu", or "interpreter" for the reference semantics.
         opt: the mode of `tg-optimize`.
@@ -81,18 +54,85 @@ def compile(
         CompilationError: the program is not valid, or cannot be compiled.
         ValueError: there is no such target.
     """
-    module = load_module(source)
+    if target not in TARGETS:
+        raise ValueError(f"there is no target {target!r}; there are: {', '.join(TARGETS)}")
     if target == "interpreter":
-        return _interpreted(module, entry, allow_custom)
-    if target != "cpu":
-        raise ValueError(f"there is no target {target!r}; there are: cpu, interpreter")
+        return _interpreted(load_module(source), entry, allow_custom)
+    name, text = _name_and_text(source)
+    how = entry, opt, allow_custom, CpuTarget.host()
+    key, cache = cache_key(text, *map(repr, how)), object_cache()
+    data = None if cache is None else cache.get(key)
+    if data is not None:
+        program = Program.from_bytes(data)
+    else:
+        is_text = isinstance(source, str | os.PathLike)
+        program = _compiled(_parse(name, text) if is_text else load_module(source), how)
+        if cache is not None:
+            cache.put(key, program.to_bytes())
+    return Executable(program, lambda: _build(_parse(name, text), how))
+
+
+def _build(module: ModuleOp, how: tuple[str, str, bool, CpuTarget]) -> Build:
+    from tgdialect.runtime.build import Build
+
+    return Build(module, *how)
+
+
+def _compiled(module: ModuleOp, how: tuple[str, str, bool, CpuTarget]) -> Program:
+    from xdsl.utils.exceptions import DiagnosticException
+
+    from tgdialect.diagnostics import CompilationError, diagnose
+
     try:
-        return compile_module(module, entry=entry, opt=opt, allow_custom=allow_custom)
+        return _build(module, how).program()
     except DiagnosticException as error:
         raise CompilationError(diagnose(error)) from error
 
 
+def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
+    """The verified module of MLIR text, a path, or a module itself.
+
+    Raises CompilationError, which names file, line and column.
+    """
+    from tgdialect.diagnostics import verify_module
+
+    if isinstance(source, str | os.PathLike):
+        return _parse(*_name_and_text(source))
+    verify_module(source)
+    return source
+
+
+def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]:
+    """Where a program comes from, and its text."""
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return "<string>", source
+    if not isinstance(source, str | os.PathLike):
+        return "<module>", str(source)
+    try:
+        return os.fspath(source), Path(source).read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        from tgdialect.diagnostics import read_source
+
+        file = read_source(os.fspath(source))  # Says what is wrong with it.
+        return file.name, file.text
+
+
+def _parse(name: str, text: str) -> ModuleOp:
+    from tgdialect.diagnostics import CompilationError, SourceFile, parse_module, verify_module
+    from tgdialect.registry import make_context
+
+    source = SourceFile(name, text)
+    try:
+        module = parse_module(make_context(), source)
+        verify_module(module)
+    except CompilationError as error:
+        raise error.with_source(source) from error
+    return module
+
+
 def _interpreted(module: ModuleOp, entry: str, allow_custom: bool) -> Callback:
+    from tgdialect.interpreter import run
+
     def call(*arrays: Any) -> Array | tuple[Array, ...]:
         inputs = [np.asarray(array) for array in arrays]
         results = cast(Sequence[Array], run(module, entry, inputs, allow_custom=allow_custom))

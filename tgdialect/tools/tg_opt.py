@@ -31,11 +31,11 @@ from tgdialect.diagnostics import (
     Severity,
     SourceFile,
     attach_source,
-    decode_source,
     diagnostic_handler,
     exception_text,
     one_line,
     parse_module,
+    read_source,
 )
 from tgdialect.tools.arguments import ArgumentParser, add_arguments
 from tgdialect.tools.external import EXTERNAL_PASSES, no_external_programs
@@ -197,15 +197,7 @@ class TgOptMain(xDSLOptMain):
 
     def read_source(self) -> SourceFile:
         """The input, from the file or stdin."""
-        path: str | None = self.args.input_file
-        if path is None or path == "-":
-            return decode_source(_STDIN_NAME, sys.stdin.buffer.read())
-        try:
-            with open(path, "rb") as file:
-                return decode_source(path, file.read())
-        except OSError as error:
-            message = f"cannot open input file '{path}': {error.strerror}"
-            raise CompilationError(Diagnostic(message)) from error
+        return read_source(self.args.input_file or "-")
 
     def compile_chunk(
         self, chunk: SourceFile, runner: PassRunner, timing: Timing

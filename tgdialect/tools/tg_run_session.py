@@ -20,10 +20,10 @@ from tgdialect.diagnostics import (
     CompilationError,
     Diagnostic,
     SourceFile,
-    decode_source,
     diagnose,
     operation_diagnostic,
     parse_module,
+    read_source,
     verify_module,
 )
 from tgdialect.interpreter import run
@@ -31,7 +31,8 @@ from tgdialect.ops.arguments import ALLOCATED, argument_attributes
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.ops.source import ParamOp
-from tgdialect.runtime.executable import UNTRUSTED, compile_module
+from tgdialect.runtime import compiler
+from tgdialect.runtime.build import UNTRUSTED
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
     Array,
@@ -62,7 +63,7 @@ def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> E
 
 
 def _cpu(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
-    executable = compile_module(
+    executable = compiler.compile(
         module, entry=entry, opt=options.opt, allow_custom=options.allow_custom
     )
     return lambda inputs: _results(executable(*inputs))
@@ -76,18 +77,6 @@ TARGETS: dict[str, Callable[[ModuleOp, str, argparse.Namespace], Executor]] = {
 
 
 # -- the program ---------------------------------------------------------------------------------
-
-
-def read_source(path: str) -> SourceFile:
-    """The text of a file, or of stdin for `-`."""
-    if path == "-":
-        return decode_source("<stdin>", sys.stdin.buffer.read())
-    try:
-        with open(path, "rb") as file:
-            return decode_source(path, file.read())
-    except OSError as error:
-        message = f"cannot open input file '{path}': {error.strerror}"
-        raise CompilationError(Diagnostic(message)) from error
 
 
 def parse_verified(source: SourceFile) -> ModuleOp:

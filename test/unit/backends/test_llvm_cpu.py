@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import LLVMTranslationException
 
-from tgdialect.backends.llvm_cpu import AsmTarget, CpuTarget
+from tgdialect.backends.asm import AsmTarget
+from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.llvm_dialect import LLVM_WITH_GAPS
 from tgdialect.runtime.jit import load

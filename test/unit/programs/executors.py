@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.interpreter import run
 from tgdialect.lowering.optimize import MODES
-from tgdialect.runtime.executable import compile_module
+from tgdialect.runtime.build import compile_module
 
 Executor = Callable[[ModuleOp, Sequence[Array]], Sequence[Array]]
 

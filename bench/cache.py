@@ -1,0 +1,62 @@
+"""How much quicker a program starts from the object cache than by compiling it.
+
+    python bench/cache.py [file.mlir ...]
+
+Each file is compiled without a cache and then from a cache, in turns. Two measures: in a process
+that has compiled before, and as the first call of `tg.compile` in a new process, which imports
+what it needs (the compiler, or LLVM only). Prints medians, and cold over warm: the higher the
+better.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.mlir"))
+ROUNDS = 5
+SCRIPT = """
+import sys, time
+import numpy, tgdialect as tg
+def seconds(text):
+    start = time.perf_counter()
+    tg.compile(text)
+    return time.perf_counter() - start
+text = open(sys.argv[1]).read()
+print(seconds(text), min(seconds(text) for _ in range(3)))
+"""
+
+
+def seconds(path: Path, cache: str) -> tuple[float, float]:
+    """The time of the first `compile` of a process, and the best of some later ones."""
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(path)],
+        env=os.environ | {"TG_CACHE_DIR": cache},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    first, later = run.stdout.split()
+    return float(first), float(later)
+
+
+def main() -> None:
+    paths = [Path(p) for p in sys.argv[1:]] or EXAMPLES
+    print(f"{'':<20}{'first in a process':^30}{'later':^30}")
+    print(f"{'program':<20}" + f"{'cold':>10}{'warm':>10}{'ratio':>10}" * 2)
+    with tempfile.TemporaryDirectory() as folder:
+        for path in paths:
+            seconds(path, folder)
+            pairs = [(seconds(path, ""), seconds(path, folder)) for _ in range(ROUNDS)]
+            line = f"{path.stem:<20}"
+            for kind in range(2):
+                cold = statistics.median(c[kind] for c, _ in pairs)
+                warm = statistics.median(w[kind] for _, w in pairs)
+                line += f"{cold * 1e3:>8.1f}ms{warm * 1e3:>8.2f}ms{cold / warm:>9.1f}x"
+            print(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""The pool of blocks, and addresses of arrays."""
+
+from __future__ import annotations
+
+import gc
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tgdialect as tg
+from tgdialect.runtime.memory import ALIGNMENT, POOLED_BYTES, Pool, address
+
+LARGE = (POOLED_BYTES // 4, 2)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros((3, 4)),
+        np.zeros(()),
+        np.zeros((0, 4)),
+        np.zeros(4, ml_dtypes.bfloat16),
+        np.frombuffer(b"read-only", np.uint8),
+    ],
+    ids=["plain", "0-d", "empty", "bfloat16", "read-only"],
+)
+def test_address(array: np.ndarray):
+    assert address(array) == array.ctypes.data
+
+
+def test_a_block_goes_back_when_no_array_is_on_it():
+    pool = Pool()
+    first = pool.empty(LARGE, np.dtype(np.float32))
+    assert first.shape == LARGE
+    assert first.dtype == np.float32
+    assert first.flags.carray
+    where = address(first)
+    assert where % ALIGNMENT == 0
+    part = first[5:, 1]
+    del first
+    assert address(pool.empty(LARGE, np.dtype(np.float32))) != where
+    part[...] = 1
+    del part
+    gc.collect()
+    assert address(pool.empty(LARGE, np.dtype(ml_dtypes.bfloat16))[:1]) != 0
+    assert where in {address(a) for a in [pool.empty(LARGE, np.dtype(np.int32)) for _ in range(2)]}
+
+
+def test_a_pool_keeps_no_more_than_its_limit():
+    pool = Pool(limit=1000)
+    blocks = [pool.take(400) for _ in range(4)]
+    for block in blocks:
+        pool.give(block)
+    again = {pool.take(400).address for _ in range(4)}
+    assert len(again & {b.address for b in blocks[:2]}) == 2
+
+
+def test_results_stay_what_they_are_while_someone_has_them():
+    exe = tg.compile(
+        """
+        func.func @main(%a: tensor<300x200xf32>) -> tensor<300x200xf32> {
+          %0 = tg.neg %a : tensor<300x200xf32>
+          func.return %0 : tensor<300x200xf32>
+        }
+        """
+    )
+    inputs = [np.full((300, 200), i, np.float32) for i in range(8)]
+    kept = [exe(x)[::2] if i % 2 else exe(x) for i, x in enumerate(inputs)]
+    for _ in range(3):
+        exe(inputs[0])
+    for i, result in enumerate(kept):
+        assert (result == -i).all()

@@ -1,0 +1,74 @@
+"""How much work a kernel does: floating-point operations, and bytes that it moves."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+
+from tgdialect.analysis.memory_order import accesses
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.codegen import SpecialOp, WmmaOp
+from tgdialect.ops.elementwise import CastOp, ElementwiseOp, MulAccOp, WhereOp
+from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
+from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of
+
+
+class Estimates(NamedTuple):
+    """What one run of a kernel does, dynamic sizes taken at their maximum.
+
+    `flops` counts arithmetic on floats; a multiply-accumulate is two, and moving, converting or
+    choosing values is none. `bytes` is what is loaded from and stored to GLOBAL memory, of each
+    buffer at most its size: what has to be moved if all that is used again stays in the caches.
+    """
+
+    flops: int
+    bytes: int
+
+
+def estimate(linear: LinearOp) -> Estimates:
+    """The work of a kernel that is in order."""
+    intervals = MinMax()
+    flops = 0
+    touched: dict[SSAValue, int] = defaultdict(int)
+    trips: dict[SSAValue, int] = {}
+    times = 1
+    ops = list(linear.body.block.ops)
+    found = {access.op: access.memory for access in accesses(ops)}
+    for op in ops:
+        match op:
+            case RangeOp() | SpecialOp():
+                trips[op.result] = _at_most(op.bound, intervals)
+                times = math.prod(trips.values())
+            case EndOp():
+                for value in op.operands[1:]:
+                    del trips[value]
+                times = math.prod(trips.values())
+            case WmmaOp():
+                flops += 2 * times * math.prod(op.config.m_n_k) // op.config.threads
+            case ElementwiseOp() if not isinstance(op, CastOp | WhereOp):
+                if dtype_of(op.operands[0]).is_float:
+                    each = 2 if isinstance(op, MulAccOp) else 1
+                    flops += each * times * _elements(op.results[0], intervals)
+            case _ if (memory := found.get(op)) is not None:
+                if place(memory).addrspace is AddrSpace.GLOBAL:
+                    elements = times * _elements(op.operands[0], intervals)
+                    touched[memory] += elements * dtype_of(memory).itemsize
+            case _:
+                pass
+    sizes = {m: _elements(m, intervals) * dtype_of(m).itemsize for m in touched}
+    return Estimates(flops, sum(min(sizes[m], nbytes) for m, nbytes in touched.items()))
+
+
+def _elements(value: SSAValue, intervals: MinMax) -> int:
+    return math.prod(
+        extent if isinstance(extent, int) else _at_most(extent, intervals)
+        for extent in shape_of(value)
+    )
+
+
+def _at_most(extent: SSAValue | UnknownDim, intervals: MinMax) -> int:
+    return int(max(intervals[extent].hi, 0)) if isinstance(extent, SSAValue) else 1

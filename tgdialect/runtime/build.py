@@ -1,0 +1,154 @@
+"""From a module at the tensor level to a `Program`: the stages, then LLVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException, VerifyException
+
+from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.backends.llvm_ir import llvm_ir
+from tgdialect.interpreter.dtypes import numpy_dtype
+from tgdialect.lowering.pipeline import AfterStage, run_stages, stages
+from tgdialect.lowering.render import RenderPass
+from tgdialect.lowering.verify import verify_level
+from tgdialect.ops.arguments import (
+    argument_attributes,
+    dims_attribute,
+    integer_attribute,
+)
+from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.source import BinaryDataOp
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.inspection import Kernel, kernels_of
+from tgdialect.runtime.program import Parameter, Program
+
+UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
+"""Ops that carry code or bytes of their own; nothing executes them unasked."""
+
+_ROLES = ("tg.output", "tg.workspace", "tg.buffer")
+_PREFIX = "tg-"
+
+
+@dataclass(frozen=True)
+class Build:
+    """What to compile, and how. `module` is at the tensor level, and is left as it is."""
+
+    source: ModuleOp
+    entry: str = "main"
+    opt: str = "none"
+    allow_custom: bool = False
+    target: CpuTarget = field(default_factory=CpuTarget.host)
+
+    def program(self, after: AfterStage | None = None) -> Program:
+        """Compile; `after` sees the module after each stage.
+
+        Raises VerifyException or PassFailedException for programs that cannot be compiled.
+        """
+        if not self.allow_custom:
+            refuse_untrusted(self.source)
+        verify_level(self.source, "tensor")
+        module = self.source.clone()
+        by_reference = {
+            position
+            for position, argument in enumerate(entry_function(module, self.entry).args)
+            if is_memory(argument)
+        }
+        passes, context = self._passes, Context()
+        render = next(i for i, p in enumerate(passes) if isinstance(p, RenderPass))
+        run_stages(context, module, passes[:render], after)
+        parameters = _signature(entry_function(module, self.entry), by_reference)
+        run_stages(context, module, passes[render:], after)
+        code = self.target.object_code(llvm_ir(module))
+        return Program(self.entry, tuple(parameters), code)
+
+    @cached_property
+    def _passes(self) -> Sequence[ModulePass]:
+        return stages(mode=self.opt, features=tuple(self.target.features.split(",")))
+
+    @cached_property
+    def _stages(self) -> dict[str, ModuleOp]:
+        """The module after each stage."""
+        found: dict[str, ModuleOp] = {}
+
+        def keep(stage: ModulePass, module: ModuleOp) -> None:
+            found[stage.name.removeprefix(_PREFIX)] = module.clone()
+
+        self.program(keep)
+        return found
+
+    def module(self, stage: str) -> ModuleOp:
+        """The module after the last stage of that name. Raises ValueError if there is none."""
+        name = stage.removeprefix(_PREFIX)
+        if name not in self._stages:
+            raise ValueError(f"there is no stage {stage!r}; there are: {', '.join(self._stages)}")
+        return self._stages[name]
+
+    @cached_property
+    def kernels(self) -> Sequence[Kernel]:
+        """Each kernel of the program, in the order of the calls."""
+        function = entry_function(self.module("linearize"), self.entry)
+        ir = llvm_ir(self.module("render"))
+        return kernels_of(function, ir, self.target.assembly(ir))
+
+
+def compile_module(
+    module: ModuleOp, *, entry: str = "main", opt: str = "none", allow_custom: bool = False
+) -> Executable:
+    """Compile the function `entry` of a module at the tensor level for this CPU.
+
+    The module is left as it is. `opt` is a mode of `tg-optimize`. Raises VerifyException or
+    PassFailedException for programs that cannot be compiled.
+    """
+    build = Build(module, entry, opt, allow_custom)
+    return Executable(build.program(), lambda: build)
+
+
+def refuse_untrusted(module: ModuleOp) -> None:
+    """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
+    for op in module.walk():
+        if isinstance(op, UNTRUSTED):
+            raise VerifyException(f"{op.name} is not executed unless allow_custom says so")
+
+
+def entry_function(module: ModuleOp, name: str) -> FuncOp:
+    """The function of that name; the error lists those that there are."""
+    functions = {
+        op.sym_name.data: op
+        for op in module.ops
+        if isinstance(op, FuncOp) and not op.is_declaration
+    }
+    if name not in functions:
+        there_are = ", ".join(functions) or "none"
+        raise PassFailedException(f"there is no function @{name}; there are: {there_are}")
+    return functions[name]
+
+
+def _signature(function: FuncOp, by_reference: set[int]) -> list[Parameter]:
+    """The parameters of a function at level `planned`."""
+    parameters: list[Parameter] = []
+    for position, argument in enumerate(function.args):
+        attributes = argument_attributes(argument)
+        role = next((r.removeprefix("tg.") for r in _ROLES if r in attributes), None)
+        parameter = Parameter(
+            name=argument.name_hint or f"arg{position}",
+            role=role or ("input" if is_memory(argument) else "scalar"),
+            shape=tuple(None if d == DYNAMIC_INDEX else d for d in tensor(argument).get_shape()),
+            dtype=numpy_dtype(dtype_of(argument)),
+            dims=dims_attribute(attributes) or (),
+            by_reference=position in by_reference,
+        )
+        bounds = {
+            field: bound
+            for field, name in (("low", "tg.min"), ("high", "tg.max"))
+            if (bound := integer_attribute(attributes, name)) is not None
+        }
+        parameters.append(replace(parameter, **bounds))
+    return parameters

@@ -1,0 +1,69 @@
+"""What a program was compiled to, kernel by kernel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.func import FuncOp
+from xdsl.traits import SymbolTable
+
+from tgdialect.analysis.estimates import estimate
+from tgdialect.ops.call import CallOp
+from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.ordering import LinearOp, SinkOp
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel of a compiled program.
+
+    `opts` are the OptOps that were applied to it, `source` its LLVM IR, `asm` its assembly. `flops`
+    and `bytes` are what one run of it does (`tgdialect.analysis.estimates`).
+    """
+
+    name: str
+    opts: tuple[str, ...]
+    flops: int
+    bytes: int
+    source: str = field(repr=False)
+    asm: str = field(repr=False)
+
+
+def kernels_of(function: FuncOp, ir: str, asm: str) -> Sequence[Kernel]:
+    """The kernels that a function at level `linear` calls, each once, in order.
+
+    `ir` and `asm` are those of the whole program.
+    """
+    kernels: dict[str, Kernel] = {}
+    for call in function.walk():
+        if not isinstance(call, CallOp):
+            continue
+        program = SymbolTable.lookup_symbol(call, call.callee)
+        if isinstance(program, ProgramOp) and (name := program.sym_name.data) not in kernels:
+            work = estimate(program.linear)
+            source, code = _definition(ir, name), _code(asm, name)
+            kernels[name] = Kernel(name, _opts(program.linear), *work, source, code)
+    return list(kernels.values())
+
+
+def _opts(linear: LinearOp) -> tuple[str, ...]:
+    sink = linear.body.block.last_op
+    opts = sink.opts if isinstance(sink, SinkOp) else None
+    return tuple(str(opt) for opt in opts or ())
+
+
+def _definition(ir: str, name: str) -> str:
+    """A function of LLVM IR: from `define` to the brace that ends it."""
+    found = re.search(
+        rf'^define [^\n]*@"?{re.escape(name)}"?\(.*?^}}', ir, re.DOTALL | re.MULTILINE
+    )
+    return found[0] if found else ""
+
+
+def _code(asm: str, name: str) -> str:
+    """A function of assembly: from its label to where its size is given, or the next function."""
+    pattern = rf'^_?"?{re.escape(name)}"?:.*?(?=^\s*\.size|^\s*\.globl|\Z)'
+    found = re.search(pattern, asm, re.DOTALL | re.MULTILINE)
+    return found[0] if found else ""

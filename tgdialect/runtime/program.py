@@ -1,0 +1,148 @@
+"""A compiled program as data: its parameters and object code, and both as bytes.
+
+Nothing here needs the compiler, so that a program from the cache starts without it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_INT64 = np.iinfo(np.int64)
+_LENGTH_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a compiled function.
+
+    `shape` has None for a dynamic extent, and `dims` the positions of the parameters that those
+    extents are, in order. `role` is input, scalar, buffer, output or workspace. `low` and `high`
+    bound a scalar. `by_reference` says that the program writes the caller's array.
+    """
+
+    name: str
+    role: str
+    shape: tuple[int | None, ...]
+    dtype: np.dtype[Any]
+    dims: tuple[int, ...] = ()
+    low: int = _INT64.min
+    high: int = _INT64.max
+    by_reference: bool = False
+
+    def __str__(self) -> str:
+        extents = "x".join("?" if d is None else str(d) for d in self.shape)
+        return f"{self.name}: {extents + ' ' if extents else ''}{self.dtype}"
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether the shape is known only when the program is called."""
+        return bool(self.dims)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of an array of static shape."""
+        return self.dtype.itemsize * math.prod(self.shape_for(()))
+
+    def shape_for(self, arguments: Sequence[Any]) -> tuple[int, ...]:
+        """The shape, given the arguments in the order of the parameters."""
+        sizes = iter(self.dims)
+        return tuple(int(arguments[next(sizes)]) if d is None else d for d in self.shape)
+
+    def number(self, value: Any) -> int:
+        """A scalar argument as an int. Raises TypeError, and ValueError outside of the bounds."""
+        if isinstance(value, np.ndarray) and cast(Array, value).shape == ():
+            value = cast(Array, value).item()
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise TypeError(f"{self.name} is an integer, got {value!r}")
+        result = int(cast(int, value))
+        if not self.low <= result <= self.high:
+            raise ValueError(f"{self.name} is {result}, outside [{self.low}, {self.high}]")
+        return result
+
+    def array(self, value: Any) -> Array:
+        """An input as an array that compiled code can read, and write if it is by reference.
+
+        It is not copied unless its layout asks for it. Raises TypeError for another dtype,
+        ValueError for another shape, or where the program's writes would be lost.
+        """
+        # NumPy's own arrays go straight: DLPack has no bf16 and fp8 of ml_dtypes.
+        foreign = hasattr(value, "__dlpack__") and not isinstance(cast(object, value), np.ndarray)
+        array: Array = np.from_dlpack(value) if foreign else np.asarray(value)
+        if array.dtype != self.dtype:
+            raise TypeError(f"{self.name} is {self.dtype}, got {array.dtype}")
+        if not self.is_dynamic and array.shape != self.shape:
+            raise self.wrong_shape(array, cast("tuple[int, ...]", self.shape))
+        if not self.by_reference:
+            return np.require(array, requirements=("C", "A"))
+        if not array.flags.carray:
+            raise ValueError(
+                f"{self.name} is written by the program: it must be contiguous and writable"
+            )
+        return array
+
+    def check_out(self, array: Any, arguments: Sequence[Any]) -> None:
+        """Raise TypeError or ValueError for what cannot be the memory of this result."""
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"out for {self}: got {type(array).__name__}")
+        array = cast(Array, array)
+        if array.shape != (wanted := self.shape_for(arguments)):
+            raise self.wrong_shape(array, wanted)
+        if array.dtype != self.dtype:
+            raise TypeError(f"out for {self}: got {array.dtype}")
+        if not array.flags.writeable:
+            raise ValueError(f"out for {self} is read-only")
+
+    def wrong_shape(self, given: Array, wanted: tuple[int, ...]) -> ValueError:
+        """The error for an array of another shape."""
+        return ValueError(f"{self.name} has shape {wanted}, got {given.shape}")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Position-independent object code, and how the function `symbol` in it is called."""
+
+    symbol: str
+    parameters: tuple[Parameter, ...]
+    object_code: bytes
+
+    def to_bytes(self) -> bytes:
+        """The program as bytes: the length of a JSON header, the header, the object code."""
+        parameters = [asdict(replace(p, dtype=p.dtype.name)) for p in self.parameters]  # type: ignore[arg-type]
+        header = json.dumps({"symbol": self.symbol, "parameters": parameters}).encode()
+        return len(header).to_bytes(_LENGTH_BYTES, "little") + header + self.object_code
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Program:
+        """The inverse of `to_bytes`. Raises ValueError, KeyError or TypeError for other bytes."""
+        start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
+        header = json.loads(data[_LENGTH_BYTES:start])
+        parameters = (
+            Parameter(
+                **p
+                | {
+                    "dtype": _dtype(p["dtype"]),
+                    "shape": tuple(p["shape"]),
+                    "dims": tuple(p["dims"]),
+                }
+            )
+            for p in header["parameters"]
+        )
+        return cls(header["symbol"], tuple(parameters), data[start:])
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    try:
+        return np.dtype(name)
+    except TypeError:
+        # NumPy knows bfloat16 and the fp8 dtypes by name once this is imported.
+        import ml_dtypes  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+        return np.dtype(name)
