@@ -86,7 +86,7 @@ def _compiled(module: ModuleOp, how: tuple[str, str, bool, CpuTarget]) -> Progra
     try:
         return _build(module, how).program()
     except DiagnosticException as error:
-        raise CompilationError(diagnose(error)) from error
+        raise CompilationError(diagnose(error)) from None
 
 
 def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
@@ -126,7 +126,7 @@ def _parse(name: str, text: str) -> ModuleOp:
         module = parse_module(make_context(), source)
         verify_module(module)
     except CompilationError as error:
-        raise error.with_source(source) from error
+        raise error.with_source(source) from None
     return module
 
 

@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
 
 class _Slot(NamedTuple):
-    """A parameter and where it is in the call; shape and dtype once more, for quick checks."""
+    """A parameter and where it is in the call; shape and dtype once more, for quick checks.
+
+    No array has the shape of a scalar, which is passed by value.
+    """
 
     position: int
     parameter: Parameter
-    shape: tuple[int | None, ...]
+    shape: tuple[int | None, ...] | None
     dtype: np.dtype[Any]
 
 
@@ -44,7 +47,10 @@ class Executable:
         self._build = cache(build)
         self._code = load(program.object_code)
         self.parameters = program.parameters
-        slots = [_Slot(i, p, p.shape, p.dtype) for i, p in enumerate(self.parameters)]
+        slots = [
+            _Slot(i, p, None if p.role == "scalar" else p.shape, p.dtype)
+            for i, p in enumerate(self.parameters)
+        ]
         self._arguments = [s for s in slots if s.parameter.role in ("input", "scalar")]
         self._results = [s for s in slots if s.parameter.role == "output"]
         self._workspaces = [s for s in slots if s.parameter.role == "workspace"]

@@ -124,6 +124,7 @@ def test_dynamic_shapes(target: str):
     for n in (1, 3, 8):
         x = np.arange(1, n + 1, dtype=np.float32)
         np.testing.assert_allclose(exe(n, x), x / x.sum(), rtol=1e-6)
+        np.testing.assert_allclose(exe(np.array(n), x), x / x.sum(), rtol=1e-6)
 
 
 def test_calls_on_several_threads_do_not_share_scratch_memory():

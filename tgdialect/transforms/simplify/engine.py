@@ -143,7 +143,8 @@ class Engine:
         """A value equal to the op's result that is simpler than it; None where there is none."""
         if op.name in OPS:
             if op.name != "tg.where" and dtype_of(op.operands[0]).is_float:
-                return None
+                folded = fold_elementwise(op)
+                return None if folded is None else self.constant(folded)
             if (known := self._known(op)) is not None:
                 return known
         handler = self._handlers.get(op.name)
