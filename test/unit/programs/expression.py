@@ -69,14 +69,29 @@ class Expression:
     def expand(self, *shape: int) -> Expression:
         return self.apply(mv.ExpandOp(self.value, shape))
 
-    def pad(self, *widths: tuple[int, int]) -> Expression:
-        """Invalid cells before and after, per axis."""
+    def pad(self, *widths: tuple[int, int], fill: float | None = None) -> Expression:
+        """Cells before and after, per axis: invalid ones, or with a value."""
         shape = [before + n + after for n, (before, after) in zip(self.shape, widths, strict=True)]
-        return self.apply(mv.PadOp(self.value, [before for before, _ in widths], shape))
+        value = None if fill is None else number_attribute(fill, self.dtype)
+        return self.apply(mv.PadOp(self.value, [before for before, _ in widths], shape, value))
+
+    def shrink(self, *ranges: tuple[int, int]) -> Expression:
+        """Of each axis the cells from the first number to before the second."""
+        shape = [end - begin for begin, end in ranges]
+        return self.apply(mv.ShrinkOp(self.value, [begin for begin, _ in ranges], shape))
 
     def shrink_to(self, *shape: int) -> Expression:
         """The first cells of each axis."""
-        return self.apply(mv.ShrinkOp(self.value, [0] * len(shape), shape))
+        return self.shrink(*((0, n) for n in shape))
+
+    def flip(self, *axes: int) -> Expression:
+        rank = len(self.shape)
+        flipped = {axis % rank for axis in axes}
+        return self.apply(mv.FlipOp(self.value, [axis in flipped for axis in range(rank)]))
+
+    def stack(self, *others: Expression) -> Expression:
+        """Joined with others along a new leading axis."""
+        return self.apply(mv.StackOp([self.value, *(other.value for other in others)]))
 
     def bitcast(self, dtype: Attribute) -> Expression:
         return self.apply(mv.BitcastOp(self.value, dtype))
@@ -116,6 +131,13 @@ class Expression:
     def equals(self, other: Operand) -> Expression:
         return self.binary(ew.CmpEqOp, other)
 
+    def less(self, other: Operand) -> Expression:
+        return self.binary(ew.CmpLtOp, other)
+
+    def where(self, a: Expression, b: Operand) -> Expression:
+        """`a` where this bool holds, else `b`."""
+        return self.apply(ew.WhereOp(self.value, a.value, a.like(b)))
+
     def maximum(self, other: Operand) -> Expression:
         return self.binary(ew.MaxOp, other)
 
@@ -127,6 +149,9 @@ class Expression:
 
     def exp2(self) -> Expression:
         return self.apply(ew.Exp2Op(self.value))
+
+    def trunc(self) -> Expression:
+        return self.apply(ew.TruncOp(self.value))
 
     def sqrt(self) -> Expression:
         return self.apply(ew.SqrtOp(self.value))
