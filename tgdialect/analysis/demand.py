@@ -8,8 +8,9 @@ between is computed where it is used.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
@@ -55,7 +56,7 @@ _COST: dict[type[Operation], float] = {
 }
 """Elementwise ops that cost more than one."""
 
-_BUDGET = 400
+_BUDGET = 128
 """Demands after which a walk gives up: so much is not worth computing twice."""
 
 
@@ -96,42 +97,45 @@ class Demands(Positions):
             index.append(self.digit(loop))
         return tuple(index)
 
-    def operands(self, demand: Demand) -> Iterator[Demand]:
+    def operands(self, demand: Demand) -> Iterable[Demand]:
         """What an element is computed from."""
+        op = demand.value.owner
+        follow = _FOLLOW.get(type(op))
+        if follow is None:
+            kinds = type(op).__mro__
+            follow = _FOLLOW[type(op)] = next((_FOLLOW[k] for k in kinds if k in _FOLLOW), _nothing)
+        return follow(self, demand, op)
+
+    def elementwise(self, demand: Demand, op: ElementwiseOp) -> Iterable[Demand]:
         root, value, index = demand
-        op = value.owner
-        if not isinstance(op, Operation):
-            return
-        match op:
-            case ElementwiseOp():
-                shape = shape_of(value)
-                for operand in op.operands:
-                    yield Demand(root, operand, broadcast(index, shape, shape_of(operand)))
-            case ReduceOp():
-                yield Demand(root, op.source, self._reduced(demand, op))
-            case AfterOp():
-                yield Demand(root, op.buffer, index)
-            case LoadOp():
-                yield Demand(root, op.buffer, index)
-                if op.gate is not None and op.alt is not None:
-                    scalar = not tensor(op.gate).get_shape()
-                    yield Demand(root, op.gate, () if scalar else index)
-                    yield Demand(root, op.alt, index)
-            case IndexOp():
-                yield from self._indexed(demand, op)
-            case StackOp():
-                known = index[0].constant if not index[0].terms else None
-                for number, source in enumerate(op.sources):
-                    if known in (None, number):
-                        yield Demand(root, source, index[1:])
-            case BitcastOp():
-                yield from self._bitcast(demand, op)
-            case MovementOp():
-                where = moved(self, op, index)
-                assert where is not None
-                yield Demand(root, op.operands[0], where[0])
-            case _:
-                return
+        shape = shape_of(value)
+        return [Demand(root, v, broadcast(index, shape, shape_of(v))) for v in op.operands]
+
+    def reduce(self, demand: Demand, op: ReduceOp) -> Iterable[Demand]:
+        return (Demand(demand.root, op.source, self._reduced(demand, op)),)
+
+    def after(self, demand: Demand, op: AfterOp) -> Iterable[Demand]:
+        return (demand._replace(value=op.buffer),)
+
+    def load(self, demand: Demand, op: LoadOp) -> Iterable[Demand]:
+        root, _, index = demand
+        yield Demand(root, op.buffer, index)
+        if op.gate is not None and op.alt is not None:
+            scalar = not tensor(op.gate).get_shape()
+            yield Demand(root, op.gate, () if scalar else index)
+            yield Demand(root, op.alt, index)
+
+    def stack(self, demand: Demand, op: StackOp) -> Iterable[Demand]:
+        root, _, index = demand
+        known = index[0].constant if not index[0].terms else None
+        for number, source in enumerate(op.sources):
+            if known in (None, number):
+                yield Demand(root, source, index[1:])
+
+    def move(self, demand: Demand, op: MovementOp) -> Iterable[Demand]:
+        where = moved(self, op, demand.at)
+        assert where is not None
+        return (Demand(demand.root, op.operands[0], where[0]),)
 
     def _reduced(self, demand: Demand, op: ReduceOp) -> Index:
         if (known := self._loops.get(demand)) is None:
@@ -142,7 +146,7 @@ class Demands(Positions):
             self._loops[demand] = known
         return known
 
-    def _indexed(self, demand: Demand, op: IndexOp) -> Iterator[Demand]:
+    def index(self, demand: Demand, op: IndexOp) -> Iterable[Demand]:
         root, _, index = demand
         inner: list[Position] = []
         axis = 0
@@ -154,7 +158,7 @@ class Demands(Positions):
             inner.append(self._atom("element", asked, -math.inf, math.inf, asked.depends))
         yield Demand(root, op.source, (*inner, *index[axis:]))
 
-    def _bitcast(self, demand: Demand, op: BitcastOp) -> Iterator[Demand]:
+    def bitcast(self, demand: Demand, op: BitcastOp) -> Iterable[Demand]:
         root, value, index = demand
         old, new = dtype_of(op.source).itemsize, dtype_of(value).itemsize
         if old == new:
@@ -169,26 +173,44 @@ class Demands(Positions):
                 yield Demand(root, op.source, (*index[:-1], last))
 
 
+def _nothing(demands: Demands, demand: Demand, op: Any) -> Iterable[Demand]:
+    return ()
+
+
+_FOLLOW: dict[type, Callable[[Demands, Demand, Any], Iterable[Demand]]] = {
+    Operation: _nothing,
+    ElementwiseOp: Demands.elementwise,
+    ReduceOp: Demands.reduce,
+    AfterOp: Demands.after,
+    LoadOp: Demands.load,
+    IndexOp: Demands.index,
+    StackOp: Demands.stack,
+    BitcastOp: Demands.bitcast,
+    MovementOp: Demands.move,
+}
+"""How demands go on from an op, by its class; subclasses are added when they are met."""
+
 _UNKNOWN_TRIPS = 1024
 """What a dynamic extent counts as, unless it is known to be less."""
 
 
-def own_cost(op: Operation) -> float:
+@cache
+def own_cost(kind: type[Operation]) -> float:
     """What an op costs for each element, its operands left out."""
-    if isinstance(op, ReduceOp):
-        return 0  # It is the loop that costs: see Work.
-    if isinstance(op, ElementwiseOp):
-        return _COST.get(type(op), 1)
-    if isinstance(op, BinaryDataOp):
-        return LOAD
-    return 0
+    if issubclass(kind, ElementwiseOp):
+        return _COST.get(kind, 1)
+    return LOAD if kind is BinaryDataOp else 0  # Of a REDUCE it is the loop that costs: see Work.
 
 
 class Work(NamedTuple):
-    """What some demands cost together, and the demands for reductions among what they lead to."""
+    """What some demands cost together, and the demands for reductions among what they lead to.
+
+    If it is not complete, they lead to more than is worth following, and cost more.
+    """
 
     cost: float
     reductions: Sequence[Demand]
+    is_complete: bool = True
 
 
 def work(demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, float]) -> Work:
@@ -212,13 +234,14 @@ def work(demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, f
             cost += stored[op] * demand.trips
             continue
         if len(seen) > _BUDGET:
-            return Work(math.inf, reductions)
-        if price := own_cost(op):
+            return Work(cost, reductions, is_complete=False)
+        if price := own_cost(type(op)):
             cost += price * demand.trips
-        if isinstance(op, ReduceOp):
+        is_reduction = type(op) is ReduceOp
+        if is_reduction:
             reductions.append(demand)
         for inner in demands.operands(demand):
-            if isinstance(op, ReduceOp):
+            if is_reduction:
                 cost += inner.trips
             if inner not in seen:
                 seen[inner] = None

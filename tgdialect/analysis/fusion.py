@@ -45,7 +45,7 @@ CHEAP = 12
 SHORT_LOOP = 8
 """Up to so many iterations a reduction is like elementwise operations."""
 
-_MANY = 64
+_MANY = 16
 """Demands of one value beyond which it gets a buffer without further thought."""
 
 
@@ -160,7 +160,8 @@ class _Planner:
         reads = sum(demand.trips for demand in asked)
         buffered = once + STORE * elements + LOAD * reads
         many = len(asked) > _MANY
-        fused = math.inf if many else work(self.demands, asked, self.prices).cost
+        again = None if many else work(self.demands, asked, self.prices)
+        fused = again.cost if again and again.is_complete else math.inf
         row = self.staged_demand(value, asked)
         staged = math.inf
         if row is not None:
@@ -254,7 +255,7 @@ class _Planner:
         own = trips_of(row.depends)
         return any(
             demand.trips >= own
-            and next(self.demands.operands(demand)).trips > SHORT_LOOP * demand.trips
+            and next(iter(self.demands.operands(demand))).trips > SHORT_LOOP * demand.trips
             for demand in reductions
         )
 

@@ -7,6 +7,7 @@ index of an element of its source, and perhaps a condition for that element to e
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.ir import SSAValue
 
@@ -86,6 +87,11 @@ def _reshaped(positions: Positions, index: Index, shape: Shape, source: Shape) -
 
 def _groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]]]:
     """The finest runs of axes of both shapes with equal products, axes of size 1 left out."""
+    is_static = all(type(extent) is int for extent in (*shape, *source))
+    return _static_groups(shape, source) if is_static else _find_groups(shape, source)
+
+
+def _find_groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]]]:
     new = [axis for axis, extent in enumerate(shape) if extent != 1]
     old = [axis for axis, extent in enumerate(source) if extent != 1]
     if 0 in shape:
@@ -109,6 +115,9 @@ def _groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]]]:
                 j += 1
         groups.append((new[first_i:i], old[first_j:j]))
     return groups
+
+
+_static_groups = lru_cache(_find_groups)
 
 
 def _flattened(positions: Positions, index: Sequence[Position], extents: Sequence[Dim]) -> Position:

@@ -246,8 +246,9 @@ def result_type(op: Operation) -> Attribute:
 
 def shape_of(value: SSAValue) -> Shape:
     """The shape of a value, dynamic dimensions as the index values they come from."""
-    if is_tensor(value.type) and value.type.has_static_shape():
-        return value.type.get_shape()
+    type = value.type
+    if is_tensor(type) and DYNAMIC_INDEX not in (static := type.get_shape()):
+        return static
     known: dict[SSAValue, Shape] = {}
     stack = [value]
     while stack:
