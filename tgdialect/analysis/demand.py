@@ -83,6 +83,8 @@ class Demands(Positions):
     def __init__(self) -> None:
         super().__init__()
         self._loops: dict[Demand, Index] = {}
+        self.selections: set[Operation] = set()
+        """REDUCEs that have no loop: they ask for one element (`selection.py`)."""
 
     def loops(self, shape: Shape, outer: tuple[Loop, ...] = ()) -> Index:
         """A new loop for each axis, inside those given."""
@@ -140,7 +142,11 @@ class Demands(Positions):
     def _reduced(self, demand: Demand, op: ReduceOp) -> Index:
         if (known := self._loops.get(demand)) is None:
             axes, shape = integers(op, "axes"), shape_of(op.source)
-            inner = self.loops(tuple(shape[a] for a in axes), surrounding(demand.depends))
+            if op in self.selections:
+                one = self._atom("selected", (demand,), 0, math.inf, demand.depends)
+                inner = (one,) * len(axes)
+            else:
+                inner = self.loops(tuple(shape[a] for a in axes), surrounding(demand.depends))
             at = dict(zip(axes, inner, strict=True))
             known = tuple(at.get(a, position) for a, position in enumerate(demand.at))
             self._loops[demand] = known

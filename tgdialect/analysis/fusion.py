@@ -28,6 +28,7 @@ from tgdialect.analysis.demand import (
     work,
 )
 from tgdialect.analysis.positions import Index, Loop, surrounding, trips_of
+from tgdialect.analysis.selection import constant_values, selecting_mask
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.elementwise import ElementwiseOp
@@ -84,12 +85,18 @@ class _Planner:
         is decided."""
         self.axes: dict[Loop, tuple[Operation, int]] = {}
         """The axis of a root that a loop is for."""
+        self.masks: set[Operation] = set()
+        """What makes the masks that select: never stored."""
 
     def plan(self, block: Block) -> Fusion:
+        constants = constant_values(block)
         for op in block.ops:
             if isinstance(op, ReduceOp):
                 if self.is_closed(op):
                     self.prices[op] = 1
+                elif mask := selecting_mask(self.demands, op, constants):
+                    self.demands.selections.add(op)
+                    self.masks |= mask
                 elif self.is_long(op):
                     self.prices[_epilogue(op)] = LOAD
         for op in reversed(block.ops):
@@ -150,7 +157,7 @@ class _Planner:
             return [self.realise(op, value)]
         if not isinstance(op, ElementwiseOp | ReduceOp) or is_memory(value):
             return asked
-        if isinstance(op, ReduceOp) and self.is_closed(op):
+        if op in self.masks or (isinstance(op, ReduceOp) and self.is_closed(op)):
             return asked
         fresh = Demand(op, value, self.root_index(op, value))
         elements = fresh.trips
