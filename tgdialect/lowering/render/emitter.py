@@ -40,12 +40,14 @@ _OVERFLOWING = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.ShlOp)
 class Emitter:
     """A function under construction; ops are appended to the current block."""
 
-    def __init__(self, name: str, inputs: Sequence[Attribute]) -> None:
+    def __init__(self, name: str, inputs: Sequence[Attribute], *flags: str) -> None:
+        """`flags` are unit attributes of the function, as `no_inline`."""
         self.entry = Block(arg_types=inputs)
         self.block = self.entry
         self.location: LocationAttr | None = None
         """The source location of what is being emitted."""
         self._name = name
+        self._flags = flags
         self._region = Region(self.entry)
         self._preamble: list[Operation] = []
         """Constants and allocations, which come first in the function."""
@@ -67,7 +69,7 @@ class Emitter:
             type,
             llvm.LinkageAttr("external"),
             body=self._region,
-            other_props={"no_unwind": UnitAttr()},
+            other_props=dict.fromkeys(("no_unwind", *self._flags), UnitAttr()),
         )
 
     # -- ops

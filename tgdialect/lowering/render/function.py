@@ -70,7 +70,9 @@ class FunctionRenderer:
     ) -> None:
         """`programs` are those that a host function may call; None in a program."""
         self._programs = programs
-        self.emitter = Emitter(name, [argument_type(p) for p in parameters])
+        # A copy of a kernel at each of its calls would have LLVM compile it as often.
+        flags = () if programs is not None else ("no_inline",)
+        self.emitter = Emitter(name, [argument_type(p) for p in parameters], *flags)
         self.values: dict[SSAValue, SSAValue] = {}
         self.intervals = MinMax()
         self.memory = Memory(self.emitter, self.intervals, self.values)

@@ -20,7 +20,7 @@ tg.program @division {
   }
 }
 
-// CHECK-LABEL: llvm.func @division(%a: i64, %b: i64, %n: i64, %m: i64) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @division(%a: i64, %b: i64, %n: i64, %m: i64) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %0 = llvm.mlir.constant(8) : i64
 // CHECK-NEXT:   %1 = llvm.mlir.constant(0) : i64
 // CHECK-NEXT:   %2 = llvm.mlir.constant(-1) : i64
@@ -60,7 +60,7 @@ tg.program @unsigned {
   }
 }
 
-// CHECK-LABEL: llvm.func @unsigned(%a_1: i32, %b_1: i32) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @unsigned(%a_1: i32, %b_1: i32) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %23 = llvm.mlir.constant(0 : i32) : i32
 // CHECK-NEXT:   %24 = llvm.mlir.constant(1 : i32) : i32
 // CHECK-NEXT:   %25 = llvm.icmp "eq" %b_1, %23 : i32
@@ -84,7 +84,7 @@ tg.program @shifts {
   }
 }
 
-// CHECK-LABEL: llvm.func @shifts(%a_2: i32, %b_2: i32, %u: i8) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @shifts(%a_2: i32, %b_2: i32, %u: i8) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %27 = llvm.mlir.constant(3 : i32) : i32
 // CHECK-NEXT:   %28 = llvm.mlir.constant(32 : i32) : i32
 // CHECK-NEXT:   %29 = llvm.mlir.constant(0 : i32) : i32
@@ -123,7 +123,7 @@ tg.program @casts {
   }
 }
 
-// CHECK-LABEL: llvm.func @casts(%f: f32, %a_3: i32, %u_1: i8, %b_3: i1) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @casts(%f: f32, %a_3: i32, %u_1: i8, %b_3: i1) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %40 = llvm.mlir.constant(0.000000e+00 : f32) : f32
 // CHECK-NEXT:   %41 = llvm.call_intrinsic "llvm.fptoui.sat"(%f) : (f32) -> i8
 // CHECK-NEXT:   %42 = llvm.fcmp "une" %f, %40 : f32
@@ -152,7 +152,7 @@ tg.program @floats {
   }
 }
 
-// CHECK-LABEL: llvm.func @floats(%a_4: f32, %b_4: f32) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @floats(%a_4: f32, %b_4: f32) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %48 = llvm.mlir.constant(1.000000e+00 : f32) : f32
 // CHECK-NEXT:   %49 = llvm.intr.maximum(%a_4, %b_4) : (f32, f32) -> f32
 // CHECK-NEXT:   %50 = llvm.fdiv %48, %a_4 : f32

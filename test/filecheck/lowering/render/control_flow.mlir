@@ -19,7 +19,7 @@ tg.program @loops {
   }
 }
 
-// CHECK-LABEL: llvm.func @loops(%n: i64, %o: !llvm.ptr) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @loops(%n: i64, %o: !llvm.ptr) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %0 = llvm.mlir.constant(1.000000e+00 : f32) : f32
 // CHECK-NEXT:   %1 = llvm.mlir.constant(4) : i64
 // CHECK-NEXT:   %2 = llvm.mlir.constant(0) : i64
@@ -58,7 +58,7 @@ tg.program @conditional {
   }
 }
 
-// CHECK-LABEL: llvm.func @conditional(%p: !llvm.ptr, %o_1: !llvm.ptr) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @conditional(%p: !llvm.ptr, %o_1: !llvm.ptr) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %10 = llvm.mlir.constant(1.000000e+00 : f32) : f32
 // CHECK-NEXT:   %11 = llvm.mlir.constant(0) : i64
 // CHECK-NEXT:   %12 = llvm.mlir.constant(0 : i8) : i8

@@ -22,7 +22,7 @@ tg.program @copy {
   }
 }
 
-// CHECK-LABEL: llvm.func @copy(%o: !llvm.ptr, %x: !llvm.ptr, %n: i64) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @copy(%o: !llvm.ptr, %x: !llvm.ptr, %n: i64) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %0 = llvm.mlir.constant(0) : i64
 // CHECK-NEXT:   %1 = llvm.mlir.constant(1) : i64
 // CHECK-NEXT:   %2 = llvm.icmp "sgt" %n, %0 : i64

@@ -21,7 +21,7 @@ tg.program @gated {
   }
 }
 
-// CHECK-LABEL: llvm.func @gated(%x: !llvm.ptr, %o: !llvm.ptr, %i: i64) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @gated(%x: !llvm.ptr, %o: !llvm.ptr, %i: i64) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %0 = llvm.mlir.constant(0) : i64
 // CHECK-NEXT:   %1 = llvm.mlir.constant(8) : i64
 // CHECK-NEXT:   %2 = llvm.mlir.constant(2.000000e+00 : f32) : f32
@@ -52,7 +52,7 @@ tg.program @maybe_empty {
   }
 }
 
-// CHECK-LABEL: llvm.func @maybe_empty(%n: i64, %x_1: !llvm.ptr, %o_1: !llvm.ptr) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @maybe_empty(%n: i64, %x_1: !llvm.ptr, %o_1: !llvm.ptr) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %7 = llvm.mlir.constant(0) : i64
 // CHECK-NEXT:   %8 = llvm.mlir.constant(2.000000e+00 : f32) : f32
 // CHECK-NEXT:   %g_1 = llvm.icmp "slt" %7, %n : i64
@@ -82,7 +82,7 @@ tg.program @bools {
   }
 }
 
-// CHECK-LABEL: llvm.func @bools(%o_2: !llvm.ptr, %x_2: !llvm.ptr) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @bools(%o_2: !llvm.ptr, %x_2: !llvm.ptr) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %12 = llvm.mlir.constant(0) : i64
 // CHECK-NEXT:   %13 = llvm.mlir.constant(0 : i8) : i8
 // CHECK-NEXT:   %14 = llvm.mlir.constant(true) : i1
@@ -111,7 +111,7 @@ tg.program @buffers {
   }
 }
 
-// CHECK-LABEL: llvm.func @buffers(%o_3: !llvm.ptr) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @buffers(%o_3: !llvm.ptr) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %19 = llvm.mlir.constant(16) : i64
 // CHECK-NEXT:   %20 = llvm.mlir.constant(0 : i8) : i8
 // CHECK-NEXT:   %acc = llvm.alloca %19 x i8 {alignment = 64 : i64} : (i64) -> !llvm.ptr
@@ -136,7 +136,7 @@ tg.program @atomic {
   }
 }
 
-// CHECK-LABEL: llvm.func @atomic(%o_4: !llvm.ptr) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @atomic(%o_4: !llvm.ptr) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %25 = llvm.mlir.constant(1.000000e+00 : f32) : f32
 // CHECK-NEXT:   %26 = llvm.mlir.constant(3) : i64
 // CHECK-NEXT:   %27 = llvm.getelementptr %o_4[%26] : (!llvm.ptr, i64) -> !llvm.ptr, f32
@@ -160,7 +160,7 @@ tg.program @bytes {
   }
 }
 
-// CHECK-LABEL: llvm.func @bytes(%o_5: !llvm.ptr, %x_3: !llvm.ptr) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @bytes(%o_5: !llvm.ptr, %x_3: !llvm.ptr) attributes {no_unwind, no_inline} {
 // CHECK-NEXT:   %29 = llvm.mlir.constant(0) : i64
 // CHECK-NEXT:   %30 = llvm.mlir.constant(2) : i64
 // CHECK-NEXT:   %31 = llvm.getelementptr %x_3[%30] : (!llvm.ptr, i64) -> !llvm.ptr, f32
