@@ -1,0 +1,202 @@
+"""How long programs take to compile, next to tinygrad, each in a new process, in one run.
+
+    pip install -e '.[bench]'; apt-get install clang    # tinygrad's CPU device compiles with clang
+    python bench/compile_time.py [name ...]
+
+For each example, and for a stack of 12 transformer blocks: the milliseconds of our stages, and
+those from the program to its first result, here and in tinygrad (its CPU device, no BEAM, no cache
+on disk). What both import is imported before. Medians of some runs, in turns; the ratio is ours
+over theirs: the lower the better.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import transformer
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+ROUNDS = 3
+LIMIT = 0.5
+STACK = transformer.Config()
+OURS, THEIRS = "tgdialect", "tinygrad"
+
+
+def f32(*shape: int) -> np.ndarray:
+    return np.random.default_rng(0).random(shape, np.float32)
+
+
+def i32(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+# -- the examples on tinygrad's Tensors, at the shapes of the files -------------------------------
+
+
+def one_hot(t: Any, size: int) -> Any:
+    from tinygrad import Tensor
+
+    return Tensor.arange(size).reshape(size, 1) == t.reshape(1, -1)
+
+
+def layernorm(x: Any, weight: Any, bias: Any) -> Any:
+    centered = x - x.mean(-1, keepdim=True)
+    variance = (centered * centered).mean(-1, keepdim=True)
+    return centered / (variance + 1e-5).sqrt() * weight + bias
+
+
+def attention(q: Any, k: Any, v: Any) -> Any:
+    return ((q @ k.transpose(-2, -1)) * q.shape[-1] ** -0.5).softmax(-1) @ v
+
+
+def arange() -> Any:
+    from tinygrad import Tensor
+
+    return Tensor.arange(7).contiguous()
+
+
+def threefry() -> Any:
+    from tinygrad import Tensor
+
+    return Tensor.rand(8)
+
+
+def scatter_add(t: Any, idx: Any, val: Any) -> Any:
+    return t + (one_hot(idx, t.shape[0]) * val.reshape(1, -1)).sum(1)
+
+
+PROGRAMS: dict[str, Callable[..., Any]] = {
+    "arange": arange,
+    "attention": attention,
+    "gather": lambda t, idx: (t.reshape(-1, 1) * one_hot(idx, t.shape[0])).sum(0),
+    "gemm": lambda a, b: a @ b,
+    "layernorm": layernorm,
+    "matmul_softmax": lambda a, b: (a @ b).softmax(-1),
+    "mlp": lambda x, w1, b1, w2, b2: (x @ w1 + b1).relu() @ w2 + b2,
+    "prefix_sum": lambda t: t.cumsum(),
+    "scatter_add": scatter_add,
+    "softmax": lambda x: x.softmax(-1),
+    "threefry": threefry,
+    "12 layers": lambda *arguments: transformer.tinygrad(list(arguments), STACK),
+}
+
+
+# -- one measurement, in a process of its own ----------------------------------------------------
+
+
+def text_of(name: str) -> str:
+    if name == "12 layers":
+        return transformer.mlir(STACK)
+    return (EXAMPLES / f"{name}.mlir").read_text()
+
+
+def measure_ours(name: str) -> dict[str, float]:
+    """Milliseconds of each stage, and of all from the text to the first result."""
+    import tgdialect as tg
+    import tgdialect.registry
+    from tgdialect.runtime.build import Build
+    from tgdialect.runtime.compiler import load_module
+
+    text = text_of(name)
+    start = time.perf_counter()
+    exe = tg.compile(text)
+    inputs = arguments_of(exe) if name != "12 layers" else transformer.inputs(STACK)
+    exe(*inputs)
+    times = {"total": time.perf_counter() - start}
+
+    last = time.perf_counter()
+
+    def lap(stage: str) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        times[stage] = times.get(stage, 0) + now - last
+        last = now
+
+    module = load_module(text)
+    lap("parse")
+    Build(module).program(lambda stage, _: lap(stage.name.removeprefix("tg-")))
+    lap("llvm")
+    return {stage: t * 1e3 for stage, t in times.items()}
+
+
+def arguments_of(exe: Any) -> list[Any]:
+    """Inputs for the parameters of an example: random floats, and indices that are there."""
+    return [f32(*p.shape) if p.dtype.kind == "f" else np.ones(p.shape, p.dtype) for p in exe.inputs]
+
+
+def measure_theirs(name: str, inputs: list[np.ndarray]) -> dict[str, float]:
+    from tinygrad import Tensor
+
+    tensors = [Tensor(array).realize() for array in inputs]
+    start = time.perf_counter()
+    PROGRAMS[name](*tensors).numpy()
+    return {"total": (time.perf_counter() - start) * 1e3}
+
+
+def inputs_of(name: str) -> list[np.ndarray]:
+    """The same for tinygrad, which makes its random numbers from a seed of its own."""
+    if name == "12 layers":
+        return transformer.inputs(STACK)
+    if name == "threefry":
+        return []
+    import tgdialect as tg
+
+    return arguments_of(tg.compile(text_of(name)))
+
+
+def child(tool: str, name: str) -> None:
+    measured = measure_ours(name) if tool == OURS else measure_theirs(name, inputs_of(name))
+    print(json.dumps(measured))
+
+
+# -- all of them ---------------------------------------------------------------------------------
+
+
+def measure(tool: str, name: str) -> dict[str, float]:
+    environment = os.environ | {"TG_CACHE_DIR": "", "CACHELEVEL": "0", "DEV": "CPU", "BEAM": "0"}
+    run = subprocess.run(
+        [sys.executable, __file__, "--child", tool, name],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    if run.returncode:
+        sys.exit(f"{tool} fails on {name}:\n{run.stderr}")
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def medians(runs: list[dict[str, float]]) -> dict[str, float]:
+    return {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+
+
+def main() -> None:
+    names = sys.argv[1:] or list(PROGRAMS)
+    if unknown := set(names) - set(PROGRAMS):
+        sys.exit(f"there is no {', '.join(sorted(unknown))}; there are: {', '.join(PROGRAMS)}")
+    first = True
+    for name in names:
+        pairs = [(measure(OURS, name), measure(THEIRS, name)) for _ in range(ROUNDS)]
+        ours, theirs = (medians(list(runs)) for runs in zip(*pairs, strict=True))
+        stages = [stage for stage in ours if stage != "total"]
+        if first:
+            print(f"{'ms':<15}" + "".join(f"{s[:9]:>10}" for s in stages), end="")
+            print(f"{'total':>10}{THEIRS:>10}{'ratio':>7}")
+            first = False
+        ratio = ours["total"] / theirs["total"]
+        mark = "" if ratio <= LIMIT else f"  more than {LIMIT}"
+        print(f"{name:<15}" + "".join(f"{ours[s]:>10.1f}" for s in stages), end="")
+        print(f"{ours['total']:>10.1f}{theirs['total']:>10.1f}{ratio:>7.2f}{mark}", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        child(*sys.argv[2:])
+    else:
+        main()
