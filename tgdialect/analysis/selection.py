@@ -7,7 +7,6 @@ would be a large tensor if it were stored, nothing at all.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -17,13 +16,6 @@ from tgdialect.ops.elementwise import AndOp, CastOp, CmpEqOp, CmpNeOp, MulOp, Wh
 from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
 from tgdialect.ops.properties import dtype_of, integers, shape_of
 from tgdialect.ops.reduce import ReduceOp
-
-
-class _Step(NamedTuple):
-    """A demand on the way from the reduction to the mask, and the ops passed so far."""
-
-    demand: Demand
-    path: tuple[Operation, ...]
 
 
 def constant_values(block: Block) -> set[Operation]:
@@ -45,40 +37,50 @@ def selecting_mask(
     One side of it counts the axis: it changes with it, and reads no memory. The other side is the
     same all along the axis.
     """
-    if op.kind.data is not ReduceKind.ADD:
+    paths = _paths(op)
+    if not paths:
         return frozenset()
     index = demands.loops(shape_of(op.source))
     along = {d[0] for axis in integers(op, "axes") for d in index[axis].depends}
-    if len(along) != 1:
-        return frozenset()
-    stack = [_Step(Demand(op, op.source, index), ())]
+    for path in paths:
+        demand = Demand(op, op.source, index)
+        for owner in path[1:]:
+            demand = next(d for d in demands.operands(demand) if d.value.owner is owner)
+        left, right = demands.operands(demand)
+        if any(
+            _counts(one, along, constants) and not along & {d[0] for d in other.depends}
+            for one, other in ((left, right), (right, left))
+        ):
+            return frozenset(path)
+    return frozenset()
+
+
+def _paths(op: ReduceOp) -> list[tuple[Operation, ...]]:
+    """The ways from the source of a sum to comparisons that may mask it."""
+    if op.kind.data is not ReduceKind.ADD or len(integers(op, "axes")) != 1:
+        return []
+    found: list[tuple[Operation, ...]] = []
+    stack: list[tuple[SSAValue, tuple[Operation, ...]]] = [(op.source, ())]
     while stack:
-        demand, path = stack.pop()
-        owner = demand.value.owner
-        if not isinstance(owner, Operation) or is_storage(demand.value):
+        value, path = stack.pop()
+        owner = value.owner
+        if not isinstance(owner, Operation) or is_storage(value):
             continue
         path = (*path, owner)
         match owner:
-            case StackOp() | IndexOp() | BitcastOp():
-                continue
-            case MovementOp() | MulOp() | AndOp():
-                followed = list(demands.operands(demand))
-            case CastOp() if dtype_of(owner.source).is_bool:
-                followed = list(demands.operands(demand))
-            case WhereOp():
-                followed = list(demands.operands(demand))[:1]
             case CmpEqOp() | CmpNeOp():
-                left, right = demands.operands(demand)
-                if any(
-                    _counts(one, along, constants) and not along & {d[0] for d in other.depends}
-                    for one, other in ((left, right), (right, left))
-                ):
-                    return frozenset(path)
-                continue
+                found.append(path)
+            case StackOp() | IndexOp() | BitcastOp():
+                pass
+            case MulOp() | AndOp():
+                stack += [(operand, path) for operand in owner.operands]
+            case WhereOp() | MovementOp():
+                stack.append((owner.operands[0], path))
+            case CastOp() if dtype_of(owner.source).is_bool:
+                stack.append((owner.source, path))
             case _:
-                continue
-        stack += [_Step(inner, path) for inner in followed]
-    return frozenset()
+                pass
+    return found
 
 
 def _counts(demand: Demand, along: Iterable[object], constants: set[Operation]) -> bool:

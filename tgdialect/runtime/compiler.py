@@ -60,7 +60,8 @@ def compile(
         return _interpreted(load_module(source), entry, allow_custom)
     name, text = _name_and_text(source)
     how = entry, opt, allow_custom, CpuTarget.host()
-    key, cache = cache_key(text, *map(repr, how)), object_cache()
+    cache = object_cache()
+    key = "" if cache is None else cache_key(text, *map(repr, how))
     data = None if cache is None else cache.get(key)
     if data is not None:
         program = Program.from_bytes(data)
@@ -118,12 +119,23 @@ def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]
 
 
 def _parse(name: str, text: str) -> ModuleOp:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import Builtin
+    from xdsl.dialects.func import Func
+
     from tgdialect.diagnostics import CompilationError, SourceFile, parse_module, verify_module
+    from tgdialect.dialect import TG
     from tgdialect.registry import make_context
 
-    source = SourceFile(name, text)
+    source, context = SourceFile(name, text), Context()
+    for dialect in (Builtin, Func, TG):
+        context.load_dialect(dialect)
     try:
-        module = parse_module(make_context(), source)
+        try:
+            module = parse_module(context, source)
+        except CompilationError:
+            # Finding all dialects takes long, and is worth it for what the error may say.
+            module = parse_module(make_context(), source)
         verify_module(module)
     except CompilationError as error:
         raise error.with_source(source) from None
