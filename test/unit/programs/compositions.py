@@ -164,6 +164,25 @@ def cumsum(shape: Sequence[int], axis: int) -> Program:
     return _exact(module, (x,), np.cumsum(x.astype(np.float64), axis))
 
 
+def integral_image(shape: Sequence[int]) -> Program:
+    """The sum of all cells before a cell on both axes, itself included (Crow 1984)."""
+    x = _integers(np.random.default_rng(3), *shape)
+    module = function([(shape, F32)], lambda x: cumulative(cumulative(x, 0), 1))
+    return _exact(module, (x,), x.astype(np.float64).cumsum(0).cumsum(1))
+
+
+def outer_of_sums(n: int) -> Program:
+    """The products of all pairs of prefix sums: two accumulators in nested loops."""
+    x = _integers(np.random.default_rng(3), n)
+
+    def body(x: Expression) -> Expression:
+        sums = cumulative(x, 0)
+        return sums.reshape(n, 1) * sums.reshape(1, n)
+
+    sums = np.cumsum(x.astype(np.float64))
+    return _exact(function([((n,), F32)], body), (x,), np.outer(sums, sums))
+
+
 # -- one-hot masks -------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from expression import Array, Expression
 from random_arrays import interesting_numbers, random_array
+from random_idioms import IDIOMS
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
@@ -156,11 +157,15 @@ class Generator:
         self, accept: Callable[[Value], bool] = lambda v: True, *, exact: bool = True
     ) -> Value:
         """A value of the pool, the newest preferred; a constant if there is none that will do."""
+        if (found := self.find(accept, exact=exact)) is not None:
+            return found
+        dtypes = [d for d in ALL_DTYPES if accept(self._example(d))]
+        return self.constant(self.choose(dtypes))
+
+    def find(self, accept: Callable[[Value], bool], *, exact: bool = True) -> Value | None:
+        """A value of the pool, the newest preferred."""
         found = [v for v in self.pool if (v.ulps == 0 or not exact) and accept(v)]
-        if not found:
-            dtypes = [d for d in ALL_DTYPES if accept(self._example(d))]
-            return self.constant(self.choose(dtypes))
-        return found[-1 - self.integer(0, min(len(found) - 1, 5))]
+        return found[-1 - self.integer(0, min(len(found) - 1, 5))] if found else None
 
     def _example(self, dtype: Attribute) -> Value:
         """A scalar of the dtype that is not in the program, to try a condition on."""
@@ -181,6 +186,12 @@ class Generator:
             max((ulps, *(s.ulps for s in sources))),
             any(s.invalid for s in sources) if invalid is None else invalid,
         )
+        self.everything.append(value)
+        return value
+
+    def derived(self, expression: Expression, *sources: Value) -> Value:
+        """The value of an expression whose ops are in the block already."""
+        value = Value(expression, max(s.ulps for s in sources), any(s.invalid for s in sources))
         self.everything.append(value)
         return value
 
@@ -461,7 +472,7 @@ STEPS = (
     *(Generator.permute, Generator.reshape, Generator.expand, Generator.pad, Generator.shrink),
     *(Generator.flip, Generator.index, Generator.stack, Generator.bitcast, Generator.mark),
     *(Generator.threefry, Generator.multiply_accumulate, Generator.assign, Generator.function),
-    *(Generator.load, Generator.copy),
+    *(Generator.load, Generator.copy, *IDIOMS),
 )
 
 

@@ -53,6 +53,10 @@ def expand_kernel(kernel: KernelOp) -> None:
     memory.check_races()
     memory.check_loop_carried()
     if not any(map(_is_to_expand, ops)):
+        kept = set(ops)
+        for op in reversed(old.ops):
+            if op not in kept:
+                old.erase_op(op)
         return
     tile = Tile(ops)
     groups = _groups(ops)

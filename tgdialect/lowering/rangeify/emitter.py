@@ -14,7 +14,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.positions import ZERO, Atom, Index, Loop, Position, Positions
 from tgdialect.ops.attributes import AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import INDEX, number_attribute
+from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute, wrap_to
 from tgdialect.ops.elementwise import (
     AddOp,
     AndOp,
@@ -78,6 +78,9 @@ class Emitter(Positions):
         return op.results[0]
 
     def constant(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
+        """A scalar. An index wraps, as if it were computed: a gate keeps what is out of bounds."""
+        if dtype == INDEX:
+            value = wrap_to(DTYPES[INDEX], int(value))
         return self.emit(ConstOp, argument=number_attribute(value, dtype))
 
     def parameter(self, host: SSAValue) -> SSAValue:

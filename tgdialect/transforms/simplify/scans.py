@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
 from tgdialect.ops.dtypes import DTYPES, F32, number_attribute
 from tgdialect.ops.elementwise import CastOp
@@ -63,24 +63,25 @@ def carry(engine: Engine, op: ReduceOp) -> SSAValue | None:
     (axis,) = closed_ranges(op)
     around = engine.loops.open(op.source) - {axis}
     for outer in sorted(around, key=lambda r: r.axis.data):
-        end = _only_end(outer)
-        if end is None or not set(around) <= set(closed_ranges(end)):
+        if _only_end(outer, around) is None:
             continue
         for skewed in (False, True):
             prefix = _prefix(engine, axis, outer, mask, skewed)
-            if prefix is not None and _move_inside(end, outer, around - {outer}):
-                return _accumulate(engine, op, outer, end, prefix)
+            if prefix is not None:
+                return _accumulate(engine, op, outer, around, prefix)
     return None
 
 
-def _only_end(outer: RangeOp) -> EndOp | None:
-    """The END of a loop, if nothing else closes it."""
+def _only_end(outer: RangeOp, around: Ranges) -> EndOp | None:
+    """The END of a loop and of those around a reduction, if nothing else closes the loop."""
     closing = [
         use.operation
         for use in outer.result.uses
         if isinstance(use.operation, EndOp | ReduceOp) and use.index > 0
     ]
-    return closing[0] if len(closing) == 1 and isinstance(closing[0], EndOp) else None
+    if len(closing) != 1 or not isinstance(end := closing[0], EndOp):
+        return None
+    return end if around <= set(closed_ranges(end)) else None
 
 
 def _prefix(
@@ -144,7 +145,7 @@ def _shape_of(
     return _Prefix(variable, value, low, end, fixed[0] if fixed else None, bounds.others)
 
 
-def _move_inside(end: EndOp, outer: RangeOp, others: frozenset[RangeOp]) -> bool:
+def _move_inside(end: EndOp, outer: RangeOp, others: Ranges) -> bool:
     """Make a loop the innermost of some that an END closes. Whether that is possible."""
     order = closed_ranges(end)
     position = order.index(outer)
@@ -159,7 +160,7 @@ def _move_inside(end: EndOp, outer: RangeOp, others: frozenset[RangeOp]) -> bool
 
 
 def _accumulate(
-    engine: Engine, op: ReduceOp, outer: RangeOp, end: EndOp, prefix: _Prefix
+    engine: Engine, op: ReduceOp, outer: RangeOp, around: Ranges, prefix: _Prefix
 ) -> SSAValue | None:
     """The accumulator, its update in the outer loop, and the value that it has there."""
     kind, element = op.kind.data, tensor(op.result).element_type
@@ -177,6 +178,10 @@ def _accumulate(
         if bound is not None:
             conditions.append((engine.apply("tg.cmplt", (at, bound)), below))
     term = where_all(engine, op, conditions, values[0])
+    # What was simplified on the way may have given a loop an accumulator, and so its place.
+    end = _only_end(outer, around)
+    if end is None or not _move_inside(end, outer, around - {outer}):
+        return None
     wide = element
     if dtype_of(term).is_float and dtype_of(term).bits < 32 and kind is not ReduceKind.MAX:
         wide = F32
@@ -187,15 +192,17 @@ def _accumulate(
     place = PlaceAttr.of(addrspace=AddrSpace.REG)
     buffer = engine.place(BufferOp(slot, tensor_type(wide, (), place)))
     order = closed_ranges(end)
-    around = [r.result for r in order[order.index(outer) + 1 :]]
+    # It begins anew in each iteration of the loops around, those of other ENDs included.
+    outside = [*order[order.index(outer) + 1 :], *engine.loops.open(end.result)]
+    enclosing = [r.result for r in sorted(outside, key=lambda r: r.axis.data)]
     start = engine.constant(number_attribute(identity(kind, DTYPES[wide]), wide))
-    before = engine.place(AfterOp(buffer, around)) if around else buffer
+    before = engine.place(AfterOp(buffer, enclosing)) if enclosing else buffer
     init = engine.place(StoreOp(before, start))
     version = engine.place(AfterOp(buffer, [init, outer.result]))
     total = engine.apply(_ALU[kind], (engine.place(LoadOp(version)), term))
     update = StoreOp(version, total)
     engine.place(update)
-    engine.loops.before[update] = frozenset(order[order.index(outer) :])
+    engine.loops.before[update] = frozenset((outer, *outside))
     _hold(end, outer, update.result)
     outer.axis_type = AxisTypeAttr(AxisType.REDUCE)
     result = engine.insert(CastOp(total, element)) if wide != element else total
