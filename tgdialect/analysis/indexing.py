@@ -74,6 +74,8 @@ def _reshaped(positions: Positions, index: Index, shape: Shape, source: Shape) -
     """RESHAPE: through the row-major position, but only within groups of axes that truly mix."""
     result = [ZERO] * len(source)
     for new_axes, old_axes in _groups(shape, source):
+        if not new_axes or not old_axes:
+            continue  # A single cell, whose extents only arithmetic knows to be 1.
         new_extents = [shape[a] for a in new_axes]
         old_extents = [source[a] for a in old_axes]
         group = [index[a] for a in new_axes]

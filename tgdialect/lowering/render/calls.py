@@ -6,57 +6,63 @@ memory, so that a CALL has to keep both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import (
+    Atom,
+    Dim,
+    Polynomial,
     is_memory,
-    same_dim,
+    polynomial,
     shape_of,
     show_dim,
+    substituted,
     tensor,
 )
 from tgdialect.ops.source import ParamOp
 
 
 class Requirement(NamedTuple):
-    """One PARAM: the bounds of a scalar, or which PARAMs the dynamic extents of memory are."""
+    """One PARAM: the bounds of a scalar, or what the dynamic extents of memory are."""
 
     slot: int
     bounds: Interval | None
-    extents: Sequence[tuple[int, int | None]]
-    """Axis, and the slot of the index PARAM that gives its extent."""
+    extents: Sequence[tuple[int, Polynomial]]
+    """Axis, and its extent as a polynomial in the scalar PARAMs."""
+    scalars: Mapping[Atom, int]
+    """The slots of the scalar PARAMs."""
 
 
 def requirements(body: Block) -> Sequence[Requirement]:
     """What the PARAMs of a program ask of its arguments."""
     intervals = MinMax()
-    return [_requirement(op, intervals) for op in body.ops if isinstance(op, ParamOp)]
+    params = [op for op in body.ops if isinstance(op, ParamOp)]
+    scalars: dict[Atom, int] = {
+        op.result: op.slot.data for op in params if not is_memory(op.result)
+    }
+    return [_requirement(op, intervals, scalars) for op in params]
 
 
-def _requirement(op: ParamOp, intervals: MinMax) -> Requirement:
+def _requirement(op: ParamOp, intervals: MinMax, scalars: Mapping[Atom, int]) -> Requirement:
     if not is_memory(op.result):
-        return Requirement(op.slot.data, intervals[op.result], ())
+        return Requirement(op.slot.data, intervals[op.result], (), scalars)
     axes = [a for a, e in enumerate(tensor(op.result).get_shape()) if e == DYNAMIC_INDEX]
-    slots = [_slot(dim) for dim in op.dims]
-    return Requirement(op.slot.data, None, list(zip(axes, slots, strict=True)))
-
-
-def _slot(dim: SSAValue) -> int | None:
-    return dim.owner.slot.data if isinstance(dim.owner, ParamOp) else None
+    extents = zip(axes, map(polynomial, op.dims), strict=True)
+    return Requirement(op.slot.data, None, list(extents), scalars)
 
 
 def check_call(op: CallOp, wanted: Sequence[Requirement], intervals: MinMax) -> None:
     """Raise PassFailedException where an argument may not be what the program relies on."""
     name = op.callee.string_value()
-    for slot, bounds, extents in wanted:
+    for slot, bounds, extents, scalars in wanted:
         argument = op.arguments[slot]
         if bounds is not None:
             given = intervals[argument]
@@ -64,11 +70,13 @@ def check_call(op: CallOp, wanted: Sequence[Requirement], intervals: MinMax) -> 
                 raise PassFailedException(
                     f"argument {slot} of @{name} is in {given}, but has to be in {bounds}"
                 )
-        shape = shape_of(argument) if extents else ()
-        for axis, source in extents:
-            extent = None if source is None else op.arguments[source]
-            if extent is None or not same_dim(shape[axis], extent):
+        if not extents:
+            continue
+        shape = shape_of(argument)
+        values: dict[Atom, Dim] = {scalar: op.arguments[i] for scalar, i in scalars.items()}
+        for axis, extent in extents:
+            if substituted(extent, values) != polynomial(shape[axis]):
                 raise PassFailedException(
                     f"axis {axis} of argument {slot} of @{name} is not known to have the extent "
-                    f"that argument {source} says: it is {show_dim(shape[axis])}"
+                    f"that the program asks for: it is {show_dim(shape[axis])}"
                 )

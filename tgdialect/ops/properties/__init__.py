@@ -14,7 +14,9 @@ from tgdialect.ops.properties.device import argument as device_argument
 from tgdialect.ops.properties.device import show as show_device
 from tgdialect.ops.properties.shape import broadcast_shapes, window
 from tgdialect.ops.properties.symbolic import (
+    Atom,
     Dim,
+    Polynomial,
     Shape,
     UnknownDim,
     known_index,
@@ -25,6 +27,7 @@ from tgdialect.ops.properties.symbolic import (
     same_size,
     show_dim,
     show_shape,
+    substituted,
 )
 from tgdialect.ops.properties.table import (
     TABLE,
@@ -50,7 +53,9 @@ from tgdialect.ops.properties.values import (
 
 __all__ = [
     "TABLE",
+    "Atom",
     "Dim",
+    "Polynomial",
     "Row",
     "Shape",
     "UnknownDim",
@@ -77,6 +82,7 @@ __all__ = [
     "show_device",
     "show_dim",
     "show_shape",
+    "substituted",
     "tensor",
     "tensor_type",
     "type_of_number",

@@ -8,7 +8,7 @@ wraps, and a polynomial identity holds modulo 2^64 as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -153,6 +153,21 @@ def _times(a: Polynomial, b: Polynomial) -> Polynomial | None:
     result: Polynomial = {}
     for x, p in a.items():
         result = _plus(result, {tuple(sorted(x + y, key=_order)): p * q for y, q in b.items()})
+    return result
+
+
+def substituted(polynomial_: Polynomial, values: Mapping[Atom, Dim]) -> Polynomial | None:
+    """A polynomial with extents in place of atoms; None where one has no value, or it is large."""
+    result: Polynomial = {}
+    for monomial, coefficient in polynomial_.items():
+        term: Polynomial | None = _constant(coefficient)
+        for atom in monomial:
+            if term is None or atom not in values:
+                return None
+            term = _times(term, polynomial(values[atom]))
+        if term is None:
+            return None
+        result = _plus(result, term)
     return result
 
 

@@ -36,7 +36,7 @@ tg.program @dynamic {
 func.func @main(%x: tensor<4xf32, #cpu>) {
   %n = tg.const 5 : !i
   %0 = tg.linear {
-    // expected-error@below {{axis 0 of argument 1 of @dynamic is not known to have the extent that argument 0 says: it is 4}}
+    // expected-error@below {{axis 0 of argument 1 of @dynamic is not known to have the extent that the program asks for: it is 4}}
     %1 = tg.call @dynamic(%n, %x) : (!i, tensor<4xf32, #cpu>) -> !tg.void
   }
   func.return
