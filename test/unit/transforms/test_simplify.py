@@ -133,6 +133,7 @@ BOUNDS = {
     "c": (0, 2),
     "n": (4, 9),
     "s": (-50, 50),
+    "t": (0, 1),
 }
 """The parameters of the expressions below."""
 
@@ -170,6 +171,10 @@ SUMS: list[Case] = [
     (lambda s: s + s // 4 * -4, "(s%4)"),
     (lambda a: a // 4 + (a + 1) // 4 + (a + 2) // 4 + (a + 3) // 4, "a"),
     (lambda a: a.apply("shl", 2).apply("shr", 1), "(a*2)"),
+    (lambda a: a // 3 % 7 * 3 + a // 21 * 21, "((a//3)*3)"),
+    (lambda a: a // 2 % 4 + a // 8 * 4, "(a//2)"),
+    (lambda a: (a // 3 + 1) % 4 + (a + 3) // 12 * 4, "((a//3)+1)"),
+    (lambda a: a % 3 + (a // 3 + 2) % 5 * 3, "((a+6)%15)"),
 ]
 DIVISIONS: list[Case] = [
     (lambda s: s * 3 // 3, "s"),
@@ -198,6 +203,16 @@ DIVISIONS: list[Case] = [
     (lambda a, b, n: (a * n + b) % n, "b"),
     (lambda b, n: b % n, "b"),
     (lambda a: a.apply("and", 7), "(a%8)"),
+    (lambda b: (b * 3 + 3) % 4, "((b*-1)+3)"),
+    (lambda c: (c * 13 + 17) % 18, "((c*-5)+17)"),
+    (lambda t: (t + 3) // 4, "t"),
+    (lambda t: (t * 17 + 17) // 18, "t"),
+    (lambda t: (t * 5 + 2) % 6, "((t*-1)+2)"),
+    (lambda a, n: (a * 6 + 9) // (n * 3), "(((a*2)+3)//n)"),
+    (lambda a, n: (a * 6) % (n * 3), "(((a*2)%n)*3)"),
+    (lambda a, s, n: (s * n + a) // n, "(s+(a//n))"),
+    (lambda a, s, n: (s * n + a) % n, "(a%n)"),
+    (lambda s: s // -2 // 3, "(s//-6)"),
 ]
 COMPARISONS: list[Case] = [
     (lambda a: a < 81, "1"),
@@ -209,6 +224,14 @@ COMPARISONS: list[Case] = [
     (lambda a, b: a * 4 + b < 13, "(((a*4)+b)<13)"),
     (lambda a, b: a + 5 < b + 5, "(a<b)"),
     (lambda a, b: a + b < a, "0"),
+    (lambda s: s // 4 < 3, "(s<12)"),
+    (lambda s: (s + -2) // 4 < 2, "(s<10)"),
+    (lambda s: s // -4 < -3, "(12<s)"),
+    (lambda s: (s // 5).apply("cmplt", 0), "(s<0)"),
+    (lambda s: s // 4 >= 3, "(11<s)"),
+    (lambda s: (s < 10) | (s >= 9), "1"),
+    (lambda s: (s < 0).apply("where", 0, s), "max(s, 0)"),
+    (lambda s: s.apply("max", 10).apply("max", 11), "max(s, 11)"),
     (lambda a: (a + 4).apply("cmpne", 6), "(a!=2)"),
     (lambda a: (a * 4).apply("cmpne", 6), "1"),
     (lambda a: (a * 4).apply("cmpeq", 8), "(a==2)"),

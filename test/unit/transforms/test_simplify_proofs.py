@@ -149,6 +149,33 @@ def test_division_theorem_for_numbers(factor: int, divisor: int):
     assert counterexample(claim, [low >= 0, low < factor]) is None
 
 
+def test_common_factor():
+    """(g X) div (g Y) = X div Y and (g X) mod (g Y) = g (X mod Y), whatever the sign of Y.
+
+    X is Y q + r, with r between 0 and Y: quotient and remainder are unique, so that what is to be
+    shown is that g r lies between 0 and g Y.
+    """
+    g, x, y, q, r, product = integers("g X Y q r p")
+    between = z3.Or(z3.And(r >= 0, r < y), z3.And(r <= 0, r > y))
+    assumptions = [g > 0, between, product == y * q, x == product + r]
+    scaled = z3.Or(z3.And(g * r >= 0, g * r < g * y), z3.And(g * r <= 0, g * r > g * y))
+    facts = [z3.Implies(r < y, g * r < g * y), z3.Implies(r > y, g * r > g * y)]
+    facts += [z3.Implies(r >= 0, g * r >= 0), z3.Implies(r <= 0, g * r <= 0)]
+    assert counterexample(z3.And(g * x == g * product + g * r, scaled), assumptions + facts) is None
+    low, high = integers("a b")
+    assert counterexample(g * (high - low) > 0, [g > 0, high - low > 0]) is None  # the facts
+
+
+def test_multiples_of_the_divisor():
+    """(X D + S) div D = X + S div D, and mod is that of S: they differ by X D."""
+    x, d, s, q, r, product = integers("X D S q r p")
+    between = z3.Or(z3.And(r >= 0, r < d), z3.And(r <= 0, r > d))
+    assumptions = [between, product == x * d, s == q * d + r]
+    claim = z3.And(product + s == product + q * d + r, between)
+    assert counterexample(claim, assumptions) is None
+    assert counterexample(x * d + q * d == (x + q) * d, []) is None
+
+
 def test_comparison_theorem():
     """`g T + k < 0` is `T < ceil(-k / g)`, where ceil(-k / g) = -(k div g)."""
     g, terms, k, quotient, remainder = integers("g T k q r")
@@ -171,6 +198,10 @@ def test_dropped_low_part():
     assert counterexample(f * y + low != f * q + r, bounded + product) is None
 
 
+def _product(left: str, right: str) -> Apply:
+    return Apply("tg.mul", (Variable(left, Sort.INTEGER), Variable(right, Sort.INTEGER)))
+
+
 def test_recombination():
     """The identities of `recombination.py`, under wrap."""
     for numbers in NARROW:
@@ -187,6 +218,20 @@ def test_recombination():
         )
         positive = [numbers.less(zero, n), numbers.less(zero, m), fits]
         assert counterexample(claim, positive) is None
+        c = numbers.variable("c")
+        shifted = numbers.apply("tg.mod", idiv + c, m)
+        sums = [
+            Apply("tg.add", (Variable("y", Sort.INTEGER), _product("c", "n"))),
+            Apply("tg.mul", (Variable("n", Sort.INTEGER), Variable("m", Sort.INTEGER))),
+        ]
+        model.values["c"] = c
+        model.values["q"] = idiv
+        sums.append(Apply("tg.add", (Variable("q", Sort.INTEGER), Variable("c", Sort.INTEGER))))
+        fitting = [model._fits(term) for term in sums]
+        claim = n * shifted + mod == numbers.apply("tg.mod", y + c * n, n * m)
+        assert counterexample(claim, [*positive, *fitting]) is None
+        nested = numbers.apply("tg.idiv", idiv, m)
+        assert counterexample(nested == numbers.apply("tg.idiv", y, n * m), positive) is None
 
 
 @pytest.mark.parametrize("n", range(2, 9))

@@ -29,6 +29,7 @@ BOUNDED = (
     Rule("idiv of less", x // y, lit(0), when=(lit(0) <= x, x < y)),
     Rule("max of greater", maximum(x, y), x, when=(y <= x,)),
     Rule("max of smaller", maximum(x, y), y, when=(x <= y,)),
+    Rule("max of max", maximum(maximum(x, k1), k2), maximum(x, maximum(k1, k2))),
 )
 """One operand is known to be beyond the other."""
 
@@ -54,7 +55,7 @@ DIVISION = (
         "idiv of idiv",
         (x // k1) // k2,
         x // (k1 * k2),
-        when=(lit(0) < k1, lit(0) < k2, Fits(k1 * k2)),
+        when=(k1.ne(-1), lit(0) < k2, Fits(k1 * k2)),
     ),
     Rule(
         "idiv of sum of idiv",
@@ -95,10 +96,30 @@ COMPARISONS = (
     Rule("at most", x <= k1, x < k1 + 1, when=(Fits(k1 + 1),)),
     Rule("constant at least", k1 >= x, x < k1 + 1, when=(Fits(k1 + 1),)),
     Rule("constant at most", k1 <= x, k1 - 1 < x, when=(Fits(k1 - 1),)),
+    Rule("idiv less", x // k1 < k2, x < k1 * k2, when=(lit(0) < k1, Fits(k1 * k2))),
+    Rule(
+        "less than idiv",
+        k2 < x // k1,
+        (k2 + 1) * k1 - 1 < x,
+        when=(lit(0) < k1, Fits((k2 + 1) * k1 - 1)),
+    ),
+    Rule(
+        "negative idiv less",
+        x // k1 < k2,
+        k1 * k2 < x,
+        when=(k1 < 0, k1.ne(-1), Fits(k1 * k2)),
+    ),
+    Rule(
+        "less than negative idiv",
+        k2 < x // k1,
+        x < (k2 + 1) * k1 + 1,
+        when=(k1 < 0, k1.ne(-1), Fits((k2 + 1) * k1 + 1)),
+    ),
     Rule("both less", (x < y) & (x < z), x < y, when=(y <= z,)),
     Rule("either less", (x < y) | (x < z), x < z, when=(y <= z,)),
     Rule("both greater", (x < z) & (y < z), x < z, when=(y <= x,)),
     Rule("either greater", (x < z) | (y < z), y < z, when=(y <= x,)),
+    Rule("less or greater", (x < y) | (z < x), lit(1), when=(z < y,)),
     Rule("neither less nor greater", (x < y) & (y < x), lit(0)),
     Rule("empty interval", (x < y) & (z < x), lit(0), when=(y <= z + 1,)),
 )
@@ -110,6 +131,7 @@ SELECTIONS = (
     Rule("where idiv", where(p, k1, k2) // k3, where(p, k1 // k3, k2 // k3)),
     Rule("where mod", where(p, k1, k2) % k3, where(p, k1 % k3, k2 % k3)),
     Rule("product as where", x * where(p, lit(1), lit(0)), where(p, x, 0)),
+    Rule("where as maximum", where(x < y, y, x), maximum(x, y)),
     Rule("where of where and", where(p, where(q, a, b), b), where(p & q, a, b)),
     Rule("where of where or", where(p, a, where(q, a, b)), where(p | q, a, b)),
 )

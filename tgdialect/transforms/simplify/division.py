@@ -1,6 +1,6 @@
 """IDIV and MOD of a sum by a positive constant.
 
-One theorem does it all. For f, d > 0 and 0 <= S < f,
+One theorem does nearly all. For f, d > 0 and 0 <= S < f,
 
     (f * (d * Q + Y) + S) idiv (f * d) = Q + Y idiv d
     (f * (d * Q + Y) + S) mod  (f * d) = f * (Y mod d) + S
@@ -8,6 +8,10 @@ One theorem does it all. For f, d > 0 and 0 <= S < f,
 since f * (Y mod d) + S lies in [0, f * d). With f = 1 it takes multiples of the divisor out of a
 sum; with d = 1 it divides a sum whose remainder is in range; with S constant it divides by a common
 factor; and in between it drops the low part, as in `(4i + j) idiv 8 = i idiv 2` for j in [0, 4).
+
+What has only two values, x and x + 1, is a sum of what becomes of each. By a sum that is not
+constant, `(g X) idiv (g Y) = X idiv Y` and `(g X) mod (g Y) = g (X mod Y)` for g > 0, and
+`(X D + S) idiv D = X + S idiv D` for D not 0.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine, is_even
@@ -41,7 +46,7 @@ def splits(form: Linear, by: int, of: Callable[[SSAValue], Interval]) -> Iterato
     """The ways to apply the theorem to `form` divided by `by` that get somewhere, best first."""
     factors = {math.gcd(c, by) for c in form.terms.values()} | {by}
     for factor in sorted(factors - {1}, reverse=True):
-        for residue in (_truncated, _floored):
+        for residue in (_truncated, _floored, _nearest, _ceiled):
             if (found := _split(form, factor, by // factor, residue, of)) is not None:
                 yield found
                 break
@@ -58,6 +63,17 @@ def _truncated(coefficient: int, factor: int) -> int:
 def _floored(coefficient: int, factor: int) -> int:
     """The residue that is not negative."""
     return coefficient % factor
+
+
+def _nearest(coefficient: int, factor: int) -> int:
+    """The residue of least magnitude."""
+    residue = coefficient % factor
+    return residue - factor if 2 * residue > factor else residue
+
+
+def _ceiled(coefficient: int, factor: int) -> int:
+    """The residue that is not positive."""
+    return -(-coefficient % factor)
 
 
 def _quotient(coefficient: int, divisor: int) -> int:
@@ -92,12 +108,18 @@ def simplify_division(engine: Engine, op: Operation) -> SSAValue | None:
     """IDIV and MOD of a sum that does not wrap, by a positive constant."""
     value, divisor = op.operands
     by = integer_of(divisor)
-    if by is None or by <= 0 or not is_even(op) or not engine.validity[op.results[0]]:
+    if not is_even(op) or not engine.validity[op.results[0]]:
+        return None
+    if by is None:
+        return _without_common_factor(engine, op) or _without_multiples(engine, op)
+    if by <= 0:
         return None
     dtype = dtype_of(value)
     form = whole = engine.exact_form(value)
     if op.name == "tg.mod":
         form = _without_inner_remainders(engine, form, by, dtype)
+    if (chosen := _of_two_values(engine, op.name, form, by)) is not None:
+        return engine.widened(engine.emit(chosen.wrapped(dtype), value), op.results[0])
     for split in splits(form, by, engine.min_max.__getitem__):
         if engine.fits(split.quotient, dtype) and engine.fits(split.rest, dtype):
             new = _emit(engine, op.name, split, value)
@@ -107,6 +129,56 @@ def simplify_division(engine: Engine, op: Operation) -> SSAValue | None:
             return None
         new = engine.apply("tg.mod", (engine.emit(form, value), divisor))
     return engine.widened(new, op.results[0])
+
+
+def _of_two_values(engine: Engine, name: str, form: Linear, by: int) -> Linear | None:
+    """The result as a line through its two values, where the dividend has no more."""
+    if len(form.terms) != 1:
+        return None
+    ((atom, factor),) = form.terms.items()
+    interval = engine.min_max[atom]
+    if interval.hi - interval.lo != 1:
+        return None
+    least = int(interval.lo)
+    dividends = [form.constant + factor * x for x in (least, least + 1)]
+    first, second = (d // by if name == "tg.idiv" else d % by for d in dividends)
+    return linear({atom: second - first}, first - least * (second - first))
+
+
+def _without_common_factor(engine: Engine, op: Operation) -> SSAValue | None:
+    """Division by what is not constant, of smaller numbers."""
+    value, divisor = op.operands
+    forms = [engine.exact_form(operand) for operand in op.operands]
+    factor = math.gcd(*(n for form in forms for n in (form.divisor, form.constant)))
+    if factor < 2:
+        return None
+    smaller = [engine.emit(form.divided(factor), divisor) for form in forms]
+    result = engine.apply(op.name, smaller)
+    if op.name == "tg.mod":
+        result = engine.emit((engine.form(result) * factor).wrapped(dtype_of(value)), value)
+    return engine.widened(result, op.results[0])
+
+
+def _without_multiples(engine: Engine, op: Operation) -> SSAValue | None:
+    """Division by what is not constant, of a sum without the products that it is a factor of."""
+    value, divisor = op.operands
+    form = engine.exact_form(value)
+    if 0 in engine.min_max[divisor]:
+        return None
+    quotient, rest = Linear(), form
+    for atom, coefficient in form.terms.items():
+        product = atom.owner
+        if not isinstance(product, MulOp) or divisor not in product.operands:
+            continue
+        other = product.rhs if product.lhs is divisor else product.lhs
+        quotient += engine.form(other) * coefficient
+        rest -= Linear({atom: coefficient})
+    if not quotient.terms or not engine.fits(rest, dtype_of(value)):
+        return None
+    result = engine.apply(op.name, (engine.emit(rest, value), divisor))
+    if op.name == "tg.idiv":
+        result = engine.emit((quotient + engine.form(result)).wrapped(dtype_of(value)), value)
+    return engine.widened(result, op.results[0])
 
 
 def _emit(engine: Engine, name: str, split: Split, like: SSAValue) -> SSAValue:

@@ -1,9 +1,10 @@
 """Quotients and remainders in one sum, put together again.
 
-All of these hold under wrap, for any y; the last where no `y + i` wraps.
+All of these hold under wrap, for any y; those with a c or an i where no `y + ...` wraps. Where y is
+`x idiv k + b`, `y idiv n` may be written `(x + b * k) idiv (k * n)`, for k, n > 0.
 
     n * (y idiv n) + y mod n            = y
-    n * (y idiv n mod m) + y mod n      = y mod (n * m)    for n, m > 0
+    n * ((y idiv n + c) mod m) + y mod n  = (y + c * n) mod (n * m)    for n, m > 0
     y - n * (y idiv n)                  = y mod n
     y idiv n + (y + 1) idiv n + ... + (y + n - 1) idiv n  = y    (Hermite's identity)
 """
@@ -42,15 +43,43 @@ def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
             if coefficient != k * n:
                 continue
             rest = form - Linear({low: k, high: coefficient})
-            if divided(high, "tg.idiv") == (y, n):
+            if _beyond_quotient(engine, high, y, n) == 0:
                 return rest + engine.form(y) * k
             outer = divided(high, "tg.mod")
-            if outer is None or divided(outer[0], "tg.idiv") != (y, n):
+            if outer is None or n <= 0 or outer[1] <= 0 or n * outer[1] > dtype_of(like).high:
                 continue
-            if n > 0 and outer[1] > 0 and n * outer[1] <= dtype_of(like).high:
-                whole = engine.apply("tg.mod", (y, engine.integer(n * outer[1], like)))
+            beyond = _beyond_quotient(engine, outer[0], y, n)
+            shifted = engine.exact_form(y) + Linear(constant=(beyond or 0) * n)
+            if beyond is not None and engine.fits(shifted, dtype_of(like)):
+                divisor = engine.integer(n * outer[1], like)
+                whole = engine.apply("tg.mod", (engine.emit(shifted, like), divisor))
                 return rest + engine.form(whole) * k
     return None
+
+
+def _beyond_quotient(engine: Engine, value: SSAValue, y: SSAValue, n: int) -> int | None:
+    """What a value is more than `y idiv n`; None if it is no such sum."""
+    if (found := _shifted_quotient(engine, value)) is None:
+        return None
+    dividend, divisor, beyond = found
+    if (dividend, divisor) == (y, n):
+        return beyond
+    inner = _shifted_quotient(engine, y)
+    if inner is None or inner[1] <= 0 or n <= 0 or divisor != inner[1] * n:
+        return None
+    x, k, b = inner
+    difference = engine.exact_form(dividend) - engine.exact_form(x)
+    return beyond if difference.key == Linear(constant=b * k).key else None
+
+
+def _shifted_quotient(engine: Engine, value: SSAValue) -> tuple[SSAValue, int, int] | None:
+    """A value as `dividend idiv divisor + constant`, over the integers."""
+    form = engine.exact_form(value)
+    if len(form.terms) != 1:
+        return None
+    ((atom, coefficient),) = form.terms.items()
+    quotient = divided(atom, "tg.idiv")
+    return (*quotient, form.constant) if quotient and coefficient == 1 else None
 
 
 def _remainder(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
