@@ -19,6 +19,9 @@ config.suffixes = [".mlir", ".uops"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 
+# Tests compile what they say: nothing comes from the user's cache, or goes there.
+config.environment["TG_CACHE_DIR"] = ""
+
 _SEARCH_PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
 
 # Debian adds LLVM's version to the names of its tools.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -24,13 +24,16 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.in_place import in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import AddrSpace, AxisType, Device, PlaceAttr
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import BarrierOp, ProgramOp, SpecialOp
 from tgdialect.ops.dtypes import INDEX, UI8
 from tgdialect.ops.elementwise import MulOp
@@ -73,24 +76,65 @@ def plan_function(function: FuncOp) -> None:
     intervals, total = MinMax(), 0
     by_device: dict[Device, list[BufferOp]] = defaultdict(list)
     live: dict[SSAValue, LiveRange] = {}
+    first: dict[SSAValue, SSAValue] = {}
     for op in list(function.body.block.ops):
         if isinstance(op, LinearOp):
             live = live_ranges(op)
+            first = written_in_place(op, live)
         elif isinstance(op, BufferOp):
             by_device[place(op.result).device].append(op)
     for device, buffers in by_device.items():
         used = [buffer for buffer in buffers if buffer.result in live]
-        sizes = [_aligned(max_bytes(buffer, intervals)) for buffer in used]
-        offsets, size = assign_offsets(sizes, [live[buffer.result] for buffer in used])
+        blocks: dict[SSAValue, list[BufferOp]] = defaultdict(list)
+        for buffer in used:
+            blocks[first.get(buffer.result, buffer.result)].append(buffer)
+        sizes = [_aligned(max(max_bytes(b, intervals) for b in block)) for block in blocks.values()]
+        lives = [_whole([live[b.result] for b in block]) for block in blocks.values()]
+        offsets, size = assign_offsets(sizes, lives)
         total += size
         arena = _add_workspace(function, device, size)
-        for buffer, offset in zip(used, offsets, strict=True):
-            _replace_by_view(buffer, arena, offset, max_bytes(buffer, intervals))
+        for block, offset in zip(blocks.values(), offsets, strict=True):
+            for buffer in block:
+                _replace_by_view(buffer, arena, offset, max_bytes(buffer, intervals))
         for buffer in buffers:
             if buffer not in used:
                 buffer.detach()
                 buffer.erase()
     function.attributes["tg.workspace_bytes"] = IntegerAttr(total, i64)
+
+
+def written_in_place(
+    linear: LinearOp, live: Mapping[SSAValue, LiveRange]
+) -> dict[SSAValue, SSAValue]:
+    """For buffers that are written over one that is not read any more: the first of that memory."""
+    slots: dict[str, list[tuple[int, int]]] = {}
+    first: dict[SSAValue, SSAValue] = {}
+    taken: set[SSAValue] = set()
+    for position, op in enumerate(linear.body.block.ops):
+        program = SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, CallOp) else None
+        if not isinstance(op, CallOp) or not isinstance(program, ProgramOp):
+            continue
+        name = program.sym_name.data
+        if name not in slots:
+            slots[name] = list(in_place_slots(program.linear))
+        arguments = list(op.arguments)
+        for pair in slots[name]:
+            source, target = (arguments[slot] for slot in pair)
+            if (
+                all(isinstance(a.owner, BufferOp) for a in (source, target))
+                and arguments.count(source) == arguments.count(target) == 1
+                and place(source).device == place(target).device
+                and live[source].end == position == live[target].start
+                and source not in taken
+                and target not in first
+            ):
+                taken.add(source)
+                first[target] = first.get(source, source)
+    return first
+
+
+def _whole(ranges: Sequence[LiveRange]) -> LiveRange:
+    return LiveRange(min(r.start for r in ranges), max(r.end for r in ranges))
 
 
 def _aligned(size: int) -> int:

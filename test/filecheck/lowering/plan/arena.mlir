@@ -1,12 +1,14 @@
 // RUN: tg-opt %s -p tg-plan --verify-each=true | filecheck %s
 
-tg.program @unary {
+tg.program @flip {
   tg.linear {
     %o = tg.param 0 : tensor<32xf32, #tg.place<global>>
     %x = tg.param 1 : tensor<32xf32, #tg.place<global>>
     %c32 = tg.const 32 : tensor<index>
     %i = tg.range 0 loop to %c32 : tensor<index>
-    %xl = tg.index %x[%i] : (tensor<32xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+    %c31 = tg.const 31 : tensor<index>
+    %j = tg.sub %c31, %i : tensor<index>
+    %xl = tg.index %x[%j] : (tensor<32xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
     %xv = tg.load %xl : tensor<f32, #tg.place<global>> -> tensor<f32>
     %ol = tg.index %o[%i] : (tensor<32xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
     %s = tg.store %ol, %xv : tensor<f32, #tg.place<global>>, tensor<f32>
@@ -29,10 +31,10 @@ tg.program @unary {
 // CHECK-NEXT:    [[E:%.*]] = tg.reshape [[D]] [4, 8]
 // CHECK-NEXT:    %v2 = tg.reshape [[E]] [32]
 // CHECK-NEXT:    tg.linear {
-// CHECK-NEXT:      tg.call @unary(%b0, %a)
-// CHECK-NEXT:      tg.call @unary(%b1, %b0)
-// CHECK-NEXT:      tg.call @unary(%v2, %b1)
-// CHECK-NEXT:      tg.call @unary(%r, %v2)
+// CHECK-NEXT:      tg.call @flip(%b0, %a)
+// CHECK-NEXT:      tg.call @flip(%b1, %b0)
+// CHECK-NEXT:      tg.call @flip(%v2, %b1)
+// CHECK-NEXT:      tg.call @flip(%r, %v2)
 func.func @chain(%a: tensor<32xf32, #tg.place<"CPU", global>>, %r: tensor<32xf32, #tg.place<"CPU", global>> {tg.output}) {
   %b0 = tg.buffer 0 : tensor<32xf32, #tg.place<"CPU", global>>
   %b1 = tg.buffer 1 : tensor<32xf32, #tg.place<"CPU", global>>
@@ -40,10 +42,10 @@ func.func @chain(%a: tensor<32xf32, #tg.place<"CPU", global>>, %r: tensor<32xf32
   %b2 = tg.buffer 2 : tensor<4x8xf32, #tg.place<"CPU", global>>
   %v2 = tg.reshape %b2 [32] : tensor<4x8xf32, #tg.place<"CPU", global>> -> tensor<32xf32, #tg.place<"CPU", global>>
   tg.linear {
-    tg.call @unary(%b0, %a) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
-    tg.call @unary(%b1, %b0) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
-    tg.call @unary(%v2, %b1) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
-    tg.call @unary(%r, %v2) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
+    tg.call @flip(%b0, %a) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
+    tg.call @flip(%b1, %b0) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
+    tg.call @flip(%v2, %b1) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
+    tg.call @flip(%r, %v2) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
   }
   func.return
 }
@@ -54,7 +56,7 @@ func.func @chain(%a: tensor<32xf32, #tg.place<"CPU", global>>, %r: tensor<32xf32
 // CHECK-SAME:  tg.workspace_bytes = 0
 func.func @direct(%a: tensor<32xf32, #tg.place<"CPU", global>>, %r: tensor<32xf32, #tg.place<"CPU", global>>) {
   tg.linear {
-    tg.call @unary(%r, %a) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
+    tg.call @flip(%r, %a) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
   }
   func.return
 }

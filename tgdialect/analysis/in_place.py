@@ -1,0 +1,114 @@
+"""Which parameter of a program may be the same memory as which other.
+
+A program that reads a cell of one buffer and then writes the same cell of another, each cell once,
+does not mind if they are one buffer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.memory_order import Access, accesses
+from tgdialect.ops.elementwise import AddOp, MulOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
+from tgdialect.ops.properties import dtype_of, known_index, tensor
+from tgdialect.ops.source import ParamOp
+
+Loops = tuple[SSAValue, ...]
+
+
+def in_place_slots(linear: LinearOp) -> Iterator[tuple[int, int]]:
+    """Pairs of slots: one that is only read, and one that may be written over it."""
+    ops = list(linear.body.block.ops)
+    by_slot: dict[int, list[Access]] = defaultdict(list)
+    for access in accesses(ops):
+        if isinstance(parameter := access.memory.owner, ParamOp):
+            by_slot[parameter.slot.data].append(access)
+    loops = _loops(ops)
+    position = {op: i for i, op in enumerate(ops)}
+    written = {
+        slot: cell
+        for slot, found in by_slot.items()
+        if all(isinstance(a.op, StoreOp) for a in found)
+        and (cell := _only_cell(found, loops)) is not None
+        and _is_injective(cell[1], cell[2])
+    }
+    for source, found in by_slot.items():
+        if not all(isinstance(access.op, LoadOp) for access in found):
+            continue
+        read = _only_cell(found, loops)
+        last = max(position[access.op] for access in found)
+        for target, cell in written.items():
+            if read == cell and last < min(position[a.op] for a in by_slot[target]):
+                yield source, target
+
+
+def _loops(ops: Sequence[Operation]) -> dict[Operation, Loops]:
+    """The RANGEs around each op, outermost first."""
+    around: dict[Operation, Loops] = {}
+    stack: list[SSAValue] = []
+    for op in ops:
+        if isinstance(op, EndOp):
+            for value in op.ranges:
+                stack.remove(value)
+        around[op] = tuple(stack)
+        if isinstance(op, RangeOp):
+            stack.append(op.result)
+    return around
+
+
+def _only_cell(
+    found: Sequence[Access], loops: dict[Operation, Loops]
+) -> tuple[tuple[int, int], SSAValue, Loops] | None:
+    """Number and size of the elements, the flat index and the loops of all accesses, if equal."""
+    cells: set[tuple[tuple[int, int], SSAValue, Loops]] = set()
+    for access in found:
+        index = access.location.owner
+        if not isinstance(index, IndexOp) or len(index.indices) != 1:
+            return None
+        view = tensor(index.source).get_shape()
+        if len(view) != 1 or tensor(access.location).get_shape():
+            return None
+        layout = (view[0], dtype_of(index.source).itemsize)
+        cells.add((layout, index.indices[0], loops[access.op]))
+    return cells.pop() if len(cells) == 1 else None
+
+
+def _is_injective(index: SSAValue, loops: Loops) -> bool:
+    """Whether an index is different in each iteration: a number whose digits are the loops."""
+    digits = _coefficients(index)
+    if digits is None or any(not digits.get(loop) for loop in loops):
+        return False
+    reach = 0
+    for loop in sorted(loops, key=lambda loop: digits[loop]):
+        assert isinstance(loop.owner, RangeOp)
+        extent = known_index(loop.owner.bound)
+        if extent is None or digits[loop] <= reach:
+            return False
+        reach += digits[loop] * (extent - 1)
+    return True
+
+
+def _coefficients(index: SSAValue) -> dict[SSAValue, int] | None:
+    """An index as a sum of multiples of loop variables; None where it is something else."""
+    total: dict[SSAValue, int] = defaultdict(int)
+    stack = [(index, 1)]
+    while stack:
+        value, factor = stack.pop()
+        match value.owner:
+            case AddOp() as op:
+                stack += [(op.lhs, factor), (op.rhs, factor)]
+            case MulOp() as op if (constant := known_index(op.rhs)) is not None:
+                stack.append((op.lhs, factor * constant))
+            case RangeOp():
+                total[value] += factor
+            case _ if known_index(value) is not None:
+                pass
+            case _:
+                return None
+    return total
