@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import Pure, SymbolTable
 from xdsl.utils.exceptions import PassFailedException
@@ -18,6 +19,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import open_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -113,6 +115,8 @@ def parameter_effects(call: CallOp) -> Mapping[int, tuple[bool, bool]] | None:
             body = callee.body.block
         case ProgramOp():
             body = callee.linear.body.block
+        case FuncOp() if not callee.is_declaration:
+            return _argument_effects(callee)
         case _:
             return None
     effects: dict[int, tuple[bool, bool]] = {}
@@ -122,6 +126,16 @@ def parameter_effects(call: CallOp) -> Mapping[int, tuple[bool, bool]] | None:
             reads, writes = effects.get(slot, (False, False))
             effects[slot] = (reads or access.reads, writes or access.writes)
     return effects
+
+
+def _argument_effects(function: FuncOp) -> Mapping[int, tuple[bool, bool]]:
+    """What a function does to its arguments: it may read all of them but its results."""
+    written = {a.memory for a in accesses(function.body.block.ops) if a.writes}
+    return {
+        argument.index: ("tg.output" not in argument_attributes(argument), argument in written)
+        for argument in function.args
+        if is_memory(argument)
+    }
 
 
 class MemoryOrder:

@@ -405,7 +405,7 @@ LEVELS: Mapping[str, Level] = {
     | {
         FuncOp.name: Container(
             Body(
-                _names(ConstOp, BinaryDataOp)
+                _names(BufferOp, ConstOp, BinaryDataOp)
                 | _MOVEMENT
                 | _REDUCE
                 | _CALL

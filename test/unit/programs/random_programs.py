@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from expression import Array, Expression
 from random_arrays import interesting_numbers, random_array
 from random_idioms import IDIOMS
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
@@ -445,6 +445,8 @@ class Generator:
         results = inner.pool[-self.integer(1, 2) :]
         body.add_op(TupleOp([r.expression.value for r in results]))
         function = FunctionOp([a.expression.value for a in arguments], Region(body))
+        if self.boolean():
+            function.attributes["tg.outline"] = UnitAttr()
         self.block.add_op(function)
         picked = self.integer(0, len(results) - 1)
         return self.add(GetTupleOp(function.result, picked), results[picked])

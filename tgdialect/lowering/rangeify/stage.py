@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.fusion import Fusion, plan_fusion
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.structure import structure
+from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised, memory_leaf
 from tgdialect.lowering.rangeify.schedule import Task, schedule, written_arguments
@@ -25,7 +28,7 @@ from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import FlipOp, PermuteOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, SinkOp
+from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
@@ -56,6 +59,9 @@ class _Rangeifier:
 
     def run(self) -> None:
         block = self.function.body.block
+        outlined = [op for op in block.ops if isinstance(op, BufferOp)]
+        self.kept.update(outlined)
+        self.buffers = len(outlined)
         store_before_movement(block)
         self.fusion = plan_fusion(block, self.is_closed)
         tasks = schedule(block, self.fusion.realised)
@@ -158,7 +164,10 @@ class _Rangeifier:
         return call.result
 
     def call_again(self, op: CallOp) -> SSAValue:
-        """The call of a kernel that the program has brought along."""
+        """The call of a kernel that the program has brought along, or of a function."""
+        callee = SymbolTable.lookup_symbol(self.function, op.callee)
+        if isinstance(callee, FuncOp):
+            return self.call_function(op, callee)
         written = [memory_leaf(a) for a in written_arguments(op)]
         leaves = [memory_leaf(a) for a in op.arguments]
         call = CallOp(
@@ -170,6 +179,30 @@ class _Rangeifier:
         self.host.append(call)
         self.note(call.result, [a for a in leaves if is_memory(a)], written)
         return call.result
+
+    def call_function(self, op: CallOp, callee: FuncOp) -> SSAValue:
+        """The calls that a function makes, which has been split into kernels already."""
+        values: dict[SSAValue, SSAValue] = dict(
+            zip(callee.args, map(memory_leaf, op.arguments), strict=True)
+        )
+        effects: list[SSAValue] = []
+        for inner in callee.body.block.ops:
+            if isinstance(inner, BufferOp):
+                buffer = BufferOp(self.buffers, tensor(inner.result))
+                self.buffers += 1
+                self.host.append(buffer)
+                values[inner.result] = buffer.result
+            elif isinstance(inner, CallOp):
+                written = [values[memory_leaf(a)] for a in written_arguments(inner)]
+                leaves = [values[memory_leaf(a)] for a in inner.arguments]
+                versions = [self.version(a, a in written) if is_memory(a) else a for a in leaves]
+                call = CallOp(inner.callee.string_value(), versions, VOID)
+                call.location = op.location
+                self.host.append(call)
+                self.note(call.result, [a for a in leaves if is_memory(a)], written)
+                effects.append(call.result)
+        self.host.append(group := GroupOp(effects))
+        return group.result
 
     def version(self, buffer: SSAValue, written: bool) -> SSAValue:
         """A buffer after what has happened to it; a writer waits for its readers too."""
@@ -285,10 +318,28 @@ class RangeifyPass(ModulePass):
     level_after = "kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in list(op.ops):
-            if isinstance(function, FuncOp) and not function.is_declaration:
-                devices = [place(a).device for a in function.args if is_memory(a)]
-                device = next((d for d in devices if isinstance(d, str)), "CPU")
-                rangeifier = _Rangeifier(function, device)
-                rangeifier.run()
-                op.body.block.insert_ops_before(rangeifier.kernels, function)
+        functions = [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]
+        for function in callees_first(functions):
+            devices = [place(a).device for a in function.args if is_memory(a)]
+            device = next((d for d in devices if isinstance(d, str)), "CPU")
+            rangeifier = _Rangeifier(function, device)
+            rangeifier.run()
+            op.body.block.insert_ops_before(rangeifier.kernels, function)
+        for function in functions:
+            if function.sym_visibility == StringAttr("private"):
+                op.body.block.erase_op(function)
+
+
+def callees_first(functions: Sequence[FuncOp]) -> Iterable[FuncOp]:
+    """Functions after those that they call."""
+    callees: dict[FuncOp, list[FuncOp]] = {}
+    for function in functions:
+        calls = (op for op in function.body.block.ops if isinstance(op, CallOp))
+        called = (SymbolTable.lookup_symbol(function, call.callee) for call in calls)
+        callees[function] = [f for f in called if isinstance(f, FuncOp) and f in functions]
+    try:
+        return [*TopologicalSorter(callees).static_order()]
+    except CycleError as error:
+        caller = error.args[1][-1]
+        message = f"@{caller.sym_name.data} calls itself"
+        raise locate(PassFailedException(message), caller) from None

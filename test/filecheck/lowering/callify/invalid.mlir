@@ -21,3 +21,15 @@ func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
 func.func @main(%x: f32) {
   func.return
 }
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@below {{tg.outline is true or false, not "no"}}
+  %f = tg.function(%x) attributes {tg.outline = "no"} {
+    %p = tg.param 0 : tensor<4xf32>
+    tg.tuple %p : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>
+  } : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>
+  %r = tg.gettuple %f 0 : !tg.tuple<tensor<4xf32>> -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
