@@ -227,8 +227,7 @@ class _Callifier:
         leaf = value
         while isinstance(leaf.owner, AfterOp):
             leaf = leaf.owner.buffer
-        is_buffer = is_memory(value) and isinstance(leaf.owner, Block | BufferOp)
-        if is_buffer or value.type == tensor_type(INDEX):
+        if is_memory(value) and isinstance(leaf.owner, Block | BufferOp):
             return value
         buffer = self.new_buffer(self.memory_type(value), value.owner)
         store = StoreOp(buffer, value)
@@ -360,7 +359,8 @@ class _Outliner:
     `{tg.outline}` or `{tg.outline = true}` on a FUNCTION asks for it, `{tg.outline = false}` asks
     for substitution. By itself a FUNCTION is outlined if it has many ops and there is another one
     that is the same: then they share kernels, and their stages run once. What may be invalid
-    cannot be passed through memory, where it would be 0: such a FUNCTION is substituted.
+    cannot be passed through memory, where it would be 0, and kernels cannot make what an index
+    scalar is: with these a FUNCTION is substituted.
     """
 
     module: ModuleOp
@@ -389,6 +389,8 @@ class _Outliner:
             case _:
                 raise locate(PassFailedException(f"{OUTLINE} is true or false, not {asked}"), op)
         if not is_asked:
+            return False
+        if any(argument.type == tensor_type(INDEX) for argument in op.arguments):
             return False
         passed = (*op.arguments, *cast(TupleOp, block.last_op).values)
         is_static = all(DYNAMIC_INDEX not in tensor(v).get_shape() for v in passed)

@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tgdialect.ops.dtypes import DTYPES, I32, INDEX, UI8
+from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.properties import number, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
@@ -21,6 +22,7 @@ ARITHMETIC = ("add", "sub", "mul", "idiv", "mod", "max", "neg", "and", "or", "xo
 COMPARISON = ("cmplt", "cmpne", "cmpgt", "cmpge", "cmple", "cmpeq")
 LOGIC = ("and", "or", "xor", "not")
 ARITY = {"neg": 1, "not": 1}
+KINDS = ["quotient", "comparison", "cast", "logic", "where"]
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,30 @@ def programs(draw: st.DrawFn) -> Program:
         append(ConstOp(value, element), numbers)
 
     def pick(pool: list[SSAValue]) -> SSAValue:
-        return pool[draw(st.integers(0, len(pool) - 1))]
+        """Often one of the last: what is made of what was just made is what rules are about."""
+        first = max(0, len(pool) - 4) if draw(st.booleans()) else 0
+        return pool[draw(st.integers(first, len(pool) - 1))]
+
+    def append_quotient() -> None:
+        """A sum with a product in it, divided by a factor of that."""
+        factor, other = pick(numbers), pick(numbers)
+        append(OPS["tg.mul"](other, factor), numbers)
+        if draw(st.booleans()):
+            append(OPS["tg.add"](numbers[-1], pick(numbers)), numbers)
+        dividend = numbers[-1]
+        if draw(st.booleans()):
+            append(OPS["tg.mul"](factor, pick(numbers)), numbers)
+            factor = numbers[-1]
+        append(OPS[draw(st.sampled_from(["tg.idiv", "tg.mod"]))](dividend, factor), numbers)
 
     for _ in range(draw(st.integers(1, 14))):
-        kind = draw(st.sampled_from(["arithmetic"] * 4 + ["comparison"] + ["logic", "where"]))
+        kind = draw(st.sampled_from(["arithmetic"] * 4 + KINDS))
+        if kind == "quotient":
+            append_quotient()
+            continue
+        if kind == "cast" and bools:
+            append(CastOp(pick(bools), element), numbers)
+            continue
         if kind == "comparison" or not bools:
             op = draw(st.sampled_from(COMPARISON if kind != "arithmetic" else ARITHMETIC))
         elif kind == "arithmetic":

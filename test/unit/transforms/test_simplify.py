@@ -13,13 +13,14 @@ from xdsl.dialects import test
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.ops.dtypes import BOOL, INDEX
+from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.properties import number, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.transforms.simplify import engine, simplify, simplify_block
 from tgdialect.transforms.simplify.matching import OPS
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(programs())
 def test_values_stay(program: Program):
     before = [outputs(program.block, a) for a in program.arguments]
@@ -71,6 +72,9 @@ class Expression:
     def _insert(self, op: Operation) -> SSAValue:
         self.block.add_op(op)
         return op.results[0]
+
+    def as_index(self) -> Expression:
+        return Expression(self._insert(CastOp(self.value, INDEX)), self.block)
 
     def __add__(self, other: Expression | int) -> Expression:
         return self.apply("add", other)
@@ -132,10 +136,13 @@ BOUNDS = {
     "b": (0, 3),
     "c": (0, 2),
     "n": (4, 9),
+    "m": (1, 7),
+    "k": (10, 11),
+    "h": (6, 9),
     "s": (-50, 50),
     "t": (0, 1),
 }
-"""The parameters of the expressions below."""
+"""The parameters of the expressions below; p is a bool."""
 
 
 def simplified(function: Callable[..., Expression]) -> str:
@@ -143,8 +150,11 @@ def simplified(function: Callable[..., Expression]) -> str:
     block = Block()
     arguments: list[Expression] = []
     for slot, name in enumerate(names):
-        low, high = BOUNDS[name]
-        param = ParamOp(slot, tensor_type(INDEX), min=low, max=high)
+        if name == "p":
+            param = ParamOp(slot, tensor_type(BOOL))
+        else:
+            low, high = BOUNDS[name]
+            param = ParamOp(slot, tensor_type(INDEX), min=low, max=high)
         param.result.name_hint = name
         block.add_op(param)
         arguments.append(Expression(param.result, block))
@@ -152,6 +162,10 @@ def simplified(function: Callable[..., Expression]) -> str:
     block.add_op(use)
     simplify_block(block)
     return show(use.operands[0])
+
+
+def where(condition: Expression, a: Expression | int, b: Expression | int) -> Expression:
+    return condition.apply("where", a, b)
 
 
 Case = tuple[Callable[..., Any], str]
@@ -213,6 +227,31 @@ DIVISIONS: list[Case] = [
     (lambda a, s, n: (s * n + a) // n, "(s+(a//n))"),
     (lambda a, s, n: (s * n + a) % n, "(a%n)"),
     (lambda s: s // -2 // 3, "(s//-6)"),
+    (lambda s: (s // -2 + 1) // 3, "((s+-2)//-6)"),
+    (lambda a: -a // -4, "(a//4)"),
+    (lambda a: -a % -4, "((a%4)*-1)"),
+    (lambda a, c: (a * -8 - c) // -2, "((a*4)+(c//2))"),
+    (lambda s: s % -3 + s // -3 % 5 * -3, "(s%-15)"),
+    (lambda a, n: (a + (a * 5 + n) // 10) * 2 + (a + n // 5) % 2, "((a*3)+(n//5))"),
+    (lambda a, c, n: (a * n * 3 + c * n * 9) // (n * 3), "(a+(c*3))"),
+    (lambda a, n, m: (a * m * n) // (n * m), "a"),
+    (lambda a, s, n: (s * n * 8 + a) // (n * 4), "((s*2)+(a//(n*4)))"),
+    (lambda k, h: k % h, "(k+(h*-1))"),
+    (lambda a, b, n: (a * 4 + b) // (n * 4), "(a//n)"),
+    (lambda a, b, n: (a * 4 + b) % (n * 4), "(b+((a%n)*4))"),
+]
+CHOICES: list[Case] = [
+    (lambda p, a, b, c: where(p, where(p, a, b) * 2, c), "where(p, (a*2), c)"),
+    (lambda p, a, b, c: where(p, c, where(p, a, b) * 2), "where(p, c, (b*2))"),
+    (lambda a, b, c: where(a < 5, where(a >= 5, b, c) * 2, a), "where((a<5), (c*2), a)"),
+    (lambda a, b, c: where(a < 5, a, where(a >= 4, b, c) * 2), "where((a<5), a, (b*2))"),
+    (lambda p, a, b: where(p & (a < 5), where(a < 9, b, 7) + 1, 0), "where((p&(a<5)), (b+1), 0)"),
+    (lambda p, a, b: where(p, a, 0) + where(p, b, 1), "where(p, (a+b), 1)"),
+    (lambda p, a, b: where(p, a, 0) + where(p, 0, b), "where(p, a, b)"),
+    (lambda p, a: where(p, a, 0) + where(p, 0, a), "a"),
+    (lambda p, a, b: where(p, a, 0).apply("max", where(p, b, 1)), "where(p, max(a, b), 1)"),
+    (lambda p: p.as_index().apply("cmpne", 0), "p"),
+    (lambda p: p.as_index() < 1, "not(p)"),
 ]
 COMPARISONS: list[Case] = [
     (lambda a: a < 81, "1"),
@@ -244,9 +283,12 @@ COMPARISONS: list[Case] = [
     (lambda a: (a < 5).apply("where", 1, 0).apply("cmpne", 0), "(a<5)"),
     (lambda a: (a < 5).apply("where", 3, 7) + 4, "where((a<5), 7, 11)"),
     (lambda a, b: (a < 5).apply("where", 1, 0) * b, "where((a<5), b, 0)"),
+    (lambda a, b, c: (a * 3 + b * 4).apply("cmpgt", 0), "(0<(a+b))"),
+    (lambda a, b: a * 3 + b * 4 < 3, "((a+b)<1)"),
+    (lambda b, c: b * 3 + c * 2 >= 12, "(4<(b+c))"),
 ]
 
 
-@pytest.mark.parametrize(("function", "expected"), SUMS + DIVISIONS + COMPARISONS)
+@pytest.mark.parametrize(("function", "expected"), SUMS + DIVISIONS + CHOICES + COMPARISONS)
 def test_expression(function: Callable[..., Expression], expected: str):
     assert simplified(function) == expected

@@ -117,7 +117,8 @@ def integers(names: str) -> list[Expr]:
 
 
 def test_division_theorem():
-    """(f (d Q + Y) + S) div (f d) = Q + Y div d, and mod is f (Y mod d) + S, for 0 <= S < f.
+    """(f (d Q + Y) + S) div (f d) = Q + Y div d, and mod is f (Y mod d) + S, for 0 <= S < f. With
+    Q = 0 it is that of `quotients.py`.
 
     With y, r the quotient and remainder of Y by d, the dividend is (f d) (Q + y) + (f r + S).
     Quotient and remainder are unique, so what is to be shown is 0 <= f r + S < f d.
@@ -176,6 +177,70 @@ def test_multiples_of_the_divisor():
     assert counterexample(x * d + q * d == (x + q) * d, []) is None
 
 
+def test_negative_divisor():
+    """X div -d = -X div d, and X mod -d = -(-X mod d): both are quotient and remainder of one."""
+    x, d, q, r = integers("X d q r")
+    assumptions = [d > 0, -x == d * q + r, r >= 0, r < d]
+    claim = z3.And(x == -d * q - r, -r <= 0, -r > -d)
+    assert counterexample(claim, assumptions) is None
+
+
+def test_one_quotient():
+    """X mod Y = X - Q Y, where X div Y is Q."""
+    x, y, q, r = integers("X Y q r")
+    assert counterexample(r == x - q * y, [x == q * y + r]) is None
+
+
+def test_range_below_its_bound():
+    """c r M <= c (B - 1) M, and -c r M <= 0, for 0 <= r < B, c > 0 and M >= 0."""
+    c, r, bound, rest, product = integers("c r B M p")
+    assumptions = [c > 0, r >= 0, r < bound, rest >= 0, product == c * rest]
+    assert counterexample(product >= 0, assumptions) is None
+    facts = [product >= 0, product * (bound - 1 - r) >= 0, product * r >= 0]
+    assert counterexample(product * r <= product * (bound - 1), facts) is None
+    assert counterexample(-product * r <= 0, facts) is None
+
+
+@pytest.mark.parametrize("terms", [1, 2, 3])
+def test_comparison_with_an_extreme(terms: int):
+    """A sum of c y for y >= 0 is less than b, where b is at most every c, only if all y are 0; and
+    it is more than e, where e is less than every c, only if some y is not."""
+    factors, values = z3.Ints("c d e")[:terms], z3.Ints("x y z")[:terms]
+    (bound,) = integers("b")
+    products = list(z3.Ints("p q r"))[:terms]
+    assumptions = [v >= 0 for v in values]
+    for factor, value, product in zip(factors, values, products, strict=True):
+        # c y is 0 for y = 0, and at least c for y >= 1.
+        assumptions += [z3.Implies(value == 0, product == 0)]
+        assumptions += [z3.Implies(value >= 1, product >= factor)]
+    least = [z3.And(bound > 0, bound <= f) for f in factors]
+    claim = (z3.Sum(products) < bound) == (z3.Sum(values) < 1)
+    assert counterexample(claim, assumptions + least) is None
+    greatest = [z3.And(bound >= 0, bound < f) for f in factors]
+    claim = (z3.Sum(products) > bound) == (z3.Sum(values) >= 1)
+    assert counterexample(claim, assumptions + greatest) is None
+    factor, value = integers("factor value")
+    fact = factor * value >= factor
+    assert counterexample(fact, [factor > 0, value >= 1, factor * (value - 1) >= 0]) is None
+
+
+def test_known_comparison():
+    """What `d < 0` says of `e < 0`, for e = d + s and for e = s - d; and d >= 0 is -1 - d < 0."""
+    d, e, s = integers("d e s")
+    assert counterexample(e < 0, [d < 0, e == d + s, s <= 0]) is None
+    assert counterexample(e >= 0, [d < 0, e == s - d, s >= -1]) is None
+    assert counterexample((d >= 0) == (-1 - d < 0), []) is None
+
+
+def test_choices_by_one_condition():
+    """Sums of choices are choices of sums, under wrap."""
+    for numbers in NARROW + WIDE:
+        a, b, c, d = (numbers.variable(name) for name in "abcd")
+        (p,) = z3.Bools("p")
+        claim = z3.If(p, a, b) + z3.If(p, c, d) == z3.If(p, a + c, b + d)
+        assert counterexample(claim, []) is None
+
+
 def test_comparison_theorem():
     """`g T + k < 0` is `T < ceil(-k / g)`, where ceil(-k / g) = -(k div g)."""
     g, terms, k, quotient, remainder = integers("g T k q r")
@@ -217,7 +282,7 @@ def test_recombination():
             Apply("tg.mul", (Variable("n", Sort.INTEGER), Variable("m", Sort.INTEGER)))
         )
         positive = [numbers.less(zero, n), numbers.less(zero, m), fits]
-        assert counterexample(claim, positive) is None
+        assert counterexample(claim, [n != 0, n != -1, *positive[1:]]) is None
         c = numbers.variable("c")
         shifted = numbers.apply("tg.mod", idiv + c, m)
         sums = [
@@ -229,7 +294,7 @@ def test_recombination():
         sums.append(Apply("tg.add", (Variable("q", Sort.INTEGER), Variable("c", Sort.INTEGER))))
         fitting = [model._fits(term) for term in sums]
         claim = n * shifted + mod == numbers.apply("tg.mod", y + c * n, n * m)
-        assert counterexample(claim, [*positive, *fitting]) is None
+        assert counterexample(claim, [n != 0, n != -1, *positive[1:], *fitting]) is None
         nested = numbers.apply("tg.idiv", idiv, m)
         assert counterexample(nested == numbers.apply("tg.idiv", y, n * m), positive) is None
 

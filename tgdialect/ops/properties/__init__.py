@@ -20,6 +20,8 @@ from tgdialect.ops.properties.symbolic import (
     Shape,
     UnknownDim,
     known_index,
+    negative,
+    plus,
     polynomial,
     product,
     same_dim,
@@ -28,6 +30,7 @@ from tgdialect.ops.properties.symbolic import (
     show_dim,
     show_shape,
     substituted,
+    times,
 )
 from tgdialect.ops.properties.table import (
     TABLE,
@@ -69,9 +72,11 @@ __all__ = [
     "is_type_written",
     "known_index",
     "mixed",
+    "negative",
     "number",
     "place",
     "place_of",
+    "plus",
     "polynomial",
     "product",
     "result_type",
@@ -85,6 +90,7 @@ __all__ = [
     "substituted",
     "tensor",
     "tensor_type",
+    "times",
     "type_of_number",
     "window",
 ]

@@ -8,7 +8,7 @@ wraps, and a polynomial identity holds modulo 2^64 as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -65,9 +65,9 @@ def same_shape(a: Shape, b: Shape) -> bool:
 
 def excess(total: Sequence[Dim], bound: Dim) -> int | None:
     """By how much a sum of extents exceeds `bound`, where that is known."""
-    difference = _negative(polynomial(bound))
+    difference = negative(polynomial(bound))
     for dim in total:
-        difference = _plus(difference, polynomial(dim))
+        difference = plus(difference, polynomial(dim))
     return difference.get((), 0) if difference.keys() <= {()} else None
 
 
@@ -87,12 +87,12 @@ def _size(shape: Shape) -> Polynomial | None:
     static, dynamic = product(shape)
     size: Polynomial | None = _constant(static)
     for dim in dynamic:
-        size = None if size is None else _times(size, polynomial(dim))
+        size = None if size is None else times(size, polynomial(dim))
     return size
 
 
-def polynomial(dim: Dim) -> Polynomial:
-    """An extent as a polynomial."""
+def polynomial(dim: Dim, atoms: Collection[SSAValue] = ()) -> Polynomial:
+    """An extent as a polynomial, in which `atoms` stand for themselves."""
     if not isinstance(dim, SSAValue):
         return _constant(dim) if isinstance(dim, int) else {(dim,): 1}
     known: dict[SSAValue, Polynomial] = {}
@@ -102,7 +102,7 @@ def polynomial(dim: Dim) -> Polynomial:
         owner = value.owner
         if value in known:
             stack.pop()
-        elif isinstance(owner, Block) or owner.name not in _ARITHMETIC:
+        elif isinstance(owner, Block) or value in atoms or owner.name not in _ARITHMETIC:
             known[value] = _leaf(value)
         elif missing := [o for o in owner.operands if o not in known]:
             stack.extend(missing)
@@ -138,21 +138,22 @@ def _constant(value: int) -> Polynomial:
     return {(): value} if value else {}
 
 
-def _plus(a: Polynomial, b: Polynomial) -> Polynomial:
+def plus(a: Polynomial, b: Polynomial) -> Polynomial:
+    """The sum."""
     total = dict(a)
     for monomial, coefficient in b.items():
         total[monomial] = total.get(monomial, 0) + coefficient
     return {monomial: c for monomial, c in total.items() if c}
 
 
-def _times(a: Polynomial, b: Polynomial) -> Polynomial | None:
+def times(a: Polynomial, b: Polynomial) -> Polynomial | None:
     """The product, or None where it is too large."""
     degree = max(map(len, a), default=0) + max(map(len, b), default=0)
     if len(a) * len(b) > _MAX_TERMS or degree > _MAX_DEGREE:
         return None
     result: Polynomial = {}
     for x, p in a.items():
-        result = _plus(result, {tuple(sorted(x + y, key=_order)): p * q for y, q in b.items()})
+        result = plus(result, {tuple(sorted(x + y, key=_order)): p * q for y, q in b.items()})
     return result
 
 
@@ -164,10 +165,10 @@ def substituted(polynomial_: Polynomial, values: Mapping[Atom, Dim]) -> Polynomi
         for atom in monomial:
             if term is None or atom not in values:
                 return None
-            term = _times(term, polynomial(values[atom]))
+            term = times(term, polynomial(values[atom]))
         if term is None:
             return None
-        result = _plus(result, term)
+        result = plus(result, term)
     return result
 
 
@@ -176,16 +177,17 @@ def _order(atom: Atom) -> tuple[int, int]:
 
 
 def _minus(a: Polynomial, b: Polynomial) -> Polynomial:
-    return _plus(a, _negative(b))
+    return plus(a, negative(b))
 
 
-def _negative(a: Polynomial) -> Polynomial:
+def negative(a: Polynomial) -> Polynomial:
+    """The polynomial times -1."""
     return {monomial: -c for monomial, c in a.items()}
 
 
 _ARITHMETIC: dict[str, Callable[..., Polynomial | None]] = {
-    "tg.add": _plus,
+    "tg.add": plus,
     "tg.sub": _minus,
-    "tg.mul": _times,
-    "tg.neg": _negative,
+    "tg.mul": times,
+    "tg.neg": negative,
 }

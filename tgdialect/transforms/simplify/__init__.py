@@ -2,8 +2,8 @@
 
 * `terms.py` is the language of rules, `identities.py` and `arithmetic.py` are the tables of them,
   and `matching.py` applies one;
-* `linear.py` is the normal form of sums, with which `sums.py`, `division.py` and `comparison.py`
-  rewrite;
+* `linear.py` is the normal form of sums, with which `sums.py`, `division.py`, `quotients.py` and
+  `comparison.py` rewrite; `branches.py` knows the condition of a WHERE inside of its branches;
 * `engine.py` walks a block and numbers its values, `loops.py` sees to it that loops stay loops;
 * every rule and theorem is proven in `test/unit/transforms/test_simplify_proofs.py`.
 """
@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
+from tgdialect.transforms.simplify.branches import simplify_where
 from tgdialect.transforms.simplify.comparison import simplify_comparison
 from tgdialect.transforms.simplify.division import simplify_division
 from tgdialect.transforms.simplify.engine import Engine, Handler
@@ -39,6 +40,7 @@ HANDLERS: dict[str, Handler] = {
     "tg.cmple": simplify_comparison,
     "tg.cmpne": simplify_comparison,
     "tg.cmpeq": simplify_comparison,
+    "tg.where": simplify_where,
     "tg.cast": simplify_cast,
     "tg.load": simplify_load,
     "tg.reduce": simplify_reduction,

@@ -61,7 +61,7 @@ DIVISION = (
         "idiv of sum of idiv",
         (x // k1 + k2) // k3,
         (x + k1 * k2) // (k1 * k3),
-        when=(lit(0) < k1, lit(0) < k3, Fits(k1 * k3), Fits(x + k1 * k2)),
+        when=(k1.ne(0), k1.ne(-1), lit(0) < k3, Fits(k1 * k3), Fits(x + k1 * k2)),
     ),
     Rule(
         "mod of mod",
@@ -79,6 +79,7 @@ DIVISION = (
 """Division by a variable, and nested division by constants."""
 
 SHIFTS = (
+    Rule("shr of and", (x & k1) >> k2, x >> k2, when=((k1 >> k2).eq(lit(-1) >> k2),)),
     Rule("shl as mul", i << k1, i * (lit(1) << k1)),
     Rule("shr as idiv", i >> k1, i // (lit(1) << k1), when=(Fits(lit(1) << k1),)),
     Rule(
@@ -88,7 +89,7 @@ SHIFTS = (
         when=(lit(0) < k1, Fits(k1 + 1), (k1 & (k1 + 1)).eq(0)),
     ),
 )
-"""Bit tricks on indices, which only hide a division."""
+"""Bit tricks; on indices they only hide a division."""
 
 COMPARISONS = (
     Rule("greater", x > y, y < x),
@@ -130,6 +131,18 @@ SELECTIONS = (
     Rule("where times", where(p, k1, k2) * k3, where(p, k1 * k3, k2 * k3)),
     Rule("where idiv", where(p, k1, k2) // k3, where(p, k1 // k3, k2 // k3)),
     Rule("where mod", where(p, k1, k2) % k3, where(p, k1 % k3, k2 % k3)),
+    Rule(
+        "maximum of where true",
+        maximum(where(p, x, k1), where(p, y, k2)),
+        where(p, maximum(x, y), maximum(k1, k2)),
+    ),
+    Rule(
+        "maximum of where false",
+        maximum(where(p, k1, x), where(p, k2, y)),
+        where(p, maximum(k1, k2), maximum(x, y)),
+    ),
+    Rule("times where true", where(p, x, k1) * where(p, y, k2), where(p, x * y, k1 * k2)),
+    Rule("times where false", where(p, k1, x) * where(p, k2, y), where(p, k1 * k2, x * y)),
     Rule("product as where", x * where(p, lit(1), lit(0)), where(p, x, 0)),
     Rule("where as maximum", where(x < y, y, x), maximum(x, y)),
     Rule("where of where and", where(p, where(q, a, b), b), where(p & q, a, b)),

@@ -4,20 +4,28 @@ g * T + k < 0          is  T < ceil(-k / g)
 f * Y + S < f * q + r  is  Y < q      if r = 0,       for 0 <= S <= s < f
                        or  Y < q + 1  if s < r < f
 f * Y + S != f * q + r is  true       if s < r < f
+
+A sum of multiples of y, z, ... >= 0 is less than the least of the factors only if y = z = ... = 0,
+which their sum says as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
+from tgdialect.analysis.bounds import exact_polynomial, is_less
 from tgdialect.ops.dtypes import BOOL, number_attribute
+from tgdialect.ops.elementwise import CastOp, MulOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.properties import dtype_of
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import dtype_of, plus, tensor
 from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.linear import Linear, linear
+from tgdialect.transforms.simplify.matching import integer_of
 
 Bounds = Callable[[SSAValue], Interval]
 
@@ -39,7 +47,19 @@ def less_than_zero(difference: Linear, of: Bounds) -> Comparison | bool:
     terms, bound = _reduced(Linear(difference.terms), -difference.constant)
     while (dropped := _without_low_part(terms, bound, of)) is not None:
         terms, bound = _reduced(*dropped)
-    return _sides(terms, bound)
+    return _sides(*_without_coefficients(terms, bound, of))
+
+
+def _without_coefficients(terms: Linear, bound: int, of: Bounds) -> tuple[Linear, int]:
+    """`terms < bound` without coefficients, where only the least or the greatest value decides."""
+    interval = terms.interval(of)
+    step = min(abs(c) for c in terms.terms.values())
+    signs = Linear({a: 1 if c > 0 else -1 for a, c in terms.terms.items()})
+    if 0 < bound - interval.lo <= step:
+        return signs, int(signs.interval(of).lo) + 1
+    if 0 <= interval.hi - bound < step:
+        return signs, int(signs.interval(of).hi)
+    return terms, bound
 
 
 def _reduced(terms: Linear, bound: int) -> tuple[Linear, int]:
@@ -104,6 +124,12 @@ def _sides(terms: Linear, bound: int) -> Comparison:
 # -- on the IR -----------------------------------------------------------------------------------
 
 _NEGATED = frozenset({"tg.cmpge", "tg.cmple", "tg.cmpeq"})
+_COMPARE: Mapping[str, Callable[[int, int], bool]] = {
+    "tg.cmplt": operator.lt,
+    "tg.cmpge": operator.ge,
+    "tg.cmpne": operator.ne,
+    "tg.cmpeq": operator.eq,
+}
 
 
 def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
@@ -116,7 +142,12 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
     left, right = reversed(op.operands) if swapped else op.operands
     equality = op.name in ("tg.cmpne", "tg.cmpeq")
     compare = unequal_zero if equality else less_than_zero
-    new = compare(engine.exact_form(left) - engine.exact_form(right), engine.min_max.__getitem__)
+    difference = engine.exact_form(left) - engine.exact_form(right)
+    if (known := _of_condition(engine, op, difference)) is not None:
+        return engine.widened(known, result)
+    new = compare(difference, engine.min_max.__getitem__)
+    if not equality and any(_is_symbolic(atom) for atom in difference.terms):
+        new = _by_bounds(engine, left, right, new)
     if isinstance(new, bool):
         return engine.splat(number_attribute(new != (op.name in _NEGATED), BOOL), result.type)
     written = engine.written_cost(op)
@@ -127,6 +158,39 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
         return None
     sides = [engine.emit(side, left) for side in (new.left, new.right)]
     return engine.widened(engine.apply(op.name, sides[::-1] if swapped else sides), result)
+
+
+def _is_symbolic(atom: SSAValue) -> bool:
+    """Whether bounds that are not constant may say more of a value than its interval."""
+    owner = atom.owner
+    if isinstance(owner, RangeOp):
+        return integer_of(owner.bound) is None
+    return isinstance(owner, MulOp)
+
+
+def _by_bounds(
+    engine: Engine, left: SSAValue, right: SSAValue, otherwise: Comparison | bool
+) -> Comparison | bool:
+    """`left < right`, if the bounds of RANGEs decide it."""
+    a, b = (exact_polynomial(side, engine.min_max) for side in (left, right))
+    if is_less(a, b, engine.min_max):
+        return True
+    return False if is_less(b, plus(a, {(): 1}), engine.min_max) else otherwise
+
+
+def _of_condition(engine: Engine, op: Operation, difference: Linear) -> SSAValue | None:
+    """A comparison of nothing but a bool that was cast: the bool, or its negation."""
+    if len(difference.terms) != 1 or op.name not in _COMPARE:
+        return None
+    ((atom, coefficient),) = difference.terms.items()
+    cast = atom.owner
+    if not isinstance(cast, CastOp) or tensor(cast.source).element_type != BOOL:
+        return None
+    compare = _COMPARE[op.name]
+    if_false, if_true = (compare(difference.constant + coefficient * x, 0) for x in (0, 1))
+    if if_false == if_true:
+        return None
+    return cast.source if if_true else engine.apply("tg.not", (cast.source,))
 
 
 def _cost(engine: Engine, new: Comparison) -> int:

@@ -1,4 +1,4 @@
-"""IDIV and MOD of a sum by a positive constant.
+"""IDIV and MOD of a sum by a constant.
 
 One theorem does nearly all. For f, d > 0 and 0 <= S < f,
 
@@ -9,9 +9,9 @@ since f * (Y mod d) + S lies in [0, f * d). With f = 1 it takes multiples of the
 sum; with d = 1 it divides a sum whose remainder is in range; with S constant it divides by a common
 factor; and in between it drops the low part, as in `(4i + j) idiv 8 = i idiv 2` for j in [0, 4).
 
-What has only two values, x and x + 1, is a sum of what becomes of each. By a sum that is not
-constant, `(g X) idiv (g Y) = X idiv Y` and `(g X) mod (g Y) = g (X mod Y)` for g > 0, and
-`(X D + S) idiv D = X + S idiv D` for D not 0.
+What has only two values, x and x + 1, is a sum of what becomes of each. By a negative divisor,
+`X idiv -d = -X idiv d` and `X mod -d = -(-X mod d)`. `quotients.py` divides by what is not a
+constant.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.linear import Linear, linear
 from tgdialect.transforms.simplify.matching import divided, integer_of
+from tgdialect.transforms.simplify.quotients import divide_by_value
 
 
 @dataclass(frozen=True)
@@ -105,15 +105,15 @@ def _split(
 
 
 def simplify_division(engine: Engine, op: Operation) -> SSAValue | None:
-    """IDIV and MOD of a sum that does not wrap, by a positive constant."""
+    """IDIV and MOD of a sum that does not wrap."""
     value, divisor = op.operands
     by = integer_of(divisor)
     if not is_even(op) or not engine.validity[op.results[0]]:
         return None
     if by is None:
-        return _without_common_factor(engine, op) or _without_multiples(engine, op)
+        return divide_by_value(engine, op)
     if by <= 0:
-        return None
+        return _by_negative(engine, op, by)
     dtype = dtype_of(value)
     form = whole = engine.exact_form(value)
     if op.name == "tg.mod":
@@ -131,6 +131,21 @@ def simplify_division(engine: Engine, op: Operation) -> SSAValue | None:
     return engine.widened(new, op.results[0])
 
 
+def _by_negative(engine: Engine, op: Operation, by: int) -> SSAValue | None:
+    """Division of what has only negative terms, by their opposites."""
+    value = op.operands[0]
+    dtype = dtype_of(value)
+    negated = engine.exact_form(value) * -1
+    if any(c < 0 for c in negated.terms.values()):
+        return None
+    if not engine.fits(negated, dtype) or -by > dtype.high:
+        return None
+    result = engine.apply(op.name, (engine.emit(negated, value), engine.integer(-by, value)))
+    if op.name == "tg.mod":
+        result = engine.emit((engine.form(result) * -1).wrapped(dtype), value)
+    return engine.widened(result, op.results[0])
+
+
 def _of_two_values(engine: Engine, name: str, form: Linear, by: int) -> Linear | None:
     """The result as a line through its two values, where the dividend has no more."""
     if len(form.terms) != 1:
@@ -143,42 +158,6 @@ def _of_two_values(engine: Engine, name: str, form: Linear, by: int) -> Linear |
     dividends = [form.constant + factor * x for x in (least, least + 1)]
     first, second = (d // by if name == "tg.idiv" else d % by for d in dividends)
     return linear({atom: second - first}, first - least * (second - first))
-
-
-def _without_common_factor(engine: Engine, op: Operation) -> SSAValue | None:
-    """Division by what is not constant, of smaller numbers."""
-    value, divisor = op.operands
-    forms = [engine.exact_form(operand) for operand in op.operands]
-    factor = math.gcd(*(n for form in forms for n in (form.divisor, form.constant)))
-    if factor < 2:
-        return None
-    smaller = [engine.emit(form.divided(factor), divisor) for form in forms]
-    result = engine.apply(op.name, smaller)
-    if op.name == "tg.mod":
-        result = engine.emit((engine.form(result) * factor).wrapped(dtype_of(value)), value)
-    return engine.widened(result, op.results[0])
-
-
-def _without_multiples(engine: Engine, op: Operation) -> SSAValue | None:
-    """Division by what is not constant, of a sum without the products that it is a factor of."""
-    value, divisor = op.operands
-    form = engine.exact_form(value)
-    if 0 in engine.min_max[divisor]:
-        return None
-    quotient, rest = Linear(), form
-    for atom, coefficient in form.terms.items():
-        product = atom.owner
-        if not isinstance(product, MulOp) or divisor not in product.operands:
-            continue
-        other = product.rhs if product.lhs is divisor else product.lhs
-        quotient += engine.form(other) * coefficient
-        rest -= Linear({atom: coefficient})
-    if not quotient.terms or not engine.fits(rest, dtype_of(value)):
-        return None
-    result = engine.apply(op.name, (engine.emit(rest, value), divisor))
-    if op.name == "tg.idiv":
-        result = engine.emit((quotient + engine.form(result)).wrapped(dtype_of(value)), value)
-    return engine.widened(result, op.results[0])
 
 
 def _emit(engine: Engine, name: str, split: Split, like: SSAValue) -> SSAValue:

@@ -17,7 +17,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
-from tgdialect.ops.dtypes import DTYPES, DType, Kind, number_attribute, wrap_to
+from tgdialect.ops.dtypes import BOOL, DTYPES, DType, Kind, number_attribute, wrap_to
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp
@@ -121,7 +121,7 @@ class Engine:
         """Sums are sorted so that what outer loops make comes first, and is shared."""
         met = len(self._order)
         if op.name in OPS:
-            latest = max([self._position(o)[0] for o in op.operands])
+            latest = max([self.position(o)[0] for o in op.operands])
         else:
             latest = -_ARGUMENTS if op.name == ConstOp.name else met
         self._order[value] = (latest, met)
@@ -173,9 +173,10 @@ class Engine:
         return int(interval.lo) if interval.lo == interval.hi and self.validity[value] else None
 
     def _apply_rules(self, op: Operation) -> SSAValue | None:
+        is_bool = tensor(op.results[0]).element_type == BOOL
         for rule, pattern in RULES.candidates(op):
             binding = match(pattern, op)
-            if binding is None:
+            if binding is None or (rule.gives_bool and not is_bool):
                 continue
             inner = operand_dtype(op, binding)
             if not proven(rule.when, binding, DTYPES[inner], self.min_max):
@@ -267,8 +268,8 @@ class Engine:
     def emit(self, form: Linear, like: SSAValue) -> SSAValue:
         """Ops for a form, of the dtype of `like`: outer atoms first, the constant last."""
         groups = sorted(
-            ((sorted(atoms, key=self._position), k) for k, atoms in form.groups.items()),
-            key=lambda group: self._position(group[0][0]),
+            ((sorted(atoms, key=self.position), k) for k, atoms in form.groups.items()),
+            key=lambda group: self.position(group[0][0]),
         )
         total: SSAValue | None = None
         for atoms, coefficient in groups:
@@ -284,7 +285,7 @@ class Engine:
             total = self.apply("tg.add", (total, self.integer(form.constant, like)))
         return total
 
-    def _position(self, atom: SSAValue) -> tuple[int, int]:
+    def position(self, atom: SSAValue) -> tuple[int, int]:
         """Arguments come first, and values of blocks around this one."""
         return self._order.get(atom) or (getattr(atom, "index", 0) - _ARGUMENTS, 0)
 

@@ -1,22 +1,28 @@
 """Quotients and remainders in one sum, put together again.
 
 All of these hold under wrap, for any y; those with a c or an i where no `y + ...` wraps. Where y is
-`x idiv k + b`, `y idiv n` may be written `(x + b * k) idiv (k * n)`, for k, n > 0.
+`x idiv k` and a sum b, `y idiv n` may be written `(x + b * k) idiv (k * n)`, for k, n > 0.
 
     n * (y idiv n) + y mod n            = y
-    n * ((y idiv n + c) mod m) + y mod n  = (y + c * n) mod (n * m)    for n, m > 0
+    n * ((y idiv n + c) mod m) + y mod n  = (y + c * n) mod (n * m)    for n not 0 or -1, m > 0
     y - n * (y idiv n)                  = y mod n
     y idiv n + (y + 1) idiv n + ... + (y + n - 1) idiv n  = y    (Hermite's identity)
+
+Choices by one condition are one choice where that is no more work: if both have a constant in the
+same branch, or each is 0 where the other is not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xdsl.ir import SSAValue
 
+from tgdialect.ops.elementwise import WhereOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.linear import Linear
-from tgdialect.transforms.simplify.matching import divided
+from tgdialect.transforms.simplify.matching import divided, integer_of
 
 MAX_UNROLLED = 64
 """The greatest divisor for which all remainders are looked for."""
@@ -26,7 +32,7 @@ def recombine(engine: Engine, form: Linear, like: SSAValue) -> Linear:
     """A form of the dtype of `like` with as few quotients and remainders as these allow."""
     dtype = dtype_of(like)
     while True:
-        for identity in (_joined, _remainder, _unrolled):
+        for identity in (_joined, _remainder, _unrolled, _chosen):
             if (smaller := identity(engine, form, like)) is not None:
                 form = smaller.wrapped(dtype)
                 break
@@ -46,7 +52,9 @@ def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
             if _beyond_quotient(engine, high, y, n) == 0:
                 return rest + engine.form(y) * k
             outer = divided(high, "tg.mod")
-            if outer is None or n <= 0 or outer[1] <= 0 or n * outer[1] > dtype_of(like).high:
+            if outer is None or outer[1] <= 0 or n == -1:
+                continue
+            if not dtype_of(like).low <= n * outer[1] <= dtype_of(like).high:
                 continue
             beyond = _beyond_quotient(engine, outer[0], y, n)
             shifted = engine.exact_form(y) + Linear(constant=(beyond or 0) * n)
@@ -59,27 +67,25 @@ def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
 
 def _beyond_quotient(engine: Engine, value: SSAValue, y: SSAValue, n: int) -> int | None:
     """What a value is more than `y idiv n`; None if it is no such sum."""
-    if (found := _shifted_quotient(engine, value)) is None:
-        return None
-    dividend, divisor, beyond = found
-    if (dividend, divisor) == (y, n):
-        return beyond
-    inner = _shifted_quotient(engine, y)
-    if inner is None or inner[1] <= 0 or n <= 0 or divisor != inner[1] * n:
-        return None
-    x, k, b = inner
-    difference = engine.exact_form(dividend) - engine.exact_form(x)
-    return beyond if difference.key == Linear(constant=b * k).key else None
+    for dividend, divisor, beyond in _quotients(engine, value):
+        if beyond.terms:
+            continue
+        if (dividend, divisor) == (y, n):
+            return beyond.constant
+        for x, k, b in _quotients(engine, y):
+            difference = engine.exact_form(dividend) - engine.exact_form(x)
+            if k > 0 and n > 0 and divisor == k * n and difference.key == (b * k).key:
+                return beyond.constant
+    return None
 
 
-def _shifted_quotient(engine: Engine, value: SSAValue) -> tuple[SSAValue, int, int] | None:
-    """A value as `dividend idiv divisor + constant`, over the integers."""
+def _quotients(engine: Engine, value: SSAValue) -> Iterator[tuple[SSAValue, int, Linear]]:
+    """A value as `dividend idiv divisor + rest`, over the integers."""
     form = engine.exact_form(value)
-    if len(form.terms) != 1:
-        return None
-    ((atom, coefficient),) = form.terms.items()
-    quotient = divided(atom, "tg.idiv")
-    return (*quotient, form.constant) if quotient and coefficient == 1 else None
+    for atom, coefficient in form.terms.items():
+        quotient = divided(atom, "tg.idiv")
+        if quotient and coefficient == 1:
+            yield (*quotient, form - Linear({atom: 1}))
 
 
 def _remainder(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
@@ -113,4 +119,23 @@ def _unrolled(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
             rest = form - Linear({a: k for a, _ in quotients.values()})
             wholes = sum(whole for _, whole in quotients.values())
             return rest + Linear(dividend.terms, wholes) * k
+    return None
+
+
+def _chosen(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
+    found: dict[tuple[SSAValue, int], SSAValue] = {}
+    for atom, k in form.terms.items():
+        if not isinstance(atom.owner, WhereOp):
+            continue
+        condition, *branches = atom.owner.operands
+        first = found.setdefault((condition, k), atom)
+        if first is atom or not isinstance(first.owner, WhereOp):
+            continue
+        pairs = list(zip(first.owner.operands[1:], branches, strict=True))
+        numbers = [(integer_of(a), integer_of(b)) for a, b in pairs]
+        if any(None not in pair for pair in numbers) or all(0 in pair for pair in numbers):
+            sums = [engine.apply("tg.add", pair) for pair in pairs]
+            chosen = engine.apply("tg.where", (condition, *sums))
+            if chosen.type == like.type:
+                return form - Linear({first: k, atom: k}) + engine.form(chosen) * k
     return None

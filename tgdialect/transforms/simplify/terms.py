@@ -201,6 +201,11 @@ class Rule:
         return tuple(v for v in _variants(self.pattern) if isinstance(v, Apply))
 
     @cached_property
+    def gives_bool(self) -> bool:
+        """Whether the result is a bool, whatever the pattern is."""
+        return _is_bool(self.result)
+
+    @cached_property
     def needs_valid(self) -> frozenset[str]:
         """The variables that must have no invalid cells for both sides to be equal.
 
@@ -222,6 +227,21 @@ def _variants(pattern: Term) -> list[Term]:
             result.append(Apply(pattern.op, operands[::-1]))
     return result
 
+
+def _is_bool(term: Term) -> bool:
+    match term:
+        case Variable(sort=sort):
+            return sort is Sort.BOOL
+        case Apply(op=op, operands=operands):
+            return op in _GIVES_BOOL or (op in _KEEPS_BOOL and all(map(_is_bool, operands)))
+        case _:
+            return False
+
+
+_GIVES_BOOL = frozenset(
+    {"tg.not", "tg.cmplt", "tg.cmple", "tg.cmpgt", "tg.cmpge", "tg.cmpne", "tg.cmpeq"}
+)
+_KEEPS_BOOL = frozenset({"tg.and", "tg.or", "tg.xor"})
 
 Case = frozenset[tuple[str, bool]]
 """The outcomes of conditions under which something is read; empty for always."""

@@ -1,0 +1,181 @@
+"""IDIV and MOD by what is not constant.
+
+Dividend and divisor are polynomials over the integers. For G > 0, and S = 0, or 0 <= S < G and
+Y > 0,
+
+    (G X + S) idiv (G Y) = X idiv Y        (X D + S) idiv D = X + S idiv D
+    (G X + S) mod  (G Y) = G (X mod Y) + S (X D + S) mod  D = S mod D
+
+and `X mod Y = X - Q Y` where X idiv Y is always Q. A divisor that is a sum is tried as one value
+first: what is a multiple of it was written as such.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.bounds import exact_polynomial, interval, is_less
+from tgdialect.ops import intervals
+from tgdialect.ops.properties import Atom, Polynomial, dtype_of, plus
+from tgdialect.transforms.simplify.engine import Engine
+from tgdialect.transforms.simplify.linear import Linear
+
+
+def divide_by_value(engine: Engine, op: Operation) -> SSAValue | None:
+    """IDIV and MOD of a sum of products."""
+    value, divisor = op.operands
+    if 0 in engine.min_max[divisor]:
+        return None
+    result = _of_one_quotient(engine, op)
+    for atoms in ((divisor,), ()):
+        if result is None:
+            division = _Division(engine, op, atoms)
+            result = division.of_less() or division.by_factor() or division.of_multiples()
+    return None if result is None else engine.widened(engine.emit(result, value), op.results[0])
+
+
+def _of_one_quotient(engine: Engine, op: Operation) -> Linear | None:
+    value, divisor = op.operands
+    dtype = dtype_of(value)
+    quotient = intervals.floor_divide(dtype, engine.min_max[value], engine.min_max[divisor])
+    if op.name != "tg.mod" or not quotient.is_constant:
+        return None
+    return (engine.form(value) - engine.form(divisor) * int(quotient.lo)).wrapped(dtype)
+
+
+@dataclass
+class _Division:
+    """An IDIV or MOD; of the results, None stands for what gets nowhere."""
+
+    engine: Engine
+    op: Operation
+    atoms: tuple[SSAValue, ...]
+    """The values that are not looked into."""
+
+    @cached_property
+    def dividend(self) -> Polynomial:
+        return exact_polynomial(self.op.operands[0], self.engine.min_max, self.atoms)
+
+    @cached_property
+    def divisor(self) -> Polynomial:
+        return exact_polynomial(self.op.operands[1], self.engine.min_max, self.atoms)
+
+    def of_less(self) -> Linear | None:
+        """Division of what is less than the divisor."""
+        value = self.op.operands[0]
+        min_max = self.engine.min_max
+        if min_max[value].lo < 0 or not is_less(self.dividend, self.divisor, min_max, self.atoms):
+            return None
+        return Linear() if self.op.name == "tg.idiv" else self.engine.form(value)
+
+    def by_factor(self) -> Linear | None:
+        """Division with a factor of the divisor left out, and what is less than it."""
+        for factor in self.factors():
+            high, low = _divided(self.dividend, factor)
+            if not high or not self.is_remainder(low, factor):
+                continue
+            divisor, _ = _divided(self.divisor, factor)
+            inner = self.applied(high, divisor)
+            if self.op.name == "tg.idiv":
+                return inner
+            times = self.product(*factor.factors.elements(), self.emitted(inner))
+            return self.wrapped(times * factor.coefficient + self.sum(low))
+        return None
+
+    def of_multiples(self) -> Linear | None:
+        """Division of a sum without the multiples of the divisor."""
+        if len(self.divisor) != 1:
+            return None
+        ((monomial, coefficient),) = self.divisor.items()
+        quotient, rest = _divided(self.dividend, _Factor(coefficient, Counter(monomial)))
+        dtype = dtype_of(self.op.operands[0])
+        if not quotient or not interval(rest, self.engine.min_max).within(dtype.low, dtype.high):
+            return None
+        remainder = self.applied(rest, self.divisor)
+        if self.op.name == "tg.mod":
+            return remainder
+        return self.wrapped(self.sum(quotient) + remainder)
+
+    def factors(self) -> Iterator[_Factor]:
+        """What divides the divisor, and is positive; the greatest first."""
+        content = _content(self.divisor)
+        for factor in (
+            content,
+            _Factor(content.coefficient, Counter()),
+            _content(self.divisor, self.dividend),
+        ):
+            atoms = {a: n for a, n in factor.factors.items() if self.is_positive(a)}
+            if factor.coefficient > 1 or atoms:
+                yield _Factor(factor.coefficient, Counter(atoms))
+
+    def is_positive(self, atom: Atom) -> bool:
+        return isinstance(atom, SSAValue) and self.engine.min_max[atom].lo > 0
+
+    def is_remainder(self, low: Polynomial, factor: _Factor) -> bool:
+        """Whether a polynomial is from 0 to below a factor, and the divisor is positive."""
+        min_max = self.engine.min_max
+        if not low or min_max[self.op.operands[1]].lo < 0:
+            return not low
+        whole: Polynomial = {tuple(factor.factors.elements()): factor.coefficient}
+        return interval(low, min_max).lo >= 0 and is_less(low, whole, min_max, self.atoms)
+
+    # -- making ops
+
+    def applied(self, dividend: Polynomial, divisor: Polynomial) -> Linear:
+        """The division of two polynomials."""
+        sides = [self.emitted(self.sum(side)) for side in (dividend, divisor)]
+        return self.engine.form(self.engine.apply(self.op.name, sides))
+
+    def sum(self, of: Polynomial) -> Linear:
+        """A polynomial as a linear form of products."""
+        result = Linear(constant=of.get((), 0))
+        for monomial, coefficient in of.items():
+            if monomial:
+                result += self.product(*monomial) * coefficient
+        return self.wrapped(result)
+
+    def product(self, *atoms: Atom) -> Linear:
+        values = sorted((a for a in atoms if isinstance(a, SSAValue)), key=self.engine.position)
+        return self.engine.form(reduce(lambda a, b: self.engine.apply("tg.mul", (a, b)), values))
+
+    def emitted(self, form: Linear) -> SSAValue:
+        return self.engine.emit(form, self.op.operands[0])
+
+    def wrapped(self, form: Linear) -> Linear:
+        return form.wrapped(dtype_of(self.op.operands[0]))
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """A coefficient times values."""
+
+    coefficient: int
+    factors: Counter[Atom]
+
+
+def _content(*of: Polynomial) -> _Factor:
+    """The greatest factor of all monomials."""
+    monomials = [Counter(monomial) for each in of for monomial in each]
+    coefficients = [coefficient for each in of for coefficient in each.values()]
+    return _Factor(math.gcd(*coefficients), reduce(lambda a, b: a & b, monomials))
+
+
+def _divided(of: Polynomial, by: _Factor) -> tuple[Polynomial, Polynomial]:
+    """The quotient of what a factor divides, and the rest; of a constant its remainder."""
+    quotient: Polynomial = {}
+    rest: Polynomial = {}
+    for monomial, coefficient in of.items():
+        whole, remainder = divmod(coefficient, by.coefficient)
+        if by.factors <= Counter(monomial) and not (monomial and remainder):
+            left = tuple((Counter(monomial) - by.factors).elements())
+            quotient = plus(quotient, {left: whole})
+        else:
+            remainder = coefficient
+        rest = plus(rest, {monomial: remainder})
+    return quotient, rest
