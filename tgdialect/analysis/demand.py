@@ -86,18 +86,21 @@ class Demands(Positions):
         self.selections: set[Operation] = set()
         """REDUCEs that have no loop: they ask for one element (`selection.py`)."""
 
-    def loops(self, shape: Shape, outer: tuple[Loop, ...] = ()) -> Index:
-        """A new loop for each axis, inside those given."""
-        index: list[Position] = []
-        for extent in shape:
+    def loops(
+        self, shape: Shape, outer: tuple[Dependence, ...] = (), order: Sequence[int] = ()
+    ) -> Index:
+        """A new loop for each axis, inside those given; `order` has the outermost axis first."""
+        index: dict[int, Position] = {}
+        for axis in order or range(len(shape)):
+            extent = shape[axis]
             bound = self.dim(extent)
             static: Dim = extent if bound.terms else bound.constant
             trips = max(bound.interval.hi, 0)
             loop = Loop(static, min(trips, _UNKNOWN_TRIPS) if bound.terms else trips, outer)
             if trips != 1:
-                outer = (*outer, loop)
-            index.append(self.digit(loop))
-        return tuple(index)
+                outer = (*outer, (loop, 1))
+            index[axis] = self.digit(loop)
+        return tuple(index[axis] for axis in range(len(shape)))
 
     def operands(self, demand: Demand) -> Iterable[Demand]:
         """What an element is computed from."""

@@ -11,7 +11,7 @@ results.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -46,6 +46,9 @@ CHEAP = 12
 SHORT_LOOP = 8
 """Up to so many iterations a reduction is like elementwise operations."""
 
+_NEAR = 48
+"""Demands that are followed to find the order of a root's loops."""
+
 _MANY = 16
 """Demands of one value beyond which it gets a buffer without further thought."""
 
@@ -63,6 +66,10 @@ class Fusion:
         default_factory=dict[Operation, list[list[int]]]
     )
     """For each axis of a root, the divisors at which its loop is split, the greatest first."""
+    orders: dict[Operation, tuple[int, ...]] = field(
+        default_factory=dict[Operation, tuple[int, ...]]
+    )
+    """The axes of a root in the order of its loops, the outermost first, where that is another."""
 
 
 def plan_fusion(block: Block, is_closed: Callable[[ReduceOp], bool]) -> Fusion:
@@ -85,11 +92,13 @@ class _Planner:
         is decided."""
         self.axes: dict[Loop, tuple[Operation, int]] = {}
         """The axis of a root that a loop is for."""
+        self.has_reductions = False
         self.masks: set[Operation] = set()
         """What makes the masks that select: never stored."""
 
     def plan(self, block: Block) -> Fusion:
         constants = constant_values(block)
+        self.has_reductions = any(isinstance(op, ReduceOp) for op in block.ops)
         for op in block.ops:
             if isinstance(op, ReduceOp):
                 if self.is_closed(op):
@@ -122,10 +131,65 @@ class _Planner:
     def root_index(self, op: Operation, like: SSAValue) -> Index:
         """The index of a kernel's root: a loop for each axis."""
         index = self.demands.loops(shape_of(like))
+        if order := self.loop_order(op, like, index):
+            self.fusion.orders[op] = order
+            index = self.demands.loops(shape_of(like), order=order)
         for axis, position in enumerate(index):
             for loop, _ in position.depends:
                 self.axes[loop] = op, axis
         return index
+
+    def loop_order(self, op: Operation, like: SSAValue, index: Index) -> tuple[int, ...]:
+        """The order in which reductions that do not change with all axes run least often.
+
+        Such a reduction is shared by the loops inside of those that it changes with: in a softmax
+        over rows, the loop over columns is outside. Empty if the order of the axes is as good.
+        """
+        loops = [next((loop for loop, _ in position.depends), None) for position in index]
+        natural = tuple(range(len(loops)))
+        root = op.value if isinstance(op, StoreOp) else like
+        if sum(loop is not None for loop in loops) < 2 or not self.has_reductions:
+            return ()
+        shared: dict[tuple[int, ...], float] = {}
+        for demand in self.first_reductions(Demand(op, root, index)):
+            changing = {loop for loop, _ in demand.depends}
+            axes = tuple(axis for axis in natural if loops[axis] in changing)
+            inner = next(iter(self.demands.operands(demand))).trips / max(demand.trips, 1)
+            shared[axes] = shared.get(axes, 0) + inner
+
+        def cost(order: Sequence[int]) -> float:
+            total = 0.0
+            for axes, inner in shared.items():
+                around = order[: 1 + max((order.index(axis) for axis in axes), default=-1)]
+                trips = (loop.trips for axis in around if (loop := loops[axis]) is not None)
+                total += inner * math.prod(trips)
+            return total
+
+        orders = [natural, *((*axes, *(a for a in natural if a not in axes)) for axes in shared)]
+        best = min(orders, key=cost)
+        return () if best == natural else best
+
+    def first_reductions(self, root: Demand) -> Iterator[Demand]:
+        """The reductions nearest to a root that are not done for each of its elements."""
+        everything = {loop for loop, _ in root.depends}
+        stack, seen = [root], {root}
+        while stack and len(seen) < _NEAR:
+            demand = stack.pop()
+            op = demand.value.owner
+            if not isinstance(op, Operation) or is_storage(demand.value):
+                continue
+            if op in self.fusion.realised and demand is not root:
+                continue
+            if isinstance(op, ReduceOp) and op not in self.demands.selections:
+                if self.is_closed(op):
+                    continue
+                if not everything <= {loop for loop, _ in demand.depends}:
+                    yield demand
+                    continue
+            for inner in self.demands.operands(demand):
+                if inner not in seen:
+                    seen.add(inner)
+                    stack.append(inner)
 
     def pass_on(self, op: Operation, demands: Iterable[Demand]) -> None:
         for demand in demands:
@@ -159,7 +223,7 @@ class _Planner:
             return asked
         if op in self.masks or (isinstance(op, ReduceOp) and self.is_closed(op)):
             return asked
-        fresh = Demand(op, value, self.root_index(op, value))
+        fresh = Demand(op, value, self.demands.loops(shape_of(value)))
         elements = fresh.trips
         if len(asked) == 1 and asked[0].trips <= elements:
             return asked
@@ -187,12 +251,12 @@ class _Planner:
             self.fusion.staged[op] = self.inner_axes(asked)
             self.prices[op] = STAGED_LOAD
             return [row]
-        return [self.realise(op, value, fresh)]
+        return [self.realise(op, value)]
 
-    def realise(self, op: Operation, value: SSAValue, fresh: Demand | None = None) -> Demand:
+    def realise(self, op: Operation, value: SSAValue) -> Demand:
         self.fusion.realised.add(op)
         self.prices[op] = LOAD
-        return fresh or Demand(op, value, self.root_index(op, value))
+        return Demand(op, value, self.root_index(op, value))
 
     def remark(
         self,

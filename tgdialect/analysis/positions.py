@@ -32,7 +32,8 @@ class Loop:
     extent: Dim
     trips: Bound
     """The extent, or the most that it may be."""
-    outer: tuple[Loop, ...] = ()
+    outer: tuple[Dependence, ...] = ()
+    """The digits of the loops around it, outermost first."""
 
 
 Dependence = tuple[Loop, int]
@@ -85,19 +86,16 @@ ZERO = Position((), 0)
 
 def trips_of(depends: Iterable[Dependence]) -> Bound:
     """How often something is computed that changes with these loops: those around count as well."""
-    divisors: dict[Loop, int] = {}
-    for loop, divisor in depends:
-        divisors[loop] = min(divisor, divisors.get(loop, divisor))
-        divisors.update(dict.fromkeys(loop.outer, 1))
-    return math.prod(loop.trips // divisor for loop, divisor in divisors.items())
+    return math.prod(loop.trips // divisor for loop, divisor in surrounding(depends))
 
 
-def surrounding(depends: Iterable[Dependence]) -> tuple[Loop, ...]:
-    """The loops that something is in, outermost first."""
-    loops: dict[Loop, None] = {}
-    for loop, _ in sorted(depends, key=lambda d: len(d[0].outer)):
-        loops.update(dict.fromkeys((*loop.outer, loop)))
-    return tuple(loops)
+def surrounding(depends: Iterable[Dependence]) -> tuple[Dependence, ...]:
+    """The digits of loops that something is in, those of the outermost loop first."""
+    lowest: dict[Loop, int] = {}
+    for loop, divisor in sorted(depends, key=lambda d: len(d[0].outer)):
+        for around, digit in (*loop.outer, (loop, divisor)):
+            lowest[around] = min(digit, lowest.get(around, digit))
+    return tuple(lowest.items())
 
 
 class Positions:

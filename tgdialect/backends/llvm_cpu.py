@@ -35,9 +35,13 @@ _GPU_CONVENTION = re.compile(
 
 
 @cache
-def _initialize() -> None:
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
+def _initialize(*, all_targets: bool) -> None:
+    if all_targets:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    else:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()  # Inline assembly is parsed.
 
 
@@ -102,7 +106,7 @@ class CpuTarget:
     def _compiled(
         self, ir: str, code_model: str, opt: int
     ) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
-        _initialize()
+        _initialize(all_targets=self.triple != llvm.get_process_triple())
         module = self._verified(ir)
         # Passes and code generation change a machine's state: one machine per module.
         try:

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import AttributeInvT, Operation, SSAValue
+from xdsl.ir import AttributeInvT, Operation, SSAValue, TypeAttribute
 from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
@@ -42,6 +42,10 @@ _REPHRASED = {
 _BYTECODE_MAGIC = b"ML\xefR"
 
 
+_TENSOR = re.compile(r"tensor<[^<>]*(?:<[^<>]*>[^<>]*)*>")
+"""A tensor type, if no string inside of it has brackets."""
+
+
 class _Lexer(MLIRLexer):
     """xDSL's lexer, whose expression for string literals takes exponential time on an unclosed
     one; here it gives nothing back (possessive quantifiers)."""
@@ -55,6 +59,7 @@ class LocatedParser(Parser):
 
     * gives each operation without a `loc(...)` the position of its name as location;
     * accepts a file without operations, as MLIR does: it is an empty module;
+    * parses a tensor type once that is written in many places;
     * turns whatever a malformed text makes xDSL raise into one `ParseError` with a position.
     """
 
@@ -63,12 +68,15 @@ class LocatedParser(Parser):
     """Where the name of each operation that is being parsed stands, innermost last."""
     _first_uses: dict[str, Span]
     """The first use of each value that was used before its definition."""
+    _types: dict[str, TypeAttribute]
+    """The tensor types that were parsed, by their text."""
 
     def __init__(self, ctx: Context, source: SourceFile) -> None:
         self.source = source
         self._filename = StringAttr(source.name)
         self._op_name_offsets = []
         self._first_uses = {}
+        self._types = {}
         super().__init__(ctx, "", source.name)
         self._parser_state = ParserState(_Lexer(Input(source.text, source.name)))
 
@@ -146,6 +154,18 @@ class LocatedParser(Parser):
             op.location = self._location(self._op_name_offsets[depth])
         del self._op_name_offsets[depth:]
         return op
+
+    def parse_optional_type(self) -> TypeAttribute | None:
+        text, start = self.source.text, self.pos
+        if (found := _TENSOR.match(text, start)) is None:
+            return super().parse_optional_type()
+        if (known := self._types.get(found[0])) is not None:
+            self._resume_from(found.end())
+            return known
+        type = super().parse_optional_type()
+        if type is not None and text[start : self.pos].rstrip() == found[0]:
+            self._types[found[0]] = type
+        return type
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()

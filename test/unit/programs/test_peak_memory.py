@@ -24,7 +24,7 @@ from tgdialect.ops.source import BufferOp
     [
         programs.attention(4, 128, 32).module,
         programs.mlp(8, (16, 300, 20, 500, 30, 10)).module,
-        compositions.sort((64,), 0).module,
+        compositions.sort((20000,), 0).module,
         compositions.resize((3, 20, 30), (50, 40)).module,
     ],
     ids=["attention", "mlp", "sort", "resize"],

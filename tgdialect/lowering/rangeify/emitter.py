@@ -207,14 +207,21 @@ class Emitter(Positions):
     # -- loops
 
     def loops(
-        self, shape: Shape, axis_type: AxisType, splits: Splits = ()
+        self,
+        shape: Shape,
+        axis_type: AxisType,
+        splits: Splits = (),
+        order: Sequence[int] = (),
     ) -> tuple[Index, list[SSAValue]]:
-        """A loop for each axis but those of size 1, and the RANGEs that they are made of."""
-        index: list[Position] = []
+        """A loop for each axis but those of size 1, and the RANGEs that they are made of.
+
+        `order` has the axis of the outermost loop first.
+        """
+        index = [ZERO] * len(shape)
         ranges: list[SSAValue] = []
-        for axis, extent in enumerate(shape):
+        for axis in order or range(len(shape)):
+            extent = shape[axis]
             if extent == 1:
-                index.append(ZERO)
                 continue
             bound = self.dim(extent)
             static = None if bound.terms else bound.constant
@@ -232,6 +239,6 @@ class Emitter(Positions):
             position = self.digit(loop)
             if len(parts) == 1:
                 self._positions[parts[0].value] = position
-            index.append(position)
+            index[axis] = position
             ranges += (part.value for part in parts)
         return tuple(index), ranges

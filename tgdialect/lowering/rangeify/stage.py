@@ -16,7 +16,9 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.fusion import Fusion, plan_fusion
 from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.positions import Index
 from tgdialect.analysis.structure import structure
+from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised, memory_leaf
@@ -51,6 +53,9 @@ class _Rangeifier:
     """The calls that have read a buffer since it was written."""
     kept: set[Operation] = field(default_factory=set[Operation])
     """Index arithmetic of the function that buffers need."""
+    placed: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
+    """The STOREs that the kernel of their value has done, and its call."""
+    validity: Validity = field(default_factory=Validity)
     closed: dict[ReduceOp, bool] = field(default_factory=dict[ReduceOp, bool])
     symbols: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     """The kernels there are, by what they do."""
@@ -65,7 +70,8 @@ class _Rangeifier:
         store_before_movement(block)
         self.fusion = plan_fusion(block, self.is_closed)
         tasks = schedule(block, self.fusion.realised)
-        self.host.append(SinkOp([self.run_task(task) for task in tasks]))
+        effects = dict.fromkeys(self.run_task(task) for task in tasks)
+        self.host.append(SinkOp(list(effects)))
         for op in reversed(list(block.ops)):
             if op not in self.kept:
                 block.erase_op(op, safe_erase=False)
@@ -87,22 +93,24 @@ class _Rangeifier:
     def run_task(self, task: Task) -> SSAValue:
         match task.op:
             case StoreOp():
-                return self.store(task.op)
+                return self.placed.get(task.op) or self.store(task.op)
             case CallOp():
                 return self.call_again(task.op)
             case _:
                 return self.realise(task.op)
 
-    def realise(self, op: Operation) -> SSAValue:
-        """A kernel that computes a value into a buffer of its own, and its validity beside it."""
+    def realise(self, op: Operation, *, apart: bool = False) -> SSAValue:
+        """A kernel that computes a value into a buffer, and its validity into one beside it.
+
+        The buffer is new or, unless it is to be `apart`, the function's result that the value is.
+        """
         result = op.results[0]
         builder = KernelBuilder(self.realised, self.fusion.staged)
-        data = self.new_buffer(result, tensor(result).element_type)
+        store = None if apart else self.store_of_output(result)
+        data = store.buffer if store else self.new_buffer(result, tensor(result).element_type)
         builder.parameter(data)
         self.realised[op] = Realised(data, None)
-        index, ranges = builder.loops(
-            shape_of(result), AxisType.LOOP, self.fusion.splits.get(op, ())
-        )
+        index, ranges = self.loops(builder, op, result)
         cell = builder.root_cell(op, index)
         stores = [
             builder.store(builder.locate(data, index), Cell(materialised(builder, cell), None))
@@ -112,16 +120,32 @@ class _Rangeifier:
             self.realised[op] = Realised(data, mask)
             stores.append(builder.store(builder.locate(mask, index), Cell(cell.valid, None)))
         written = [b for b in (data, self.realised[op].mask) if b is not None]
-        return self.call(builder, builder.finish(self.next_name(), stores, ranges), written)
+        call = self.call(builder, builder.finish(self.next_name(), stores, ranges), written)
+        if store:
+            self.placed[store] = call
+        return call
+
+    def store_of_output(self, value: SSAValue) -> StoreOp | None:
+        """The STORE of nothing but this value in a result of the function, if there is one."""
+        for use in value.uses:
+            op = use.operation
+            if (
+                isinstance(op, StoreOp)
+                and use.index == 1
+                and op.gate is None
+                and self.is_output(op.buffer)
+                and tensor(op.buffer).element_type == tensor(value).element_type
+                and self.validity[value]
+            ):
+                return op
+        return None
 
     def store(self, op: StoreOp, *, copied: bool = False) -> SSAValue:
         """A kernel that computes a value where it is to be stored."""
         builder = KernelBuilder(self.realised, self.fusion.staged)
         leaf = memory_of(op.buffer)
         builder.parameter(leaf)
-        index, ranges = builder.loops(
-            shape_of(op.buffer), AxisType.LOOP, self.fusion.splits.get(op, ())
-        )
+        index, ranges = self.loops(builder, op, op.buffer)
         where = builder.locate(op.buffer, index)
         cell = builder.cell(op.value, index)
         if self.is_output(leaf):
@@ -137,6 +161,14 @@ class _Rangeifier:
         effect = builder.store(where, cell, gate)
         return self.call(builder, builder.finish(self.next_name(), [effect], ranges), [leaf])
 
+    def loops(
+        self, builder: KernelBuilder, root: Operation, like: SSAValue
+    ) -> tuple[Index, list[SSAValue]]:
+        """The loops of a kernel."""
+        splits = self.fusion.splits.get(root, ())
+        order = self.fusion.orders.get(root, ())
+        return builder.loops(shape_of(like), AxisType.LOOP, splits, order)
+
     @staticmethod
     def is_output(leaf: SSAValue) -> bool:
         """Whether memory is a result of the function: it holds 0 where that is invalid."""
@@ -147,7 +179,7 @@ class _Rangeifier:
         sources = [op.value] if op.gate is None else [op.value, op.gate]
         for source in sources:
             if isinstance(source.owner, TgOp) and source.owner not in self.realised:
-                self.realise(source.owner)
+                self.realise(source.owner, apart=True)
         return self.store(op, copied=True)
 
     # -- calls
