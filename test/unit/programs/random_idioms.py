@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import compositions as c
+from programs import counting
 
 from tgdialect.ops import elementwise as ew
 from tgdialect.ops.attributes import ReduceKind
@@ -33,6 +34,25 @@ def scan(g: Generator) -> Value | None:
     if x.size * x.shape[axis] > MAX_CELLS:
         return None
     return g.derived(c.cumulative(g.value(x).expression, axis), x)
+
+
+def masked_scan(g: Generator) -> Value | None:
+    """A reduction of the last axis over what is before each of its cells, or after it."""
+    if (x := _integers(g)) is None or x.size * x.shape[-1] > MAX_CELLS:
+        return None
+    value = g.value(x).expression
+    if turned := g.boolean():
+        value = value.flip(-1)
+    *lead, n = value.shape
+    here = counting(value.block, n).reshape(n, 1)
+    there = counting(value.block, n).reshape(1, n) + g.integer(-2, 2)
+    compare = g.choose((ew.CmpLtOp, ew.CmpLeOp, ew.CmpGtOp, ew.CmpGeOp, ew.CmpEqOp))
+    mask = there.binary(compare, here).reshape(*(1,) * len(lead), n, n)
+    kind = g.choose((ReduceKind.ADD, ReduceKind.MAX))
+    other = 0 if kind is ReduceKind.ADD else g.integer(0, 3)
+    masked = mask.where(value.reshape(*lead, 1, n).expand(*lead, n, n), other)
+    result = masked.reduce(kind, -1).reshape(*lead, n)
+    return g.derived(result.flip(-1) if turned else result, x)
 
 
 def windowed(g: Generator) -> Value | None:
@@ -112,4 +132,7 @@ def reduced_twice(g: Generator) -> Value | None:
     return g.derived(changed.reduce(ReduceKind.ADD, axis), x)
 
 
-IDIOMS = (scan, windowed, gathered, scattered, normalised, contracted, reduced_twice)
+IDIOMS = (
+    *(scan, masked_scan, windowed, gathered, scattered),
+    *(normalised, contracted, reduced_twice),
+)

@@ -18,10 +18,12 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops.dtypes import BOOL, DTYPES, DType, Kind, number_attribute, wrap_to
+from tgdialect.ops.elementwise import SubOp
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import EndOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, number, tensor
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
@@ -44,6 +46,9 @@ RULES = RuleIndex((*IDENTITIES, *ARITHMETIC))
 
 MAX_DEPTH = 32
 """How many results may be rewritten in one another before the last is left as it is."""
+
+_NAMING = frozenset({EndOp.name, ReduceOp.name, AfterOp.name})
+"""What uses ranges, but for the first operand, to name loops and not for the number."""
 
 _ARGUMENTS = 2**32
 """More than there are arguments: how far before all else they stand in sums."""
@@ -70,23 +75,53 @@ class Engine:
         self._anchor: Operation | None = None
         self._depth = 0
         self._changed = False
+        self._backwards: set[RangeOp] = set()
+        """The loops that were turned round."""
 
     # -- the walk --------------------------------------------------------------------------------
 
     def run(self, block: Block) -> bool:
         """Simplify the ops of one block, not of the regions inside it. Whether anything changed."""
-        self._values.clear()
-        self.sums.clear()
-        self.loops = Loops.of(block, self.min_max, self.validity)
         self._changed = False
-        for op in tuple(block.ops):
-            self._anchor = op
-            self._visit(op)
+        while not self._walk(block):
+            self._changed = True
+            self._forget()
         for op in tuple(reversed(block.ops)):
             if all(r.first_use is None for r in op.results) and is_trivially_dead(op):
                 Rewriter.erase_op(op)
                 self._changed = True
         return self._changed
+
+    def _walk(self, block: Block) -> bool:
+        """Visit the ops of a block. False if that has to begin again, with a loop turned round."""
+        self._values.clear()
+        self.sums.clear()
+        self.loops = Loops.of(block, self.min_max, self.validity)
+        try:
+            for op in tuple(block.ops):
+                self._anchor = op
+                self._visit(op)
+        except _Backwards as turned:
+            _turn_round(turned.loop)
+            self._backwards.add(turned.loop)
+            return False
+        return True
+
+    def _forget(self) -> None:
+        """Drop what is known of values, because they are not what they were."""
+        self.min_max = MinMax()
+        self.forms.clear()
+        self.costs.clear()
+        self._order.clear()
+        self._depth = 0
+
+    def run_backwards(self, loop: RangeOp) -> None:
+        """Have a loop whose iterations are in no order run backwards; the walk begins again.
+
+        A loop is turned round once at most: after that, this does nothing.
+        """
+        if loop not in self._backwards:
+            raise _Backwards(loop)
 
     def _visit(self, op: Operation) -> SSAValue | None:
         """Simplify one op; the value that its result is now, if it has one."""
@@ -294,6 +329,30 @@ class Engine:
     def written_cost(self, op: Operation) -> int:
         """How many additions and multiplications an op's operands are written with."""
         return sum(self.costs.get(o, 0) for o in op.operands)
+
+
+class _Backwards(Exception):
+    """A loop is to run backwards."""
+
+    def __init__(self, loop: RangeOp) -> None:
+        self.loop = loop
+
+
+def _turn_round(loop: RangeOp) -> None:
+    """Have everything use `bound - 1 - i` for `i`, but what orders or closes the loop."""
+    one = ConstOp(1, tensor(loop.bound).element_type)
+    last = SubOp(loop.bound, one.result)
+    at = SubOp(last.result, loop.result)
+    new = (one, last, at)
+    for op in new:
+        op.location = loop.location
+    Rewriter.insert_op(new, InsertPoint.after(loop))
+    loop.result.replace_uses_with_if(
+        at.result,
+        lambda use: (
+            use.operation is not at and (use.index == 0 or use.operation.name not in _NAMING)
+        ),
+    )
 
 
 def is_constant(value: SSAValue) -> bool:

@@ -90,6 +90,39 @@ def collapse_masked(engine: Engine, op: ReduceOp) -> SSAValue | None:
     return None
 
 
+def split_alternative(engine: Engine, op: ReduceOp) -> SSAValue | None:
+    """A maximum over a range of `value` where a mask holds and else of a constant: the maximum of
+    the values, and of the constant if the mask fails somewhere in the range."""
+    choice = op.source.owner
+    if op.kind.data is not ReduceKind.MAX or len(op.ranges) != 1:
+        return None
+    if not isinstance(choice, WhereOp) or dtype_of(op.source).is_bool:
+        return None
+    axis, neutral = op.ranges[0].owner, _neutral(engine, op, op.source)
+    assert isinstance(axis, RangeOp)
+    holds = constant_of(choice.rhs) is not None
+    value, other = (choice.lhs, choice.rhs) if holds else (choice.rhs, choice.lhs)
+    if constant_of(other) in (None, constant_of(neutral)) or constant_of(value) is not None:
+        return None
+    conditions = list(_conjuncts([(choice.condition, holds)]))
+    bounds = bounds_of(engine, conditions, axis, Bounds([], [], [], []))
+    if bounds.unknown or (bounds.equal and engine.min_max[axis.bound].lo < 2):
+        return None
+    fixed = {condition for condition, _, _ in bounds.equal}
+
+    def maximum(source: SSAValue) -> SSAValue:
+        return engine.insert(ReduceOp(ReduceKind.MAX, source, (), op.ranges))
+
+    result = maximum(where_all(engine, op, conditions, value))
+    for condition, must_hold in conditions:
+        if condition in fixed:  # All iterations but one fail.
+            failing = other
+        else:
+            failing = maximum(where_all(engine, op, [(condition, not must_hold)], other))
+        result = engine.apply("tg.max", (result, failing))
+    return result
+
+
 # -- masks ---------------------------------------------------------------------------------------
 
 
@@ -370,10 +403,16 @@ def where_all(
     engine: Engine, op: ReduceOp, conditions: Sequence[Condition], value: SSAValue
 ) -> SSAValue:
     """The value where all conditions hold, else the identity of the reduction."""
-    element = tensor(value).element_type
-    neutral = engine.constant(number_attribute(identity(op.kind.data, DTYPES[element]), element))
     both: SSAValue | None = None
     for condition, holds in conditions:
         test = condition if holds else engine.apply("tg.not", (condition,))
         both = test if both is None else engine.apply("tg.and", (both, test))
-    return value if both is None else engine.apply("tg.where", (both, value, neutral))
+    if both is None:
+        return value
+    return engine.apply("tg.where", (both, value, _neutral(engine, op, value)))
+
+
+def _neutral(engine: Engine, op: ReduceOp, like: SSAValue) -> SSAValue:
+    """The identity of the reduction, of the dtype of `like`."""
+    element = tensor(like).element_type
+    return engine.constant(number_attribute(identity(op.kind.data, DTYPES[element]), element))

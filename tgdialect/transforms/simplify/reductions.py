@@ -10,7 +10,12 @@ from tgdialect.ops.properties import dtype_of, integers
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.loops import ONCE, trips
-from tgdialect.transforms.simplify.masks import accumulated, collapse_masked, repeated_sum
+from tgdialect.transforms.simplify.masks import (
+    accumulated,
+    collapse_masked,
+    repeated_sum,
+    split_alternative,
+)
 from tgdialect.transforms.simplify.scans import carry
 
 
@@ -27,7 +32,9 @@ def simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     inside = engine.loops.open(op.source)
     lost = [v for v in op.ranges if v.owner not in inside]
     if not lost:
-        return None if integers(op, "axes") else collapse_masked(engine, op) or carry(engine, op)
+        if integers(op, "axes"):
+            return None
+        return split_alternative(engine, op) or collapse_masked(engine, op) or carry(engine, op)
     result = op.source
     axes, kept = integers(op, "axes"), [v for v in op.ranges if v not in lost]
     if axes or kept:

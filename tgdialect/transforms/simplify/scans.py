@@ -6,11 +6,13 @@
 The mask that says `r <= i` may be written in other ways: the specification's prefix sum reads
 `x[i + r - n + 1]` where that exists, which is the same after a change of variable to i + r. The
 outer loop carries the accumulator from then on: it is a REDUCE loop, and inside all others that
-the sum depends on.
+the sum depends on. Of what comes after an iteration the loop runs backwards first, `i` being
+written as `n - 1 - i`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
@@ -42,15 +44,23 @@ _ONE = Linear(constant=1)
 _ALU = {ReduceKind.ADD: "tg.add", ReduceKind.MUL: "tg.mul", ReduceKind.MAX: "tg.max"}
 
 
+class _Growth(NamedTuple):
+    """How a set of integers grows by one at a time: that of an iteration belongs to it if it is not
+    below `lows`, and below `highs`."""
+
+    newest: Linear
+    """That of an iteration: the outer variable, or its opposite, plus what it does not change."""
+    lows: Sequence[Linear]
+    highs: Sequence[Linear]
+
+
 class _Prefix(NamedTuple):
-    """The elements u of `value` with low <= u < i + end and, if given, u < high."""
+    """The elements u of `value` for the u of a set."""
 
     variable: SSAValue
     """u, that `value` is written in."""
     value: SSAValue
-    low: Linear
-    end: Linear
-    high: Linear | None
+    growth: _Growth
     others: list[Condition]
     """Conditions that u does not change."""
 
@@ -66,7 +76,7 @@ def carry(engine: Engine, op: ReduceOp) -> SSAValue | None:
         if _only_end(outer, around) is None:
             continue
         for skewed in (False, True):
-            prefix = _prefix(engine, axis, outer, mask, skewed)
+            prefix = _prefix(engine, op, axis, outer, mask, skewed)
             if prefix is not None:
                 return _accumulate(engine, op, outer, around, prefix)
     return None
@@ -85,12 +95,12 @@ def _only_end(outer: RangeOp, around: Ranges) -> EndOp | None:
 
 
 def _prefix(
-    engine: Engine, axis: RangeOp, outer: RangeOp, mask: Masked, skewed: bool
+    engine: Engine, op: ReduceOp, axis: RangeOp, outer: RangeOp, mask: Masked, skewed: bool
 ) -> _Prefix | None:
     """What is reduced, as elements of something that the outer loop does not change."""
     variable, value, conditions = axis.result, mask.value, mask.conditions
     n, m = (engine.form(r.bound) for r in (axis, outer))
-    bounds = Bounds([], [n], [], [])
+    bounds = Bounds([Linear()], [n], [], [])
     if skewed:
         # u = i + r: a loop variable of its own, so that its bounds are known.
         extent = emit_index(engine, n + m - _ONE)
@@ -113,36 +123,74 @@ def _prefix(
     bounds = bounds_of(engine, conditions, axis, bounds)
     if bounds.equal or bounds.unknown:
         return None
-    return _shape_of(engine, bounds, outer, variable, value)
+    is_free = op.ordered is None
+    growth = _upwards(engine, bounds, outer)
+    if growth is None and is_free:
+        growth = _downwards(engine, bounds, outer)
+    if growth is not None:
+        return _Prefix(variable, value, growth, bounds.others)
+    if is_free and outer.axis_type.data is AxisType.LOOP:
+        mirrored = _mirrored(engine, bounds, outer)
+        if _upwards(engine, mirrored, outer) or _downwards(engine, mirrored, outer):
+            engine.run_backwards(outer)
+    return None
 
 
-def _shape_of(
-    engine: Engine, bounds: Bounds, outer: RangeOp, variable: SSAValue, value: SSAValue
-) -> _Prefix | None:
-    """Bounds as those of a prefix that grows by one element with each iteration."""
-    of, last = engine.min_max.__getitem__, engine.form(outer.bound) - _ONE
-    moving = [h for h in bounds.highs if h.terms.get(outer.result)]
-    fixed = [h for h in bounds.highs if not h.terms.get(outer.result)]
-    lows = [low for low in bounds.lows if not low.terms.get(outer.result)]
-    if len(moving) != 1 or moving[0].terms[outer.result] != 1 or len(fixed) > 1 or len(lows) > 1:
-        return None
-    low = lows[0] if lows else Linear()
+def _mirrored(engine: Engine, bounds: Bounds, outer: RangeOp) -> Bounds:
+    """Bounds in terms of the iterations that are left of a loop."""
     last = engine.form(outer.bound) - _ONE
-    for other in bounds.lows:
-        factor = other.terms.get(outer.result, 0)
-        if factor == 0:
-            continue
-        greatest = (
-            other - linear({outer.result: factor}) + (last * factor if factor > 0 else Linear())
-        )
-        if (low - greatest).interval(of).lo < 0:
-            return None
-    end = moving[0] - linear({outer.result: 1})
-    if (low - end + _ONE).interval(of).lo < 0:
-        return None  # Elements before those of the first iteration: not a prefix from its start.
-    if any(outer in engine.loops.open(atom) for form in (low, end, *fixed) for atom in form.terms):
+
+    def mirrored(form: Linear) -> Linear:
+        factor = form.terms.get(outer.result, 0)
+        return form + last * factor - linear({outer.result: 2 * factor})
+
+    lows, highs = ([mirrored(form) for form in forms] for forms in (bounds.lows, bounds.highs))
+    return Bounds(lows, highs, [], bounds.others)
+
+
+def _upwards(engine: Engine, bounds: Bounds, outer: RangeOp) -> _Growth | None:
+    """Bounds that let in the next greater integer with each iteration, and before that none."""
+    moving, highs = _moving(bounds.highs, outer)
+    others, lows = _moving(bounds.lows, outer)
+    if len(moving) != 1 or moving[0].terms[outer.result] != 1:
         return None
-    return _Prefix(variable, value, low, end, fixed[0] if fixed else None, bounds.others)
+    newest = moving[0] - _ONE
+    first = newest - linear({outer.result: 1})
+    last = engine.form(outer.bound) - _ONE
+    greatest = [first]
+    for other in others:
+        factor = other.terms[outer.result]
+        fixed = other - linear({outer.result: factor})
+        greatest.append(fixed + last * factor if factor > 0 else fixed)
+    if not _is_fixed(engine, outer, *greatest, *lows, *highs):
+        return None
+    if not all(any(_is_at_most(engine, g, low) for low in lows) for g in greatest):
+        return None
+    return _Growth(newest, lows, highs)
+
+
+def _downwards(engine: Engine, bounds: Bounds, outer: RangeOp) -> _Growth | None:
+    """Bounds that let in the next smaller integer with each iteration: upwards for `-u`."""
+    lows, highs = ([_ONE - f for f in forms] for forms in (bounds.highs, bounds.lows))
+    found = _upwards(engine, Bounds(lows, highs, [], []), outer)
+    if found is None:
+        return None
+    lows, highs = ([_ONE - f for f in forms] for forms in (found.highs, found.lows))
+    return _Growth(found.newest * -1, lows, highs)
+
+
+def _moving(forms: Sequence[Linear], outer: RangeOp) -> tuple[list[Linear], list[Linear]]:
+    """The bounds that change with a loop, and those that do not."""
+    moving = [form for form in forms if form.terms.get(outer.result)]
+    return moving, [form for form in forms if not form.terms.get(outer.result)]
+
+
+def _is_fixed(engine: Engine, outer: RangeOp, *forms: Linear) -> bool:
+    return not any(outer in engine.loops.open(atom) for form in forms for atom in form.terms)
+
+
+def _is_at_most(engine: Engine, a: Linear, b: Linear) -> bool:
+    return (b - a).interval(engine.min_max.__getitem__).lo >= 0
 
 
 def _move_inside(end: EndOp, outer: RangeOp, others: Ranges) -> bool:
@@ -166,16 +214,15 @@ def _accumulate(
     kind, element = op.kind.data, tensor(op.result).element_type
     variable = prefix.variable.owner
     assert isinstance(variable, RangeOp)
-    at = emit_index(engine, prefix.end + linear({outer.result: 1}) - _ONE)
+    at = emit_index(engine, prefix.growth.newest)
     values = None if at is None else computed_at(engine, [prefix.value], variable, at)
     if at is None or values is None:
         return None
     conditions: list[Condition] = []
-    for form, below in ((prefix.low, False), (prefix.high, True)):
-        bound = None if form is None else emit_index(engine, form)
-        if bound is None and form is not None:
-            return None
-        if bound is not None:
+    for forms, below in ((prefix.growth.lows, False), (prefix.growth.highs, True)):
+        for form in forms:
+            if (bound := emit_index(engine, form)) is None:
+                return None
             conditions.append((engine.apply("tg.cmplt", (at, bound)), below))
     term = where_all(engine, op, conditions, values[0])
     # What was simplified on the way may have given a loop an accumulator, and so its place.

@@ -77,11 +77,15 @@ tg.kernel @all_before {
   %sink = tg.sink %end : !tg.void
 }
 
-// What comes after i is no prefix: both loops stay.
+// For what comes after i the loop runs backwards.
 // CHECK-LABEL: tg.kernel @all_after
-// CHECK: tg.range 0 loop
-// CHECK: tg.range 1 reduce
-// CHECK: tg.reduce add
+// CHECK: %[[I:.*]] = tg.range 0 reduce
+// CHECK-NOT: tg.range
+// CHECK: %[[BACK:.*]] = tg.sub %{{.*}}, %[[I]]
+// CHECK: %[[ACC:.*]] = tg.buffer 0 : tensor<f32, #tg.place<reg>>
+// CHECK: %[[NEW:.*]] = tg.add
+// CHECK: %[[TO:.*]] = tg.index %o[%[[BACK]]]
+// CHECK: tg.store %[[TO]], %[[NEW]]
 tg.kernel @all_after {
   %o = tg.param 0 : tensor<8xf32, #tg.place<global>>
   %x = tg.param 1 : tensor<8xf32, #tg.place<global>>
@@ -121,6 +125,32 @@ tg.kernel @window {
   %mask = tg.and %before, %inside : tensor<i1>
   %p = tg.where %mask, %v, %none : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
   %s = tg.reduce add %p [] over %r : tensor<f32> -> tensor<f32>
+  %to = tg.index %o[%i] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %st = tg.store %to, %s : tensor<f32, #tg.place<global>>, tensor<f32>
+  %end = tg.end %st over %i : !tg.void
+  %sink = tg.sink %end : !tg.void
+}
+
+// A maximum of other numbers where the mask fails: those count once.
+// CHECK-LABEL: tg.kernel @maximum_or_minus_one
+// CHECK: %[[I:.*]] = tg.range 0 reduce
+// CHECK-NOT: tg.range
+// CHECK: %[[SO_FAR:.*]] = tg.max
+// CHECK: %[[FAILS:.*]] = tg.cmplt
+// CHECK: %[[OTHER:.*]] = tg.where %[[FAILS]], %none, %{{.*}}
+// CHECK: tg.max %[[SO_FAR]], %[[OTHER]]
+tg.kernel @maximum_or_minus_one {
+  %o = tg.param 0 : tensor<8xf32, #tg.place<global>>
+  %x = tg.param 1 : tensor<8xf32, #tg.place<global>>
+  %n = tg.const 8 : tensor<index>
+  %none = tg.const -1.0 : tensor<f32>
+  %i = tg.range 0 loop to %n : tensor<index>
+  %r = tg.range 1 reduce to %n : tensor<index>
+  %at = tg.index %x[%r] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %v = tg.load %at : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %mask = tg.cmple %r, %i : (tensor<index>, tensor<index>) -> tensor<i1>
+  %p = tg.where %mask, %v, %none : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  %s = tg.reduce max %p [] over %r : tensor<f32> -> tensor<f32>
   %to = tg.index %o[%i] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
   %st = tg.store %to, %s : tensor<f32, #tg.place<global>>, tensor<f32>
   %end = tg.end %st over %i : !tg.void
