@@ -191,6 +191,16 @@ def test_one_quotient():
     assert counterexample(r == x - q * y, [x == q * y + r]) is None
 
 
+def test_long_division():
+    """X div Y is Q, and X mod Y is X - Q Y, where that is from 0 to below Y: they are unique."""
+    x, y, q, other, rest, product = integers("X Y Q q r p")
+    assumptions = [y > 0, x == q * y + rest, rest >= 0, rest < y, product == (other - q) * y]
+    # Another quotient leaves a remainder that is out of bounds.
+    facts = [z3.Implies(other > q, product >= y), z3.Implies(other < q, product <= -y)]
+    outside = z3.Or(rest - product < 0, rest - product >= y)
+    assert counterexample(z3.Implies(other != q, outside), assumptions + facts) is None
+
+
 def test_range_below_its_bound():
     """c r M <= c (B - 1) M, and -c r M <= 0, for 0 <= r < B, c > 0 and M >= 0."""
     c, r, bound, rest, product = integers("c r B M p")

@@ -18,7 +18,7 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from tgdialect.transforms.simplify.branches import simplify_where
-from tgdialect.transforms.simplify.comparison import simplify_comparison
+from tgdialect.transforms.simplify.comparison import simplify_comparison, simplify_maximum
 from tgdialect.transforms.simplify.division import simplify_division
 from tgdialect.transforms.simplify.engine import Engine, Handler
 from tgdialect.transforms.simplify.peepholes import simplify_cast, simplify_load
@@ -40,6 +40,7 @@ HANDLERS: dict[str, Handler] = {
     "tg.cmple": simplify_comparison,
     "tg.cmpne": simplify_comparison,
     "tg.cmpeq": simplify_comparison,
+    "tg.max": simplify_maximum,
     "tg.where": simplify_where,
     "tg.cast": simplify_cast,
     "tg.load": simplify_load,

@@ -146,8 +146,8 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
     if (known := _of_condition(engine, op, difference)) is not None:
         return engine.widened(known, result)
     new = compare(difference, engine.min_max.__getitem__)
-    if not equality and any(_is_symbolic(atom) for atom in difference.terms):
-        new = _by_bounds(engine, left, right, new)
+    if not equality and (known := _by_bounds(engine, difference, left, right)) is not None:
+        new = known
     if isinstance(new, bool):
         return engine.splat(number_attribute(new != (op.name in _NEGATED), BOOL), result.type)
     written = engine.written_cost(op)
@@ -160,22 +160,32 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
     return engine.widened(engine.apply(op.name, sides[::-1] if swapped else sides), result)
 
 
+def simplify_maximum(engine: Engine, op: Operation) -> SSAValue | None:
+    """MAX of integers of which the bounds of RANGEs say which is greater."""
+    left, right = op.operands
+    if not dtype_of(left).is_integer or not is_even(op) or not engine.validity[op.results[0]]:
+        return None
+    difference = engine.exact_form(left) - engine.exact_form(right)
+    less = _by_bounds(engine, difference, left, right)
+    return None if less is None else engine.widened(right if less else left, op.results[0])
+
+
+def _by_bounds(engine: Engine, difference: Linear, left: SSAValue, right: SSAValue) -> bool | None:
+    """`left < right`, if the bounds of RANGEs decide it."""
+    if not any(_is_symbolic(atom) for atom in difference.terms):
+        return None
+    a, b = (exact_polynomial(side, engine.min_max) for side in (left, right))
+    if is_less(a, b, engine.min_max):
+        return True
+    return False if is_less(b, plus(a, {(): 1}), engine.min_max) else None
+
+
 def _is_symbolic(atom: SSAValue) -> bool:
     """Whether bounds that are not constant may say more of a value than its interval."""
     owner = atom.owner
     if isinstance(owner, RangeOp):
         return integer_of(owner.bound) is None
     return isinstance(owner, MulOp)
-
-
-def _by_bounds(
-    engine: Engine, left: SSAValue, right: SSAValue, otherwise: Comparison | bool
-) -> Comparison | bool:
-    """`left < right`, if the bounds of RANGEs decide it."""
-    a, b = (exact_polynomial(side, engine.min_max) for side in (left, right))
-    if is_less(a, b, engine.min_max):
-        return True
-    return False if is_less(b, plus(a, {(): 1}), engine.min_max) else otherwise
 
 
 def _of_condition(engine: Engine, op: Operation, difference: Linear) -> SSAValue | None:

@@ -6,8 +6,8 @@ Y > 0,
     (G X + S) idiv (G Y) = X idiv Y        (X D + S) idiv D = X + S idiv D
     (G X + S) mod  (G Y) = G (X mod Y) + S (X D + S) mod  D = S mod D
 
-and `X mod Y = X - Q Y` where X idiv Y is always Q. A divisor that is a sum is tried as one value
-first: what is a multiple of it was written as such.
+`X mod Y = X - Q Y` where X idiv Y is always Q, and Q is X idiv Y where 0 <= X - Q Y < Y. A divisor
+that is a sum is tried as one value first: what is a multiple of it was written as such.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.bounds import exact_polynomial, interval, is_less
 from tgdialect.ops import intervals
-from tgdialect.ops.properties import Atom, Polynomial, dtype_of, plus
+from tgdialect.ops.properties import Atom, Polynomial, dtype_of, negative, plus, times
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.linear import Linear
 
@@ -36,7 +36,12 @@ def divide_by_value(engine: Engine, op: Operation) -> SSAValue | None:
     for atoms in ((divisor,), ()):
         if result is None:
             division = _Division(engine, op, atoms)
-            result = division.of_less() or division.by_factor() or division.of_multiples()
+            result = (
+                division.of_less()
+                or division.by_factor()
+                or division.of_multiples()
+                or division.by_sum()
+            )
     return None if result is None else engine.widened(engine.emit(result, value), op.results[0])
 
 
@@ -101,6 +106,23 @@ class _Division:
         if self.op.name == "tg.mod":
             return remainder
         return self.wrapped(self.sum(quotient) + remainder)
+
+    def by_sum(self) -> Linear | None:
+        """Long division that leaves a remainder: `2 n i + j` is `(2 n - 1) i + (i + j)`."""
+        if len(self.divisor) < 2 or self.engine.min_max[self.op.operands[1]].lo <= 0:
+            return None
+        leading = max(self.divisor, key=len)
+        factor = _Factor(self.divisor[leading], Counter(leading))
+        quotient, _ = _divided(self.dividend, factor)
+        product = times(quotient, self.divisor)
+        if not quotient or product is None:
+            return None
+        rest = plus(self.dividend, negative(product))
+        min_max = self.engine.min_max
+        is_positive = interval(rest, min_max).lo >= 0
+        if not is_positive or not is_less(rest, self.divisor, min_max, self.atoms):
+            return None
+        return self.sum(quotient if self.op.name == "tg.idiv" else rest)
 
     def factors(self) -> Iterator[_Factor]:
         """What divides the divisor, and is positive; the greatest first."""
