@@ -20,10 +20,12 @@ MAX_ROUNDS = 4
 
 
 def exact_polynomial(
-    value: SSAValue, min_max: MinMax, atoms: Collection[SSAValue] = ()
+    value: SSAValue | int, min_max: MinMax, atoms: Collection[SSAValue] = ()
 ) -> Polynomial:
     """A value over the integers: as a polynomial, or as an atom if that might wrap."""
     found = polynomial(value, atoms)
+    if isinstance(value, int):
+        return found
     dtype = dtype_of(value)
     return found if interval(found, min_max).within(dtype.low, dtype.high) else {(value,): 1}
 

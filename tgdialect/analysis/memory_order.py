@@ -27,6 +27,7 @@ from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory, number, tensor
 from tgdialect.ops.source import ConstOp, ParamOp
+from tgdialect.ops.walk import computed, operands_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,23 +264,23 @@ class _Numbering:
         self._numbers: dict[object, int] = {}
 
     def __getitem__(self, root: SSAValue) -> int:
-        known, stack = self._known, [root]
-        while stack:
-            value = stack[-1]
-            owner = value.owner
-            if value in known:
-                stack.pop()
-            elif not isinstance(owner, Operation) or not owner.has_trait(Pure):
-                known[value] = self._number(value)
-            elif missing := [o for o in owner.operands if o not in known]:
-                stack.extend(missing)
-            elif isinstance(owner, AfterOp):
-                known[value] = known[owner.buffer]
-            else:
-                operands = tuple(known[o] for o in owner.operands)
-                properties = tuple(sorted(owner.properties.items()))
-                known[value] = self._number((owner.name, properties, operands, value.type))
-        return known[root]
+        return computed(
+            root, self._known, lambda v: operands_of(v) if _is_pure(v) else (), self._compute
+        )
+
+    def _compute(self, value: SSAValue) -> int:
+        owner = value.owner
+        if not isinstance(owner, Operation) or not _is_pure(value):
+            return self._number(value)
+        if isinstance(owner, AfterOp):
+            return self._known[owner.buffer]
+        numbers = tuple(self._known[o] for o in owner.operands)
+        properties = tuple(sorted(owner.properties.items()))
+        return self._number((owner.name, properties, numbers, value.type))
 
     def _number(self, key: object) -> int:
         return self._numbers.setdefault(key, len(self._numbers))
+
+
+def _is_pure(value: SSAValue) -> bool:
+    return isinstance(value.owner, Operation) and value.owner.has_trait(Pure)

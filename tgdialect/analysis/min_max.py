@@ -6,7 +6,7 @@ Intervals never exclude a value that the interpreter can produce.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType
@@ -16,6 +16,7 @@ from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.intervals import Interval, dtype_range
 from tgdialect.ops.properties import TABLE, Row, tensor
+from tgdialect.ops.walk import computed, operands_of
 
 _NOTHING = Interval(0, 0)
 """What stands for the interval of something that has no elements: `!tg.void`."""
@@ -33,29 +34,28 @@ class MinMax:
         self._known: dict[SSAValue, Interval] = dict(assumed)
 
     def __getitem__(self, value: SSAValue) -> Interval:
-        known = self._known
-        stack = [value]
-        while stack:
-            v = stack[-1]
-            if v in known:
-                stack.pop()
-                continue
-            owner = v.owner
-            if isinstance(owner, Block):
-                known[v] = _argument_range(v)
-            elif not isinstance(row := TABLE.get(owner.name), Row):
-                known[v] = _type_range(v)
-            elif missing := [o for o in owner.operands if o not in known]:
-                stack.extend(missing)
-                continue
-            else:
-                known[v] = row.min_max(owner, [known[o] for o in owner.operands])
-            stack.pop()
-        return known[value]
+        if (known := self._known.get(value)) is not None:
+            return known
+        return computed(value, self._known, _sources, self._compute)
+
+    def _compute(self, value: SSAValue) -> Interval:
+        owner = value.owner
+        if isinstance(owner, Block):
+            return _argument_range(value)
+        row = TABLE.get(owner.name)
+        if not isinstance(row, Row):
+            return _type_range(value)
+        return row.min_max(owner, [self._known[o] for o in owner.operands])
 
     def forget(self, value: SSAValue) -> None:
         """Drop a value's interval, because what it is computed from has changed."""
         self._known.pop(value, None)
+
+
+def _sources(value: SSAValue) -> Iterable[SSAValue]:
+    owner = value.owner
+    has_row = not isinstance(owner, Block) and isinstance(TABLE.get(owner.name), Row)
+    return operands_of(value) if has_row else ()
 
 
 def _type_range(value: SSAValue) -> Interval:

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.call import FunctionOp
 from tgdialect.ops.source import ConstOp, ParamOp
+from tgdialect.ops.walk import computed
 
 MATERIALISING = frozenset({"tg.contiguous", "tg.load", "tg.copy", "tg.reduce", "tg.call"})
 """Ops whose result is valid whatever their operands are: invalid cells become 0, or are skipped."""
@@ -25,19 +26,12 @@ class Validity:
 
     def __getitem__(self, value: SSAValue) -> bool:
         known = self._known
-        stack = [value]
-        while stack:
-            v = stack[-1]
-            if v in known:
-                stack.pop()
-                continue
-            sources = _sources(v)
-            if missing := [s for s in sources if s not in known]:
-                stack.extend(missing)
-                continue
-            known[v] = not _makes_invalid(v) and all(known[s] for s in sources)
-            stack.pop()
-        return known[value]
+        return computed(
+            value,
+            known,
+            _sources,
+            lambda v: not _makes_invalid(v) and all(known[s] for s in _sources(v)),
+        )
 
 
 def _sources(value: SSAValue) -> Sequence[SSAValue]:

@@ -27,6 +27,7 @@ from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, OptAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, TgOp, Value
 from tgdialect.ops.properties import dtype_of, integer, is_memory, known_index, tensor
 from tgdialect.ops.syntax import op_definition
+from tgdialect.ops.walk import computed, operands_of
 
 EDGE = AnyOf((VOID_EDGE, TENSOR))
 """Constraint: anything that can be waited for."""
@@ -76,20 +77,15 @@ def dependent_ranges(
 
     `known` has the answers of earlier calls on the same graph, and gets those of this one.
     """
-    open_ranges = {} if known is None else known
-    stack = [root]
-    while stack:
-        value = stack[-1]
+    open_ranges: dict[SSAValue, frozenset[RangeOp]] = {} if known is None else known
+
+    def compute(value: SSAValue) -> frozenset[RangeOp]:
         owner = value.owner
-        if value in open_ranges:
-            stack.pop()
-        elif isinstance(owner, Block):
-            open_ranges[value] = frozenset()
-        elif missing := [o for o in owner.operands if o not in open_ranges]:
-            stack.extend(missing)
-        else:
-            open_ranges[value] = ranges_after(owner, [open_ranges[o] for o in owner.operands])
-    return open_ranges[root]
+        if isinstance(owner, Block):
+            return frozenset()
+        return ranges_after(owner, [open_ranges[o] for o in owner.operands])
+
+    return computed(root, open_ranges, operands_of, compute)
 
 
 def ranges_after(op: Operation, sources: Sequence[frozenset[RangeOp]]) -> frozenset[RangeOp]:

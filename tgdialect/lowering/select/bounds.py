@@ -7,37 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
+from tgdialect.analysis.bounds import exact_polynomial, is_less
+from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.select.scalars import Index, Scalars
-from tgdialect.ops.dtypes import BOOL
-from tgdialect.ops.elementwise import (
-    AndOp,
-    CmpEqOp,
-    CmpGeOp,
-    CmpGtOp,
-    CmpLeOp,
-    CmpLtOp,
-    CmpNeOp,
-    MulOp,
-    NotOp,
-)
-from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import dtype_of, number, tensor
 
 Check = tuple[Index, Index]
 """An index, and the extent of the axis that it is an index of."""
-
-_LESS: dict[type[Operation], tuple[bool, bool]] = {
-    CmpLtOp: (False, False),
-    CmpGtOp: (True, False),
-    CmpGeOp: (False, True),
-    CmpLeOp: (True, True),
-}
-"""Comparisons as CMPLT: whether the operands are swapped, and whether the result is negated."""
 
 
 class Bounds:
@@ -68,10 +47,7 @@ class Bounds:
         return known
 
     def _unproven(self, index: Index, extent: Index, intervals: MinMax) -> Sequence[SSAValue]:
-        if isinstance(index, SSAValue):
-            if _is_range_to(index, extent):
-                return ()
-        elif isinstance(extent, int) and 0 <= index < extent:
+        if not isinstance(index, SSAValue) and isinstance(extent, int) and 0 <= index < extent:
             return ()
         of_index, of_extent = (
             Interval(i, i) if isinstance(i, int) else intervals[i] for i in (index, extent)
@@ -79,47 +55,25 @@ class Bounds:
         result: list[SSAValue] = []
         if of_index.lo < 0:
             result.append(self._scalars.compare("cmpge", index, 0))
-        if of_index.hi >= of_extent.lo:
+        if of_index.hi >= of_extent.lo and not _is_below(index, extent, intervals):
             result.append(self._scalars.compare("cmplt", index, extent))
         return result
 
 
-def _is_range_to(index: SSAValue, extent: Index) -> bool:
-    """Whether an index is a RANGE whose bound is the extent."""
-    owner = index.owner
-    return isinstance(owner, RangeOp) and owner.bound is extent
+def _is_below(index: Index, extent: Index, intervals: MinMax) -> bool:
+    """Whether an index is less than a dynamic extent because RANGEs are less than their bounds."""
+    return is_less(*(exact_polynomial(i, intervals) for i in (index, extent)), min_max=intervals)
 
 
 def implied_intervals(gate: SSAValue, intervals: MinMax) -> dict[SSAValue, Interval]:
     """What the integers that a gate compares must be for it to be true."""
     result: dict[SSAValue, Interval] = {}
-
-    def less(a: SSAValue, b: SSAValue, margin: int) -> None:
-        """a + margin <= b."""
+    for condition, holds in conjuncts([(gate, True)]):
+        if (known := order(condition, holds)) is None:
+            continue
+        a, b, margin = known
         x, y = (result.get(v) or intervals[v] for v in (a, b))
         if x.lo + margin <= y.hi:  # else the gate is never true, and anything holds
             result[a] = Interval(x.lo, min(x.hi, y.hi - margin))
             result[b] = Interval(max(y.lo, x.lo + margin), y.hi)
-
-    stack = [(gate, True)]
-    while stack:
-        value, holds = stack.pop()
-        match value.owner:
-            case AndOp() | MulOp() as op if holds and tensor(op.result).element_type == BOOL:
-                stack += [(operand, True) for operand in op.operands]
-            case NotOp() as op:
-                stack.append((op.source, not holds))
-            case CmpNeOp() | CmpEqOp() as op if tensor(op.lhs).element_type == BOOL:
-                differs = holds == isinstance(op, CmpNeOp)
-                if (constant := constant_attribute(op.rhs)) is not None:
-                    stack.append((op.lhs, differs != bool(number(constant))))
-            case CmpLtOp() | CmpGtOp() | CmpGeOp() | CmpLeOp() as op if dtype_of(op.lhs).is_integer:
-                swapped, negated = _LESS[type(op)]
-                a, b = (op.rhs, op.lhs) if swapped else (op.lhs, op.rhs)
-                if holds != negated:
-                    less(a, b, 1)
-                else:
-                    less(b, a, 0)
-            case _:
-                pass
     return result

@@ -8,12 +8,14 @@ wraps, and a polynomial identity holds modulo 2^64 as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, IntegerAttr
 from xdsl.ir import Block, SSAValue
+
+from tgdialect.ops.walk import computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +98,22 @@ def polynomial(dim: Dim, atoms: Collection[SSAValue] = ()) -> Polynomial:
     if not isinstance(dim, SSAValue):
         return _constant(dim) if isinstance(dim, int) else {(dim,): 1}
     known: dict[SSAValue, Polynomial] = {}
-    stack = [dim]
-    while stack:
-        value = stack[-1]
+
+    def sources(value: SSAValue) -> Iterable[SSAValue]:
         owner = value.owner
-        if value in known:
-            stack.pop()
-        elif isinstance(owner, Block) or value in atoms or owner.name not in _ARITHMETIC:
-            known[value] = _leaf(value)
-        elif missing := [o for o in owner.operands if o not in known]:
-            stack.extend(missing)
-        else:
-            result = _ARITHMETIC[owner.name](*(known[o] for o in owner.operands))
-            known[value] = result if result is not None and _is_small(result) else {(value,): 1}
-    return known[dim]
+        if isinstance(owner, Block) or value in atoms or owner.name not in _ARITHMETIC:
+            return ()
+        return owner.operands
+
+    def compute(value: SSAValue) -> Polynomial:
+        owner = value.owner
+        parts = [known[source] for source in sources(value)]
+        if isinstance(owner, Block) or not parts:
+            return _leaf(value)
+        result = _ARITHMETIC[owner.name](*parts)
+        return result if result is not None and _is_small(result) else {(value,): 1}
+
+    return computed(dim, known, sources, compute)
 
 
 def _is_small(a: Polynomial) -> bool:

@@ -23,6 +23,7 @@ from tgdialect.ops.properties.shape import ShapeRule
 from tgdialect.ops.properties.substitution import function_type
 from tgdialect.ops.properties.symbolic import Shape, UnknownDim
 from tgdialect.ops.properties.values import tensor, tensor_type
+from tgdialect.ops.walk import computed, operands_of
 
 TypeRule = Callable[[Operation], Attribute]
 
@@ -250,28 +251,27 @@ def shape_of(value: SSAValue) -> Shape:
     if is_tensor(type) and DYNAMIC_INDEX not in (static := type.get_shape()):
         return static
     known: dict[SSAValue, Shape] = {}
-    stack = [value]
-    while stack:
-        v = stack[-1]
-        if v in known:
-            stack.pop()
-            continue
-        owner = v.owner
-        if not is_tensor(v.type):
-            known[v] = ()
-        elif v.type.has_static_shape():
-            known[v] = v.type.get_shape()
-        elif isinstance(owner, Block):
-            known[v] = _argument_shape(v, owner)
-        elif not isinstance(row := TABLE.get(owner.name), Row):
-            known[v] = _unknown_shape(v)
-        elif missing := [o for o in owner.operands if o not in known]:
-            stack.extend(missing)
-            continue
-        else:
-            known[v] = row.shape(owner, [known[o] for o in owner.operands])
-        stack.pop()
-    return known[value]
+
+    def row_of(value: SSAValue) -> Row | None:
+        """The row that says how a shape that is not static is derived."""
+        owner = value.owner
+        is_static = not is_tensor(value.type) or value.type.has_static_shape()
+        row = None if is_static or isinstance(owner, Block) else TABLE.get(owner.name)
+        return row if isinstance(row, Row) else None
+
+    def compute(value: SSAValue) -> Shape:
+        owner = value.owner
+        if not is_tensor(value.type):
+            return ()
+        if value.type.has_static_shape():
+            return value.type.get_shape()
+        if isinstance(owner, Block):
+            return _argument_shape(value, owner)
+        if (row := row_of(value)) is None:
+            return _unknown_shape(value)
+        return row.shape(owner, [known[o] for o in owner.operands])
+
+    return computed(value, known, lambda v: operands_of(v) if row_of(v) else (), compute)
 
 
 def _unknown_shape(value: SSAValue) -> Shape:

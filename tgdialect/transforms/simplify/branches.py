@@ -12,26 +12,18 @@ and where `d >= 0`, that is where `-1 - d < 0`, likewise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
+from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.ops.elementwise import AndOp, ElementwiseOp, NotOp, OrOp, WhereOp
-from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.linear import Linear
 
 MAX_OPS = 8
 """How many ops of a branch are looked at."""
-
-_COMPARISONS: Mapping[str, tuple[int, int, bool]] = {
-    "tg.cmplt": (0, 1, True),
-    "tg.cmpgt": (1, 0, True),
-    "tg.cmpge": (0, 1, False),
-    "tg.cmple": (1, 0, False),
-}
-"""Which operand is less than which, and whether the result says so or denies it."""
 
 
 def simplify_where(engine: Engine, op: Operation) -> SSAValue | None:
@@ -93,19 +85,10 @@ class _Known:
     def learn(self, condition: SSAValue, is_true: bool) -> None:
         """Take a condition for true, or for false."""
         self.conditions[condition] = is_true
-        op = condition.owner
-        match op:
-            case NotOp():
-                self.learn(op.source, not is_true)
-            case AndOp() | OrOp() if isinstance(op, AndOp) == is_true:
-                self.learn(op.lhs, is_true)
-                self.learn(op.rhs, is_true)
-            case _:
-                for difference, says_so in self.comparison(condition):
-                    if says_so == is_true:
-                        self.negative.append(difference)
-                    else:
-                        self.negative.append(Linear(constant=-1) - difference)
+        for part, holds in conjuncts([(condition, is_true)]):
+            self.conditions[part] = holds
+            if (difference := self.difference(part, holds)) is not None:
+                self.negative.append(difference)
 
     def outcome(self, condition: SSAValue) -> bool | None:
         """What a condition is, if that is known."""
@@ -123,21 +106,19 @@ class _Known:
                     return decisive
                 return None if None in outcomes else not decisive
             case _:
-                for difference, says_so in self.comparison(condition):
+                if (difference := self.difference(condition, True)) is not None:
                     for negative in self.negative:
                         less, more = difference - negative, difference + negative
                         if not less.terms and less.constant <= 0:
-                            return says_so
+                            return True
                         if not more.terms and more.constant >= -1:
-                            return not says_so
+                            return False
                 return None
 
-    def comparison(self, condition: SSAValue) -> Iterator[tuple[Linear, bool]]:
-        """A sum, and whether the condition says that it is less than 0 or denies it; if it does."""
-        op = condition.owner
-        if not isinstance(op, Operation) or op.name not in _COMPARISONS:
-            return
-        left, right, says_so = _COMPARISONS[op.name]
-        if dtype_of(op.operands[0]).is_integer and is_even(op):
-            left, right = (self.engine.exact_form(op.operands[i]) for i in (left, right))
-            yield left - right, says_so
+    def difference(self, condition: SSAValue, holds: bool) -> Linear | None:
+        """A sum that is less than 0 just if a comparison comes out like that."""
+        known = order(condition, holds)
+        if known is None or not is_even(cast(Operation, condition.owner)):
+            return None
+        low, high = (self.engine.exact_form(side) for side in (known.low, known.high))
+        return low - high + Linear(constant=known.margin - 1)

@@ -13,26 +13,20 @@ Both hold over the integers: sides that may wrap, or casts that may lose bits, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
+from tgdialect.analysis.conditions import Condition, conjuncts, order
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import BOOL, DTYPES, F32, INDEX, number_attribute
 from tgdialect.ops.elementwise import (
-    AndOp,
     CastOp,
     CmpEqOp,
-    CmpGeOp,
-    CmpGtOp,
-    CmpLeOp,
-    CmpLtOp,
     CmpNeOp,
-    CompareOp,
     ElementwiseOp,
     MulOp,
-    NotOp,
     WhereOp,
 )
 from tgdialect.ops.memory import LoadOp
@@ -48,9 +42,6 @@ _MARGIN = 2**62
 """How far beyond 64 bits a sum may be, for what it wraps to to be out of range of every loop."""
 _MAX_BODY = 256
 """The most operations that are made again for the one iteration that counts."""
-
-Condition = tuple[SSAValue, bool]
-"""A bool, and what it has to be."""
 
 
 @dataclass
@@ -104,7 +95,7 @@ def split_alternative(engine: Engine, op: ReduceOp) -> SSAValue | None:
     value, other = (choice.lhs, choice.rhs) if holds else (choice.rhs, choice.lhs)
     if constant_of(other) in (None, constant_of(neutral)) or constant_of(value) is not None:
         return None
-    conditions = list(_conjuncts([(choice.condition, holds)]))
+    conditions = list(conjuncts([(choice.condition, holds)]))
     bounds = bounds_of(engine, conditions, axis, Bounds([], [], [], []))
     if bounds.unknown or (bounds.equal and engine.min_max[axis.bound].lo < 2):
         return None
@@ -159,7 +150,7 @@ def masked(engine: Engine, op: ReduceOp) -> Masked:
                     conditions.append((value, True))
                     value = engine.constant(number_attribute(1, BOOL))
                 break
-    return Masked(value, list(_conjuncts(conditions)))
+    return Masked(value, list(conjuncts(conditions)))
 
 
 def _is(value: SSAValue, number_: float) -> bool:
@@ -173,34 +164,7 @@ def _cast_bool(value: SSAValue) -> SSAValue | None:
     return owner.source if isinstance(owner, CastOp) and dtype_of(owner.source).is_bool else None
 
 
-def _conjuncts(conditions: Sequence[Condition]) -> Iterator[Condition]:
-    stack = list(reversed(conditions))
-    while stack:
-        value, holds = stack.pop()
-        match value.owner:
-            case AndOp() | MulOp() as op if holds:
-                stack += [(op.rhs, True), (op.lhs, True)]
-            case NotOp() as op:
-                stack.append((op.source, not holds))
-            case CmpNeOp() | CmpEqOp() as op if dtype_of(op.lhs).is_bool:
-                if (constant := constant_of(op.rhs)) is None:
-                    yield value, holds
-                else:
-                    same = isinstance(op, CmpEqOp) == holds
-                    stack.append((op.lhs, same == bool(number(constant))))
-            case _:
-                yield value, holds
-
-
 # -- conditions on a range -----------------------------------------------------------------------
-
-_ORDERS: dict[type[Operation], tuple[bool, bool]] = {
-    CmpLtOp: (False, False),
-    CmpGtOp: (True, False),
-    CmpGeOp: (False, True),
-    CmpLeOp: (True, True),
-}
-"""Comparisons as CMPLT: whether the operands are swapped, and whether the result is negated."""
 
 
 def bounds_of(
@@ -219,28 +183,35 @@ def _add_bound(
     engine: Engine, bounds: Bounds, axis: RangeOp, condition: SSAValue, holds: bool
 ) -> bool:
     """Note a comparison of sums in which the range occurs once. Whether it is one."""
-    op = condition.owner
-    if not isinstance(op, CompareOp) or not dtype_of(op.lhs).is_integer:
-        return False
-    difference = _integers(engine, op.lhs) - _integers(engine, op.rhs)
+    difference, is_equality = _difference(engine, condition, holds)
     factor = difference.terms.get(axis.result, 0)
     rest = difference - linear({axis.result: factor})
     if not factor or any(axis in engine.loops.open(atom) for atom in rest.terms):
         return False
-    if isinstance(op, CmpEqOp | CmpNeOp):
-        if isinstance(op, CmpEqOp) == holds:
+    if is_equality is not None:
+        if is_equality:
             bounds.equal.append((condition, factor, rest))
-        return isinstance(op, CmpEqOp) == holds
-    swapped, negated = _ORDERS[type(op)]
-    if swapped:
-        factor, rest = -factor, rest * -1
-    if negated == holds:  # not (a r + b < 0) is -a r - b - 1 < 0
-        factor, rest = -factor, rest * -1 - Linear(constant=1)
+        return is_equality
     if factor == 1:
-        bounds.highs.append(rest * -1)
+        bounds.highs.append(rest * -1 + Linear(constant=1))
     elif factor == -1:
-        bounds.lows.append(rest + Linear(constant=1))
+        bounds.lows.append(rest)
     return abs(factor) == 1
+
+
+def _difference(engine: Engine, condition: SSAValue, holds: bool) -> tuple[Linear, bool | None]:
+    """What is at most 0 as a condition says, or is 0 (True), or is not 0 (False); 0 if it says
+    nothing of the kind."""
+    op = condition.owner
+    match op:
+        case CmpEqOp() | CmpNeOp() if dtype_of(op.lhs).is_integer:
+            difference = _integers(engine, op.lhs) - _integers(engine, op.rhs)
+            return difference, isinstance(op, CmpEqOp) == holds
+        case _:
+            if (known := order(condition, holds)) is None:
+                return Linear(), None
+            low, high = (_integers(engine, side) for side in (known.low, known.high))
+            return low - high + Linear(constant=known.margin), None
 
 
 def _integers(engine: Engine, value: SSAValue) -> Linear:

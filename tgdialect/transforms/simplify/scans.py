@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
+from tgdialect.analysis.conditions import Condition
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
 from tgdialect.ops.dtypes import DTYPES, F32, number_attribute
@@ -30,7 +31,6 @@ from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.linear import Linear, linear
 from tgdialect.transforms.simplify.masks import (
     Bounds,
-    Condition,
     Masked,
     bounds_of,
     computed_at,

@@ -1,0 +1,79 @@
+"""Conditions taken apart: what else holds where a bool does, or does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.elementwise import (
+    AndOp,
+    CmpEqOp,
+    CmpGeOp,
+    CmpGtOp,
+    CmpLeOp,
+    CmpLtOp,
+    CmpNeOp,
+    CompareOp,
+    MulOp,
+    NotOp,
+    OrOp,
+)
+from tgdialect.ops.folding import constant_attribute
+from tgdialect.ops.properties import dtype_of, number
+
+Condition = tuple[SSAValue, bool]
+"""A bool, and what it is."""
+
+_AS_LESS: Mapping[type[Operation], tuple[bool, bool]] = {
+    CmpLtOp: (False, False),
+    CmpGtOp: (True, False),
+    CmpGeOp: (False, True),
+    CmpLeOp: (True, True),
+}
+"""Comparisons as CMPLT: whether the operands are swapped, and whether the result is negated."""
+
+
+class Order(NamedTuple):
+    """`low + margin <= high`, over the integers."""
+
+    low: SSAValue
+    high: SSAValue
+    margin: int
+
+
+def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
+    """What holds if all of these do, in the smallest parts, in order."""
+    stack = list(conditions)[::-1]
+    while stack:
+        value, holds = stack.pop()
+        match value.owner:
+            case AndOp() | MulOp() as op if holds:
+                stack += [(op.rhs, True), (op.lhs, True)]
+            case OrOp() as op if not holds:
+                stack += [(op.rhs, False), (op.lhs, False)]
+            case NotOp() as op:
+                stack.append((op.source, not holds))
+            case CmpNeOp() | CmpEqOp() as op if dtype_of(op.lhs).is_bool:
+                constant = constant_attribute(op.rhs)
+                if constant is None or isinstance(constant, InvalidAttr):
+                    yield value, holds
+                else:
+                    same = isinstance(op, CmpEqOp) == holds
+                    stack.append((op.lhs, same == bool(number(constant))))
+            case _:
+                yield value, holds
+
+
+def order(condition: SSAValue, holds: bool) -> Order | None:
+    """What the outcome of a comparison of integers says; None of anything else."""
+    op = condition.owner
+    if not isinstance(op, CompareOp) or type(op) not in _AS_LESS:
+        return None
+    if not dtype_of(op.lhs).is_integer:
+        return None
+    swapped, negated = _AS_LESS[type(op)]
+    a, b = (op.rhs, op.lhs) if swapped else (op.lhs, op.rhs)
+    return Order(a, b, 1) if holds != negated else Order(b, a, 0)
