@@ -13,10 +13,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import locate
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import Dim, UnknownDim, polynomial
 
@@ -140,9 +141,11 @@ class Positions:
         if isinstance(dim, int):
             return Position((), dim)
         if isinstance(dim, UnknownDim):
-            raise PassFailedException(
-                "a dynamic dimension of unknown origin: name its index argument with tg.dims"
-            )
+            message = "a dynamic dimension of unknown origin: name its index argument with tg.dims"
+            owner = dim.value.owner
+            op = owner.parent_op() if isinstance(owner, Block) else owner
+            assert op is not None
+            raise locate(PassFailedException(message), op)
         result = ZERO
         for monomial, factor in polynomial(dim).items():
             term = Position((), factor)

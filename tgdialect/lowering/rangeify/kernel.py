@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.indexing import moved
 from tgdialect.analysis.positions import Index
+from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.cells import (
     RULES,
     Cell,
@@ -129,7 +130,8 @@ class KernelBuilder(Emitter):
         for kind, rule in RULES:
             if isinstance(op, kind):
                 return rule(self, op, index)
-        raise PassFailedException(f"{op.name} does not belong in a function on memory")
+        message = f"{op.name} does not belong in a function on memory"
+        raise locate(PassFailedException(message), op)
 
     # -- staged values
 
@@ -208,7 +210,7 @@ class KernelBuilder(Emitter):
                     target, (index, exists) = op.operands[0], inner
                     valid = self.both(valid, exists)
                 case _:
-                    raise PassFailedException(f"a STORE cannot go through {op.name}")
+                    raise locate(PassFailedException(f"a STORE cannot go through {op.name}"), op)
         return Location(target, index, valid)
 
     def _drive(

@@ -156,7 +156,8 @@ class _Rangeifier:
             gate = builder.both(gated.value, gated.valid)
         if builder.loads.get(leaf, set()) - {where.position}:
             if copied:
-                raise PassFailedException("where a STORE writes depends on what it overwrites")
+                message = "where a STORE writes depends on what it overwrites"
+                raise locate(PassFailedException(message), op)
             return self.store_through_copy(op)
         effect = builder.store(where, cell, gate)
         return self.call(builder, builder.finish(self.next_name(), [effect], ranges), [leaf])

@@ -53,16 +53,16 @@ class Bounds:
             Interval(i, i) if isinstance(i, int) else intervals[i] for i in (index, extent)
         )
         result: list[SSAValue] = []
-        if of_index.lo < 0:
+        if of_index.lo < 0 and not _is_less(-1, index, intervals):
             result.append(self._scalars.compare("cmpge", index, 0))
-        if of_index.hi >= of_extent.lo and not _is_below(index, extent, intervals):
+        if of_index.hi >= of_extent.lo and not _is_less(index, extent, intervals):
             result.append(self._scalars.compare("cmplt", index, extent))
         return result
 
 
-def _is_below(index: Index, extent: Index, intervals: MinMax) -> bool:
-    """Whether an index is less than a dynamic extent because RANGEs are less than their bounds."""
-    return is_less(*(exact_polynomial(i, intervals) for i in (index, extent)), min_max=intervals)
+def _is_less(a: Index, b: Index, intervals: MinMax) -> bool:
+    """Whether a is less than b because RANGEs are less than their bounds."""
+    return is_less(*(exact_polynomial(i, intervals) for i in (a, b)), min_max=intervals)
 
 
 def implied_intervals(gate: SSAValue, intervals: MinMax) -> dict[SSAValue, Interval]:
