@@ -8,15 +8,11 @@ devices is views: a device tuple is one memory here.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
@@ -24,10 +20,8 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
-    SymbolRefAttr,
     TensorType,
     UnitAttr,
-    i1,
     i64,
 )
 from xdsl.dialects.func import CallOp as FuncCallOp
@@ -37,9 +31,9 @@ from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.structure import structure
-from tgdialect.analysis.validity import Validity
+from tgdialect.analysis.demand import is_storage
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.outlining import Outliner
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
 from tgdialect.ops.base import TgOp
@@ -55,11 +49,6 @@ from tgdialect.ops.source import BufferOp, ParamOp
 
 ArgumentAttributes = dict[str, Attribute]
 
-OUTLINE = "tg.outline"
-"""The attribute of a FUNCTION that says whether it is called or substituted."""
-OUTLINED_OPS = 48
-"""From so many ops on, FUNCTIONs that are the same are called."""
-
 
 @dataclass
 class _Callifier:
@@ -67,7 +56,7 @@ class _Callifier:
 
     function: FuncOp
     device: str
-    outliner: _Outliner
+    outliner: Outliner
     block: Block = field(default_factory=Block)
     arguments: list[ArgumentAttributes] = field(default_factory=list[ArgumentAttributes])
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -203,31 +192,28 @@ class _Callifier:
     def outline(self, op: FunctionOp) -> None:
         """CALL the function that a FUNCTION has become, with memory for its results."""
         unique = list(dict.fromkeys(op.arguments))
-        callee = self.outliner.function(op, [unique.index(a) for a in op.arguments])
+        slots = [unique.index(argument) for argument in op.arguments]
+        callee = self.outliner.function(op, slots, self.function.sym_name.data, self.callified)
         arguments = [self.as_memory(self.values[a]) for a in unique]
         buffers = [
             self.new_buffer(tensor(argument), op)
             for argument in callee.args
             if "tg.output" in argument_attributes(argument)
         ]
-        call = CallOp.create(
-            operands=[*arguments, *(buffer.result for buffer in buffers)],
-            properties={"callee": SymbolRefAttr(callee.sym_name.data)},
-            result_types=[VOID],
-        )
+        call = CallOp(callee.sym_name.data, [*arguments, *(b.result for b in buffers)], VOID)
         call.location = op.location
         self.block.add_op(call)
-        versions = [AfterOp(buffer, [call.results[0]]) for buffer in buffers]
+        versions = [AfterOp(buffer, [call.result]) for buffer in buffers]
         self.block.add_ops(versions)
         self.tuples[op.result] = values = [version.result for version in versions]
         self.results.update(zip(values, buffers, strict=True))
 
+    def callified(self, function: FuncOp) -> FuncOp:
+        return _Callifier(function, self.device, self.outliner).run()
+
     def as_memory(self, value: SSAValue) -> SSAValue:
         """An argument of a call: a buffer in any version as it is, what else there is in one."""
-        leaf = value
-        while isinstance(leaf.owner, AfterOp):
-            leaf = leaf.owner.buffer
-        if is_memory(value) and isinstance(leaf.owner, Block | BufferOp):
+        if is_storage(value):
             return value
         buffer = self.new_buffer(self.memory_type(value), value.owner)
         store = StoreOp(buffer, value)
@@ -352,82 +338,6 @@ class _Callifier:
         self.block.add_op(SinkOp(roots))
 
 
-@dataclass
-class _Outliner:
-    """Which FUNCTIONs of a module are called instead of substituted, and what is called.
-
-    `{tg.outline}` or `{tg.outline = true}` on a FUNCTION asks for it, `{tg.outline = false}` asks
-    for substitution. By itself a FUNCTION is outlined if it has many ops and there is another one
-    that is the same: then they share kernels, and their stages run once. What may be invalid
-    cannot be passed through memory, where it would be 0, and kernels cannot make what an index
-    scalar is: with these a FUNCTION is substituted.
-    """
-
-    module: ModuleOp
-    device: str
-    functions: dict[Hashable, FuncOp] = field(default_factory=dict[Hashable, FuncOp])
-    validity: Validity = field(default_factory=Validity)
-
-    @cached_property
-    def counts(self) -> Counter[Hashable]:
-        """How often there is each FUNCTION of the module that is large."""
-        return Counter(
-            structure(op.body.block)
-            for op in self.module.walk()
-            if isinstance(op, FunctionOp) and len(op.body.block.ops) >= OUTLINED_OPS
-        )
-
-    def is_outlined(self, op: FunctionOp) -> bool:
-        block, asked = op.body.block, op.attributes.get(OUTLINE)
-        match asked:
-            case None:
-                is_asked = len(block.ops) >= OUTLINED_OPS and self.counts[structure(block)] > 1
-            case UnitAttr():
-                is_asked = True
-            case IntegerAttr(type=type) if type == i1:
-                is_asked = asked.value.data != 0
-            case _:
-                raise locate(PassFailedException(f"{OUTLINE} is true or false, not {asked}"), op)
-        if not is_asked:
-            return False
-        if any(argument.type == tensor_type(INDEX) for argument in op.arguments):
-            return False
-        passed = (*op.arguments, *cast(TupleOp, block.last_op).values)
-        is_static = all(DYNAMIC_INDEX not in tensor(v).get_shape() for v in passed)
-        return is_static and all(self.validity[value] for value in passed)
-
-    def function(self, op: FunctionOp, slots: Sequence[int]) -> FuncOp:
-        """The function for a FUNCTION; `slots` says which argument each PARAM is."""
-        key = structure(op.body.block), tuple(slots)
-        if key not in self.functions:
-            region = op.body.clone()
-            body = region.block
-            params = [p for p in body.ops if isinstance(p, ParamOp)]
-            types = {slots[p.slot.data]: p.result.type for p in params}
-            for slot in sorted(types):
-                body.insert_arg(types[slot], slot)
-            for param in params:
-                param.result.replace_all_uses_with(body.args[slots[param.slot.data]])
-                param.detach()
-            last = body.last_op
-            assert isinstance(last, TupleOp)
-            last.detach()
-            body.add_op(ReturnOp(*last.values))
-            type = FunctionType.from_lists(body.arg_types, [v.type for v in last.values])
-            name = f"{_enclosing_function(op)}_function_{len(self.functions)}"
-            function = FuncOp(name, type, region, StringAttr("private"))
-            function.location = op.location
-            self.functions[key] = _Callifier(function, self.device, self).run()
-        return self.functions[key]
-
-
-def _enclosing_function(op: Operation) -> str:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, FuncOp):
-        parent = parent.parent_op()
-    return "main" if parent is None else parent.sym_name.data
-
-
 @dataclass(frozen=True)
 class CallifyPass(ModulePass):
     """Turn each function on tensors into one stateless function on memory."""
@@ -440,7 +350,7 @@ class CallifyPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]
-        outliner = _Outliner(op, self.device)
+        outliner = Outliner(op)
         converted = [_Callifier(f, self.device, outliner).run() for f in functions]
         for old, new in zip(functions, converted, strict=True):
             if old.sym_visibility != StringAttr("private"):

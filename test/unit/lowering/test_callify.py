@@ -10,7 +10,8 @@ from stages import context, parse
 from xdsl.dialects.func import FuncOp
 
 from tgdialect.interpreter import run
-from tgdialect.lowering.callify import OUTLINED_OPS, CallifyPass
+from tgdialect.lowering.callify import CallifyPass
+from tgdialect.lowering.outlining import OUTLINED_OPS
 
 TYPE = "tensor<4xf64>"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -220,12 +220,7 @@ class _Rangeifier:
         )
         effects: list[SSAValue] = []
         for inner in callee.body.block.ops:
-            if isinstance(inner, BufferOp):
-                buffer = BufferOp(self.buffers, tensor(inner.result))
-                self.buffers += 1
-                self.host.append(buffer)
-                values[inner.result] = buffer.result
-            elif isinstance(inner, CallOp):
+            if isinstance(inner, CallOp):
                 written = [values[memory_leaf(a)] for a in written_arguments(inner)]
                 leaves = [values[memory_leaf(a)] for a in inner.arguments]
                 versions = [self.version(a, a in written) if is_memory(a) else a for a in leaves]
@@ -234,6 +229,12 @@ class _Rangeifier:
                 self.host.append(call)
                 self.note(call.result, [a for a in leaves if is_memory(a)], written)
                 effects.append(call.result)
+            elif isinstance(inner, TgOp) and not isinstance(inner, AfterOp | GroupOp | SinkOp):
+                new = inner.clone(values)  # A BUFFER, or index arithmetic for its extents.
+                if isinstance(new, BufferOp):
+                    new.properties["slot"] = IntAttr(self.buffers)
+                    self.buffers += 1
+                self.host.append(new)
         self.host.append(group := GroupOp(effects))
         return group.result
 
