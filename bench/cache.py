@@ -2,10 +2,10 @@
 
     python bench/cache.py [file.mlir ...]
 
-Each file is compiled without a cache and then from a cache, in turns. Two measures: in a process
-that has compiled before, and as the first call of `tg.compile` in a new process, which imports
-what it needs (the compiler, or LLVM only). Prints medians, and cold over warm: the higher the
-better.
+Each file is compiled without a cache and then from a cache, in turns. Three measures: as the first
+call of `tg.compile` in a new process, which imports what it needs (the compiler, or next to
+nothing); as the first call in a process that has imported everything; and in a process that has
+compiled before. Prints medians, and cold over warm: the higher the better.
 """
 
 import os
@@ -20,6 +20,9 @@ ROUNDS = 5
 SCRIPT = """
 import sys, time
 import numpy, tgdialect as tg
+if sys.argv[2] == "imported":
+    import tgdialect.runtime.build
+    tg.compile
 def seconds(text):
     start = time.perf_counter()
     tg.compile(text)
@@ -27,31 +30,34 @@ def seconds(text):
 text = open(sys.argv[1]).read()
 print(seconds(text), min(seconds(text) for _ in range(3)))
 """
+MEASURES = ("first, with imports", "first, imported", "later")
 
 
-def seconds(path: Path, cache: str) -> tuple[float, float]:
-    """The time of the first `compile` of a process, and the best of some later ones."""
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(path)],
-        env=os.environ | {"TG_CACHE_DIR": cache},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    first, later = run.stdout.split()
-    return float(first), float(later)
+def seconds(path: Path, cache: str) -> tuple[float, float, float]:
+    """One time for each of the measures."""
+    times: dict[str, list[float]] = {}
+    for start in ("new", "imported"):
+        run = subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(path), start],
+            env=os.environ | {"TG_CACHE_DIR": cache},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        times[start] = [float(word) for word in run.stdout.split()]
+    return times["new"][0], *times["imported"]
 
 
 def main() -> None:
     paths = [Path(p) for p in sys.argv[1:]] or EXAMPLES
-    print(f"{'':<20}{'first in a process':^30}{'later':^30}")
-    print(f"{'program':<20}" + f"{'cold':>10}{'warm':>10}{'ratio':>10}" * 2)
+    print(" " * 20 + "".join(f"{measure:^30}" for measure in MEASURES))
+    print(f"{'program':<20}" + f"{'cold':>10}{'warm':>10}{'ratio':>10}" * len(MEASURES))
     with tempfile.TemporaryDirectory() as folder:
         for path in paths:
             seconds(path, folder)
             pairs = [(seconds(path, ""), seconds(path, folder)) for _ in range(ROUNDS)]
             line = f"{path.stem:<20}"
-            for kind in range(2):
+            for kind in range(len(MEASURES)):
                 cold = statistics.median(c[kind] for c, _ in pairs)
                 warm = statistics.median(w[kind] for _, w in pairs)
                 line += f"{cold * 1e3:>8.1f}ms{warm * 1e3:>8.2f}ms{cold / warm:>9.1f}x"

@@ -14,6 +14,8 @@ from typing import Self
 import llvmlite.binding as llvm
 from xdsl.utils.exceptions import LLVMTranslationException
 
+from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONVERSIONS
+
 _VECTOR_BITS = (("avx512f", 512), ("avx", 256), ("sse", 128), ("neon", 128))
 """The widest vector register that a feature brings, widest first."""
 
@@ -76,7 +78,8 @@ class CpuTarget:
         return next((bits for feature, bits in _VECTOR_BITS if self.has(feature)), 0)
 
     def object_code(self, ir: str, *, code_model: str = "small", opt: int = 2) -> bytes:
-        """Position-independent object code of a module of LLVM IR.
+        """Position-independent object code of a module of LLVM IR, which needs of other libraries
+        no more than those of C.
 
         Args:
             ir: the module as text; its triple and data layout are replaced by the target's.
@@ -85,7 +88,13 @@ class CpuTarget:
 
         Raises LLVMTranslationException, with LLVM's message, for a module that LLVM rejects.
         """
-        module, machine = self._compiled(ir, code_model, opt)
+        code = self._object_code(ir, code_model, opt)
+        if any(name.encode() in code for name in HALF_CONVERSION_NAMES):
+            code = self._object_code(ir, code_model, opt, HALF_CONVERSIONS)
+        return code
+
+    def _object_code(self, ir: str, code_model: str, opt: int, library: str = "") -> bytes:
+        module, machine = self._compiled(ir, code_model, opt, library)
         try:
             return machine.emit_object(module)
         except RuntimeError as error:
@@ -104,10 +113,11 @@ class CpuTarget:
         return str(self._compiled(ir, "small", 2)[0])
 
     def _compiled(
-        self, ir: str, code_model: str, opt: int
+        self, ir: str, code_model: str, opt: int, library: str = ""
     ) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
         _initialize(all_targets=self.triple != llvm.get_process_triple())
         module = self._verified(ir)
+        linked = [llvm.parse_assembly(library)] if library else []
         # Passes and code generation change a machine's state: one machine per module.
         try:
             machine = llvm.Target.from_triple(self.triple).create_target_machine(
@@ -115,8 +125,11 @@ class CpuTarget:
             )
         except RuntimeError as error:
             raise LLVMTranslationException(f"LLVM has no target '{self.triple}'") from error
-        module.triple = machine.triple
-        module.data_layout = str(machine.target_data)
+        for part in (module, *linked):
+            part.triple = machine.triple
+            part.data_layout = str(machine.target_data)
+        for part in linked:
+            module.link_in(part)
         options = llvm.create_pipeline_tuning_options(speed_level=1)
         builder = llvm.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)

@@ -18,11 +18,9 @@ import warnings
 from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from threading import get_ident
-
-import llvmlite
-import xdsl
 
 _MAGIC = b"tgdialect cache 1\n"
 _HEADER = len(_MAGIC) + sha256().digest_size
@@ -142,8 +140,10 @@ def cache_key(*parts: str) -> str:
 def _compiler_version() -> str:
     """Changes when any file of this package does, or a package that it compiles with."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    # A version takes long to ask for; installing another one replaces these files.
-    installed = [os.stat(p) for p in (xdsl.__file__, llvmlite.__file__)]
+    # A version takes long to ask for, and a package to import; installing another one replaces
+    # this file.
+    specs = [find_spec(name) for name in ("xdsl", "llvmlite")]
+    installed = [os.stat(spec.origin) for spec in specs if spec and spec.origin]
     files = sorted(_source_files(package))
     return repr(([(s.st_size, s.st_mtime_ns) for s in installed], files))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.backends.host import host_cpu
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import Array, Program
@@ -59,9 +59,9 @@ def compile(
     if target == "interpreter":
         return _interpreted(load_module(source), entry, allow_custom)
     name, text = _name_and_text(source)
-    how = entry, opt, allow_custom, CpuTarget.host()
+    how = entry, opt, allow_custom
     cache = object_cache()
-    key = "" if cache is None else cache_key(text, *map(repr, how))
+    key = "" if cache is None else cache_key(text, host_cpu(), *map(repr, how))
     data = None if cache is None else cache.get(key)
     if data is not None:
         program = Program.from_bytes(data)
@@ -73,13 +73,13 @@ def compile(
     return Executable(program, lambda: _build(_parse(name, text), how))
 
 
-def _build(module: ModuleOp, how: tuple[str, str, bool, CpuTarget]) -> Build:
+def _build(module: ModuleOp, how: tuple[str, str, bool]) -> Build:
     from tgdialect.runtime.build import Build
 
     return Build(module, *how)
 
 
-def _compiled(module: ModuleOp, how: tuple[str, str, bool, CpuTarget]) -> Program:
+def _compiled(module: ModuleOp, how: tuple[str, str, bool]) -> Program:
     from xdsl.utils.exceptions import DiagnosticException
 
     from tgdialect.diagnostics import CompilationError, diagnose

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from tgdialect.runtime.jit import load
+from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import POOL, address
 from tgdialect.runtime.program import Array, Parameter, Program
 

@@ -17,7 +17,7 @@ from tgdialect.backends.asm import AsmTarget
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.llvm_dialect import LLVM_WITH_GAPS
-from tgdialect.runtime.jit import load
+from tgdialect.runtime.loader import load
 
 X86 = "x86_64-unknown-linux-gnu"
 SKYLAKE = CpuTarget(X86, "skylake-avx512", "+fma,+avx,+avx2,+avx512f")

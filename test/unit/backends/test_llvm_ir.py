@@ -37,7 +37,7 @@ from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import LlvmIrTarget, llvm_ir
 from tgdialect.backends.llvm_ir.constants import attribute_text, float_text
 from tgdialect.llvm_dialect import LLVM_WITH_GAPS
-from tgdialect.runtime.jit import load
+from tgdialect.runtime.loader import load
 
 OPS = Path(__file__).parents[2] / "filecheck/backends/llvm_ir/ops.mlir"
 

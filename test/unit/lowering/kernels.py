@@ -15,7 +15,7 @@ from tgdialect.lowering.linearize import LinearizePass
 from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.select import SelectPass
 from tgdialect.registry import make_context
-from tgdialect.runtime.jit import load
+from tgdialect.runtime.loader import load
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -2,7 +2,7 @@
 
 LLVM calls the functions of these names (they are compiler-rt's and libgcc's) where the target
 has no instruction: f64 to f16 on any x86, f32 to bf16 without AVX512-BF16, f16 without F16C. A
-process that was not built with a recent libgcc lacks them, so the JIT brings its own.
+process that was not built with a recent libgcc lacks them, so code that calls them brings them.
 
 All round to nearest even and keep NaNs. From f64, the value goes through f32 rounded *to odd*,
 which makes the second rounding exact (Boldo & Melquiond, "Emulation of FMA and correctly
@@ -28,7 +28,7 @@ define internal float @round_to_odd(double %x) {
   ret float %result
 }
 
-define bfloat @__truncsfbf2(float %x) {
+define weak bfloat @__truncsfbf2(float %x) {
   %bits = bitcast float %x to i32
   %kept = lshr i32 %bits, 16
   %last = and i32 %kept, 1
@@ -43,13 +43,13 @@ define bfloat @__truncsfbf2(float %x) {
   ret bfloat %result
 }
 
-define bfloat @__truncdfbf2(double %x) {
+define weak bfloat @__truncdfbf2(double %x) {
   %odd = call float @round_to_odd(double %x)
   %result = call bfloat @__truncsfbf2(float %odd)
   ret bfloat %result
 }
 
-define half @__truncsfhf2(float %x) {
+define weak half @__truncsfhf2(float %x) {
   %bits = bitcast float %x to i32
   %high = lshr i32 %bits, 16
   %sign = and i32 %high, 32768
@@ -79,13 +79,13 @@ define half @__truncsfhf2(float %x) {
   ret half %result
 }
 
-define half @__truncdfhf2(double %x) {
+define weak half @__truncdfhf2(double %x) {
   %odd = call float @round_to_odd(double %x)
   %result = call half @__truncsfhf2(float %odd)
   ret half %result
 }
 
-define float @__extendhfsf2(half %x) {
+define weak float @__extendhfsf2(half %x) {
   %narrow = bitcast half %x to i16
   %bits = zext i16 %narrow to i32
   %sign_bit = and i32 %bits, 32768

@@ -1,0 +1,29 @@
+"""Loads object code into this process."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if sys.platform == "linux":
+    from tgdialect.runtime.elf import ElfImage, UnsupportedError
+
+if TYPE_CHECKING:
+    from tgdialect.runtime.jit import JitLibrary
+
+
+def load(object_code: bytes) -> ElfImage | JitLibrary:
+    """Loads position-independent object code for this machine.
+
+    Names need only be unique within one object; symbols that it does not define (as `memcpy`) are
+    the process's. LLVM is imported only where the system is not Linux on x86-64, and for object
+    code of kinds that are not ours. Raises OSError for bytes that cannot be loaded.
+    """
+    if sys.platform == "linux":
+        try:
+            return ElfImage(object_code)
+        except UnsupportedError:
+            pass
+    from tgdialect.runtime.jit import JitLibrary
+
+    return JitLibrary(object_code)
