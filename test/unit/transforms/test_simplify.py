@@ -253,6 +253,28 @@ CHOICES: list[Case] = [
     (lambda p: p.as_index().apply("cmpne", 0), "p"),
     (lambda p: p.as_index() < 1, "not(p)"),
 ]
+ASSUMPTIONS: list[Case] = [
+    (lambda a, b: where(a < 8, a % 8 + b, 7), "where((a<8), (a+b), 7)"),
+    (lambda a, b: where(a < 8, b, a // 8 * 8 + a % 8), "where((a<8), b, a)"),
+    (lambda a, b: where(a >= 72, (a + 8) // 16, b), "where((71<a), 5, b)"),
+    (lambda b, c: where(b + c >= 1, (b + c + 29) // 30, 7), "where((0<(b+c)), 1, 7)"),
+    (
+        lambda b, c: where(b * 8 + c >= 1, (b + (c + 7) // 8 + 31) // 32, 7),
+        "where((0<(b+c)), 1, 7)",
+    ),
+    (lambda a, b: where(b >= 1, (a * 4 + b - 1) // 4, 7), "where((0<b), a, 7)"),
+    (lambda a, b: where(b >= 1, (a * 4 + b - 1) % 4, 7), "where((0<b), (b+-1), 7)"),
+    (lambda a, b: where(a * 4 + b < 8, 3, (a * 4 + b) // 8 + 1), "where((a<2), 3, ((a//2)+1))"),
+    (lambda a, b: where(a + b < 9, (a + b).apply("max", 9), b), "where(((a+b)<9), 9, b)"),
+    (lambda a, b: where((a >= 40) & (a < 48), a // 8 * b, 1), "where(((39<a)&(a<48)), (b*5), 1)"),
+    (lambda a: (a < 3) & ((a + 11) % 14 < 11), "0"),
+    (lambda a: ((a + 11) % 14 < 11) & (a < 3), "0"),
+    (lambda a: (a >= 3) | ((a + 11) % 14 < 11), "(2<a)"),
+    (
+        lambda a, b, c: (a * 3 + b < 8) & (((a * 3 + b) // 8 + c) % 4 < 2),
+        "((((a*3)+b)<8)&(c<2))",
+    ),
+]
 COMPARISONS: list[Case] = [
     (lambda a: a < 81, "1"),
     (lambda a: a < 0, "0"),
@@ -289,6 +311,8 @@ COMPARISONS: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "expected"), SUMS + DIVISIONS + CHOICES + COMPARISONS)
+@pytest.mark.parametrize(
+    ("function", "expected"), SUMS + DIVISIONS + CHOICES + ASSUMPTIONS + COMPARISONS
+)
 def test_expression(function: Callable[..., Expression], expected: str):
     assert simplified(function) == expected

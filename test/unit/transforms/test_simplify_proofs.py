@@ -234,12 +234,23 @@ def test_comparison_with_an_extreme(terms: int):
     assert counterexample(fact, [factor > 0, value >= 1, factor * (value - 1) >= 0]) is None
 
 
-def test_known_comparison():
-    """What `d < 0` says of `e < 0`, for e = d + s and for e = s - d; and d >= 0 is -1 - d < 0."""
-    d, e, s = integers("d e s")
-    assert counterexample(e < 0, [d < 0, e == d + s, s <= 0]) is None
-    assert counterexample(e >= 0, [d < 0, e == s - d, s >= -1]) is None
-    assert counterexample((d >= 0) == (-1 - d < 0), []) is None
+def test_sum_under_a_condition():
+    """k F + R >= R for F >= 0 and k > 0; and what bounds a from c a + r >= 0, for either sign."""
+    k, f, rest, product = integers("k F R p")
+    assert counterexample(product + rest >= rest, [k > 0, f >= 0, product >= 0]) is None
+    assert counterexample(product >= 0, [k > 0, f >= 0, z3.Or(product == 0, product >= k)]) is None
+    for c in (1, 2, 3, 7, -1, -2, -3, -7):
+        a, r, greatest = integers("a r g")
+        bound = a >= -(greatest / c) if c > 0 else a <= greatest / -c
+        assert counterexample(bound, [c * a + r >= 0, r <= greatest]) is None
+
+
+def test_cases_of_a_sum():
+    """Of a sum of values that are not negative and is 1 or more, one is 1 or more."""
+    a, b, c, p, q = integers("a b c p q")
+    products = [z3.Implies(a == 0, p == 0), z3.Implies(b == 0, q == 0)]
+    claim = z3.Or(a >= 1, b >= 1)
+    assert counterexample(claim, [a >= 0, b >= 0, p + q >= c, c >= 1, *products]) is None
 
 
 def test_choices_by_one_condition():

@@ -3,7 +3,7 @@
 * `terms.py` is the language of rules, `identities.py` and `arithmetic.py` are the tables of them,
   and `matching.py` applies one;
 * `linear.py` is the normal form of sums, with which `sums.py`, `division.py`, `quotients.py` and
-  `comparison.py` rewrite; `branches.py` knows the condition of a WHERE inside of its branches;
+  `comparison.py` rewrite; `assumptions.py` does so with what a WHERE's condition or a gate says;
 * `engine.py` walks a block and numbers its values, `loops.py` sees to it that loops stay loops;
 * every rule and theorem is proven in `test/unit/transforms/test_simplify_proofs.py`.
 """
@@ -17,11 +17,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
-from tgdialect.transforms.simplify.branches import simplify_where
+from tgdialect.transforms.simplify.assumptions import simplify_connective, simplify_where
 from tgdialect.transforms.simplify.comparison import simplify_comparison, simplify_maximum
 from tgdialect.transforms.simplify.division import simplify_division
 from tgdialect.transforms.simplify.engine import Engine, Handler
-from tgdialect.transforms.simplify.peepholes import simplify_cast, simplify_load
+from tgdialect.transforms.simplify.peepholes import simplify_cast, simplify_load, simplify_store
 from tgdialect.transforms.simplify.reductions import simplify_reduction
 from tgdialect.transforms.simplify.scatter import scatter
 from tgdialect.transforms.simplify.sums import simplify_sum
@@ -42,8 +42,11 @@ HANDLERS: dict[str, Handler] = {
     "tg.cmpeq": simplify_comparison,
     "tg.max": simplify_maximum,
     "tg.where": simplify_where,
+    "tg.and": simplify_connective,
+    "tg.or": simplify_connective,
     "tg.cast": simplify_cast,
     "tg.load": simplify_load,
+    "tg.store": simplify_store,
     "tg.reduce": simplify_reduction,
     "tg.end": scatter,
 }

@@ -39,11 +39,8 @@ class Comparison:
     right: Linear
 
 
-def less_than_zero(difference: Linear, of: Bounds) -> Comparison | bool:
-    """`difference < 0`."""
-    interval = difference.interval(of)
-    if interval.hi < 0 or interval.lo >= 0:
-        return interval.hi < 0
+def less_than_zero(difference: Linear, of: Bounds) -> Comparison:
+    """`difference < 0`, where both may be."""
     terms, bound = _reduced(Linear(difference.terms), -difference.constant)
     while (dropped := _without_low_part(terms, bound, of)) is not None:
         terms, bound = _reduced(*dropped)
@@ -83,12 +80,7 @@ def _without_low_part(terms: Linear, bound: int, of: Bounds) -> tuple[Linear, in
 
 
 def unequal_zero(difference: Linear, of: Bounds) -> Comparison | bool:
-    """`difference != 0`."""
-    interval = difference.interval(of)
-    if 0 not in interval:
-        return True
-    if not difference.terms:
-        return False
+    """`difference != 0`, where both may be as far as the interval says."""
     divisor = difference.divisor
     if difference.constant % divisor:
         return True
@@ -141,13 +133,15 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
     swapped = op.name == "tg.cmple"
     left, right = reversed(op.operands) if swapped else op.operands
     equality = op.name in ("tg.cmpne", "tg.cmpeq")
-    compare = unequal_zero if equality else less_than_zero
     difference = engine.exact_form(left) - engine.exact_form(right)
     if (known := _of_condition(engine, op, difference)) is not None:
         return engine.widened(known, result)
-    new = compare(difference, engine.min_max.__getitem__)
-    if not equality and (known := _by_bounds(engine, difference, left, right)) is not None:
-        new = known
+    new: Comparison | bool | None = _decided(engine.interval(difference), equality)
+    if new is None and not equality:
+        new = _by_bounds(engine, difference, left, right)
+    if new is None:
+        compare = unequal_zero if equality else less_than_zero
+        new = compare(difference, engine.min_max.__getitem__)
     if isinstance(new, bool):
         return engine.splat(number_attribute(new != (op.name in _NEGATED), BOOL), result.type)
     written = engine.written_cost(op)
@@ -160,13 +154,22 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
     return engine.widened(engine.apply(op.name, sides[::-1] if swapped else sides), result)
 
 
+def _decided(difference: Interval, equality: bool) -> bool | None:
+    """`difference != 0` or `difference < 0`, if its interval decides it."""
+    if equality:
+        return None if 0 in difference and not difference.is_constant else 0 not in difference
+    return None if difference.lo < 0 <= difference.hi else difference.hi < 0
+
+
 def simplify_maximum(engine: Engine, op: Operation) -> SSAValue | None:
     """MAX of integers of which the bounds of RANGEs say which is greater."""
     left, right = op.operands
     if not dtype_of(left).is_integer or not is_even(op) or not engine.validity[op.results[0]]:
         return None
     difference = engine.exact_form(left) - engine.exact_form(right)
-    less = _by_bounds(engine, difference, left, right)
+    less = _decided(engine.interval(difference), equality=False)
+    if less is None:
+        less = _by_bounds(engine, difference, left, right)
     return None if less is None else engine.widened(right if less else left, op.results[0])
 
 

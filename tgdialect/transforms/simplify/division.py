@@ -42,8 +42,11 @@ class Split:
     low: Linear
 
 
-def splits(form: Linear, by: int, of: Callable[[SSAValue], Interval]) -> Iterator[Split]:
-    """The ways to apply the theorem to `form` divided by `by` that get somewhere, best first."""
+def splits(form: Linear, by: int, of: Callable[[Linear], Interval]) -> Iterator[Split]:
+    """The ways to apply the theorem to `form` divided by `by` that get somewhere, best first.
+
+    `of` is the interval of a form.
+    """
     factors = {math.gcd(c, by) for c in form.terms.values()} | {by}
     for factor in sorted(factors - {1}, reverse=True):
         for residue in (_truncated, _floored, _nearest, _ceiled):
@@ -87,10 +90,10 @@ def _split(
     factor: int,
     divisor: int,
     residue: Callable[[int, int], int],
-    of: Callable[[SSAValue], Interval],
+    of: Callable[[Linear], Interval],
 ) -> Split | None:
     low = linear({a: residue(c, factor) for a, c in form.terms.items()})
-    bounds = low.interval(of)
+    bounds = of(low)
     # The constant's residue is the one that brings the low part's least value into [0, factor).
     constant = (form.constant + int(bounds.lo)) % factor - int(bounds.lo)
     if bounds.hi + constant >= factor:
@@ -120,7 +123,7 @@ def simplify_division(engine: Engine, op: Operation) -> SSAValue | None:
         form = _without_inner_remainders(engine, form, by, dtype)
     if (chosen := _of_two_values(engine, op.name, form, by)) is not None:
         return engine.widened(engine.emit(chosen.wrapped(dtype), value), op.results[0])
-    for split in splits(form, by, engine.min_max.__getitem__):
+    for split in splits(form, by, engine.interval):
         if engine.fits(split.quotient, dtype) and engine.fits(split.rest, dtype):
             new = _emit(engine, op.name, split, value)
             break

@@ -7,7 +7,7 @@ that equals an earlier one is that one: literally, or because both are the same 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
 from functools import cache
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -20,9 +20,10 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.ops.dtypes import BOOL, DTYPES, DType, Kind, number_attribute, wrap_to
 from tgdialect.ops.elementwise import SubOp
 from tgdialect.ops.folding import fold_elementwise
+from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
-from tgdialect.ops.properties import dtype_of, number, tensor
+from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
@@ -61,17 +62,19 @@ class Engine:
     """
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
-        self._handlers = handlers
+        self.handlers = handlers
         self.min_max = MinMax()
         self.validity = Validity()
-        self.forms: dict[SSAValue, Linear] = {}
-        self.costs: dict[SSAValue, int] = {}
+        self.forms: MutableMapping[SSAValue, Linear] = {}
+        self.costs: MutableMapping[SSAValue, int] = {}
         """The additions and multiplications between a sum and its atoms, as it is written."""
-        self._order: dict[SSAValue, tuple[int, int]] = {}
+        self._order: MutableMapping[SSAValue, tuple[int, int]] = {}
         """Where a value stands in sums: its latest leaf, then when it was met itself."""
         self.loops = Loops()
-        self._values: dict[Hashable, SSAValue] = {}
-        self.sums: dict[Hashable, SSAValue] = {}
+        self._values: MutableMapping[Hashable, SSAValue] = {}
+        self.sums: MutableMapping[Hashable, SSAValue] = {}
+        self.assuming: dict[Hashable, Engine] = {}
+        """What simplifies under conditions (`assumptions.py`)."""
         self._anchor: Operation | None = None
         self._depth = 0
         self._changed = False
@@ -96,6 +99,7 @@ class Engine:
         """Visit the ops of a block. False if that has to begin again, with a loop turned round."""
         self._values.clear()
         self.sums.clear()
+        self.assuming.clear()
         self.loops = Loops.of(block, self.min_max, self.validity)
         try:
             for op in tuple(block.ops):
@@ -127,13 +131,11 @@ class Engine:
         """Simplify one op; the value that its result is now, if it has one."""
         for result in op.results:
             self._enumerate(result, op)
-        if op.name == StoreOp.name:
-            self._drop_true_gate(op)
-            return None
         if op.name == EndOp.name:
             assert isinstance(op, EndOp)
             self._changed |= repair_end(op, self.loops, self.min_max)
-            handler = self._handlers.get(op.name)
+        if op.name == EndOp.name or op.name == StoreOp.name:
+            handler = self.handlers.get(op.name)
             if handler is not None and op.parent is not None:
                 self._changed |= handler(self, op) is not None
             return None
@@ -161,13 +163,6 @@ class Engine:
             latest = -_ARGUMENTS if op.name == ConstOp.name else met
         self._order[value] = (latest, met)
 
-    def _drop_true_gate(self, op: Operation) -> None:
-        buffer, value, *gates = op.operands
-        gate = constant_of(gates[0]) if gates else None
-        if gate is not None and number(gate):
-            op.operands = (buffer, value)
-            self._changed = True
-
     def _move_constant_right(self, op: Operation) -> None:
         left, right = op.operands
         if not is_constant(right):
@@ -182,7 +177,7 @@ class Engine:
                 return None if folded is None else self.constant(folded)
             if (known := self._known(op)) is not None:
                 return known
-        handler = self._handlers.get(op.name)
+        handler = self.handlers.get(op.name)
         return None if handler is None else handler(self, op)
 
     def _known(self, op: Operation) -> SSAValue | None:
@@ -273,6 +268,31 @@ class Engine:
         assert value is not None
         return value
 
+    def adopt(self, value: SSAValue, after: Operation | None) -> SSAValue:
+        """Take over the ops that another engine has put between an op, or the beginning of the
+        block, and where the walk is. Of them is left what makes `value`; what that is now."""
+        anchor = self._anchor
+        assert anchor is not None
+        assert anchor.parent is not None
+        ops: list[Operation] = []
+        op = anchor.parent.first_op if after is None else after.next_op
+        while op is not None and op is not anchor:
+            ops.append(op)
+            op = op.next_op
+        used = {value}
+        for op in reversed(ops):
+            if op.results[0] in used:
+                used.update(op.operands)
+            else:
+                Rewriter.erase_op(op)
+        for op in ops:
+            if op.parent is not None:
+                self._anchor = op
+                result, new = op.results[0], self._visit(op)
+                value = new if result is value and new is not None else value
+        self._anchor = anchor
+        return value
+
     # -- sums ------------------------------------------------------------------------------------
 
     def form(self, value: SSAValue) -> Linear:
@@ -298,7 +318,11 @@ class Engine:
 
     def fits(self, form: Linear, dtype: DType) -> bool:
         """Whether a form is exact in `dtype`."""
-        return form.interval(self.min_max.__getitem__).within(dtype.low, dtype.high)
+        return self.interval(form).within(dtype.low, dtype.high)
+
+    def interval(self, form: Linear) -> Interval:
+        """The exact interval of a form."""
+        return form.interval(self.min_max.__getitem__)
 
     def emit(self, form: Linear, like: SSAValue) -> SSAValue:
         """Ops for a form, of the dtype of `like`: outer atoms first, the constant last."""
@@ -360,7 +384,10 @@ def is_constant(value: SSAValue) -> bool:
 
 
 Handler = Callable[[Engine, Operation], SSAValue | None]
-"""A value equal to the op's result that is simpler than it; None where there is none."""
+"""A value equal to the op's result that is simpler than it; None where there is none.
+
+Of a STORE or END, which are changed as they stand: anything, if something changed.
+"""
 
 
 def is_even(op: Operation) -> bool:

@@ -6,7 +6,8 @@ hold and else the identity of the reduction,
 * a condition `a r + b = 0` fixes the range: at most one iteration counts, so the result is the
   value at that r, if there is such an r in the loop;
 * conditions `a r + b < 0` bound it: of a value that r does not change, the result is as many equal
-  values as there are integers between the bounds.
+  values as there are integers between the bounds; of any other, the loop has no more iterations
+  than that, if the bounds are constant.
 
 Both hold over the integers: sides that may wrap, or casts that may lose bits, are left alone.
 """
@@ -36,6 +37,7 @@ from tgdialect.ops.properties import dtype_of, number, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.linear import Linear, linear
+from tgdialect.transforms.simplify.loops import trips
 from tgdialect.transforms.simplify.matching import constant_of
 
 _MARGIN = 2**62
@@ -75,9 +77,9 @@ def collapse_masked(engine: Engine, op: ReduceOp) -> SSAValue | None:
         axis = value.owner
         assert isinstance(axis, RangeOp)
         bounds = bounds_of(engine, mask.conditions, axis, Bounds([], [], [], []))
-        result = _fixed(engine, op, axis, mask, bounds) or _counted(engine, op, axis, mask, bounds)
-        if result is not None:
-            return result
+        for rewrite in (_fixed, _counted, _narrowed):
+            if (result := rewrite(engine, op, axis, mask, bounds)) is not None:
+                return result
     return None
 
 
@@ -242,7 +244,7 @@ def emit_index(engine: Engine, form: Linear, *, wraps: bool = False) -> SSAValue
 
     If it may wrap, it is a number that no loop reaches where it does.
     """
-    interval = form.interval(engine.min_max.__getitem__)
+    interval = engine.interval(form)
     margin = _MARGIN if wraps else 0
     if not interval.within(-(2**63) - margin, 2**63 - 1 + margin):
         return None
@@ -342,6 +344,37 @@ def _counted(
     total = accumulated(engine, mask.value, lambda v: repeated_sum(engine, v, count))
     finite = dtype.is_integer or constant_of(mask.value) is not None
     return where_all(engine, op, bounds.others if finite else [*bounds.others, some], total)
+
+
+def _narrowed(
+    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, _: Bounds
+) -> SSAValue | None:
+    """A loop without the iterations that constant bounds rule out."""
+    trip_count = trips(axis, engine.min_max)
+    low, high = 0, int(trip_count.hi)
+    kept: list[Condition] = []
+    for condition in mask.conditions:
+        of = bounds_of(engine, [condition], axis, Bounds([], [], [], []))
+        constant = [form.constant for form in (*of.lows, *of.highs) if not form.terms]
+        if not constant:
+            kept.append(condition)
+        elif of.lows:
+            low = max(low, *constant)
+        else:
+            high = min(high, *constant)
+    if not trip_count.is_constant or not 0 < high - low < trip_count.hi:
+        return None
+    size = engine.constant(number_attribute(high - low, INDEX))
+    shorter = engine.place(RangeOp(new_axis(axis), axis.axis_type.data, size))
+    at = engine.apply("tg.add", (shorter, engine.constant(number_attribute(low, INDEX))))
+    values = computed_at(engine, [mask.value, *(value for value, _ in kept)], axis, at)
+    if values is None:
+        return None
+    conditions = [(new, holds) for new, (_, holds) in zip(values[1:], kept, strict=True)]
+    source = where_all(engine, op, conditions, values[0])
+    ranges = [shorter if value is axis.result else value for value in op.ranges]
+    ordered = op.ordered is not None
+    return engine.insert(ReduceOp(op.kind.data, source, (), ranges, ordered=ordered))
 
 
 def accumulated(

@@ -8,6 +8,7 @@ from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.properties import device_argument, dtype_of, number
+from tgdialect.transforms.simplify.assumptions import simplify_under
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.matching import constant_of
 
@@ -25,12 +26,29 @@ def simplify_cast(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def simplify_load(engine: Engine, op: Operation) -> SSAValue | None:
-    """A LOAD whose gate is decided."""
+    """A LOAD whose gate is decided, or says something of the location."""
     assert isinstance(op, LoadOp)
-    gate = None if op.gate is None else constant_of(op.gate)
-    if gate is None:
+    if op.gate is None:
         return None
+    if (gate := constant_of(op.gate)) is None:
+        location = simplify_under(engine, op.buffer, op.gate)
+        same = location is op.buffer
+        return None if same else engine.insert(op.rebuild((location, *op.operands[1:])))
     if number(gate):
         space = None if op.addrspace is None else AddrSpace(op.addrspace.data)
         return engine.insert(LoadOp(op.buffer, device=device_argument(op), addrspace=space))
     return op.alt if op.alt is not None and op.alt.type == op.result.type else None
+
+
+def simplify_store(engine: Engine, op: Operation) -> SSAValue | None:
+    """A STORE whose gate is true, or says something of what is stored where."""
+    location, value, *gates = op.operands
+    if not gates:
+        return None
+    new = [simplify_under(engine, v, gates[0]) for v in (location, value)]
+    if (gate := constant_of(gates[0])) is None or not number(gate):
+        new += gates
+    if new == list(op.operands):
+        return None
+    op.operands = new
+    return op.results[0]

@@ -190,7 +190,7 @@ def _is_fixed(engine: Engine, outer: RangeOp, *forms: Linear) -> bool:
 
 
 def _is_at_most(engine: Engine, a: Linear, b: Linear) -> bool:
-    return (b - a).interval(engine.min_max.__getitem__).lo >= 0
+    return engine.interval(b - a).lo >= 0
 
 
 def _move_inside(end: EndOp, outer: RangeOp, others: Ranges) -> bool:

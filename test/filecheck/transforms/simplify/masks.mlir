@@ -121,3 +121,36 @@ tg.kernel @even {
   %st = tg.store %to, %s : tensor<f32, #tg.place<global>>, tensor<f32>
   %sink = tg.sink %st : !tg.void
 }
+
+// Constant bounds shorten the loop; the other condition stays.
+// CHECK-LABEL: tg.kernel @window
+// CHECK: %[[SIZE:.*]] = tg.const 6 : tensor<index>
+// CHECK: %[[R:.*]] = tg.range {{.*}} reduce to %[[SIZE]]
+// CHECK: %[[AT:.*]] = tg.add %[[R]], %{{.*}}
+// CHECK: tg.index %x[%[[AT]]]
+// CHECK: tg.where %{{.*}}, %{{.*}}, %{{.*}}
+// CHECK: tg.reduce add %{{.*}} [] over %[[R]]
+tg.kernel @window {
+  %o = tg.param 0 : tensor<1xf32, #tg.place<global>>
+  %x = tg.param 1 : tensor<100xf32, #tg.place<global>>
+  %m = tg.param 2 : tensor<100xi1, #tg.place<global>>
+  %c0 = tg.const 0 : tensor<index>
+  %c2 = tg.const 2 : tensor<index>
+  %c9 = tg.const 9 : tensor<index>
+  %c100 = tg.const 100 : tensor<index>
+  %r = tg.range 0 reduce to %c100 : tensor<index>
+  %above = tg.cmplt %c2, %r : (tensor<index>, tensor<index>) -> tensor<i1>
+  %below = tg.cmplt %r, %c9 : (tensor<index>, tensor<index>) -> tensor<i1>
+  %here = tg.index %m[%r] : (tensor<100xi1, #tg.place<global>>, tensor<index>) -> tensor<i1, #tg.place<global>>
+  %wanted = tg.load %here : tensor<i1, #tg.place<global>> -> tensor<i1>
+  %both = tg.and %above, %below : tensor<i1>
+  %all = tg.and %both, %wanted : tensor<i1>
+  %at = tg.index %x[%r] : (tensor<100xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %v = tg.load %at : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %zero = tg.const 0.0 : tensor<f32>
+  %w = tg.where %all, %v, %zero : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  %s = tg.reduce add %w [] over %r : tensor<f32> -> tensor<f32>
+  %to = tg.index %o[%c0] : (tensor<1xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %st = tg.store %to, %s : tensor<f32, #tg.place<global>>, tensor<f32>
+  %sink = tg.sink %st : !tg.void
+}

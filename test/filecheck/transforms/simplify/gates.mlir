@@ -1,0 +1,82 @@
+// RUN: tg-opt %s -p tg-simplify --verify-each=true | filecheck %s
+
+// Where the gate is true the row is 0 or more, and the column is one of its row.
+// CHECK-LABEL: tg.kernel @load
+// CHECK-NOT: tg.idiv
+// CHECK-NOT: tg.mod
+// CHECK: %[[GATE:.*]] = tg.cmplt %{{.*}}, %i
+// CHECK: %[[ROW:.*]] = tg.sub %i, %{{.*}}
+// CHECK: %[[CELL:.*]] = tg.index %x[%[[ROW]], %j]
+// CHECK: tg.load %[[CELL]] alt %{{.*}} gate %[[GATE]]
+tg.kernel @load {
+  %o = tg.param 0 : tensor<8x16xf32, #tg.place<global>>
+  %x = tg.param 1 : tensor<7x16xf32, #tg.place<global>>
+  %c0 = tg.const 0 : tensor<index>
+  %c1 = tg.const 1 : tensor<index>
+  %c8 = tg.const 8 : tensor<index>
+  %c16 = tg.const 16 : tensor<index>
+  %i = tg.range 0 loop to %c8 : tensor<index>
+  %j = tg.range 1 loop to %c16 : tensor<index>
+  %gate = tg.cmplt %c0, %i : (tensor<index>, tensor<index>) -> tensor<i1>
+  %before = tg.sub %i, %c1 : tensor<index>
+  %rows = tg.mul %before, %c16 : tensor<index>
+  %flat = tg.add %rows, %j : tensor<index>
+  %row = tg.idiv %flat, %c16 : tensor<index>
+  %column = tg.mod %flat, %c16 : tensor<index>
+  %at = tg.index %x[%row, %column] : (tensor<7x16xf32, #tg.place<global>>, tensor<index>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %zero = tg.const 0.0 : tensor<f32>
+  %v = tg.load %at alt %zero gate %gate : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
+  %to = tg.index %o[%i, %j] : (tensor<8x16xf32, #tg.place<global>>, tensor<index>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %st = tg.store %to, %v : tensor<f32, #tg.place<global>>, tensor<f32>
+  %end = tg.end %st over %j, %i : !tg.void
+  %sink = tg.sink %end : !tg.void
+}
+
+// A quotient that is 0 where the gate is true; the other use of it is not under the gate.
+// CHECK-LABEL: tg.kernel @store
+// CHECK: %[[ZERO:.*]] = tg.const 0 : tensor<index>
+// CHECK: %[[QUOTIENT:.*]] = tg.idiv %i, %{{.*}}
+// CHECK: tg.index %o[%[[ZERO]], %i]
+// CHECK: tg.index %p[%[[QUOTIENT]]]
+tg.kernel @store {
+  %o = tg.param 0 : tensor<4x8xf32, #tg.place<global>>
+  %p = tg.param 1 : tensor<4xf32, #tg.place<global>>
+  %c0 = tg.const 0 : tensor<index>
+  %c8 = tg.const 8 : tensor<index>
+  %c32 = tg.const 32 : tensor<index>
+  %i = tg.range 0 loop to %c32 : tensor<index>
+  %gate = tg.cmplt %i, %c8 : (tensor<index>, tensor<index>) -> tensor<i1>
+  %row = tg.idiv %i, %c8 : tensor<index>
+  %column = tg.mod %i, %c8 : tensor<index>
+  %v = tg.cast %i to f32 : tensor<index> -> tensor<f32>
+  %to = tg.index %o[%row, %column] : (tensor<4x8xf32, #tg.place<global>>, tensor<index>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %st = tg.store %to, %v gate %gate : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1>
+  %all = tg.index %p[%row] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %st2 = tg.store %all, %v : tensor<f32, #tg.place<global>>, tensor<f32>
+  %both = tg.group %st, %st2
+  %end = tg.end %both over %i : !tg.void
+  %sink = tg.sink %end : !tg.void
+}
+
+// What is read only in one branch of a WHERE.
+// CHECK-LABEL: tg.kernel @branch
+// CHECK-NOT: tg.mod
+// CHECK: tg.index %x[%i]
+// CHECK-NOT: tg.mod
+tg.kernel @branch {
+  %o = tg.param 0 : tensor<32xf32, #tg.place<global>>
+  %x = tg.param 1 : tensor<8xf32, #tg.place<global>>
+  %c8 = tg.const 8 : tensor<index>
+  %c32 = tg.const 32 : tensor<index>
+  %i = tg.range 0 loop to %c32 : tensor<index>
+  %inside = tg.cmplt %i, %c8 : (tensor<index>, tensor<index>) -> tensor<i1>
+  %column = tg.mod %i, %c8 : tensor<index>
+  %at = tg.index %x[%column] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %v = tg.load %at : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %zero = tg.const 0.0 : tensor<f32>
+  %w = tg.where %inside, %v, %zero : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  %to = tg.index %o[%i] : (tensor<32xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %st = tg.store %to, %w : tensor<f32, #tg.place<global>>, tensor<f32>
+  %end = tg.end %st over %i : !tg.void
+  %sink = tg.sink %end : !tg.void
+}

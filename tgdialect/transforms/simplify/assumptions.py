@@ -1,0 +1,262 @@
+"""What a condition says where it holds: in the branches of a WHERE, under the gate of an access,
+and in the other half of an AND or OR.
+
+The sums that it compares are forms which are not negative there. For such a form F, k > 0 and any
+sum `k * F + R`,
+
+    k * F + R >= R
+
+so that the least R bounds the sum from below, and the bounds of all others from above. With these
+bounds what is read only there is simplified once more, in a copy of its own.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import cast
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.conditions import conjuncts, order
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.dtypes import number_attribute, wrap_to
+from tgdialect.ops.elementwise import ElementwiseOp, IDivOp, ModOp
+from tgdialect.ops.intervals import Interval
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.transforms.simplify.engine import Engine, is_even
+from tgdialect.transforms.simplify.linear import Linear
+
+MAX_OPS = 32
+"""How many ops are looked at before a value is taken as it is."""
+MAX_FACTS = 6
+"""How many sums that are not negative bound another one."""
+
+_WORTHWHILE = frozenset({"tg.idiv", "tg.mod", "tg.max", "tg.where"})
+"""What is looked for before anything is simplified once more."""
+_REVISITED = _WORTHWHILE | {
+    f"tg.cmp{relation}" for relation in ("lt", "le", "gt", "ge", "eq", "ne")
+}
+"""What the bounds of sums may simplify, though the operands stay."""
+
+
+def simplify_where(engine: Engine, op: Operation) -> SSAValue | None:
+    """A WHERE of which the branches use the condition."""
+    condition, *branches = op.operands
+    new = [
+        _simplified(engine, branch, condition, is_true)
+        for branch, is_true in zip(branches, (True, False), strict=True)
+    ]
+    return None if new == branches else engine.apply(op.name, (condition, *new))
+
+
+def simplify_connective(engine: Engine, op: Operation) -> SSAValue | None:
+    """An AND of bools, of which one matters only where the other is true, or an OR likewise."""
+    left, right = op.operands
+    if not dtype_of(left).is_bool or left.type != right.type:
+        return None
+    holds = op.name == "tg.and"
+    new = left, _simplified(engine, right, left, holds)
+    if new[1] is right:
+        new = _simplified(engine, left, right, holds), right
+    return None if new == (left, right) else engine.apply(op.name, new)
+
+
+def simplify_under(engine: Engine, value: SSAValue, gate: SSAValue) -> SSAValue:
+    """What equals a value that is used only where a gate is true."""
+    return _simplified(engine, value, gate, True, is_worthwhile=True)
+
+
+def _simplified(
+    engine: Engine,
+    value: SSAValue,
+    condition: SSAValue,
+    holds: bool,
+    *,
+    is_worthwhile: bool = False,
+) -> SSAValue:
+    """What equals a value wherever a condition holds, or does not."""
+    if isinstance(engine, _Assuming):
+        return value  # One condition at a time: work stays linear.
+    ops = list(_ops_of(value))
+    if not is_worthwhile and not _has_more(ops):
+        return value
+    key = condition, holds
+    assuming = engine.assuming.get(key)
+    if assuming is None:
+        conditions = list(conjuncts([(condition, holds)]))
+        facts = [f for c in conditions if (f := _fact(engine, *c)) is not None]
+        known = dict([(condition, holds), *conditions])
+        assuming = engine.assuming[key] = _Assuming(engine, known, facts[:MAX_FACTS])
+    assert isinstance(assuming, _Assuming)
+    return assuming.simplified(value, ops)
+
+
+def _has_more(ops: Iterable[Operation]) -> bool:
+    """Whether an op is not just a sum."""
+    return any(op.name in _WORTHWHILE for op in ops)
+
+
+def _ops_of(value: SSAValue) -> Iterator[TgOp]:
+    """The ops that make a value, operands first. What is read counts if nothing else needs it."""
+    seen: set[Operation] = set()
+
+    def visit(inner: SSAValue) -> Iterator[TgOp]:
+        op = inner.owner
+        if isinstance(op, LoadOp | IndexOp):
+            is_taken = inner is value or inner.has_one_use()
+        else:
+            is_taken = isinstance(op, ElementwiseOp)
+        if is_taken and isinstance(op, TgOp) and op not in seen and len(seen) < MAX_OPS:
+            seen.add(op)
+            for operand in op.operands:
+                yield from visit(operand)
+            yield op
+
+    return visit(value)
+
+
+class _Assuming(Engine):
+    """Simplifies what is read only where some conditions hold; what it learns stays here."""
+
+    def __init__(
+        self, outer: Engine, conditions: Mapping[SSAValue, bool], facts: Sequence[Linear]
+    ) -> None:
+        """`facts` are forms that are not negative where these bools are what `conditions` says."""
+        super().__init__(outer.handlers)
+        self._outer = outer
+        self.validity = outer.validity
+        self._conditions = conditions
+        self._facts = facts
+        self._cases: dict[tuple[Hashable, SSAValue], _Assuming] = {}
+        self._is_possible = self._narrow()
+
+    def _enter(self) -> None:
+        """Begin where the outer engine is, with what it knows."""
+        outer = self._outer
+        self.loops = outer.loops
+        self.forms = ChainMap({}, outer.forms)
+        self.costs = ChainMap({}, outer.costs)
+        self.sums = ChainMap({}, outer.sums)
+        self._order = outer._order
+        self._values = ChainMap({}, outer._values)
+        self._new: dict[SSAValue, SSAValue] = {}
+        self._anchor, self._depth = outer._anchor, outer._depth
+
+    def _narrow(self) -> bool:
+        """Take over what the facts say of single values. Whether they can hold at all."""
+        known: dict[SSAValue, Interval] = {}
+        of = self._outer.min_max
+
+        def interval(value: SSAValue) -> Interval:
+            return known.get(value) or of[value]
+
+        for fact in (*self._facts, *self._facts):
+            for atom, coefficient in fact.terms.items():
+                rest = int((fact - Linear({atom: coefficient})).interval(interval).hi)
+                # coefficient * atom >= -rest
+                low, high = int(interval(atom).lo), int(interval(atom).hi)
+                if coefficient > 0:
+                    low = max(low, -(rest // coefficient))
+                else:
+                    high = min(high, rest // -coefficient)
+                if low > high:
+                    return False
+                known[atom] = Interval(low, high)
+        self.min_max = MinMax(known)
+        return True
+
+    def interval(self, form: Linear) -> Interval:
+        """The exact interval where the condition holds."""
+        box = super().interval(form)
+        if len(form.terms) < 2 or box.is_constant:
+            return box
+        low, high = self._least(form, 0), -self._least(form * -1, 0)
+        return Interval(low, high) if low <= high else box
+
+    def _least(self, form: Linear, first: int) -> int:
+        """A bound from below, by the facts from the `first` on."""
+        best = int(super().interval(form).lo)
+        for position in range(first, len(self._facts)):
+            fact = self._facts[position]
+            for atom, coefficient in fact.terms.items():
+                factor, remainder = divmod(form.terms.get(atom, 0), coefficient)
+                if factor > 0 and remainder == 0:
+                    best = max(best, self._least(form - fact * factor, position + 1))
+        return best
+
+    def simplified(self, value: SSAValue, ops: Sequence[TgOp]) -> SSAValue:
+        """What equals a value, made by `ops` from others, where the conditions hold."""
+        if not self._is_possible:
+            return value
+        self._enter()
+        assert self._anchor is not None
+        last = self._anchor.prev_op
+        for op in ops:
+            result = op.results[0]
+            if result in self._new:
+                continue
+            new = self._decided(result)
+            operands = [self._known_or_same(o) for o in op.operands]
+            if new is None and (op.name in _REVISITED or operands != list(op.operands)):
+                new = self.insert(op.rebuild(operands))
+                if not isinstance(self._outer, _Assuming):
+                    new = self._in_all_cases(new)
+            self._new[result] = new or result
+        return self._outer.adopt(self._known_or_same(value), last)
+
+    def _in_all_cases(self, value: SSAValue) -> SSAValue:
+        """What a division is in each of the cases that there are, if that is the same in all.
+
+        A sum of what is not negative is 1 or more because one of its terms is.
+        """
+        if not isinstance(value.owner, IDivOp | ModOp):
+            return value
+        ops = list(_ops_of(value))
+        for fact in self._facts:
+            if fact.constant >= 0 or len(fact.terms) < 2 or not self._is_sum_of_positive(fact):
+                continue
+            results = {self._case(fact, atom).simplified(value, ops) for atom in fact.terms}
+            if len(results) == 1 and value not in results:
+                return results.pop()
+        return value
+
+    def _is_sum_of_positive(self, fact: Linear) -> bool:
+        return all(c > 0 and self.min_max[a].lo >= 0 for a, c in fact.terms.items())
+
+    def _case(self, fact: Linear, atom: SSAValue) -> _Assuming:
+        """The case that an atom of a sum is 1 or more."""
+        key = fact.key, atom
+        if key not in self._cases:
+            facts = [*self._facts, Linear({atom: 1}, -1)]
+            self._cases[key] = _Assuming(self, self._conditions, facts)
+        return self._cases[key]
+
+    def _known_or_same(self, value: SSAValue) -> SSAValue:
+        if value not in self._new:
+            self._new[value] = self._decided(value) or value
+        return self._new[value]
+
+    def _decided(self, value: SSAValue) -> SSAValue | None:
+        """The constant that a bool or an integer is."""
+        if (outcome := self._conditions.get(value)) is None:
+            if is_memory(value) or not dtype_of(value).is_integer or not self.validity[value]:
+                return None
+            interval = self.interval(self.form(value))
+            if not interval.is_constant:
+                return None
+            outcome = wrap_to(dtype_of(value), int(interval.lo))
+        type = tensor(value)
+        return self.splat(number_attribute(outcome, type.element_type), type)
+
+
+def _fact(engine: Engine, condition: SSAValue, holds: bool) -> Linear | None:
+    """A form that is not negative just if a comparison comes out like that."""
+    known = order(condition, holds)
+    if known is None or not is_even(cast(Operation, condition.owner)):
+        return None
+    low, high = (engine.exact_form(side) for side in (known.low, known.high))
+    return high - low - Linear(constant=known.margin)
