@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tgdialect.diagnostics import CompilationError
+    from tgdialect.frontend.tensor import Tensor
     from tgdialect.runtime.compiler import compile
     from tgdialect.runtime.executable import Executable
 
-__all__ = ["CompilationError", "Executable", "compile"]
+__all__ = ["CompilationError", "Executable", "Tensor", "compile"]
 
 _HOMES = {
     "CompilationError": "tgdialect.diagnostics",
     "Executable": "tgdialect.runtime.executable",
+    "Tensor": "tgdialect.frontend.tensor",
     "compile": "tgdialect.runtime.compiler",
 }
 

@@ -19,6 +19,7 @@ PASSES = {
     "tg-annotate-properties": "tgdialect.transforms.annotate_properties:AnnotatePropertiesPass",
     "tg-decompose": "tgdialect.transforms.decompose:DecomposePass",
     "tg-explicit-broadcast": "tgdialect.transforms.explicit_broadcast:ExplicitBroadcastPass",
+    "tg-gradient": "tgdialect.transforms.gradient:GradientPass",
     "tg-simplify": "tgdialect.transforms.simplify:SimplifyPass",
     # the stages
     "tg-callify": "tgdialect.lowering.callify:CallifyPass",

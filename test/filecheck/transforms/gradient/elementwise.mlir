@@ -1,0 +1,194 @@
+// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=sqrt},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
+
+// The gradient of each elementwise op; what was broadcast is summed.
+
+// CHECK-LABEL: func.func @add_gradient(
+// CHECK-NEXT: func.return %r_gradient, %r_gradient
+func.func @add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.add %x, %y : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @sub_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.neg %r_gradient
+// CHECK-NEXT: func.return %r_gradient, %[[V0]]
+func.func @sub(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.sub %x, %y : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @neg_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.neg %r_gradient
+// CHECK-NEXT: func.return %[[V0]]
+func.func @neg(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.neg %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @mul_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.mul %r_gradient, %y
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %r_gradient, %x
+// CHECK-NEXT: func.return %[[V0]], %[[V1]]
+func.func @mul(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.mul %x, %y : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @mulacc_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.mul %r_gradient, %y
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %r_gradient, %x
+// CHECK-NEXT: func.return %[[V0]], %[[V1]], %r_gradient
+func.func @mulacc(%x: tensor<4xf32>, %y: tensor<4xf32>, %z: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.mulacc %x, %y, %z : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @recip_gradient(
+// CHECK-NEXT: %r = tg.recip %x
+// CHECK-NEXT: %[[V0:.*]] = tg.mul %r, %r
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %r_gradient, %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = tg.neg %[[V1]]
+// CHECK-NEXT: func.return %[[V2]]
+func.func @recip(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.recip %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @div_gradient(
+// CHECK-NEXT: %r = tg.div %x, %y
+// CHECK-NEXT: %[[V0:.*]] = tg.div %r_gradient, %y
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %[[V0]], %r
+// CHECK-NEXT: %[[V2:.*]] = tg.neg %[[V1]]
+// CHECK-NEXT: func.return %[[V0]], %[[V2]]
+func.func @div(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.div %x, %y : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @max_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.const 5.000000e-01
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %r_gradient, %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = tg.const 0.000000e+00
+// CHECK-NEXT: %[[V3:.*]] = tg.cmpeq %x, %y
+// CHECK-NEXT: %[[V4:.*]] = tg.where %[[V3]], %[[V1]], %[[V2]]
+// CHECK-NEXT: %[[V5:.*]] = tg.cmplt %y, %x
+// CHECK-NEXT: %[[V6:.*]] = tg.where %[[V5]], %r_gradient, %[[V4]]
+// CHECK-NEXT: %[[V7:.*]] = tg.cmplt %x, %y
+// CHECK-NEXT: %[[V8:.*]] = tg.where %[[V7]], %r_gradient, %[[V4]]
+// CHECK-NEXT: func.return %[[V6]], %[[V8]]
+func.func @max(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.max %x, %y : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @where_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.const 0.000000e+00
+// CHECK-NEXT: %[[V1:.*]] = tg.where %p, %r_gradient, %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = tg.where %p, %[[V0]], %r_gradient
+// CHECK-NEXT: func.return %[[V1]], %[[V2]]
+func.func @where(%p: tensor<4xi1>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.where %p, %x, %y : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @cast_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.cast %r_gradient to f16
+// CHECK-NEXT: func.return %[[V0]]
+func.func @cast(%x: tensor<4xf16>) -> tensor<4xf32> {
+  %r = tg.cast %x to f32 : tensor<4xf16> -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @exp2_gradient(
+// CHECK-NEXT: %r = tg.exp2 %x
+// CHECK-NEXT: %[[V0:.*]] = tg.const 0.693147182
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %r, %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = tg.mul %r_gradient, %[[V1]]
+// CHECK-NEXT: func.return %[[V2]]
+func.func @exp2(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.exp2 %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @log2_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.const 0.693147182
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %x, %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = tg.div %r_gradient, %[[V1]]
+// CHECK-NEXT: func.return %[[V2]]
+func.func @log2(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.log2 %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @sin_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.const 5.000000e-01
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %x, %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = tg.sin %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = tg.mul %[[V2]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = tg.const 2.000000e+00
+// CHECK-NEXT: %[[V5:.*]] = tg.mul %[[V3]], %[[V4]]
+// CHECK-NEXT: %[[V6:.*]] = tg.const 1.000000e+00
+// CHECK-NEXT: %[[V7:.*]] = tg.sub %[[V6]], %[[V5]]
+// CHECK-NEXT: %[[V8:.*]] = tg.mul %r_gradient, %[[V7]]
+// CHECK-NEXT: func.return %[[V8]]
+func.func @sin(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.sin %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @sqrt_gradient(
+// CHECK-NEXT: %r = tg.sqrt %x
+// CHECK-NEXT: %[[V0:.*]] = tg.const 2.000000e+00
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %r, %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = tg.div %r_gradient, %[[V1]]
+// CHECK-NEXT: func.return %[[V2]]
+func.func @sqrt(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.sqrt %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @pow_gradient(
+// CHECK-NEXT: %r = tg.pow %x, %y
+// CHECK-NEXT: %[[V0:.*]] = tg.const 0.000000e+00
+// CHECK-NEXT: %[[V1:.*]] = tg.const 1.000000e+00
+// CHECK-NEXT: %[[V2:.*]] = tg.sub %y, %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = tg.pow %x, %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = tg.mul %y, %[[V3]]
+// CHECK-NEXT: %[[V5:.*]] = tg.mul %r_gradient, %[[V4]]
+// CHECK-NEXT: %[[V6:.*]] = tg.cmpeq %y, %[[V0]]
+// CHECK-NEXT: %[[V7:.*]] = tg.where %[[V6]], %[[V0]], %[[V5]]
+// CHECK-NEXT: %[[V8:.*]] = tg.log2 %x
+// CHECK-NEXT: %[[V9:.*]] = tg.const 0.693147182
+// CHECK-NEXT: %[[V10:.*]] = tg.mul %[[V8]], %[[V9]]
+// CHECK-NEXT: %[[V11:.*]] = tg.mul %r, %[[V10]]
+// CHECK-NEXT: %[[V12:.*]] = tg.mul %r_gradient, %[[V11]]
+// CHECK-NEXT: %[[V13:.*]] = tg.cmpeq %x, %[[V0]]
+// CHECK-NEXT: %[[V14:.*]] = tg.cmpge %y, %[[V0]]
+// CHECK-NEXT: %[[V15:.*]] = tg.and %[[V13]], %[[V14]]
+// CHECK-NEXT: %[[V16:.*]] = tg.where %[[V15]], %[[V0]], %[[V12]]
+// CHECK-NEXT: func.return %[[V7]], %[[V16]]
+func.func @pow(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.pow %x, %y : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @trunc_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.const 0.000000e+00
+// CHECK-NEXT: %[[V1:.*]] = tg.reshape %[[V0]] [1]
+// CHECK-NEXT: %[[V2:.*]] = tg.expand %[[V1]] [4]
+// CHECK-NEXT: func.return %[[V2]]
+func.func @trunc(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.trunc %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @broadcast_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.mul %r_gradient, %y
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %r_gradient, %x
+// CHECK-NEXT: %[[V2:.*]] = tg.reduce add %[[V1]] [0]
+// CHECK-NEXT: %[[V3:.*]] = tg.reshape %[[V2]] [4]
+// CHECK-NEXT: func.return %[[V0]], %[[V3]]
+func.func @broadcast(%x: tensor<3x4xf32>, %y: tensor<4xf32>) -> tensor<3x4xf32> {
+  %r = tg.mul %x, %y : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+  func.return %r : tensor<3x4xf32>
+}

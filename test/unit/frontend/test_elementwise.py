@@ -1,0 +1,80 @@
+"""Elementwise methods against PyTorch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from parity import EDGES, check, torch, values
+
+F = torch.nn.functional
+
+SAME_NAME = [
+    *("neg", "abs", "sign", "square", "reciprocal", "trunc", "floor", "ceil", "round"),
+    *("exp", "exp2", "log", "log2", "log10", "sqrt", "rsqrt", "sin", "cos", "tan"),
+    *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf"),
+    *("relu", "sigmoid", "isnan", "isinf", "isfinite", "logical_not"),
+]
+ACTIVATIONS = {
+    "logsigmoid": F.logsigmoid,
+    "softplus": F.softplus,
+    "silu": F.silu,
+    "swish": F.silu,
+    "mish": F.mish,
+    "relu6": F.relu6,
+    "elu": F.elu,
+    "celu": F.celu,
+    "selu": F.selu,
+    "leaky_relu": F.leaky_relu,
+    "hardsigmoid": F.hardsigmoid,
+    "hardswish": F.hardswish,
+    "hardtanh": F.hardtanh,
+    "softsign": F.softsign,
+}
+LOOSE = {"erf": 2e-6, "tan": 1e-4, "selu": 3e-5}
+SHAPES = [(), (0,), (1,), (7,), (3, 5), (2, 1, 4)]
+
+
+def positive(name: str) -> bool:
+    return name in ("log", "log2", "log10", "sqrt", "rsqrt", "acosh")
+
+
+@pytest.mark.parametrize("name", SAME_NAME)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_unary(name: str, shape: tuple[int, ...]):
+    low, high = (1.1, 3) if positive(name) else (-0.9, 0.9) if name.startswith("a") else (-3, 3)
+    x = values(*shape, low=low, high=high)
+    tolerance = LOOSE.get(name, 3e-6)
+    check(
+        lambda t: getattr(t, name)(),
+        lambda t: getattr(t, name)(),
+        x,
+        rtol=tolerance,
+        atol=tolerance,
+    )
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_activation(name: str, shape: tuple[int, ...]):
+    x = values(*shape, low=-8, high=8)
+    tolerance = LOOSE.get(name, 3e-6)
+    check(lambda t: getattr(t, name)(), ACTIVATIONS[name], x, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", [*SAME_NAME, *ACTIVATIONS])
+def test_edges(name: str):
+    reference = ACTIVATIONS.get(name) or (lambda t: getattr(t, name)())
+    x = EDGES if name not in ("tan", "sin", "cos") else EDGES[:-1]
+    tolerance = max(LOOSE.get(name, 0), 2e-5)
+    check(
+        lambda t: getattr(t, name)(), reference, x, gradient=False, rtol=tolerance, atol=tolerance
+    )
+
+
+@pytest.mark.parametrize("name", ["relu", "sigmoid", "tanh", "silu", "softplus", "abs", "gelu"])
+def test_gradients_at_edges(name: str):
+    reference = {"silu": F.silu, "softplus": F.softplus}.get(name, lambda t: getattr(t, name)())
+    if name == "gelu":
+        reference = lambda t: F.gelu(t, approximate="tanh")  # noqa: E731
+    x = EDGES[np.isfinite(EDGES) & (np.abs(EDGES) < 1e30)]
+    check(lambda t: getattr(t, name)(), reference, x, rtol=1e-5, atol=1e-5)

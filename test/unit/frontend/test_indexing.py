@@ -1,0 +1,180 @@
+"""Indexing against PyTorch, or NumPy where PyTorch has no negative steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from parity import check, torch, values
+
+import tgdialect as tg
+
+S = slice
+VIEWS: list[Any] = [
+    0,
+    -1,
+    (1, 2),
+    S(1, 3),
+    S(None, None, 2),
+    S(1, None, 3),
+    (S(None), 2),
+    (Ellipsis, 0),
+    (0, Ellipsis, S(1, 3)),
+    None,
+    (None, 1, None),
+    (S(None), None, S(0, 2)),
+    Ellipsis,
+    S(2, 2),
+    S(-2, None),
+    S(10, 20),
+    (),
+]
+NEGATIVE: list[Any] = [S(None, None, -1), S(3, 0, -2), (S(None), S(None, None, -3)), S(0, 3, -1)]
+PICKS: list[Any] = [
+    [0, 2],
+    [2, 0, 2, -1],
+    ([0, 1], [1, 2]),
+    (S(None), [1, 0, 1]),
+    ([0, 3], S(None), [1, 2]),
+    (0, [1, 2]),
+    ([[0, 1], [2, 3]],),
+    ([[0], [2]], [1, 2]),
+    (S(None), [0, 1], [1, 2]),
+    (S(1, 3), [0, 1], None),
+    (None, [0, 1], S(None), 2),
+    [],
+]
+SHAPE = 4, 5, 6
+
+
+def numbers(index: Any) -> Any:
+    """Lists as arrays."""
+    if isinstance(index, tuple):
+        return tuple(numbers(i) for i in index)
+    return np.array(index, np.int64) if isinstance(index, list) else index
+
+
+@pytest.mark.parametrize("index", VIEWS, ids=str)
+def test_view(index: Any):
+    check(lambda t: t[index], lambda t: t[index], values(*SHAPE))
+
+
+@pytest.mark.parametrize("index", NEGATIVE, ids=str)
+def test_negative_steps(index: Any):
+    np.testing.assert_array_equal(tg.Tensor(values(*SHAPE))[index].numpy(), values(*SHAPE)[index])
+
+
+@pytest.mark.parametrize("index", PICKS, ids=str)
+def test_pick(index: Any):
+    check(lambda t: t[index], lambda t: t[numbers(index)], values(*SHAPE))
+
+
+def test_tensors_as_indices():
+    x, i = values(5, 3), np.array([4, 0, 4, 1], np.int32)
+    check(lambda t, k: t[k], lambda t, k: t[k.long()], x, i)
+    check(lambda t, k: t[:, k % 3], lambda t, k: t[:, k.long() % 3], x, i)
+
+
+def test_masks():
+    x = values(4, 5)
+    check(lambda t: t[t > 0], lambda t: t[t > 0], x)
+    rows = np.array([True, False, True, True])
+    check(lambda t, m: t[m], lambda t, m: t[m], x, rows)
+    check(lambda t: t.masked_select(t > 0.5), lambda t: t.masked_select(t > 0.5), x)
+    check(lambda t: (t > 0).nonzero(), lambda t: (t > 0).nonzero(), x, gradient=False)
+    check(lambda t: t[t > 9], lambda t: t[t > 9], x)
+
+
+SETS: list[tuple[Any, tuple[int, ...]]] = [
+    (0, (5, 6)),
+    (S(1, 3), (2, 5, 6)),
+    ((S(None), 2), (4, 6)),
+    ((S(None, None, 2), S(1, None, 2)), (2, 2, 6)),
+    ((Ellipsis, -1), ()),
+    (S(None), (6,)),
+    ([0, 2], (2, 5, 6)),
+    (([0, 1], [1, 2]), (2, 6)),
+    (None, (4, 5, 6)),
+]
+
+
+@pytest.mark.parametrize(("index", "shape"), SETS, ids=str)
+def test_setitem(index: Any, shape: tuple[int, ...]):
+    def ours(t: Any, v: Any) -> Any:
+        new = t * 1
+        new[index] = v
+        return new
+
+    def theirs(t: Any, v: Any) -> Any:
+        new = t * 1
+        new[numbers(index)] = v
+        return new
+
+    check(ours, theirs, values(*SHAPE), values(*shape, seed=1))
+
+
+def test_setitem_of_numbers_and_masks():
+    x = values(4, 5)
+    ours, theirs = tg.Tensor(x) * 1, torch.tensor(x)
+    for t in (ours, theirs):
+        t[1] = 3
+        t[:, 2:4] = -1.5
+    np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
+    ours[ours > 0], theirs[theirs > 0] = 7, 7
+    np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
+    ours[::-2, 0] = tg.Tensor([1.0, 2.0])
+    expected = theirs.numpy()
+    expected[::-2, 0] = [1, 2]
+    np.testing.assert_array_equal(ours.numpy(), expected)
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_gather_and_scatter(dim: int):
+    x, src = values(4, 5, 3), values(4, 5, 3, seed=1)
+    extent = x.shape[dim]
+    index = np.random.default_rng(0).integers(0, extent, (3, 4, 2))
+    order = np.argsort(values(4, 5, 3, seed=3), dim)
+    check(lambda t, i: t.gather(dim, i), lambda t, i: t.gather(dim, i), x, index)
+    check(lambda t, i, s: t.scatter(dim, i, s), lambda t, i, s: t.scatter(dim, i, s), x, order, src)
+    check(
+        lambda t, i, s: t.scatter(dim, i, s, reduce="add"),
+        lambda t, i, s: t.scatter_add(dim, i, s),
+        x,
+        index,
+        values(*index.shape, seed=1),
+        rtol=1e-5,
+    )
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
+def test_scatter_reduce(reduce: Any, include_self: bool):
+    x, src = values(4, 5), values(3, 5, seed=1)
+    index = np.random.default_rng(0).integers(0, 4, (3, 5))
+    check(
+        lambda t, i, s: t.scatter_reduce(0, i, s, reduce, include_self),
+        lambda t, i, s: t.scatter_reduce(0, i, s, reduce, include_self=include_self),
+        x,
+        index,
+        src,
+        rtol=1e-5,
+        gradient=False,
+    )
+
+
+def test_one_hot():
+    x = np.array([0, 2, 1, 4])
+    check(lambda t: t.one_hot(5), lambda t: torch.nn.functional.one_hot(t, 5), x, gradient=False)
+
+
+def test_errors():
+    t = tg.Tensor(values(2, 3))
+    for index, message in (
+        (2, "index 2 is outside of axis 0"),
+        ((0, 0, 0), "3 indices for a tensor with 2 axes"),
+        (1.5, "an index of type float"),
+        ((Ellipsis, Ellipsis), "one ellipsis"),
+    ):
+        with pytest.raises(IndexError, match=message):
+            t[index]

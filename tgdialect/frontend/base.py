@@ -1,0 +1,108 @@
+"""What every family of `Tensor`'s methods builds on: a value, its shape, and ops on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.graph import Node, apply, constant
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.dtypes import DType
+from tgdialect.ops.elementwise import CastOp
+
+Number = bool | int | float
+
+
+class TensorBase:
+    """A lazy value. Nothing is computed before somebody asks for its numbers."""
+
+    __slots__ = ("__weakref__", "_node", "grad", "requires_grad")
+
+    _node: Node
+    requires_grad: bool
+    grad: Self | None
+
+    @classmethod
+    def _of(cls, node: Node) -> Self:
+        """The tensor that a node is."""
+        new = cls.__new__(cls)
+        new._node = node
+        new.requires_grad = False
+        new.grad = None
+        return new
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the axes."""
+        return self._node.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements."""
+        return self._node.dtype
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return len(self._node.shape)
+
+    def numel(self) -> int:
+        """How many elements there are."""
+        return math.prod(self.shape)
+
+    def _apply(self, op: Callable[..., TgOp], *arguments: Any) -> Self:
+        """An op of the dialect on nodes. Raises ValueError if its rule is broken."""
+        try:
+            return self._of(apply(op, *arguments))
+        except VerifyException as error:
+            raise ValueError(str(error)) from None
+
+    def _constant(self, value: Number, dtype: DType | None = None) -> Self:
+        """A scalar, by default of this tensor's dtype."""
+        dtype = self.dtype if dtype is None else dtype
+        if dtype.is_float:
+            value = float(value)
+        elif dtype.is_integer:
+            value = int(value)
+            if not dtype.low <= value <= dtype.high:
+                raise ValueError(f"{value} is not representable in {dtype.name}")
+        else:
+            value = bool(value)
+        return self._of(constant(value, dtype))
+
+    def cast(self, dtype: dtypes.DTypeLike) -> Self:
+        """Convert to a dtype: floats to integers truncate and saturate, integers wrap."""
+        target = dtypes.to_dtype(dtype)
+        if target == self.dtype:
+            return self
+        return self._apply(CastOp, self._node, dtypes.attribute_of(target))
+
+    def _axis(self, axis: int) -> int:
+        """An axis counted from the front. Raises IndexError if there is none such."""
+        rank = max(self.ndim, 1)
+        if not -rank <= axis < rank:
+            raise IndexError(f"axis {axis} of a tensor with {self.ndim} axes")
+        return axis % rank
+
+    def _axes(self, axis: int | Sequence[int] | None) -> tuple[int, ...]:
+        """Axes counted from the front, each once; None is all of them."""
+        if axis is None:
+            return tuple(range(self.ndim))
+        axes = (axis,) if isinstance(axis, int) else tuple(axis)
+        found = tuple(self._axis(a) for a in axes)
+        if len(set(found)) < len(found):
+            raise ValueError(f"an axis occurs twice in {axes}")
+        return tuple(a for a in found if a < self.ndim)
+
+
+def flattened(first: Any, rest: Sequence[Any]) -> tuple[Any, ...]:
+    """Arguments that come as one sequence or one by one: `f((2, 3))` is `f(2, 3)`."""
+    if isinstance(first, list | tuple):
+        if rest:
+            raise ValueError(f"either one sequence or numbers, got {first!r} and {rest!r}")
+        return tuple(first)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return (first, *rest)

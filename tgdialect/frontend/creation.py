@@ -1,0 +1,175 @@
+"""Tensors from nothing: constants, ranges, grids."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import Number, flattened
+from tgdialect.frontend.graph import constant
+from tgdialect.frontend.movement import Movement
+
+
+class Creation(Movement):
+    """Functions of the class that make tensors."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _number(cls, value: Number, dtype: dtypes.DTypeLike | None) -> Self:
+        if dtype is None:
+            is_bool, is_float = isinstance(value, bool), isinstance(value, float)
+            found = dtypes.bool_ if is_bool else dtypes.default_float
+            found = found if is_bool or is_float else dtypes.default_int
+        else:
+            found = dtypes.to_dtype(dtype)
+        return cls._of(constant(0, found))._constant(value)
+
+    @classmethod
+    def full(cls, shape: Any, fill_value: Number, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """One value in every cell."""
+        extents = flattened(shape, ())
+        return cls._number(fill_value, dtype)._broadcast_to(tuple(int(d) for d in extents))
+
+    @classmethod
+    def zeros(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Zeros, of the default float dtype."""
+        wanted = dtypes.default_float if dtype is None else dtype
+        return cls.full(
+            flattened(shape, ()) if not shape else flattened(shape[0], shape[1:]), 0, wanted
+        )
+
+    @classmethod
+    def ones(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Ones, of the default float dtype."""
+        wanted = dtypes.default_float if dtype is None else dtype
+        return cls.full(
+            flattened(shape, ()) if not shape else flattened(shape[0], shape[1:]), 1, wanted
+        )
+
+    @classmethod
+    def empty(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Anything in every cell: zeros, here."""
+        return cls.zeros(*shape, dtype=dtype)
+
+    def full_like(self, fill_value: Number, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """One value in every cell, of this shape and dtype."""
+        return self.full(self.shape, fill_value, self.dtype if dtype is None else dtype)
+
+    def zeros_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Zeros, of this shape and dtype."""
+        return self.full_like(0, dtype)
+
+    def ones_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Ones, of this shape and dtype."""
+        return self.full_like(1, dtype)
+
+    def empty_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Anything, of this shape and dtype: zeros, here."""
+        return self.full_like(0, dtype)
+
+    @classmethod
+    def arange(
+        cls,
+        start: float,
+        stop: float | None = None,
+        step: float = 1,
+        dtype: dtypes.DTypeLike | None = None,
+    ) -> Self:
+        """start, start + step, ... as long as that is before `stop`."""
+        if stop is None:
+            start, stop = 0, start
+        if step == 0:
+            raise ValueError("arange with step 0")
+        is_float = any(isinstance(number, float) for number in (start, stop, step))
+        default = dtypes.default_float if is_float else dtypes.default_int
+        wanted = default if dtype is None else dtypes.to_dtype(dtype)
+        count = max(math.ceil((stop - start) / step), 0)
+        if count == 0:
+            return cls.full((0,), 0, wanted)
+        counted = wanted if wanted.is_integer and not is_float else dtypes.default_int
+        ones = cls.full((count,), 1, dtypes.default_int)
+        positions = ones._count() - 1
+        if is_float:
+            return (positions.cast(dtypes.float64) * float(step) + float(start)).cast(wanted)
+        values = positions if step == 1 else positions * int(step)
+        del counted
+        return (values if start == 0 else values + int(start)).cast(wanted)
+
+    def _count(self) -> Self:
+        """The sum of all cells up to each, of one axis."""
+        n = self.shape[0]
+        windows = self._padded([(n - 1, 0)], 0)._windows((n,), (1,), (1,))
+        from tgdialect.ops.attributes import ReduceKind
+        from tgdialect.ops.reduce import ReduceOp
+
+        return self._apply(ReduceOp, ReduceKind.ADD, windows._node, (1,)).reshape((n,))
+
+    @classmethod
+    def linspace(
+        cls, start: float, stop: float, steps: int, dtype: dtypes.DTypeLike | None = None
+    ) -> Self:
+        """`steps` numbers from `start` to `stop`, both included, as far from one another."""
+        if steps < 0:
+            raise ValueError("number of steps must be non-negative")
+        wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
+        if steps == 1:
+            return cls.full((1,), start, wanted)
+        line = cls.arange(steps).cast(dtypes.float64)
+        return (line * ((stop - start) / max(steps - 1, 1)) + float(start)).cast(wanted)
+
+    @classmethod
+    def eye(cls, n: int, m: int | None = None, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Ones where row and column are the same, zeros elsewhere."""
+        columns = n if m is None else m
+        if n < 0 or columns < 0:
+            raise ValueError(f"eye of {n} rows and {columns} columns")
+        wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
+        rows = cls.arange(n).reshape((n, 1))
+        return rows.eq(cls.arange(columns)).cast(wanted)
+
+    def meshgrid(self, *args: Self, indexing: str = "ij") -> tuple[Self, ...]:
+        """Grids of coordinates from lines of them."""
+        if indexing not in ("ij", "xy"):
+            raise RuntimeError(f"indexing is ij or xy, got {indexing!r}")
+        lines = (self, *args)
+        if len(lines) == 1:
+            return lines
+        order = list(range(len(lines)))
+        if indexing == "xy":
+            order[:2] = 1, 0
+        rank = len(lines)
+        lined = [
+            t.reshape(tuple(-1 if i == order[k] else 1 for i in range(rank)))
+            for k, t in enumerate(lines)
+        ]
+        return lined[0]._broadcasted(*lined[1:])
+
+    def tril(self, diagonal: int = 0) -> Self:
+        """The cells on and below a diagonal, zeros above."""
+        return self._triangle(diagonal + 1).where(self, self._constant(0))
+
+    def triu(self, diagonal: int = 0) -> Self:
+        """The cells on and above a diagonal, zeros below."""
+        return self._triangle(diagonal).where(self._constant(0), self)
+
+    def _triangle(self, diagonal: int) -> Self:
+        """Whether a cell is below a diagonal."""
+        if self.ndim < 2:
+            raise RuntimeError(f"a triangle of a tensor with {self.ndim} axes")
+        rows, columns = self.shape[-2:]
+        return self.arange(columns) < self.arange(rows).reshape((rows, 1)) + diagonal
+
+    def diag(self) -> Self:
+        """A square matrix with this diagonal; of a matrix, its diagonal."""
+        if self.ndim == 2:
+            return self.diagonal()
+        if self.ndim != 1:
+            raise ValueError(f"diag of a tensor with {self.ndim} axes")
+        n = self.shape[0]
+        return self.eye(n, dtype=dtypes.bool_).where(self, self._constant(0))
+
+
+__all__ = ["Creation", "Sequence"]

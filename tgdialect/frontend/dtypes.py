@@ -1,0 +1,129 @@
+"""Dtypes by the names that people use, and which of them an operation on several has.
+
+`promote` is the lattice of JAX's "Type promotion semantics", as tinygrad has it: a Python number is
+weak, and takes the dtype of the tensor that it is used with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from tgdialect.interpreter.dtypes import numpy_dtype
+from tgdialect.ops.dtypes import DTYPES, DType
+
+_ATTRIBUTES: Mapping[DType, Attribute] = {dtype: a for a, dtype in DTYPES.items()}
+_BY_MLIR_NAME = {dtype.name: dtype for dtype in DTYPES.values()}
+
+bool_ = _BY_MLIR_NAME["i1"]
+int8, int16, int32, int64 = (_BY_MLIR_NAME[f"i{bits}"] for bits in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (_BY_MLIR_NAME[f"ui{bits}"] for bits in (8, 16, 32, 64))
+float16, bfloat16 = _BY_MLIR_NAME["f16"], _BY_MLIR_NAME["bf16"]
+float32, float64 = _BY_MLIR_NAME["f32"], _BY_MLIR_NAME["f64"]
+fp8e4m3, fp8e5m2 = _BY_MLIR_NAME["f8E4M3FN"], _BY_MLIR_NAME["f8E5M2"]
+
+default_int = int32
+default_float = float32
+
+NAMES: Mapping[str, DType] = {
+    **_BY_MLIR_NAME,
+    **{"bool": bool_, "int8": int8, "int16": int16, "int32": int32, "int64": int64},
+    **{"uint8": uint8, "uint16": uint16, "uint32": uint32, "uint64": uint64},
+    **{"float16": float16, "bfloat16": bfloat16, "float32": float32, "float64": float64},
+    **{"fp8e4m3": fp8e4m3, "fp8e5m2": fp8e5m2},
+    **{"char": int8, "short": int16, "int": int32, "long": int64},
+    **{"uchar": uint8, "ushort": uint16, "uint": uint32, "ulong": uint64},
+    **{"half": float16, "float": float32, "double": float64},
+}
+"""MLIR's names, NumPy's, and C's."""
+
+_OF_NUMPY = {
+    numpy_dtype(dtype): dtype for dtype in dict.fromkeys(NAMES.values()) if dtype.name != "index"
+}
+
+DTypeLike = DType | str | Any
+"""A dtype, a name of one, or what NumPy takes for one."""
+
+_ABOVE: Mapping[DType, tuple[DType, ...]] = {
+    bool_: (int8, uint8),
+    int8: (int16,),
+    int16: (int32,),
+    int32: (int64,),
+    int64: (fp8e4m3, fp8e5m2),
+    uint8: (int16, uint16),
+    uint16: (int32, uint32),
+    uint32: (int64, uint64),
+    uint64: (fp8e4m3, fp8e5m2),
+    fp8e4m3: (float16, bfloat16),
+    fp8e5m2: (float16, bfloat16),
+    float16: (float32,),
+    bfloat16: (float32,),
+    float32: (float64,),
+    float64: (),
+}
+"""What each dtype goes to next where two do not agree."""
+_RANK = {dtype: rank for rank, dtype in enumerate(_ABOVE)}
+
+
+@cache
+def _upper(dtype: DType) -> frozenset[DType]:
+    return frozenset({dtype}).union(*(_upper(above) for above in _ABOVE[dtype]))
+
+
+@cache
+def promote(*dtypes: DType) -> DType:
+    """The least dtype that all of these go to; the default float for integers that have none."""
+    common = _upper(dtypes[0])
+    for dtype in dtypes[1:]:
+        common &= _upper(dtype)
+    least = min(common, key=_order)
+    return default_float if least.is_float and not any(d.is_float for d in dtypes) else least
+
+
+def _order(dtype: DType) -> tuple[int, int]:
+    return -len(_upper(dtype)), _RANK[dtype]
+
+
+def promote_number(dtype: DType, number: float) -> DType:
+    """The dtype of a tensor of `dtype` with a Python number, which is weak."""
+    if isinstance(number, bool) or dtype.is_float:
+        return dtype
+    if isinstance(number, float):
+        return default_float
+    return default_int if dtype.is_bool else dtype
+
+
+def as_float(dtype: DType) -> DType:
+    """The dtype of functions that only floats have."""
+    return dtype if dtype.is_float else default_float
+
+
+def to_dtype(dtype: DTypeLike) -> DType:
+    """The dtype that is meant. Raises TypeError for anything else."""
+    if isinstance(dtype, DType):
+        return dtype
+    if isinstance(dtype, str) and dtype in NAMES:
+        return NAMES[dtype]
+    try:
+        return _OF_NUMPY[np.dtype(dtype)]
+    except (TypeError, KeyError):
+        raise TypeError(f"{dtype!r} is not a dtype; there are: {', '.join(NAMES)}") from None
+
+
+def attribute_of(dtype: DType) -> Attribute:
+    """The dtype as an attribute of the IR."""
+    return _ATTRIBUTES[dtype]
+
+
+def of_attribute(attribute: Attribute) -> DType:
+    """The inverse of `attribute_of`."""
+    return DTYPES[attribute]
+
+
+def numpy_of(dtype: DType) -> np.dtype[Any]:
+    """The dtype as NumPy's, or that of `ml_dtypes`."""
+    return numpy_dtype(dtype)

@@ -1,0 +1,749 @@
+"""Elementwise methods: arithmetic, comparisons, and the functions that are made of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, Self, cast
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import Number, TensorBase
+from tgdialect.ops.elementwise import (
+    AddOp,
+    AndOp,
+    BinaryOp,
+    CmpEqOp,
+    CmpLtOp,
+    CmpNeOp,
+    DivOp,
+    Exp2Op,
+    IDivOp,
+    Log2Op,
+    MaxOp,
+    ModOp,
+    MulOp,
+    NegOp,
+    NotOp,
+    OrOp,
+    PowOp,
+    RecipOp,
+    ShlOp,
+    ShrOp,
+    SinOp,
+    SqrtOp,
+    SubOp,
+    TruncOp,
+    UnaryOp,
+    WhereOp,
+    XorOp,
+)
+from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp, MarkerOp
+from tgdialect.ops.movement import BitcastOp
+
+_LOG2_E = math.log2(math.e)
+_LN_2 = math.log(2)
+_LARGE = 1e9
+"""From here on sqrt(x^2 + 1) is x, in f64 too."""
+
+
+class Elementwise(TensorBase):
+    """Functions of each element. Operands broadcast, and are promoted to one dtype."""
+
+    __slots__ = ()
+
+    # -- operands ----------------------------------------------------------------------------------
+
+    def _pair(
+        self, other: Self | Number, reverse: bool = False, *, as_float: bool = False
+    ) -> tuple[Self, Self]:
+        """Both operands in the dtype that the result is computed in."""
+        if isinstance(other, TensorBase):
+            dtype = dtypes.promote(self.dtype, other.dtype)
+            dtype = dtypes.as_float(dtype) if as_float else dtype
+            x, y = self.cast(dtype), other.cast(dtype)
+        elif isinstance(cast(object, other), bool | int | float):
+            dtype = dtypes.promote_number(self.dtype, other)
+            dtype = dtypes.as_float(dtype) if as_float else dtype
+            x, y = self.cast(dtype), self._constant(other, dtype)
+        else:
+            raise TypeError(f"an operand is a tensor or a number, not {type(other).__name__}")
+        return (y, x) if reverse else (x, y)
+
+    def _binary(
+        self,
+        op: type[BinaryOp],
+        other: Self | Number,
+        reverse: bool = False,
+        as_float: bool = False,
+    ) -> Self:
+        x, y = self._pair(other, reverse, as_float=as_float)
+        return self._apply(op, x._node, y._node)
+
+    def _unary(self, op: type[UnaryOp | MarkerOp]) -> Self:
+        return self._apply(op, self._node)
+
+    def _float(self) -> Self:
+        return self.cast(dtypes.as_float(self.dtype))
+
+    def _bits(self, op: type[BinaryOp], other: Self | Number, reverse: bool = False) -> Self:
+        x, y = self._pair(other, reverse)
+        if x.dtype.is_float:
+            raise TypeError(f"bits of {x.dtype.name}: only integers and bools have them")
+        return self._apply(op, x._node, y._node)
+
+    # -- arithmetic --------------------------------------------------------------------------------
+
+    def add(self, x: Self | Number, reverse: bool = False) -> Self:
+        """self + x."""
+        return self._binary(AddOp, x, reverse)
+
+    def sub(self, x: Self | Number, reverse: bool = False) -> Self:
+        """self - x; x - self if `reverse`."""
+        return self._binary(SubOp, x, reverse)
+
+    def mul(self, x: Self | Number, reverse: bool = False) -> Self:
+        """self * x."""
+        return self._binary(MulOp, x, reverse)
+
+    def div(
+        self,
+        x: Self | Number,
+        reverse: bool = False,
+        rounding_mode: Literal["trunc", "floor"] | None = None,
+    ) -> Self:
+        """self / x in floats; with a rounding mode, the quotient rounded, integers as integers."""
+        if rounding_mode is None:
+            return self._binary(DivOp, x, reverse, as_float=True)
+        a, b = self._pair(x, reverse)
+        if a.dtype.is_float:
+            quotient = a._binary(DivOp, b)
+            return quotient.floor() if rounding_mode == "floor" else quotient.trunc()
+        if rounding_mode == "floor":
+            return a._binary(IDivOp, b)
+        if rounding_mode != "trunc":
+            raise ValueError(f"rounding_mode is trunc, floor or None, got {rounding_mode!r}")
+        floor = a._binary(IDivOp, b)
+        is_inexact = a._binary(ModOp, b) != 0
+        return floor + (is_inexact & (floor < 0)).cast(floor.dtype)
+
+    def mod(self, x: Self | Number, reverse: bool = False) -> Self:
+        """The remainder that has the sign of the divisor."""
+        a, b = self._pair(x, reverse)
+        return a - (a / b).floor() * b if a.dtype.is_float else a._binary(ModOp, b)
+
+    def fmod(self, x: Self | Number) -> Self:
+        """The remainder that has the sign of the dividend."""
+        a, b = self._pair(x)
+        return a - a.div(b, rounding_mode="trunc") * b
+
+    def pow(self, x: Self | Number, reverse: bool = False) -> Self:
+        """self ** x. Integers to the power of an integer stay integers."""
+        base, exponent = self._pair(x, reverse)
+        if not reverse and isinstance(x, bool | int | float):
+            return self._to_the(x)
+        if base.dtype.is_float:
+            return base._binary(PowOp, exponent)
+        wide = base.cast(dtypes.float64)._binary(PowOp, exponent.cast(dtypes.float64))
+        return wide.round().cast(base.dtype)
+
+    def _to_the(self, x: Number) -> Self:
+        """A power of which the exponent is known."""
+        x_dtype = dtypes.promote_number(self.dtype, x)
+        base = self.cast(x_dtype)
+        if isinstance(x, int) or float(x).is_integer():
+            n = int(x)
+            if n < 0 and not x_dtype.is_float:
+                raise ValueError("an integer has no negative power that is an integer")
+            if abs(n) <= 64:
+                power = base._constant(1) + base * 0 if n == 0 else base._repeated_product(abs(n))
+                return power.reciprocal() if n < 0 else power
+        if x == 0.5:
+            return base.sqrt()
+        if not x_dtype.is_float:
+            return base.pow(base._constant(x))
+        return base._binary(PowOp, base._constant(x))
+
+    def _repeated_product(self, n: int) -> Self:
+        result, square = None, self
+        while n:
+            if n & 1:
+                result = square if result is None else result * square
+            n >>= 1
+            square = square * square if n else square
+        assert result is not None
+        return result
+
+    def maximum(self, x: Self | Number) -> Self:
+        """The greater of both; NaN if either is."""
+        return self._binary(MaxOp, x)
+
+    def minimum(self, x: Self | Number) -> Self:
+        """The lesser of both; NaN if either is."""
+        a, b = self._pair(x)
+        if a.dtype.is_float:
+            return -(-a).maximum(-b)
+        if a.dtype.is_bool:
+            return a & b
+        return ~(~a).maximum(~b)
+
+    def neg(self) -> Self:
+        """-self; of a bool, its negation."""
+        return self._unary(NotOp if self.dtype.is_bool else NegOp)
+
+    def abs(self) -> Self:
+        """The magnitude."""
+        if self.dtype.is_bool or self.dtype.low == 0:
+            return self
+        return self.maximum(-self)
+
+    def sign(self) -> Self:
+        """-1, 0 or 1; 0 for NaN, as `torch.sign`."""
+        if self.dtype.is_bool:
+            return self
+        return (self > 0).cast(self.dtype) - (self < 0).cast(self.dtype)
+
+    def reciprocal(self) -> Self:
+        """1 / self."""
+        return self._float()._unary(RecipOp)
+
+    def square(self) -> Self:
+        """self * self."""
+        return self * self
+
+    def lerp(self, end: Self, weight: Self | Number) -> Self:
+        """self + (end - self) * weight."""
+        return self + (end - self) * weight
+
+    def clamp(self, min_: Self | Number | None = None, max_: Self | Number | None = None) -> Self:
+        """No less than `min_` and no more than `max_`; NaN stays."""
+        if min_ is None and max_ is None:
+            raise RuntimeError("clamp needs min_ or max_")
+        low = self if min_ is None else (self < min_).where(min_, self)
+        return low if max_ is None else (low > max_).where(max_, low)
+
+    def clip(self, min_: Self | Number | None = None, max_: Self | Number | None = None) -> Self:
+        """`clamp`."""
+        return self.clamp(min_, max_)
+
+    def copysign(self, other: Self | Number) -> Self:
+        """The magnitude of self with the sign of the other, that of -0 too."""
+        a, b = self._pair(other, as_float=True)
+        # 1 / -0 is -inf.
+        is_negative = (b < 0) | ((b == 0) & (b.reciprocal() < 0))
+        magnitude = a.abs()
+        return is_negative.where(-magnitude, magnitude)
+
+    # -- comparisons -------------------------------------------------------------------------------
+
+    def eq(self, x: Self | Number) -> Self:
+        """self == x."""
+        return self._binary(CmpEqOp, x)
+
+    def ne(self, x: Self | Number) -> Self:
+        """self != x; true if either is NaN."""
+        return self._binary(CmpNeOp, x)
+
+    def _less(self, x: Self | Number, reverse: bool = False) -> Self:
+        return self._binary(CmpLtOp, x, reverse)
+
+    def _at_least(self, x: Self | Number, reverse: bool = False) -> Self:
+        """Not less; false if either is NaN."""
+        a, b = self._pair(x, reverse)
+        if a.dtype.is_float:
+            return b._less(a) | a.eq(b)
+        return a._less(b).logical_not()
+
+    def where(self, x: Self | Number, y: Self | Number) -> Self:
+        """x where self is true, else y."""
+        if isinstance(x, TensorBase):
+            x, y = x._pair(y)
+        elif isinstance(y, TensorBase):
+            y, x = y._pair(x)
+        else:
+            dtype = dtypes.default_float if isinstance(x, float) or isinstance(y, float) else None
+            is_bool = isinstance(x, bool) and isinstance(y, bool)
+            dtype = dtype or (dtypes.bool_ if is_bool else dtypes.default_int)
+            x, y = self._constant(x, dtype), self._constant(y, dtype)
+        return self._apply(WhereOp, self.cast(dtypes.bool_)._node, x._node, y._node)
+
+    def masked_fill(self, mask: Self, value: Self | Number) -> Self:
+        """`value` where the mask is true, else self."""
+        return mask.where(value, self)
+
+    def logical_not(self) -> Self:
+        """Whether it is 0."""
+        return self.cast(dtypes.bool_)._unary(NotOp)
+
+    def isnan(self) -> Self:
+        """Whether it is NaN."""
+        return self != self
+
+    def isinf(self, detect_positive: bool = True, detect_negative: bool = True) -> Self:
+        """Whether it is infinite, of the signs that are asked for."""
+        return self._is(math.inf, detect_positive) | self._is(-math.inf, detect_negative)
+
+    def _is(self, value: float, wanted: bool) -> Self:
+        return self.eq(value) & self._constant(wanted, dtypes.bool_)
+
+    def isfinite(self) -> Self:
+        """Whether it is neither infinite nor NaN."""
+        return (self.isinf() | self.isnan()).logical_not()
+
+    def isclose(
+        self, other: Self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    ) -> Self:
+        """|self - other| <= atol + rtol * |other|, or both the same infinity."""
+        near = (self - other).abs() <= other.abs() * rtol + atol
+        close = (self.isfinite() & other.isfinite() & near) | self.eq(other)
+        return close | (self.isnan() & other.isnan()) if equal_nan else close
+
+    # -- bits --------------------------------------------------------------------------------------
+
+    def bitwise_and(self, x: Self | Number, reverse: bool = False) -> Self:
+        """self & x."""
+        return self._bits(AndOp, x, reverse)
+
+    def bitwise_or(self, x: Self | Number, reverse: bool = False) -> Self:
+        """self | x."""
+        return self._bits(OrOp, x, reverse)
+
+    def bitwise_xor(self, x: Self | Number, reverse: bool = False) -> Self:
+        """self ^ x."""
+        return self._bits(XorOp, x, reverse)
+
+    def bitwise_not(self) -> Self:
+        """~self."""
+        if self.dtype.is_bool:
+            return self.logical_not()
+        return self._bits(XorOp, -1 if self.dtype.low < 0 else int(self.dtype.high))
+
+    def lshift(self, x: Self | int, reverse: bool = False) -> Self:
+        """self << x."""
+        return self._bits(ShlOp, x, reverse)
+
+    def rshift(self, x: Self | int, reverse: bool = False) -> Self:
+        """self >> x; the sign is kept."""
+        return self._bits(ShrOp, x, reverse)
+
+    # -- rounding ----------------------------------------------------------------------------------
+
+    def trunc(self) -> Self:
+        """Round toward zero."""
+        return self._unary(TruncOp)
+
+    def floor(self) -> Self:
+        """Round down."""
+        if not self.dtype.is_float:
+            return self
+        whole = self.trunc()
+        return (self < whole).where(whole - 1, whole)
+
+    def ceil(self) -> Self:
+        """Round up."""
+        if not self.dtype.is_float:
+            return self
+        whole = self.trunc()
+        return (self > whole).where(whole + 1, whole)
+
+    def round(self) -> Self:
+        """Round to nearest, halves to even."""
+        if not self.dtype.is_float:
+            return self
+        whole = self.trunc()
+        part = (self - whole).abs()
+        is_odd = (whole * 0.5).trunc() * 2 != whole
+        away = (part > 0.5) | (part.eq(0.5) & is_odd)
+        return away.where(whole + (self < 0).where(-1.0, 1.0).cast(self.dtype), whole)
+
+    # -- exponentials and their inverses -----------------------------------------------------------
+
+    def exp2(self) -> Self:
+        """2 ** self."""
+        return self._float()._unary(Exp2Op)
+
+    def exp(self) -> Self:
+        """e ** self."""
+        return (self._float() * _LOG2_E).exp2()
+
+    def log2(self) -> Self:
+        """The logarithm to base 2."""
+        return self._float()._unary(Log2Op)
+
+    def log(self) -> Self:
+        """The natural logarithm."""
+        return self.log2() * _LN_2
+
+    def log10(self) -> Self:
+        """The logarithm to base 10."""
+        return self.log2() * math.log10(2)
+
+    def sqrt(self) -> Self:
+        """The square root."""
+        return self._float()._unary(SqrtOp)
+
+    def rsqrt(self) -> Self:
+        """1 / sqrt(self)."""
+        return self.sqrt().reciprocal()
+
+    def logaddexp(self, other: Self | Number) -> Self:
+        """log(exp(self) + exp(other))."""
+        a, b = self._pair(other, as_float=True)
+        greatest = a.maximum(b)
+        # Of equal infinities the difference is NaN.
+        difference = (a.eq(b)).where(0.0, (a - b).abs())
+        return greatest + (1 + (-difference).exp()).log()
+
+    # -- trigonometry ------------------------------------------------------------------------------
+
+    def sin(self) -> Self:
+        """The sine of an angle in radians."""
+        return self._float()._unary(SinOp)
+
+    def cos(self) -> Self:
+        """The cosine, as 1 - 2 sin(x / 2)^2: half of x is exact."""
+        half = (self._float() * 0.5).sin()
+        return 1 - 2 * half * half
+
+    def tan(self) -> Self:
+        """The tangent."""
+        return self.sin() / self.cos()
+
+    def asin(self) -> Self:
+        """The inverse sine, as an arctangent: x / sqrt(1 - x^2)."""
+        x = self._float()
+        return x._atan_of_ratio((1 - x * x).sqrt())
+
+    def acos(self) -> Self:
+        """The inverse cosine."""
+        return math.pi / 2 - self.asin()
+
+    def atan(self) -> Self:
+        """The inverse tangent."""
+        x = self._float()
+        return x._atan_of_ratio(x._constant(1))
+
+    def _atan_of_ratio(self, other: Self) -> Self:
+        """atan(self / other), for other >= 0: the lesser over the greater, halved once more."""
+        magnitude = self.abs()
+        is_steep = magnitude > other
+        low = is_steep.where(other, magnitude)
+        high = is_steep.where(magnitude, other)
+        is_zero = high.eq(0)
+        ratio = low / is_zero.where(1, high)
+        ratio = (low.isinf() & high.isinf()).where(1, ratio)
+        # atan r = 2 atan(r / (1 + sqrt(1 + r^2))), of at most tan(pi / 8).
+        t = ratio / (1 + (1 + ratio * ratio).sqrt())
+        square = t * t
+        total = square._constant(0)
+        for n in range(_ATAN_TERMS[self.dtype.bits > 32], -1, -1):
+            total = total * square + (-1 if n % 2 else 1) / (2 * n + 1)
+        angle = 2 * t * total
+        angle = is_steep.where(math.pi / 2 - angle, angle)
+        return (self < 0).where(-angle, angle)
+
+    def sinh(self) -> Self:
+        """The hyperbolic sine."""
+        return (self.exp() - (-self).exp()) * 0.5
+
+    def cosh(self) -> Self:
+        """The hyperbolic cosine."""
+        return (self.exp() + (-self).exp()) * 0.5
+
+    def tanh(self) -> Self:
+        """The hyperbolic tangent."""
+        return 2 * (2 * self._float()).sigmoid() - 1
+
+    def asinh(self) -> Self:
+        """The inverse hyperbolic sine."""
+        x = self._float()
+        magnitude = x.abs()
+        is_large = magnitude > _LARGE  # Its square overflows, and 1 is nothing beside it.
+        small = is_large.where(1, magnitude)
+        value = (small + (small * small + 1).sqrt()).log()
+        value = is_large.where(magnitude.log() + _LN_2, value)
+        return (x < 0).where(-value, value)
+
+    def acosh(self) -> Self:
+        """The inverse hyperbolic cosine."""
+        x = self._float()
+        is_large = x > _LARGE
+        small = is_large.where(1, x)
+        return is_large.where(x.log() + _LN_2, (small + (small * small - 1).sqrt()).log())
+
+    def atanh(self) -> Self:
+        """The inverse hyperbolic tangent."""
+        x = self._float()
+        return ((1 + x) / (1 - x)).log() * 0.5
+
+    def erf(self) -> Self:
+        """The error function: Abramowitz & Stegun 7.1.26, within 1.5e-7."""
+        x = self._float()
+        t = 1 / (1 + 0.3275911 * x.abs())
+        total = t._constant(0)
+        for factor in (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592):
+            total = (total + factor) * t
+        return x.sign() * (1 - total * (-(x * x)).exp())
+
+    # -- activations -------------------------------------------------------------------------------
+
+    def relu(self) -> Self:
+        """max(self, 0), with gradient 0 at 0."""
+        return (self <= 0).where(0, self)
+
+    def sigmoid(self) -> Self:
+        """1 / (1 + exp(-self)), without an exponential that overflows."""
+        x = self._float()
+        is_negative = x < 0
+        small = is_negative.where(x, -x).exp()
+        return is_negative.where(small, 1) / (1 + small)
+
+    def logsigmoid(self) -> Self:
+        """log(sigmoid(self))."""
+        return -(-self).softplus()
+
+    def softplus(self, beta: float = 1.0) -> Self:
+        """log(1 + exp(beta * self)) / beta."""
+        return (self * beta).logaddexp(0.0) * (1 / beta)
+
+    def silu(self) -> Self:
+        """self * sigmoid(self)."""
+        return self * self.sigmoid()
+
+    def swish(self) -> Self:
+        """`silu`."""
+        return self.silu()
+
+    def mish(self) -> Self:
+        """self * tanh(softplus(self))."""
+        return self * self.softplus().tanh()
+
+    def gelu(self, approximate: str = "tanh") -> Self:
+        """self * P(Z < self) for a normal Z; `approximate` is "tanh" or "none"."""
+        if approximate == "none":
+            return 0.5 * self * (1 + (self * (1 / math.sqrt(2))).erf())
+        if approximate != "tanh":
+            raise ValueError(f"approximate is tanh or none, got {approximate!r}")
+        return self * (2 * math.sqrt(2 / math.pi) * (self + 0.044715 * self.pow(3))).sigmoid()
+
+    def quick_gelu(self) -> Self:
+        """self * sigmoid(1.702 * self)."""
+        return self * (self * 1.702).sigmoid()
+
+    def relu6(self) -> Self:
+        """relu, at most 6."""
+        return self._between(0, 6)
+
+    def _between(self, low: float, high: float) -> Self:
+        """Not below or above two numbers, where the gradient is 0; NaN stays."""
+        return (self <= low).where(low, (self >= high).where(high, self))
+
+    def elu(self, alpha: float = 1.0) -> Self:
+        """self where that is positive, else alpha * (exp(self) - 1)."""
+        return (self > 0).where(self, alpha * ((self > 0).where(0, self).exp() - 1))
+
+    def celu(self, alpha: float = 1.0) -> Self:
+        """self where that is positive, else alpha * (exp(self / alpha) - 1)."""
+        return (self > 0).where(self, alpha * (((self > 0).where(0, self) / alpha).exp() - 1))
+
+    def selu(self, alpha: float = 1.67326, gamma: float = 1.0507) -> Self:
+        """gamma * elu(self, alpha)."""
+        return gamma * self.elu(alpha)
+
+    def leaky_relu(self, neg_slope: float = 0.01) -> Self:
+        """self where that is positive, else neg_slope * self."""
+        return (self > 0).where(self, neg_slope * self)
+
+    def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
+        """alpha * self + beta between 0 and 1."""
+        return (alpha * self + beta)._between(0, 1)
+
+    def hardswish(self) -> Self:
+        """self * relu6(self + 3) / 6."""
+        return self * (self + 3).relu6() * (1 / 6)
+
+    def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
+        """Between `min_val` and `max_val`."""
+        return self.clip(min_val, max_val)
+
+    def softsign(self) -> Self:
+        """self / (1 + |self|)."""
+        return self / (1 + self.abs())
+
+    # -- dtypes and marks --------------------------------------------------------------------------
+
+    def bitcast(self, dtype: dtypes.DTypeLike) -> Self:
+        """The same bytes as another dtype; the last axis grows or shrinks."""
+        target = dtypes.to_dtype(dtype)
+        if target == self.dtype:
+            return self
+        return self._apply(BitcastOp, self._node, dtypes.attribute_of(target))
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a float."""
+        return self.dtype.is_float
+
+    def element_size(self) -> int:
+        """The bytes of an element."""
+        return self.dtype.itemsize
+
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.numel() * self.dtype.itemsize
+
+    def contiguous(self) -> Self:
+        """The same value, made into memory of its own."""
+        return self._unary(ContiguousOp)
+
+    def contiguous_backward(self) -> Self:
+        """The same value, whose gradient is made into memory of its own."""
+        return self._unary(ContiguousBackwardOp)
+
+    def detach(self) -> Self:
+        """The same value without gradient."""
+        return self._unary(DetachOp)
+
+    # -- operators ---------------------------------------------------------------------------------
+
+    def __neg__(self) -> Self:
+        return self.neg()
+
+    def __invert__(self) -> Self:
+        return self.bitwise_not()
+
+    def __abs__(self) -> Self:
+        return self.abs()
+
+    def __add__(self, x: Self | Number) -> Self:
+        return self.add(x)
+
+    def __radd__(self, x: Number) -> Self:
+        return self.add(x, True)
+
+    def __sub__(self, x: Self | Number) -> Self:
+        return self.sub(x)
+
+    def __rsub__(self, x: Number) -> Self:
+        return self.sub(x, True)
+
+    def __mul__(self, x: Self | Number) -> Self:
+        return self.mul(x)
+
+    def __rmul__(self, x: Number) -> Self:
+        return self.mul(x, True)
+
+    def __truediv__(self, x: Self | Number) -> Self:
+        return self.div(x)
+
+    def __rtruediv__(self, x: Number) -> Self:
+        return self.div(x, True)
+
+    def __floordiv__(self, x: Self | Number) -> Self:
+        return self.div(x, rounding_mode="floor")
+
+    def __rfloordiv__(self, x: Number) -> Self:
+        return self.div(x, True, rounding_mode="floor")
+
+    def __mod__(self, x: Self | Number) -> Self:
+        return self.mod(x)
+
+    def __rmod__(self, x: Number) -> Self:
+        return self.mod(x, True)
+
+    def __pow__(self, x: Self | Number) -> Self:
+        return self.pow(x)
+
+    def __rpow__(self, x: Number) -> Self:
+        return self.pow(x, True)
+
+    def __and__(self, x: Self | Number) -> Self:
+        return self.bitwise_and(x)
+
+    def __rand__(self, x: Number) -> Self:
+        return self.bitwise_and(x, True)
+
+    def __or__(self, x: Self | Number) -> Self:
+        return self.bitwise_or(x)
+
+    def __ror__(self, x: Number) -> Self:
+        return self.bitwise_or(x, True)
+
+    def __xor__(self, x: Self | Number) -> Self:
+        return self.bitwise_xor(x)
+
+    def __rxor__(self, x: Number) -> Self:
+        return self.bitwise_xor(x, True)
+
+    def __lshift__(self, x: Self | int) -> Self:
+        return self.lshift(x)
+
+    def __rlshift__(self, x: int) -> Self:
+        return self.lshift(x, True)
+
+    def __rshift__(self, x: Self | int) -> Self:
+        return self.rshift(x)
+
+    def __rrshift__(self, x: int) -> Self:
+        return self.rshift(x, True)
+
+    def __lt__(self, x: Self | Number) -> Self:
+        return self._less(x)
+
+    def __gt__(self, x: Self | Number) -> Self:
+        return self._less(x, True)
+
+    def __ge__(self, x: Self | Number) -> Self:
+        return self._at_least(x)
+
+    def __le__(self, x: Self | Number) -> Self:
+        return self._at_least(x, True)
+
+    def __eq__(self, x: Self | Number) -> Self:  # type: ignore[override]
+        return self.eq(x)
+
+    def __ne__(self, x: Self | Number) -> Self:  # type: ignore[override]
+        return self.ne(x)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+_ATAN_TERMS = {False: 8, True: 20}
+"""The power series of atan up to tan(pi / 8): terms for f32 and below, and for f64."""
+
+
+class Casts(Elementwise):
+    """Conversions, by the names that dtypes have in C. They hide Python's types of these names, so
+    that nothing else is here."""
+
+    __slots__ = ()
+
+    def bool(self) -> Self:
+        """Convert to bool: whether it is not 0."""
+        return self.cast(dtypes.bool_)
+
+    def short(self) -> Self:
+        """Convert to i16."""
+        return self.cast(dtypes.int16)
+
+    def int(self) -> Self:
+        """Convert to i32."""
+        return self.cast(dtypes.int32)
+
+    def long(self) -> Self:
+        """Convert to i64."""
+        return self.cast(dtypes.int64)
+
+    def half(self) -> Self:
+        """Convert to f16."""
+        return self.cast(dtypes.float16)
+
+    def bfloat16(self) -> Self:
+        """Convert to bf16."""
+        return self.cast(dtypes.bfloat16)
+
+    def float(self) -> Self:
+        """Convert to f32."""
+        return self.cast(dtypes.float32)
+
+    def double(self) -> Self:
+        """Convert to f64."""
+        return self.cast(dtypes.float64)

@@ -1,0 +1,390 @@
+"""Indexing: slices, tensors of positions, masks; gather and scatter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import Any, Literal, Self, cast
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import Number, TensorBase
+from tgdialect.frontend.graph import Node
+from tgdialect.frontend.reduction import Reduction
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.movement import IndexOp
+
+Bounds = list[tuple[int, int] | None]
+
+
+class Indexing(Reduction):
+    """`x[...]`, `x[...] = y`, and what is made of picking cells."""
+
+    __slots__ = ()
+
+    # -- x[...] ------------------------------------------------------------------------------------
+
+    def __getitem__(self, indices: Any) -> Self:
+        entries = self._entries(indices)
+        # First what is a view: slices and numbers, with an axis for each entry.
+        bounds: Bounds = []
+        flips: list[int] = []
+        steps: list[int] = []
+        for axis, entry in enumerate(e for e in entries if e is not None):
+            extent = self.shape[axis]
+            match entry:
+                case int():
+                    at = _position(entry, extent, axis)
+                    bounds.append((at, at + 1))
+                    steps.append(1)
+                case slice():
+                    start, stop, step = entry.indices(extent)
+                    if step < 0:
+                        flips.append(axis)
+                        count = max(-(-(start - stop) // -step), 0) if start > stop else 0
+                        start, stop = start + step * (count - 1), start + 1
+                        start, stop = (start, stop) if count else (0, 0)
+                    bounds.append((start, max(start, stop)))
+                    steps.append(abs(step))
+                case _:
+                    bounds.append(None)
+                    steps.append(1)
+        x = self.shrink(bounds)
+        if flips:
+            x = x.flip(flips)
+        x = x._strided(steps)
+        # Then numbers lose their axis, and None makes one.
+        shape: list[int] = []
+        tensors: list[tuple[int, Self]] = []
+        extents = iter(x.shape)
+        for entry in entries:
+            if entry is None:
+                shape.append(1)
+                continue
+            extent = next(extents)
+            if isinstance(entry, TensorBase):
+                tensors.append((len(shape), entry))
+            if not isinstance(entry, int):
+                shape.append(extent)
+        x = x.reshape(shape)
+        return x._pick(tensors) if tensors else x
+
+    def _strided(self, steps: Sequence[int]) -> Self:
+        """Every so many cells of each axis, the first one included."""
+        if all(step == 1 for step in steps):
+            return self
+        counts = [-(-d // s) for d, s in zip(self.shape, steps, strict=True)]
+        wide = self._padded(
+            [(0, c * s - d) for c, s, d in zip(counts, steps, self.shape, strict=True)], 0
+        )
+        pairs = wide.reshape(tuple(e for c, s in zip(counts, steps, strict=True) for e in (c, s)))
+        cut: Bounds = [b for c in counts for b in ((0, c), (0, min(c, 1)))]
+        return pairs.shrink(cut).reshape(counts)
+
+    def _entries(self, indices: Any) -> list[int | slice | Self | None]:
+        """One entry for each axis, and None for each new one; masks have become positions."""
+        given: list[Any] = list(indices) if isinstance(indices, tuple) else [indices]  # pyright: ignore[reportUnknownArgumentType]
+        if isinstance(indices, list):
+            given = [self._like_index(indices)]
+        entries: list[Any] = []
+        for entry in given:
+            if isinstance(entry, bool):
+                raise IndexError("a bool is no index")
+            if isinstance(entry, list | tuple):
+                entry = self._like_index(entry)
+            if isinstance(entry, TensorBase) and entry.dtype.is_bool:
+                entries += cast(Self, entry)._positions_of_true()
+            elif isinstance(entry, TensorBase) and not entry.dtype.is_integer:
+                raise IndexError(f"an index of dtype {entry.dtype.name}")
+            elif hasattr(entry, "__index__") and not isinstance(entry, TensorBase):
+                entries.append(int(entry.__index__()))
+            elif entry is None or isinstance(entry, slice | EllipsisType | TensorBase):
+                entries.append(entry)
+            else:
+                raise IndexError(f"an index of type {type(entry).__name__}")
+        used = sum(e is not None and e is not Ellipsis for e in entries)
+        if sum(e is Ellipsis for e in entries) > 1:
+            raise IndexError("an index has one ellipsis at most")
+        if used > self.ndim:
+            raise IndexError(f"{used} indices for a tensor with {self.ndim} axes")
+        rest = [slice(None)] * (self.ndim - used)
+        at = next((i for i, e in enumerate(entries) if e is Ellipsis), None)
+        return entries + rest if at is None else entries[:at] + rest + entries[at + 1 :]
+
+    def _like_index(self, values: Any) -> Self:
+        """A list of numbers as a tensor."""
+        raise NotImplementedError
+
+    def _positions_of_true(self) -> list[Self]:
+        """The positions where a mask is true, a tensor for each axis."""
+        flat = self.flatten()
+        count = int(cast(Any, flat.sum()).item())
+        positions = flat._ranked(count)
+        result: list[Self] = []
+        for axis in range(self.ndim):
+            inner = math.prod(self.shape[axis + 1 :])
+            result.append(positions.div(inner, rounding_mode="floor") % self.shape[axis])
+        return result
+
+    def _ranked(self, count: int) -> Self:
+        """The positions of the first `count` cells that are true, of one axis."""
+        n = self.shape[0]
+        if count == 0 or n == 0:
+            return self.full((count,), 0, dtypes.default_int)
+        rank = self.cumsum(0) - 1
+        hit = rank.eq(self.arange(count).reshape((count, 1))) & self
+        return hit.where(self.arange(n), 0).sum(1)
+
+    def _pick(self, tensors: Sequence[tuple[int, Self]]) -> Self:
+        """The cells at positions along axes, which are broadcast with one another. Their axes come
+        where those were that they index, or first if those were not beside one another."""
+        axes = [axis for axis, _ in tensors]
+        indices = tensors[0][1]._broadcasted(*(t for _, t in tensors[1:]))
+        rest = [i for i in range(self.ndim) if i not in axes]
+        moved = self.permute([*axes, *rest])
+        flat = moved.reshape(
+            (
+                -1 if moved.numel() else math.prod(self.shape[a] for a in axes),
+                *(self.shape[i] for i in rest),
+            )
+        )
+        linear = self._linear(indices, [self.shape[a] for a in axes])
+        picked = flat._apply(IndexOp, flat._node, (linear.flatten()._node,))
+        shape = indices[0].shape
+        picked = picked.reshape((*shape, *(self.shape[i] for i in rest)))
+        if axes != list(range(axes[0], axes[0] + len(axes))):
+            return picked
+        before = sum(i < axes[0] for i in rest)
+        rank = len(shape)
+        order = [*range(rank, rank + before), *range(rank), *range(rank + before, picked.ndim)]
+        return picked.permute(order)
+
+    @classmethod
+    def _linear(cls, indices: Sequence[Self], extents: Sequence[int]) -> Self:
+        """Positions in the axes as one, negative ones counted from the end."""
+        total: Self | None = None
+        for index, extent in zip(indices, extents, strict=True):
+            wide = index.cast(dtypes.int64) if index.dtype.bits < 64 else index
+            if wide.dtype.low < 0:
+                wide = (wide < 0).where(wide + extent, wide)
+            total = wide if total is None else total * extent + wide
+        assert total is not None
+        return total
+
+    # -- x[...] = y --------------------------------------------------------------------------------
+
+    def __setitem__(self, indices: Any, value: Self | Number) -> None:
+        if isinstance(value, TensorBase):
+            given = value.cast(self.dtype)
+        elif isinstance(cast(object, value), bool | int | float):
+            given = self._constant(value)
+        else:
+            given = self._like_index(value).cast(self.dtype)
+        entries = self._entries(indices)
+        places = self.arange(self.numel()).reshape(self.shape)[tuple(entries)]
+        given = given._broadcast_to(places.shape) if places.shape else given.reshape(())
+        if not places.numel():
+            return
+        if not any(isinstance(e, TensorBase) for e in entries):
+            new = self._set_window(entries, given)
+        else:
+            flat = self.flatten()._scatter_flat(places.flatten(), given.flatten())
+            new = flat.reshape(self.shape)
+        self._rebind(new._node)
+
+    def _rebind(self, node: Node) -> None:
+        self._node = node
+
+    def _set_window(self, entries: Sequence[Any], given: Self) -> Self:
+        """The cells that slices and numbers pick replaced: spread out, with a mask beside them."""
+        kept = [e for e in entries if e is not None]
+        shape: list[int] = []
+        bounds: list[tuple[int, int, int, bool]] = []
+        for axis, entry in enumerate(kept):
+            extent = self.shape[axis]
+            if isinstance(entry, int):
+                at = _position(entry, extent, axis)
+                bounds.append((at, 1, 1, False))
+                shape.append(1)
+                continue
+            start, stop, step = entry.indices(extent)
+            count = len(range(start, stop, step))
+            if step < 0:
+                bounds.append((start + step * (count - 1), count, -step, True))
+            else:
+                bounds.append((start, count, step, False))
+            shape.append(count)
+        new = given.reshape(shape).flip([i for i, b in enumerate(bounds) if b[3]])
+        mask = self.full(new.shape, True, dtypes.bool_)
+        return mask._spread(bounds, self.shape).where(new._spread(bounds, self.shape), self)
+
+    def _spread(self, bounds: Sequence[tuple[int, int, int, bool]], shape: Sequence[int]) -> Self:
+        """Cells put at start, start + step, ... of each axis, zeros elsewhere."""
+        x = self
+        if any(step > 1 for _, _, step, _ in bounds):
+            counts = [count for _, count, _, _ in bounds]
+            steps = [step for _, _, step, _ in bounds]
+            x = x.reshape(tuple(e for c in counts for e in (c, 1)))
+            x = x._padded([p for s in steps for p in ((0, 0), (0, s - 1))], 0)
+            x = x.reshape([c * s for c, s in zip(counts, steps, strict=True)])
+            x = x.shrink([(0, (c - 1) * s + 1) for c, s in zip(counts, steps, strict=True)])
+        pairs = [
+            (start, d - start - e)
+            for (start, _, _, _), d, e in zip(bounds, shape, x.shape, strict=True)
+        ]
+        return x._padded(pairs, 0)
+
+    def _scatter_flat(self, places: Self, values: Self) -> Self:
+        """Cells of one axis replaced; of several values for one cell the last one stays."""
+        n, k = self.shape[0], places.shape[0]
+        positions = self.arange(n).reshape((n, 1))
+        order = self.arange(1, k + 1)
+        last = positions.eq(places).where(order, 0).max(1)
+        taken = values._apply(IndexOp, values._node, ((last - 1)._node,))
+        return (last > 0).where(taken, self)
+
+    # -- gather and scatter ------------------------------------------------------------------------
+
+    def gather(self, dim: int, index: Self) -> Self:
+        """The cells of which the position along an axis is in `index`."""
+        axis = self._axis(dim)
+        if index.ndim != self.ndim:
+            raise RuntimeError(f"gather from {self.shape} by {index.shape}: as many axes")
+        if any(
+            i > d for a, (i, d) in enumerate(zip(index.shape, self.shape, strict=True)) if a != axis
+        ):
+            raise RuntimeError(f"gather from {self.shape} by {index.shape}: it is greater")
+        positions = index._places(axis)
+        flat = self.flatten()
+        linear = self._linear(positions, self.shape)
+        picked = flat._apply(IndexOp, flat._node, (linear.flatten()._node,))
+        return picked.reshape(index.shape)
+
+    def _places(self, axis: int) -> list[Self]:
+        """For an index along an axis, the position of each cell along every axis."""
+        result: list[Self] = []
+        for a, extent in enumerate(self.shape):
+            line = self.arange(extent).reshape(
+                tuple(extent if i == a else 1 for i in range(self.ndim))
+            )
+            result.append(self if a == axis else line._broadcast_to(self.shape))
+        return result
+
+    def _scatter_parts(self, dim: int, index: Self, src: Self | Number) -> tuple[Self, Self, Self]:
+        """For each cell of self and each entry of the index along the axis: whether it goes there,
+        with a new last axis for the entries; and the values, with the same axis."""
+        axis = self._axis(dim)
+        if index.ndim != self.ndim:
+            raise RuntimeError(f"scatter to {self.shape} by {index.shape}: as many axes")
+        values = src if isinstance(src, TensorBase) else self.full(index.shape, src, self.dtype)
+        values = values.cast(self.dtype)
+        cut: Bounds = [(0, d) for d in index.shape]
+        values = values.shrink(cut)
+        pairs = [
+            (0, 0 if a == axis else d - i)
+            for a, (i, d) in enumerate(zip(index.shape, self.shape, strict=True))
+        ]
+        inside = self.full(index.shape, True, dtypes.bool_)._padded(pairs, False)
+        moved = index._padded(pairs, 0).transpose(axis, -1).unsqueeze(-2)
+        entries = values._padded(pairs, 0).transpose(axis, -1).unsqueeze(-2)
+        inside = inside.transpose(axis, -1).unsqueeze(-2)
+        extent = self.shape[axis]
+        line = self.arange(extent).reshape((extent, 1))
+        if moved.dtype.low < 0:
+            moved = (moved < 0).where(moved + extent, moved)
+        return moved.eq(line) & inside, entries, self.transpose(axis, -1)
+
+    def scatter(
+        self,
+        dim: int,
+        index: Self,
+        src: Self | Number,
+        reduce: Literal["multiply", "add"] | None = None,
+    ) -> Self:
+        """The values of `src` put where `index` says along an axis; or added or multiplied there.
+
+        Of several values for one cell the last one stays.
+        """
+        if reduce == "add":
+            return self.scatter_reduce(dim, index, self._as_src(index, src), "sum")
+        if reduce == "multiply":
+            return self.scatter_reduce(dim, index, self._as_src(index, src), "prod")
+        if reduce is not None:
+            raise TypeError(f"reduce is add, multiply or None, got {reduce!r}")
+        hits, entries, moved = self._scatter_parts(dim, index, src)
+        k = hits.shape[-1]
+        last = hits.where(self.arange(1, k + 1), 0).max(-1, keepdim=True)
+        chosen = hits & last.eq(self.arange(1, k + 1))
+        value = chosen.where(entries, 0)
+        total = value.any(-1) if self.dtype.is_bool else value.sum(-1).cast(self.dtype)
+        return (last.squeeze(-1) > 0).where(total, moved).transpose(self._axis(dim), -1)
+
+    def _as_src(self, index: Self, src: Self | Number) -> Self:
+        return src if isinstance(src, TensorBase) else self.full(index.shape, src, self.dtype)
+
+    def scatter_reduce(
+        self,
+        dim: int,
+        index: Self,
+        src: Self,
+        reduce: Literal["sum", "prod", "mean", "amax", "amin"],
+        include_self: bool = True,
+    ) -> Self:
+        """The values of `src` reduced where `index` says along an axis, with what is there if
+        `include_self`."""
+        hits, entries, moved = self._scatter_parts(dim, index, src)
+        is_hit = hits.any(-1)
+        match reduce:
+            case "sum" | "mean":
+                total = hits.where(entries, 0).sum(-1).cast(self.dtype)
+                result = moved + total if include_self else total
+                if reduce == "mean":
+                    count = hits.sum(-1) + (1 if include_self else 0)
+                    rounding: Literal["trunc"] | None = None if self.dtype.is_float else "trunc"
+                    count = count.maximum(1).cast(self.dtype)
+                    result = result.div(count, rounding_mode=rounding)
+            case "prod":
+                total = hits.where(entries, 1).prod(-1)
+                result = moved * total if include_self else total
+            case "amax":
+                total = hits.where(entries, self._constant(self.dtype.low)).max(-1)
+                result = moved.maximum(total) if include_self else total
+            case "amin":
+                inverse = moved._inverse().scatter_reduce(
+                    -1,
+                    index.transpose(self._axis(dim), -1),
+                    src.transpose(self._axis(dim), -1)._inverse(),
+                    "amax",
+                    include_self,
+                )
+                return inverse._inverse().transpose(self._axis(dim), -1)
+            case _:
+                raise RuntimeError(f"reduce is sum, prod, mean, amax or amin, got {reduce!r}")
+        result = result if include_self else is_hit.where(result, moved)
+        return result.transpose(self._axis(dim), -1)
+
+    def one_hot(self, num_classes: int) -> Self:
+        """1 at the position along a new last axis that each cell names, 0 elsewhere."""
+        line = self.arange(num_classes)
+        return self.unsqueeze(-1).eq(line).cast(dtypes.default_int)
+
+    def masked_select(self, mask: Self) -> Self:
+        """The cells where a mask is true, of one axis."""
+        return self[mask._broadcast_to(self.shape)]
+
+    def nonzero(self) -> Self:
+        """The positions of the cells that are not 0, one row each."""
+        mask = self.cast(dtypes.bool_)
+        if not self.ndim:
+            return self.full((int(cast(Any, mask).item()), 0), 0, dtypes.default_int)
+        positions = mask._positions_of_true()
+        return positions[0].stack(*positions[1:], dim=1)
+
+
+def _position(index: int, extent: int, axis: int) -> int:
+    if not -extent <= index < extent:
+        raise IndexError(f"index {index} is outside of axis {axis}, which has {extent}")
+    return index % extent
+
+
+__all__ = ["Indexing", "ReduceKind"]

@@ -1,0 +1,309 @@
+"""Products: dot, matmul, einsum, convolutions; and pooling, which takes the same windows."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Sequence
+from typing import Any, Self
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import TensorBase
+from tgdialect.frontend.indexing import Indexing
+
+Size = int | Sequence[int]
+
+
+class LinearAlgebra(Indexing):
+    """Sums of products."""
+
+    __slots__ = ()
+
+    def dot(self, w: Self, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """The product of vectors, of matrices, or of stacks of matrices that broadcast."""
+        if not self.ndim or not w.ndim:
+            raise RuntimeError(f"dot of {self.shape} and {w.shape}: both have an axis at least")
+        k = w.shape[-min(w.ndim, 2)]
+        if self.shape[-1] != k:
+            raise RuntimeError(f"dot of {self.shape} and {w.shape}: {self.shape[-1]} is not {k}")
+        x = self.reshape((*self.shape[:-1], *[1] * min(self.ndim - 1, w.ndim - 1, 1), k))
+        shape = (
+            *w.shape[:-2],
+            *[1] * min(self.ndim - 1, w.ndim - 1, 1),
+            *w.shape[-min(w.ndim, 2) :],
+        )
+        y = w.reshape(shape).transpose(-1, -min(w.ndim, 2)) if w.ndim > 1 else w
+        out = dtypes.promote(self.dtype, w.dtype)
+        wanted = out if dtype is None else dtypes.to_dtype(dtype)
+        return (x * y).sum(-1, dtype=wanted)
+
+    def matmul(self, x: Self, reverse: bool = False, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """self @ x; x @ self if `reverse`."""
+        return x.dot(self, dtype) if reverse else self.dot(x, dtype)
+
+    def __matmul__(self, x: Self) -> Self:
+        return self.dot(x)
+
+    def linear(
+        self, weight: Self, bias: Self | None = None, dtype: dtypes.DTypeLike | None = None
+    ) -> Self:
+        """self @ weight + bias; of a weight with one axis, self * weight + bias."""
+        x = self if dtype is None else self.cast(dtype)
+        result = x * weight if weight.ndim == 1 else x.dot(weight)
+        return result if bias is None else result + bias
+
+    @classmethod
+    def einsum(cls, formula: str, *operands: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Sums of products in Einstein's notation: `ij,jk->ik`."""
+        tensors: list[Self] = []
+        for operand in operands:
+            tensors += operand if isinstance(operand, list | tuple) else [operand]
+        inputs, arrow, output = formula.replace(" ", "").partition("->")
+        terms = inputs.split(",")
+        if len(terms) != len(tensors):
+            raise ValueError(f"{formula}: {len(terms)} terms for {len(tensors)} tensors")
+        free = [c for c in string.ascii_letters if c not in formula]
+        most = max(
+            (
+                t.ndim - len(term.replace("...", ""))
+                for term, t in zip(terms, tensors, strict=True)
+                if "..." in term
+            ),
+            default=0,
+        )
+        dots = "".join(free[:most])
+        for i, (term, t) in enumerate(zip(terms, tensors, strict=True)):
+            if "..." in term:
+                n = t.ndim - len(term.replace("...", ""))
+                terms[i] = term.replace("...", dots[most - n :])
+            if len(terms[i]) != t.ndim:
+                raise ValueError(f"{formula}: {term} for a tensor with {t.ndim} axes")
+        letters = "".join(terms)
+        if arrow:
+            output = output.replace("...", dots)
+        else:
+            output = dots + "".join(
+                sorted(c for c in set(letters) if letters.count(c) == 1 and c not in dots)
+            )
+        if len(set(output)) < len(output) or not set(output) <= set(letters):
+            raise ValueError(f"{formula}: the result names {output}")
+        order = output + "".join(sorted(set(letters) - set(output)))
+        product: Self | None = None
+        extents: dict[str, int] = {}
+        for term, t in zip(terms, tensors, strict=True):
+            for letter in sorted(set(term)):
+                while term.count(letter) > 1:
+                    a = term.index(letter)
+                    b = term.index(letter, a + 1)
+                    if t.shape[a] != t.shape[b]:
+                        raise ValueError(f"{formula}: {letter} is {t.shape[a]} and {t.shape[b]}")
+                    t = t.diagonal(0, a, b)
+                    term = "".join(c for i, c in enumerate(term) if i not in (a, b)) + letter
+            for letter, extent in zip(term, t.shape, strict=True):
+                if 1 not in (extent, known := extents.get(letter, extent)) and known != extent:
+                    raise ValueError(f"{formula}: {letter} is {known} and {extent}")
+                extents[letter] = max(extents.get(letter, extent), extent)
+            arranged = t.permute([term.index(c) for c in order if c in term])
+            lined = arranged.reshape(
+                tuple(t.shape[term.index(c)] if c in term else 1 for c in order)
+            )
+            product = lined if product is None else product * lined
+        assert product is not None
+        summed = list(range(len(output), len(order)))
+        wanted = product.dtype if dtype is None else dtypes.to_dtype(dtype)
+        return product.sum(summed, dtype=wanted) if summed else product.cast(wanted)
+
+    # -- convolutions ------------------------------------------------------------------------------
+
+    def conv2d(
+        self,
+        weight: Self,
+        bias: Self | None = None,
+        groups: int = 1,
+        stride: Size = 1,
+        dilation: Size = 1,
+        padding: Size = 0,
+        dtype: dtypes.DTypeLike | None = None,
+    ) -> Self:
+        """A convolution over as many axes as the weight has beyond two.
+
+        Args:
+            weight: (channels out, channels in / groups, *window).
+            bias: (channels out,).
+            groups: how many groups the channels are in, each on its own.
+            stride: from one window to the next, of all axes or of each.
+            dilation: from one cell of a window to the next.
+            padding: zeros at both ends, of all axes or of each; or pairs, from the last axis on.
+            dtype: what the products are added in.
+        """
+        sizes = weight.shape[2:]
+        n = len(sizes)
+        batch, channels = self.shape[:2]
+        out, inside = weight.shape[:2]
+        if self.ndim != n + 2 or groups * inside != channels or out % groups:
+            raise RuntimeError(
+                f"conv2d of {self.shape} with weight {weight.shape} in {groups} groups"
+            )
+        x = self._padded([(0, 0), (0, 0), *_padding_pairs(padding, n)], 0)
+        x = x._windows(sizes, _each(stride, n), _each(dilation, n))
+        counts = x.shape[2 : 2 + n]
+        per = out // groups
+        x = x.reshape((batch, groups, inside, 1, *counts, *sizes))
+        x = x.permute([0, 1, 3, *range(4, 4 + n), 2, *range(4 + n, 4 + 2 * n)])
+        w = weight.reshape((1, groups, per, *[1] * n, inside, *sizes))
+        wanted = (
+            dtypes.promote(self.dtype, weight.dtype) if dtype is None else dtypes.to_dtype(dtype)
+        )
+        result = (x * w).sum([-1 - i for i in range(1 + n)], dtype=wanted)
+        result = result.reshape((batch, out, *counts))
+        return result if bias is None else result + bias.reshape((1, out, *[1] * n))
+
+    def conv_transpose2d(
+        self,
+        weight: Self,
+        bias: Self | None = None,
+        groups: int = 1,
+        stride: Size = 1,
+        dilation: Size = 1,
+        padding: Size = 0,
+        output_padding: Size = 0,
+    ) -> Self:
+        """The transpose of a convolution; the weight is (channels in, channels out / groups,
+        *window)."""
+        sizes = weight.shape[2:]
+        n = len(sizes)
+        strides, dilations = _each(stride, n), _each(dilation, n)
+        more = _each(output_padding, n)
+        inside, per = weight.shape[:2]
+        w = weight.reshape((groups, inside // groups, per, *sizes)).transpose(1, 2)
+        w = w.reshape((groups * per, inside // groups, *sizes)).flip(list(range(2, 2 + n)))
+        x = self
+        if any(s > 1 for s in strides):
+            lead = x.shape[:2]
+            extents = x.shape[2:]
+            x = x.reshape((*lead, *(e for d in extents for e in (d, 1))))
+            pairs = [p for s in strides for p in ((0, 0), (0, s - 1))]
+            x = x._padded([(0, 0), (0, 0), *pairs], 0)
+            x = x.reshape((*lead, *(d * s for d, s in zip(extents, strides, strict=True))))
+            x = x.shrink(
+                [None, None, *((0, (d - 1) * s + 1) for d, s in zip(extents, strides, strict=True))]
+            )
+        around = [
+            ((k - 1) * d - a, (k - 1) * d - b + o)
+            for k, d, (a, b), o in zip(
+                sizes, dilations, _padding_pairs(padding, n), more, strict=True
+            )
+        ]
+        x = x._padded([(0, 0), (0, 0), *around], 0)
+        return x.conv2d(w, bias, groups=groups, dilation=dilations)
+
+    # -- pooling -----------------------------------------------------------------------------------
+
+    def _pooled(
+        self,
+        kernel_size: Size,
+        stride: Size | None,
+        dilation: Size,
+        padding: Size,
+        ceil_mode: bool,
+        fill: float,
+    ) -> Self:
+        """The windows, flattened into a last axis."""
+        n = 2 if isinstance(kernel_size, int) else len(kernel_size)
+        sizes, dilations = _each(kernel_size, n), _each(dilation, n)
+        strides = sizes if stride is None else _each(stride, n)
+        pairs = _padding_pairs(padding, n)
+        if ceil_mode:
+            pairs = _up_to_whole_windows(pairs, self.shape[-n:], sizes, strides, dilations)
+        x = self._padded([(0, 0)] * (self.ndim - n) + pairs, fill)
+        return x._windows(sizes, strides, dilations).flatten(self.ndim)
+
+    def max_pool2d(
+        self,
+        kernel_size: Size = (2, 2),
+        stride: Size | None = None,
+        dilation: Size = 1,
+        padding: Size = 0,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Self | tuple[Self, Self]:
+        """The greatest of each window, and where it is if `return_indices`."""
+        low = self.dtype.low
+        windows = self._pooled(kernel_size, stride, dilation, padding, ceil_mode, low)
+        values = windows.max(-1)
+        if not return_indices:
+            return values
+        n = 2 if isinstance(kernel_size, int) else len(kernel_size)
+        extents = self.shape[-n:]
+        places = self.arange(math.prod(extents)).reshape(extents)._broadcast_to(self.shape)
+        positions = places._pooled(kernel_size, stride, dilation, padding, ceil_mode, -1)
+        first = windows.argmax(-1, keepdim=True)
+        return values, positions.gather(-1, first).squeeze(-1)
+
+    def avg_pool2d(
+        self,
+        kernel_size: Size = (2, 2),
+        stride: Size | None = None,
+        dilation: Size = 1,
+        padding: Size = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> Self:
+        """The mean of each window."""
+        windows = self._pooled(kernel_size, stride, dilation, padding, ceil_mode, 0)
+        if count_include_pad and not ceil_mode:
+            return windows.mean(-1)
+        n = 2 if isinstance(kernel_size, int) else len(kernel_size)
+        ones = self.full(self.shape[-n:], 1, self.dtype)
+        if count_include_pad:
+            ones = ones._padded(_padding_pairs(padding, n), 1)
+            padding = 0
+            pairs = _padding_pairs(padding, n)
+            sizes = _each(kernel_size, n)
+            strides = sizes if stride is None else _each(stride, n)
+            wide = _up_to_whole_windows(pairs, ones.shape, sizes, strides, _each(dilation, n))
+            counts = ones._padded(wide, 0)._windows(sizes, strides, _each(dilation, n)).flatten(n)
+        else:
+            counts = ones._pooled(kernel_size, stride, dilation, padding, ceil_mode, 0)
+        return windows.sum(-1) / counts.sum(-1)
+
+
+def _each(size: Size, n: int) -> tuple[int, ...]:
+    """One number for each of n axes."""
+    result = (size,) * n if isinstance(size, int) else tuple(size)
+    if len(result) != n:
+        raise ValueError(f"{size} for {n} axes")
+    return result
+
+
+def _padding_pairs(padding: Size, n: int) -> list[tuple[int, int]]:
+    """Zeros before and after each of n axes."""
+    if isinstance(padding, int):
+        return [(padding, padding)] * n
+    given = tuple(padding)
+    if len(given) == n:
+        return [(p, p) for p in given]
+    if len(given) != 2 * n:
+        raise ValueError(f"padding {given} for {n} axes")
+    return list(zip(given[::2], given[1::2], strict=True))[::-1]
+
+
+def _up_to_whole_windows(
+    pairs: Sequence[tuple[int, int]],
+    extents: Sequence[int],
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+) -> list[tuple[int, int]]:
+    """Padding with which a window that is cut off at the end is whole, if it begins inside."""
+    result: list[tuple[int, int]] = []
+    for (a, b), d, k, s, f in zip(pairs, extents, sizes, strides, dilations, strict=True):
+        whole = d + a + b - f * (k - 1) - 1
+        count = -(-whole // s) + 1
+        if (count - 1) * s >= d + a:
+            count -= 1
+        result.append((a, b + max((count - 1) * s + f * (k - 1) + 1 - (d + a + b), 0)))
+    return result
+
+
+__all__ = ["LinearAlgebra", "TensorBase"]

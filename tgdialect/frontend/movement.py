@@ -1,0 +1,445 @@
+"""Methods that move elements and compute nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self, cast
+
+from tgdialect.frontend.base import Number, TensorBase, flattened
+from tgdialect.frontend.dtypes import attribute_of, promote
+from tgdialect.frontend.elementwise import Elementwise
+from tgdialect.ops.dtypes import number_attribute, round_to
+from tgdialect.ops.movement import (
+    ExpandOp,
+    FlipOp,
+    PadOp,
+    PermuteOp,
+    ReshapeOp,
+    ShrinkOp,
+    StackOp,
+)
+
+Padding = Sequence[int] | Sequence[tuple[int, int] | None]
+
+
+class Movement(Elementwise):
+    """Shapes, orders of axes, windows and joins."""
+
+    __slots__ = ()
+
+    # -- shape -------------------------------------------------------------------------------------
+
+    def reshape(self, shape: Any, *args: Any) -> Self:
+        """The same elements in row-major order; -1 is what is left, None the extent it had."""
+        wanted = [
+            self.shape[i] if d is None else int(d) for i, d in enumerate(flattened(shape, args))
+        ]
+        if wanted.count(-1) > 1:
+            raise RuntimeError(f"only one extent can be inferred, got {tuple(wanted)}")
+        if -1 in wanted:
+            known = math.prod(d for d in wanted if d != -1)
+            if known == 0 or self.numel() % known:
+                raise ValueError(f"{self.shape} cannot be reshaped to {tuple(wanted)}")
+            wanted[wanted.index(-1)] = self.numel() // known
+        return self if self.shape == tuple(wanted) else self._reshape(tuple(wanted))
+
+    def _reshape(self, shape: tuple[int, ...]) -> Self:
+        if math.prod(shape) != self.numel():
+            raise ValueError(f"{self.shape} cannot be reshaped to {shape}")
+        return self._apply(ReshapeOp, self._node, shape)
+
+    def view(self, shape: Any, *args: Any) -> Self:
+        """`reshape`."""
+        return self.reshape(shape, *args)
+
+    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self:
+        """The axes from `start_dim` to `end_dim` as one."""
+        start, end = self._axis(start_dim), self._axis(end_dim)
+        shape = self.shape
+        return self.reshape((*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
+
+    def unflatten(self, dim: int, sizes: Sequence[int]) -> Self:
+        """An axis as several."""
+        axis = self._axis(dim)
+        wanted = list(sizes)
+        if -1 in wanted:
+            known = math.prod(d for d in wanted if d != -1)
+            wanted[wanted.index(-1)] = self.shape[axis] // max(known, 1)
+        return self.reshape((*self.shape[:axis], *wanted, *self.shape[axis + 1 :]))
+
+    def squeeze(self, dim: int | None = None) -> Self:
+        """Without the axes of extent 1, or without one such axis."""
+        if dim is None:
+            return self.reshape(tuple(d for d in self.shape if d != 1))
+        axis = self._axis(dim)
+        if not self.ndim or self.shape[axis] != 1:
+            return self
+        return self.reshape((*self.shape[:axis], *self.shape[axis + 1 :]))
+
+    def unsqueeze(self, dim: int) -> Self:
+        """With a new axis of extent 1."""
+        if not -self.ndim - 1 <= dim <= self.ndim:
+            raise IndexError(f"axis {dim} of a tensor that will have {self.ndim + 1}")
+        axis = dim % (self.ndim + 1)
+        return self.reshape((*self.shape[:axis], 1, *self.shape[axis:]))
+
+    def expand(self, shape: Any, *args: Any) -> Self:
+        """Axes of extent 1 repeated; -1 or None keeps an extent. New axes come first."""
+        wanted = flattened(shape, args)
+        missing = len(wanted) - self.ndim
+        if missing < 0:
+            raise ValueError(f"{self.shape} cannot be expanded to {wanted}")
+        old = (1,) * missing + self.shape
+        new = tuple(o if w in (-1, None) else int(w) for o, w in zip(old, wanted, strict=True))
+        return self._broadcast_to(new)
+
+    def _broadcast_to(self, shape: tuple[int, ...]) -> Self:
+        if self.shape == shape:
+            return self
+        padded = (1,) * (len(shape) - self.ndim) + self.shape
+        if len(padded) != len(shape) or any(
+            p not in (1, s) for p, s in zip(padded, shape, strict=True)
+        ):
+            raise ValueError(f"{self.shape} cannot be expanded to {shape}")
+        value = self.reshape(padded)
+        return value if padded == shape else value._apply(ExpandOp, value._node, shape)
+
+    def _broadcasted(self, *others: Self) -> tuple[Self, ...]:
+        """All of one shape, the least that each can be expanded to."""
+        tensors = (self, *others)
+        rank = max(t.ndim for t in tensors)
+        shapes = [(1,) * (rank - t.ndim) + t.shape for t in tensors]
+        shape: list[int] = []
+        for extents in zip(*shapes, strict=True):
+            wide = {e for e in extents if e != 1}
+            if len(wide) > 1:
+                raise ValueError(
+                    f"shapes {', '.join(str(t.shape) for t in tensors)} do not broadcast"
+                )
+            shape.append(wide.pop() if wide else 1)
+        return tuple(t._broadcast_to(tuple(shape)) for t in tensors)
+
+    # -- order -------------------------------------------------------------------------------------
+
+    def permute(self, order: Any, *args: Any) -> Self:
+        """Axis i of the result is axis order[i]."""
+        axes = tuple(self._axis(a) for a in flattened(order, args))
+        if sorted(axes) != list(range(self.ndim)):
+            raise RuntimeError(f"{axes} is no order of {self.ndim} axes")
+        if axes == tuple(range(self.ndim)):
+            return self
+        return self._apply(PermuteOp, self._node, axes)
+
+    def transpose(self, dim0: int = 1, dim1: int = 0) -> Self:
+        """Two axes exchanged."""
+        order = list(range(self.ndim))
+        a, b = self._axis(dim0), self._axis(dim1)
+        order[a], order[b] = order[b], order[a]
+        return self.permute(order)
+
+    @property
+    def T(self) -> Self:
+        """`transpose()`."""
+        return self.transpose()
+
+    def flip(self, axis: Any, *args: Any) -> Self:
+        """Reversed along axes."""
+        axes = self._axes(flattened(axis, args))
+        if not axes:
+            return self
+        return self._apply(FlipOp, self._node, tuple(i in axes for i in range(self.ndim)))
+
+    # -- windows -----------------------------------------------------------------------------------
+
+    def shrink(self, arg: Sequence[tuple[int, int] | None]) -> Self:
+        """The cells from start to end of each axis; None is all of them."""
+        if len(arg) != self.ndim:
+            raise ValueError(f"shrink of {self.ndim} axes got {len(arg)} bounds")
+        bounds = [(0, d) if a is None else a for a, d in zip(arg, self.shape, strict=True)]
+        if any(not 0 <= a <= b <= d for (a, b), d in zip(bounds, self.shape, strict=True)):
+            raise ValueError(f"{arg} is outside of {self.shape}")
+        if all(bound == (0, d) for bound, d in zip(bounds, self.shape, strict=True)):
+            return self
+        starts, extents = tuple(a for a, _ in bounds), tuple(b - a for a, b in bounds)
+        return self._apply(ShrinkOp, self._node, starts, extents)
+
+    def shrink_to(self, shape: Any, *args: Any) -> Self:
+        """The first cells of each axis, as many as the shape says; None is all of them."""
+        wanted = flattened(shape, args)
+        return self.shrink([None if d is None else (0, d) for d in wanted])
+
+    def pad(self, padding: Padding, mode: str = "constant", value: Number = 0.0) -> Self:
+        """With more cells around it.
+
+        Args:
+            padding: for each axis how many before and how many after, or None; or numbers, in
+                pairs from the last axis on, as PyTorch has them. Less than 0 cuts off.
+            mode: constant, reflect, replicate or circular.
+            value: of the new cells, if constant.
+        """
+        pairs = self._pairs(padding)
+        if mode == "constant":
+            return self._padded(pairs, value)
+        if mode not in ("reflect", "replicate", "circular"):
+            raise NotImplementedError(
+                f"mode is constant, reflect, replicate or circular, not {mode}"
+            )
+        result = self
+        for axis, (before, after) in enumerate(pairs):
+            result = result._pad_axis(axis, before, after, mode)
+        return result
+
+    def _pairs(self, padding: Padding) -> list[tuple[int, int]]:
+        if all(isinstance(p, int) for p in padding):
+            flat = [p for p in padding if isinstance(p, int)]
+            if len(flat) % 2 or len(flat) > 2 * self.ndim:
+                raise ValueError(f"{padding} is no padding for {self.ndim} axes")
+            groups = list(zip(flat[::2], flat[1::2], strict=True))[::-1]
+            return [(0, 0)] * (self.ndim - len(groups)) + groups
+        pairs = [(0, 0) if p is None or isinstance(p, int) else p for p in padding]
+        if len(pairs) != self.ndim:
+            raise ValueError(f"padding of {len(pairs)} axes for {self.ndim}")
+        return pairs
+
+    def _padded(self, pairs: Sequence[tuple[int, int]], value: Number) -> Self:
+        cut = self.shrink(
+            [(max(-a, 0), d - max(-b, 0)) for (a, b), d in zip(pairs, self.shape, strict=True)]
+        )
+        wide = [(max(a, 0), max(b, 0)) for a, b in pairs]
+        if not any(a or b for a, b in wide):
+            return cut
+        shape = tuple(d + a + b for (a, b), d in zip(wide, cut.shape, strict=True))
+        number = round_to(cut.dtype, value) if cut.dtype.is_float else int(value)
+        fill = number_attribute(number, attribute_of(cut.dtype))
+        return cut._apply(PadOp, cut._node, tuple(a for a, _ in wide), shape, fill)
+
+    def _pad_axis(self, axis: int, before: int, after: int, mode: str) -> Self:
+        extent = self.shape[axis]
+
+        def part(start: int, end: int) -> Self:
+            bounds: list[tuple[int, int] | None] = [None] * self.ndim
+            bounds[axis] = (start, end)
+            return self.shrink(bounds)
+
+        middle = part(max(-before, 0), extent - max(-after, 0))
+        before, after = max(before, 0), max(after, 0)
+        if not before and not after:
+            return middle
+        limit = extent - (mode == "reflect")
+        if mode != "replicate" and max(before, after) > limit:
+            raise ValueError(
+                f"padding {before}, {after} for axis {axis} of extent {extent}: {mode}"
+            )
+        match mode:
+            case "reflect":
+                low = part(1, 1 + before).flip(axis)
+                high = part(extent - 1 - after, extent - 1).flip(axis)
+            case "circular":
+                low, high = part(extent - before, extent), part(0, after)
+            case _:
+                shape = list(self.shape)
+                shape[axis] = before
+                low = part(0, 1).expand(shape)
+                shape[axis] = after
+                high = part(extent - 1, extent).expand(shape)
+        return low.cat(middle, high, dim=axis)
+
+    def pad_to(self, shape: Any, *args: Any, value: Number = 0) -> Self:
+        """With more cells behind, to a shape; None keeps an extent."""
+        wanted = flattened(shape, args)
+        if len(wanted) != self.ndim:
+            raise ValueError(f"pad_to {wanted} of {self.shape}")
+        pairs = [(0, 0 if w is None else w - d) for w, d in zip(wanted, self.shape, strict=True)]
+        if any(after < 0 for _, after in pairs):
+            raise ValueError(f"pad_to {wanted} of {self.shape}: it has more cells")
+        return self._padded(pairs, value)
+
+    # -- joins and parts ---------------------------------------------------------------------------
+
+    def cat(self, *args: Self, dim: int = 0) -> Self:
+        """Joined along an axis with others, of the same shape but for that axis."""
+        axis = self._axis(dim)
+        tensors = self._of_one_dtype(*args)
+        for t in tensors:
+            if t.ndim != self.ndim or any(
+                a != b
+                for i, (a, b) in enumerate(zip(t.shape, self.shape, strict=True))
+                if i != axis
+            ):
+                raise ValueError(f"cat along axis {axis} of {self.shape} and {t.shape}")
+        if len({t.shape for t in tensors}) == 1:
+            stacked = self._apply(StackOp, tuple(t._node for t in tensors))
+            order = [*range(1, axis + 1), 0, *range(axis + 1, self.ndim + 1)]
+            total = len(tensors) * self.shape[axis]
+            return stacked.permute(order).reshape(
+                (*self.shape[:axis], total, *self.shape[axis + 1 :])
+            )
+        total, start = sum(t.shape[axis] for t in tensors), 0
+        result: Self | None = None
+        for t in tensors:
+            pairs = [(0, 0)] * self.ndim
+            pairs[axis] = (start, total - start - t.shape[axis])
+            start += t.shape[axis]
+            part = t._padded(pairs, 0)
+            if result is None:
+                result = part
+            else:
+                result = result | part if part.dtype.is_bool else result + part
+        assert result is not None
+        return result
+
+    def _of_one_dtype(self, *others: Self) -> tuple[Self, ...]:
+        for other in others:
+            if not isinstance(cast(object, other), TensorBase):
+                raise TypeError(f"expected tensors, got {type(other).__name__}")
+        dtype = promote(self.dtype, *(t.dtype for t in others))
+        return tuple(t.cast(dtype) for t in (self, *others))
+
+    def stack(self, *args: Self, dim: int = 0) -> Self:
+        """Joined along a new axis with others of the same shape."""
+        tensors = self._of_one_dtype(*args)
+        for t in tensors:
+            if t.shape != self.shape:
+                raise ValueError(f"stack of {self.shape} and {t.shape}")
+        if not -self.ndim - 1 <= dim <= self.ndim:
+            raise IndexError(f"axis {dim} of a tensor that will have {self.ndim + 1}")
+        axis = dim % (self.ndim + 1)
+        stacked = self._apply(StackOp, tuple(t._node for t in tensors))
+        return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, self.ndim + 1)])
+
+    def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
+        """Parts of a size, the last one maybe smaller; or of the sizes given."""
+        axis = self._axis(dim)
+        extent = self.shape[axis]
+        if isinstance(sizes, int):
+            if sizes <= 0:
+                raise ValueError(f"parts of {sizes}")
+            parts = [min(sizes, extent - i) for i in range(0, max(extent, 1), sizes)]
+        else:
+            parts = list(sizes)
+        if sum(parts) != extent:
+            raise ValueError(f"parts {parts} of an axis of {extent}")
+        result: list[Self] = []
+        start = 0
+        for size in parts:
+            bounds: list[tuple[int, int] | None] = [None] * self.ndim
+            bounds[axis] = (start, start + size)
+            result.append(self.shrink(bounds))
+            start += size
+        return tuple(result)
+
+    def chunk(self, chunks: int, dim: int = 0) -> list[Self]:
+        """So many parts of one size, the last one maybe smaller."""
+        if chunks <= 0:
+            raise ValueError(f"{chunks} parts")
+        extent = self.shape[self._axis(dim)]
+        if extent == 0:
+            return [self] * chunks
+        return list(self.split(-(-extent // chunks), dim))
+
+    def repeat(self, repeats: Any, *args: Any) -> Self:
+        """The whole as often as said along each axis; new axes come first."""
+        counts = flattened(repeats, args)
+        base = (1,) * (len(counts) - self.ndim) + self.shape
+        pairs = list(zip(counts, base, strict=True))
+        single = self.reshape(tuple(d for _, b in pairs for d in (1, b)))
+        wide = single.expand(tuple(d for r, b in pairs for d in (r, b)))
+        return wide.reshape(tuple(r * b for r, b in pairs))
+
+    def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
+        """Each cell so many times, one beside the other; of the whole as one axis if None."""
+        source, axis = (self.flatten(), 0) if dim is None else (self, self._axis(dim))
+        shape = source.shape
+        wide = source.unsqueeze(axis + 1).expand((*shape[: axis + 1], repeats, *shape[axis + 1 :]))
+        return wide.reshape((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
+
+    def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Self:
+        """Shifted along axes, what leaves at one end coming in at the other."""
+        if dims is None:
+            assert isinstance(shifts, int)
+            return self.flatten().roll(shifts, 0).reshape(self.shape)
+        amounts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+        axes = (dims,) if isinstance(dims, int) else tuple(dims)
+        if len(amounts) != len(axes):
+            raise RuntimeError(f"shifts {amounts} for axes {axes}")
+        result = self
+        for amount, dim in zip(amounts, axes, strict=True):
+            axis = self._axis(dim)
+            extent = self.shape[axis]
+            if extent and (at := -amount % extent):
+                first, second = result.split((at, extent - at), axis)
+                result = second.cat(first, dim=axis)
+        return result
+
+    def unfold(self, dim: int, size: int, step: int) -> Self:
+        """Windows of a size along an axis, one every `step`, in a new last axis."""
+        axis = self._axis(dim)
+        if not 0 <= size <= self.shape[axis] or step <= 0:
+            raise RuntimeError(f"windows of {size}, step {step}, of an axis of {self.shape[axis]}")
+        moved = self.permute([i for i in range(self.ndim) if i != axis] + [axis])
+        windows = moved._windows((size,), (step,), (1,))
+        rank = self.ndim
+        return windows.permute([*range(axis), rank - 1, *range(axis, rank - 1), rank])
+
+    def _windows(
+        self, sizes: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+    ) -> Self:
+        """The windows over the last axes: (..., *counts, *sizes), by repeating and cutting."""
+        n = len(sizes)
+        lead = self.shape[: self.ndim - n]
+        extents = self.shape[self.ndim - n :]
+        counts = [
+            (i - d * (k - 1) - 1) // s + 1
+            for i, k, s, d in zip(extents, sizes, strides, dilations, strict=True)
+        ]
+        if any(count <= 0 for count in counts) or 0 in sizes:
+            raise ValueError(f"a window of {tuple(sizes)} does not fit in {extents}")
+        # In copies one after the other, rows of `width` cells begin `dilation` cells later each.
+        widths = [
+            i * (1 + (c * s > i - d * (k - 1))) + d
+            for i, k, c, s, d in zip(extents, sizes, counts, strides, dilations, strict=True)
+        ]
+        copies = [-(-k * w // i) for k, w, i in zip(sizes, widths, extents, strict=True)]
+        x = self.repeat([1] * len(lead) + copies)
+
+        def cut_and_split(x: Self, *groups: Sequence[int], into: Sequence[Sequence[int]]) -> Self:
+            none: list[tuple[int, int] | None] = [None] * len(lead)
+            bounds = [(0, e) for entries in zip(*groups, strict=True) for e in entries]
+            shape = [e for entries in zip(*into, strict=True) for e in entries]
+            return x.shrink([*none, *bounds]).reshape((*lead, *shape))
+
+        spans = [c * s for c, s in zip(counts, strides, strict=True)]
+        ones = [1] * n
+        rows = [k * w for k, w in zip(sizes, widths, strict=True)]
+        x = cut_and_split(x, rows, into=(sizes, widths))
+        x = cut_and_split(x, sizes, spans, into=(sizes, counts, strides))
+        x = cut_and_split(x, sizes, counts, ones, into=(sizes, counts))
+        first = len(lead)
+        order = [
+            *range(first),
+            *range(first + 1, first + 2 * n, 2),
+            *range(first, first + 2 * n, 2),
+        ]
+        return x.permute(order)
+
+    def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Self:
+        """The cells (i, i + offset) of two axes, as a new last axis."""
+        a, b = self._axis(dim1), self._axis(dim2)
+        if a == b:
+            raise RuntimeError(f"a diagonal of axis {a} with itself")
+        x = self.permute([*(i for i in range(self.ndim) if i not in (a, b)), a, b])
+        *lead, rows, columns = x.shape
+        none: list[tuple[int, int] | None] = [None] * len(lead)
+        size = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
+        start = (0, offset) if offset >= 0 else (-offset, 0)
+        if size == 0:
+            return x.shrink([*none, (0, 0), (0, min(columns, 1))]).reshape((*lead, 0))
+        x = x.shrink([*none, *((s, s + size) for s in start)])
+        # In rows of one cell more, the diagonal is the first column.
+        flat = x.reshape((*lead, size * size))
+        rows = flat._padded([(0, 0)] * len(lead) + [(0, size)], 0).reshape((*lead, size, size + 1))
+        return rows.shrink([*none, (0, size), (0, 1)]).reshape((*lead, size))
+
+
+__all__ = ["Movement", "Padding"]

@@ -1,0 +1,217 @@
+"""What networks are made of: normalisation, losses, attention, dropout, interpolation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal, Self
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.linear_algebra import LinearAlgebra
+
+Reduce = Literal["none", "mean", "sum"]
+
+
+class Neural(LinearAlgebra):
+    """Layers without state."""
+
+    __slots__ = ()
+
+    training: bool = False
+    """Whether DROPOUT drops and BATCHNORM uses the batch: a context sets it (`Tensor.train`)."""
+
+    def sequential(self, ll: Sequence[Callable[[Self], Self]]) -> Self:
+        """One function after the other."""
+        result = self
+        for function in ll:
+            result = function(result)
+        return result
+
+    def layernorm(self, axis: int | Sequence[int] = -1, eps: float = 1e-05) -> Self:
+        """Less the mean, over the standard deviation."""
+        y = self - self.mean(axis, keepdim=True)
+        return y * ((y * y).mean(axis, keepdim=True) + eps).rsqrt()
+
+    def batchnorm(
+        self,
+        weight: Self | None,
+        bias: Self | None,
+        mean: Self,
+        invstd: Self,
+        axis: int | Sequence[int] = 1,
+    ) -> Self:
+        """(self - mean) * invstd * weight + bias, with statistics along the other axes."""
+        axes = self._axes(axis)
+        shape = tuple(d if i in axes else 1 for i, d in enumerate(self.shape))
+        x = self - mean.reshape(shape)
+        if weight is not None:
+            x = x * weight.reshape(shape)
+        result = x * (invstd.reshape(shape) if invstd.ndim == len(axes) else invstd)
+        return result if bias is None else result + bias.reshape(shape)
+
+    # -- losses ------------------------------------------------------------------------------------
+
+    def _reduced(self, reduction: str) -> Self:
+        match reduction:
+            case "mean":
+                return self.mean()
+            case "sum":
+                return self.sum()
+            case "none":
+                return self
+            case _:
+                raise ValueError(f"reduction is none, mean or sum, got {reduction!r}")
+
+    def binary_crossentropy(self, Y: Self, reduction: Reduce = "mean") -> Self:
+        """Of probabilities."""
+        return (-Y * self.log() - (1 - Y) * (1 - self).log())._reduced(reduction)
+
+    def binary_crossentropy_logits(
+        self,
+        Y: Self,
+        reduction: Reduce = "mean",
+        pos_weight: Self | None = None,
+    ) -> Self:
+        """Of logits; `pos_weight` weighs the positive ones."""
+        positive, negative = self.logsigmoid(), (-self).logsigmoid()
+        weight = 1 if pos_weight is None else pos_weight
+        return -(weight * Y * positive + (1 - Y) * negative)._reduced(reduction)
+
+    def sparse_categorical_crossentropy(
+        self,
+        Y: Self,
+        ignore_index: int = -1,
+        label_smoothing: float = 0.0,
+        reduction: Reduce = "mean",
+    ) -> Self:
+        """Of logits in the last axis and classes."""
+        if not 0 <= label_smoothing <= 1:
+            raise ValueError("label_smoothing must be in [0.0, 1.0]")
+        classes = self.shape[-1]
+        log_probs = self.log_softmax()
+        counts = Y.ne(ignore_index).cast(log_probs.dtype)
+        hot = Y.unsqueeze(-1).eq(self.arange(classes))
+        picked = hot.where(log_probs, 0).sum(-1)
+        smooth = log_probs.mean(-1) * label_smoothing if label_smoothing else None
+        total = picked * (1 - label_smoothing)
+        total = (total if smooth is None else total + smooth) * counts
+        if reduction == "mean":
+            return -total.sum() / counts.sum()
+        return (-total)._reduced(reduction)
+
+    def cross_entropy(
+        self,
+        Y: Self,
+        reduction: Reduce = "mean",
+        label_smoothing: float = 0.0,
+    ) -> Self:
+        """Of logits in axis 1 (or 0 of one axis) and classes, or their probabilities."""
+        if not 0 <= label_smoothing <= 1:
+            raise ValueError("label_smoothing must be in [0.0, 1.0]")
+        axis = 1 if self.ndim > 1 else 0
+        classes = self.shape[axis]
+        target = Y if Y.ndim == self.ndim else Y._classes_as_axis(axis, self)
+        target = target.cast(self.dtype)
+        target = target * (1 - label_smoothing) + label_smoothing / classes
+        loss = -(self.log_softmax(axis) * target).sum(axis)
+        return loss._reduced(reduction)
+
+    def _classes_as_axis(self, axis: int, like: Self) -> Self:
+        line = self.arange(like.shape[axis])
+        line = line.reshape((-1, *[1] * (like.ndim - axis - 1)))
+        return self.unsqueeze(axis).eq(line)
+
+    def nll_loss(
+        self,
+        Y: Self,
+        weight: Self | None = None,
+        ignore_index: int | None = None,
+        reduction: Reduce = "mean",
+    ) -> Self:
+        """Of log-probabilities in axis 1 (or 0 of one axis) and classes, which may have weights."""
+        axis = 1 if self.ndim > 1 else 0
+        hot = Y._classes_as_axis(axis, self)
+        weights = Y.full(Y.shape, 1, self.dtype) if weight is None else weight[Y]
+        if ignore_index is not None:
+            weights = Y.eq(ignore_index).where(0, weights)
+        loss = -(hot.where(self, 0).sum(axis)) * weights
+        return loss.sum() / weights.sum() if reduction == "mean" else loss._reduced(reduction)
+
+    # -- attention ---------------------------------------------------------------------------------
+
+    def scaled_dot_product_attention(
+        self,
+        key: Self,
+        value: Self,
+        attn_mask: Self | None = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        enable_gqa: bool = False,
+    ) -> Self:
+        """softmax(self @ key.T / sqrt(d) + mask) @ value."""
+        if enable_gqa:
+            times = self.shape[-3] // key.shape[-3]
+            key, value = (t.repeat_interleave(times, dim=-3) for t in (key, value))
+        scores = self.matmul(key.transpose(-2, -1)) * (1 / math.sqrt(self.shape[-1]))
+        if is_causal:
+            if attn_mask is not None:
+                raise RuntimeError("attn_mask or is_causal, not both")
+            rows, columns = scores.shape[-2:]
+            attn_mask = self.arange(columns) <= self.arange(rows).reshape((rows, 1))
+        if attn_mask is not None:
+            if attn_mask.dtype.is_bool:
+                scores = attn_mask.where(scores, -math.inf)
+            else:
+                scores = scores + attn_mask
+        return scores.cast(self.dtype).softmax(-1).dropout(dropout_p).matmul(value)
+
+    def dropout(self, p: float = 0.5) -> Self:
+        """Zero with probability p and scaled up otherwise, in training."""
+        if not 0 <= p <= 1:
+            raise ValueError(f"p={p} is out of range [0, 1]")
+        if not self.training or p == 0:
+            return self
+        if p == 1:
+            return self.zeros_like()
+        keep = self._uniform_like() >= p
+        return keep.where(self, 0) / (1 - p)
+
+    def _uniform_like(self) -> Self:
+        """Uniform random numbers in [0, 1) of this shape."""
+        raise NotImplementedError
+
+    # -- interpolation -----------------------------------------------------------------------------
+
+    def interpolate(
+        self, size: Sequence[int], mode: str = "linear", align_corners: bool = False
+    ) -> Self:
+        """The last axes in another size; mode is linear (in each), nearest or nearest-exact."""
+        if not 0 < len(size) <= self.ndim:
+            raise ValueError(f"size {size} for a tensor with {self.ndim} axes")
+        x = self
+        for axis, wanted in zip(range(self.ndim - len(size), self.ndim), size, strict=True):
+            x = x._resized(axis, wanted, mode, align_corners)
+        return x
+
+    def _resized(self, axis: int, size: int, mode: str, align_corners: bool) -> Self:
+        extent = self.shape[axis]
+        shape = tuple(size if i == axis else 1 for i in range(self.ndim))
+        line = self.arange(size).cast(dtypes.float64)
+
+        def at(position: Self) -> Self:
+            moved = self.transpose(0, axis)
+            return moved[position.clamp(0, extent - 1)].transpose(0, axis)
+
+        if mode in ("nearest", "nearest-exact"):
+            shift = 0.5 if mode == "nearest-exact" else 0.0
+            return at(((line + shift) * (extent / size)).floor().cast(dtypes.int32))
+        if mode != "linear":
+            raise ValueError(f"mode is linear, nearest or nearest-exact, got {mode!r}")
+        if align_corners:
+            place = line * ((extent - 1) / max(size - 1, 1))
+        else:
+            place = ((line + 0.5) * (extent / size) - 0.5).clamp(0, extent - 1)
+        low = place.floor()
+        weight = (place - low).reshape(shape).cast(dtypes.as_float(self.dtype))
+        first = low.cast(dtypes.int32)
+        return at(first).lerp(at(first + 1), weight)

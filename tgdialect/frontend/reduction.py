@@ -1,0 +1,246 @@
+"""Methods that reduce axes, and those that are made of reductions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Self
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.creation import Creation
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.reduce import ReduceOp
+
+Axes = int | Sequence[int] | None
+
+
+class Reduction(Creation):
+    """Sums, extremes and statistics. `axis` is one axis or several, None all of them."""
+
+    __slots__ = ()
+
+    def _reduce(self, kind: ReduceKind, axis: Axes, keepdim: bool) -> Self:
+        axes = self._axes(axis)
+        result = self._apply(ReduceOp, kind, self._node, axes) if axes else self
+        if keepdim:
+            return result
+        return result.reshape(tuple(d for i, d in enumerate(self.shape) if i not in axes))
+
+    def sum(
+        self, axis: Axes = None, keepdim: bool = False, dtype: dtypes.DTypeLike | None = None
+    ) -> Self:
+        """The sum; of bools and of integers below 32 bits in 32 bits."""
+        wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
+        return self.cast(wanted)._reduce(ReduceKind.ADD, axis, keepdim)
+
+    def prod(
+        self, axis: Axes = None, keepdim: bool = False, dtype: dtypes.DTypeLike | None = None
+    ) -> Self:
+        """The product."""
+        wanted = self.dtype if dtype is None else dtypes.to_dtype(dtype)
+        return self.cast(wanted)._reduce(ReduceKind.MUL, axis, keepdim)
+
+    def max(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """The greatest; NaN if there is one. Raises ValueError over no elements."""
+        self._check_nonempty("max", axis)
+        return self._reduce(ReduceKind.MAX, axis, keepdim)
+
+    def min(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """The least; NaN if there is one. Raises ValueError over no elements."""
+        self._check_nonempty("min", axis)
+        return self._inverse()._reduce(ReduceKind.MAX, axis, keepdim)._inverse()
+
+    def _inverse(self) -> Self:
+        """The opposite, by which the least is the greatest."""
+        return -self if self.dtype.is_float else ~self
+
+    def _check_nonempty(self, name: str, axis: Axes) -> None:
+        if 0 in (self.shape[a] for a in self._axes(axis)):
+            raise ValueError(f"{name} over no elements: {self.shape}")
+
+    def any(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """Whether one is not 0."""
+        return self.cast(dtypes.bool_)._reduce(ReduceKind.MAX, axis, keepdim)
+
+    def all(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """Whether none is 0."""
+        return self.logical_not().any(axis, keepdim).logical_not()
+
+    def allclose(
+        self, other: Self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    ) -> Self:
+        """Whether all are close (`isclose`)."""
+        return self.isclose(other, rtol, atol, equal_nan).all()
+
+    def mean(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """The mean; of integers in float."""
+        out = dtypes.as_float(self.dtype)
+        wide = self.cast(out if out.bits >= 32 else dtypes.float32)
+        count = math.prod(self.shape[a] for a in self._axes(axis))
+        total = wide.sum(axis, keepdim)
+        return (total / count if count else total * math.nan).cast(out)
+
+    def var(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
+        """The variance: the sum of squares over n - correction."""
+        x = self.cast(dtypes.as_float(self.dtype))
+        difference = x - x.mean(axis, keepdim=True)
+        count = math.prod(self.shape[a] for a in self._axes(axis)) - correction
+        total = (difference * difference).sum(axis, keepdim)
+        return total / max(count, 0) if count > 0 else total / total._constant(0)
+
+    def var_mean(
+        self, axis: Axes = None, keepdim: bool = False, correction: int = 1
+    ) -> tuple[Self, Self]:
+        """`var` and `mean`."""
+        return self.var(axis, keepdim, correction), self.mean(axis, keepdim)
+
+    def std(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
+        """The square root of the variance."""
+        return self.var(axis, keepdim, correction).sqrt()
+
+    def std_mean(
+        self, axis: Axes = None, keepdim: bool = False, correction: int = 1
+    ) -> tuple[Self, Self]:
+        """`std` and `mean`."""
+        return self.std(axis, keepdim, correction), self.mean(axis, keepdim)
+
+    def normalize(self, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
+        """Divided by the p-norm along an axis, which counts as at least `eps`."""
+        if p == 0:
+            norm = (self != 0).sum(dim, keepdim=True).cast(self.dtype)
+        elif p == math.inf:
+            norm = self.abs().max(dim, keepdim=True)
+        else:
+            norm = self.abs().pow(p).sum(dim, keepdim=True).pow(1 / p)
+        return self / norm.maximum(eps)
+
+    # -- softmax and its like ----------------------------------------------------------------------
+
+    def _shifted(self, axis: Axes, dtype: dtypes.DTypeLike | None) -> Self:
+        """Less the greatest, as which infinities count 0."""
+        x = self._float() if dtype is None else self.cast(dtype)
+        return x - x.max(axis, keepdim=True).detach()
+
+    def softmax(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """exp(self) over its sum along an axis."""
+        e = self._shifted(axis, dtype).exp()
+        return e / e.sum(axis, keepdim=True)
+
+    def softmin(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """softmax(-self)."""
+        return (-self).softmax(axis, dtype)
+
+    def log_softmax(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """log(softmax(self))."""
+        x = self._shifted(axis, dtype)
+        return x - x.exp().sum(axis, keepdim=True).log()
+
+    def logsumexp(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """log(sum(exp(self)))."""
+        x = self._float()
+        greatest = x.max(axis, keepdim=True).detach()
+        shift = greatest.isfinite().where(greatest, 0)
+        result = (x - shift).exp().sum(axis, keepdim=True).log() + shift
+        if keepdim:
+            return result
+        axes = self._axes(axis)
+        return result.reshape(tuple(d for i, d in enumerate(self.shape) if i not in axes))
+
+    # -- positions ---------------------------------------------------------------------------------
+
+    def argmax(self, axis: int | None = None, keepdim: bool = False) -> Self:
+        """The position of the first greatest, or of the first NaN; in the flattened tensor if axis
+        is None."""
+        if axis is None:
+            result = self.flatten().argmax(0)
+            return result.reshape((1,) * self.ndim) if keepdim else result
+        at = self._axis(axis)
+        if not self.ndim:
+            return self._zeros_index()
+        greatest = self.max(at, keepdim=True)
+        is_there = self.eq(greatest)
+        if self.dtype.is_float:
+            is_there = is_there | self.isnan()
+        extent = self.shape[at]
+        # The first position is the greatest count of positions from there to the end.
+        left = self._line(extent, at, descending=True)
+        return extent - is_there.where(left, 0).max(at, keepdim)
+
+    def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
+        """The position of the first least, or of the first NaN."""
+        return self._inverse().argmax(axis, keepdim)
+
+    def _zeros_index(self) -> Self:
+        return self._constant(0, dtypes.default_int)
+
+    def _line(self, extent: int, axis: int, *, descending: bool = False) -> Self:
+        """0, 1, ..., extent - 1 along an axis; or extent, ..., 1."""
+        line = self.arange(extent, 0, -1) if descending else self.arange(extent)
+        return line.reshape((extent, *(1,) * (self.ndim - axis - 1)))
+
+    # -- running reductions ------------------------------------------------------------------------
+
+    def _running(self, axis: int, kind: ReduceKind) -> Self:
+        """The reduction of all cells up to each, as the specification's prefix_sum."""
+        if not self.ndim or not self.numel():
+            return self
+        at = self._axis(axis)
+        extent = self.shape[at]
+        last = self.transpose(at, -1)
+        pairs = [(0, 0)] * (self.ndim - 1) + [(extent - 1, 0)]
+        if kind is ReduceKind.ADD:
+            padded = last._padded(pairs, 0)
+        else:
+            padded = last._padded(pairs, 1 if kind is ReduceKind.MUL else self.dtype.low)
+        windows = padded._windows((extent,), (1,), (1,))
+        return windows._reduce(kind, -1, keepdim=False).transpose(at, -1)
+
+    def cumsum(self, axis: int = 0) -> Self:
+        """The sum of all cells up to each."""
+        return self.cast(_sum_dtype(self.dtype))._running(axis, ReduceKind.ADD)
+
+    def cumprod(self, axis: int) -> Self:
+        """The product of all cells up to each."""
+        return self.cast(_sum_dtype(self.dtype))._running(axis, ReduceKind.MUL)
+
+    def cummax(self, axis: int = 0) -> tuple[Self, Self]:
+        """The greatest of all cells up to each, and where it is: the last one of equals."""
+        if not self.ndim:
+            return self, self._zeros_index()
+        at = self._axis(axis)
+        values = self._running(at, ReduceKind.MAX)
+        is_there = self.eq(values)
+        if self.dtype.is_float:
+            is_there = is_there | self.isnan()
+        line = self._line(self.shape[at], at)
+        return values, is_there.where(line, -1)._running(at, ReduceKind.MAX)
+
+    def cummin(self, axis: int = 0) -> tuple[Self, Self]:
+        """The least of all cells up to each, and where it is: the last one of equals."""
+        values, indices = self._inverse().cummax(axis)
+        return values._inverse(), indices
+
+    def logcumsumexp(self, axis: int = 0) -> Self:
+        """log of the sum of exp of all cells up to each."""
+        if not self.ndim or not self.numel():
+            return self._float()
+        x = self._float()
+        greatest = x.max(axis, keepdim=True).detach()
+        running = x.detach().cummax(axis)[0]
+        at = self._axis(axis)
+        last = x.transpose(at, -1)
+        extent = self.shape[at]
+        del greatest
+        shift = running.transpose(at, -1).unsqueeze(-1)
+        shift = shift.isfinite().where(shift, 0)
+        wide = last.unsqueeze(-2)
+        causal = self.arange(extent).reshape((extent, 1)) >= self.arange(extent)
+        total = causal.where((wide - shift).exp(), 0).sum(-1)
+        return (total.log() + shift.squeeze(-1)).transpose(at, -1)
+
+
+def _sum_dtype(dtype: dtypes.DType) -> dtypes.DType:
+    """What sums of a dtype are in, so that they rarely wrap."""
+    if dtype.is_float:
+        return dtype
+    return dtypes.promote(dtype, dtypes.int32 if dtype.low < 0 or dtype.is_bool else dtypes.uint32)

@@ -1,0 +1,243 @@
+"""`Tensor`: a lazy tensor with tinygrad's methods, whose program is IR of the dialect."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self, cast
+
+import numpy as np
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import Number
+from tgdialect.frontend.elementwise import Casts
+from tgdialect.frontend.gradient import gradient_nodes
+from tgdialect.frontend.graph import Array, Node, leaf, sorted_nodes
+from tgdialect.frontend.neural import Neural
+from tgdialect.frontend.realization import as_array, realize
+
+_REPR_LIMIT = 1000
+"""How many elements a `repr` shows at most before it leaves some out."""
+
+_parameters: weakref.WeakSet[Tensor] = weakref.WeakSet()
+"""The tensors that want a gradient."""
+
+
+class Tensor(Neural, Casts):
+    """A tensor that is computed when its numbers are needed.
+
+    Args:
+        data: a number, nested lists of numbers, an array of NumPy, or anything with DLPack. Arrays
+            are not copied if their layout is in order: who changes one changes the tensor.
+        dtype: by default that of the data: a Python float is f32, an int i32.
+        requires_grad: whether `backward` gives this tensor a `grad`.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        data: Any = (),
+        dtype: dtypes.DTypeLike | None = None,
+        requires_grad: bool = False,
+    ) -> None:
+        wanted = None if dtype is None else dtypes.to_dtype(dtype)
+        self.grad = None
+        self.requires_grad = False
+        if isinstance(data, Tensor):
+            self._node = (data if wanted is None else data.cast(wanted))._node
+        elif isinstance(data, bool | int | float):
+            self._node = self._number(data, wanted)._node
+        else:
+            array = _array_of(data)
+            found = dtypes.to_dtype(array.dtype)
+            if wanted is not None and wanted != found:
+                array = array.astype(dtypes.numpy_of(wanted))
+                found = wanted
+            self._node = leaf(
+                np.require(array, requirements=("C", "A")).reshape(array.shape), found
+            )
+        if requires_grad:
+            self.requires_grad_()
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Have `backward` give this tensor a `grad`, or not."""
+        if requires_grad and not self.dtype.is_float:
+            raise RuntimeError(f"only floats have gradients, not {self.dtype.name}")
+        self.requires_grad = requires_grad
+        if requires_grad:
+            node = self._node
+            self._node = Node(node.prototype, node.operands, node.type, node.data, True)
+            _parameters.add(self)
+        else:
+            _parameters.discard(self)
+        return self
+
+    # -- numbers -----------------------------------------------------------------------------------
+
+    def realize(self, *lst: Tensor) -> Self:
+        """Compute this tensor, and others with it, in one program."""
+        realize([self._node, *(t._node for t in lst)])
+        return self
+
+    def numpy(self) -> Array:
+        """The numbers as an array of NumPy."""
+        return as_array(self._node)
+
+    def data(self) -> memoryview:
+        """The numbers as a memoryview."""
+        return self.numpy().data
+
+    def tolist(self) -> Any:
+        """The numbers as nested lists; a number if there are no axes."""
+        return self.numpy().tolist()
+
+    def item(self) -> Number:
+        """The one number that there is."""
+        if self.numel() != 1:
+            raise ValueError(f"item of a tensor of shape {self.shape}: it has one element only")
+        return cast(Number, self.numpy().item())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self.numpy().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __bool__(self) -> bool:
+        raise TypeError("a tensor is neither true nor false; .item() of one element is")
+
+    def __repr__(self) -> str:
+        shape = "x".join(str(d) for d in (*self.shape, self.dtype.name))
+        if self._node.data is None:
+            return f"<Tensor {shape}, not computed yet>"
+        text = np.array2string(
+            self.numpy(), separator=", ", threshold=_REPR_LIMIT, prefix="Tensor("
+        )
+        return f"Tensor({text}, {self.dtype.name})"
+
+    def _repr_html_(self) -> str:
+        """For Jupyter: shape and dtype, and the numbers of a small matrix as a table."""
+        shape = " x ".join(str(d) for d in self.shape) or "scalar"
+        head = f"<b>Tensor</b> {shape} {self.dtype.name}"
+        if self._node.data is None:
+            return head + ", not computed yet"
+        if self.ndim > 2 or self.numel() > _REPR_LIMIT:
+            return f"{head}<pre>{np.array2string(self.numpy(), threshold=100)}</pre>"
+        rows = self.numpy().reshape((1,) * (2 - self.ndim) + self.shape)
+        cells = "".join(
+            "<tr>" + "".join(f"<td>{value:.6g}</td>" for value in row) + "</tr>" for row in rows
+        )
+        return f"{head}<table>{cells}</table>"
+
+    # -- state -------------------------------------------------------------------------------------
+
+    def assign(self, x: Tensor | Number | Sequence[Any]) -> Self:
+        """Become another value, of this shape and dtype."""
+        new = x if isinstance(x, Tensor) else Tensor(x, self.dtype)
+        if new.dtype != self.dtype:
+            raise TypeError(f"assign {new.dtype.name} to {self.dtype.name}")
+        self._node = new._broadcast_to(self.shape).detach()._node
+        if self.requires_grad:
+            self.requires_grad_()
+        return self
+
+    def replace(self, x: Tensor) -> Self:
+        """Become another value of this shape, with its history."""
+        if x.shape != self.shape:
+            raise ValueError(f"replace {self.shape} by {x.shape}")
+        self._node = x._node
+        return self
+
+    def clone(self) -> Self:
+        """The same value in memory of its own."""
+        return self.contiguous()
+
+    @staticmethod
+    @contextmanager
+    def train(mode: bool = True) -> Generator[None]:
+        """A context in which dropout drops and batch norm uses the batch."""
+        before = Neural.training
+        Neural.training = mode
+        try:
+            yield
+        finally:
+            Neural.training = before
+
+    # -- gradients ---------------------------------------------------------------------------------
+
+    def gradient(self, *targets: Tensor, gradient: Tensor | None = None) -> list[Tensor]:
+        """The gradients of this tensor with respect to others.
+
+        Args:
+            targets: what to differentiate with respect to.
+            gradient: the gradient of a scalar with respect to this tensor; by default 1, for which
+                it has to be a scalar itself.
+
+        Raises RuntimeError if it does not depend on one of them.
+        """
+        nodes = self._gradients(gradient, [t._node for t in targets])
+        for target, node in zip(targets, nodes, strict=True):
+            if node is None and target._node not in sorted_nodes([self._node], through_data=True):
+                raise RuntimeError(f"{self!r} does not depend on {target!r}")
+        return [
+            Tensor.zeros(*target.shape, dtype=target.dtype) if node is None else Tensor._of(node)
+            for target, node in zip(targets, nodes, strict=True)
+        ]
+
+    def backward(self, gradient: Tensor | None = None) -> Self:
+        """Add to `grad` of every tensor that requires it the gradient of this one."""
+        order = set(sorted_nodes([self._node], through_data=True))
+        targets = [t for t in _parameters if t._node in order]
+        nodes = self._gradients(gradient, [t._node for t in targets])
+        for target, node in zip(targets, nodes, strict=True):
+            found = target.zeros_like() if node is None else Tensor._of(node)
+            target.grad = found if target.grad is None else target.grad + found
+        return self
+
+    def _gradients(self, gradient: Tensor | None, targets: Sequence[Node]) -> list[Node | None]:
+        if gradient is None and self.shape:
+            raise RuntimeError(f"the gradient of a scalar, not of shape {self.shape}")
+        if not self.dtype.is_float:
+            raise RuntimeError(f"the gradient of a float, not of {self.dtype.name}")
+        seed = self._constant(1.0) if gradient is None else gradient
+        if seed.shape != self.shape:
+            raise ValueError(f"a gradient of shape {seed.shape} for {self.shape}")
+        return gradient_nodes(self._node, seed._node, targets)
+
+    # -- for the other families --------------------------------------------------------------------
+
+    def _like_index(self, values: Any) -> Self:
+        return type(self)(np.asarray(values) if len(values) else np.zeros((0,), np.int32))
+
+
+def _array_of(data: Any) -> Array:
+    """Data as an array: a list of Python numbers in the default dtypes."""
+    if isinstance(data, np.ndarray | np.generic):
+        return np.asarray(cast(Array, data))
+    if hasattr(data, "__dlpack__"):
+        return cast(Array, np.from_dlpack(data))
+    if isinstance(data, bytes | bytearray | memoryview):
+        return np.frombuffer(cast(bytes, data), np.uint8)
+    array: Array = np.asarray(data)
+    if array.dtype == object:
+        raise TypeError(f"a tensor of {type(data).__name__}")
+    if array.size == 0 or array.dtype == np.float64:
+        return array.astype(np.float32)
+    narrow = array.astype(np.int32) if array.dtype == np.int64 else array
+    return narrow if (narrow == array).all() else array
