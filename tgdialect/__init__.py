@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tgdialect.diagnostics import CompilationError
+    from tgdialect.frontend.function import function
     from tgdialect.frontend.tensor import Tensor
     from tgdialect.runtime.compiler import compile
     from tgdialect.runtime.executable import Executable
 
-__all__ = ["CompilationError", "Executable", "Tensor", "compile"]
+__all__ = ["CompilationError", "Executable", "Tensor", "compile", "function"]
 
 _HOMES = {
     "CompilationError": "tgdialect.diagnostics",
     "Executable": "tgdialect.runtime.executable",
     "Tensor": "tgdialect.frontend.tensor",
+    "function": "tgdialect.frontend.function",
     "compile": "tgdialect.runtime.compiler",
 }
 

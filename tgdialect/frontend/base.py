@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Self
+from weakref import ref
 
 from xdsl.utils.exceptions import VerifyException
 
@@ -20,17 +21,18 @@ Number = bool | int | float
 class TensorBase:
     """A lazy value. Nothing is computed before somebody asks for its numbers."""
 
-    __slots__ = ("__weakref__", "_node", "grad", "requires_grad")
+    __slots__ = ("__weakref__", "grad", "node", "requires_grad")
 
-    _node: Node
+    node: Node
     requires_grad: bool
     grad: Self | None
 
     @classmethod
-    def _of(cls, node: Node) -> Self:
+    def of_node(cls, node: Node) -> Self:
         """The tensor that a node is."""
         new = cls.__new__(cls)
-        new._node = node
+        new.node = node
+        node.owner = ref(new)
         new.requires_grad = False
         new.grad = None
         return new
@@ -38,17 +40,17 @@ class TensorBase:
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents of the axes."""
-        return self._node.shape
+        return self.node.shape
 
     @property
     def dtype(self) -> DType:
         """The dtype of the elements."""
-        return self._node.dtype
+        return self.node.dtype
 
     @property
     def ndim(self) -> int:
         """How many axes there are."""
-        return len(self._node.shape)
+        return len(self.node.shape)
 
     def numel(self) -> int:
         """How many elements there are."""
@@ -57,7 +59,7 @@ class TensorBase:
     def _apply(self, op: Callable[..., TgOp], *arguments: Any) -> Self:
         """An op of the dialect on nodes. Raises ValueError if its rule is broken."""
         try:
-            return self._of(apply(op, *arguments))
+            return self.of_node(apply(op, *arguments))
         except VerifyException as error:
             raise ValueError(str(error)) from None
 
@@ -72,14 +74,14 @@ class TensorBase:
                 raise ValueError(f"{value} is not representable in {dtype.name}")
         else:
             value = bool(value)
-        return self._of(constant(value, dtype))
+        return self.of_node(constant(value, dtype))
 
     def cast(self, dtype: dtypes.DTypeLike) -> Self:
         """Convert to a dtype: floats to integers truncate and saturate, integers wrap."""
         target = dtypes.to_dtype(dtype)
         if target == self.dtype:
             return self
-        return self._apply(CastOp, self._node, dtypes.attribute_of(target))
+        return self._apply(CastOp, self.node, dtypes.attribute_of(target))
 
     def _axis(self, axis: int) -> int:
         """An axis counted from the front. Raises IndexError if there is none such."""

@@ -25,7 +25,7 @@ class Creation(Movement):
             found = found if is_bool or is_float else dtypes.default_int
         else:
             found = dtypes.to_dtype(dtype)
-        return cls._of(constant(0, found))._constant(value)
+        return cls.of_node(constant(0, found))._constant(value)
 
     @classmethod
     def full(cls, shape: Any, fill_value: Number, dtype: dtypes.DTypeLike | None = None) -> Self:
@@ -105,7 +105,7 @@ class Creation(Movement):
         from tgdialect.ops.attributes import ReduceKind
         from tgdialect.ops.reduce import ReduceOp
 
-        return self._apply(ReduceOp, ReduceKind.ADD, windows._node, (1,)).reshape((n,))
+        return self._apply(ReduceOp, ReduceKind.ADD, windows.node, (1,)).reshape((n,))
 
     @classmethod
     def linspace(

@@ -76,10 +76,10 @@ class Elementwise(TensorBase):
         as_float: bool = False,
     ) -> Self:
         x, y = self._pair(other, reverse, as_float=as_float)
-        return self._apply(op, x._node, y._node)
+        return self._apply(op, x.node, y.node)
 
     def _unary(self, op: type[UnaryOp | MarkerOp]) -> Self:
-        return self._apply(op, self._node)
+        return self._apply(op, self.node)
 
     def _float(self) -> Self:
         return self.cast(dtypes.as_float(self.dtype))
@@ -88,7 +88,7 @@ class Elementwise(TensorBase):
         x, y = self._pair(other, reverse)
         if x.dtype.is_float:
             raise TypeError(f"bits of {x.dtype.name}: only integers and bools have them")
-        return self._apply(op, x._node, y._node)
+        return self._apply(op, x.node, y.node)
 
     # -- arithmetic --------------------------------------------------------------------------------
 
@@ -263,7 +263,7 @@ class Elementwise(TensorBase):
             is_bool = isinstance(x, bool) and isinstance(y, bool)
             dtype = dtype or (dtypes.bool_ if is_bool else dtypes.default_int)
             x, y = self._constant(x, dtype), self._constant(y, dtype)
-        return self._apply(WhereOp, self.cast(dtypes.bool_)._node, x._node, y._node)
+        return self._apply(WhereOp, self.cast(dtypes.bool_).node, x.node, y.node)
 
     def masked_fill(self, mask: Self, value: Self | Number) -> Self:
         """`value` where the mask is true, else self."""
@@ -575,7 +575,7 @@ class Elementwise(TensorBase):
         target = dtypes.to_dtype(dtype)
         if target == self.dtype:
             return self
-        return self._apply(BitcastOp, self._node, dtypes.attribute_of(target))
+        return self._apply(BitcastOp, self.node, dtypes.attribute_of(target))
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a float."""

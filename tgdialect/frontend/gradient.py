@@ -22,20 +22,22 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
     """
     order = sorted_nodes([root], through_data=True)
     varying = set(targets)
+    made_of_targets: set[Node] = set()
     for node in order:
         if any(operand in varying for operand in node.operands):
             varying.add(node)
+            made_of_targets.add(node)
     if root not in varying:
         return [None] * len(targets)
     # What does not depend on the targets is an argument as it stands.
     outside = dict.fromkeys(
         o for node in order if node in varying for o in node.operands if o not in varying
     )
-    sources = [*dict.fromkeys(targets), *outside, seed]
+    sources = [*(t for t in dict.fromkeys(targets) if t not in made_of_targets), *outside, seed]
     block = Block(arg_types=[node.type for node in sources])
     values: dict[Node, SSAValue] = dict(zip(sources, block.args, strict=True))
     seed_value = block.args[-1]
-    emit(block, [node for node in order if node in varying], values)
+    emit(block, [node for node in order if node in made_of_targets], values)
     nodes = {value: node for node, value in values.items()}
     nodes[seed_value] = seed
     found = gradients(

@@ -29,10 +29,10 @@ class Node:
 
     `data` is what the value is, once that is known; a node without prototype is data from the
     beginning. A node whose value is known forgets what it was made of, unless somebody may ask for
-    its gradient (`is_tracked`).
+    its gradient (`is_tracked`). `owner` is the tensor that was last made of it.
     """
 
-    __slots__ = ("__weakref__", "data", "is_tracked", "operands", "prototype", "type")
+    __slots__ = ("__weakref__", "data", "is_tracked", "operands", "owner", "prototype", "type")
 
     def __init__(
         self,
@@ -47,6 +47,7 @@ class Node:
         self.type = type
         self.data = data
         self.is_tracked = is_tracked
+        self.owner: Callable[[], object] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -149,7 +149,7 @@ class Indexing(Reduction):
             )
         )
         linear = self._linear(indices, [self.shape[a] for a in axes])
-        picked = flat._apply(IndexOp, flat._node, (linear.flatten()._node,))
+        picked = flat._apply(IndexOp, flat.node, (linear.flatten().node,))
         shape = indices[0].shape
         picked = picked.reshape((*shape, *(self.shape[i] for i in rest)))
         if axes != list(range(axes[0], axes[0] + len(axes))):
@@ -190,10 +190,10 @@ class Indexing(Reduction):
         else:
             flat = self.flatten()._scatter_flat(places.flatten(), given.flatten())
             new = flat.reshape(self.shape)
-        self._rebind(new._node)
+        self._rebind(new.node)
 
     def _rebind(self, node: Node) -> None:
-        self._node = node
+        self.node = node
 
     def _set_window(self, entries: Sequence[Any], given: Self) -> Self:
         """The cells that slices and numbers pick replaced: spread out, with a mask beside them."""
@@ -240,7 +240,7 @@ class Indexing(Reduction):
         positions = self.arange(n).reshape((n, 1))
         order = self.arange(1, k + 1)
         last = positions.eq(places).where(order, 0).max(1)
-        taken = values._apply(IndexOp, values._node, ((last - 1)._node,))
+        taken = values._apply(IndexOp, values.node, ((last - 1).node,))
         return (last > 0).where(taken, self)
 
     # -- gather and scatter ------------------------------------------------------------------------
@@ -257,7 +257,7 @@ class Indexing(Reduction):
         positions = index._places(axis)
         flat = self.flatten()
         linear = self._linear(positions, self.shape)
-        picked = flat._apply(IndexOp, flat._node, (linear.flatten()._node,))
+        picked = flat._apply(IndexOp, flat.node, (linear.flatten().node,))
         return picked.reshape(index.shape)
 
     def _places(self, axis: int) -> list[Self]:

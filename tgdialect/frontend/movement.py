@@ -47,7 +47,7 @@ class Movement(Elementwise):
     def _reshape(self, shape: tuple[int, ...]) -> Self:
         if math.prod(shape) != self.numel():
             raise ValueError(f"{self.shape} cannot be reshaped to {shape}")
-        return self._apply(ReshapeOp, self._node, shape)
+        return self._apply(ReshapeOp, self.node, shape)
 
     def view(self, shape: Any, *args: Any) -> Self:
         """`reshape`."""
@@ -103,7 +103,7 @@ class Movement(Elementwise):
         ):
             raise ValueError(f"{self.shape} cannot be expanded to {shape}")
         value = self.reshape(padded)
-        return value if padded == shape else value._apply(ExpandOp, value._node, shape)
+        return value if padded == shape else value._apply(ExpandOp, value.node, shape)
 
     def _broadcasted(self, *others: Self) -> tuple[Self, ...]:
         """All of one shape, the least that each can be expanded to."""
@@ -129,7 +129,7 @@ class Movement(Elementwise):
             raise RuntimeError(f"{axes} is no order of {self.ndim} axes")
         if axes == tuple(range(self.ndim)):
             return self
-        return self._apply(PermuteOp, self._node, axes)
+        return self._apply(PermuteOp, self.node, axes)
 
     def transpose(self, dim0: int = 1, dim1: int = 0) -> Self:
         """Two axes exchanged."""
@@ -148,7 +148,7 @@ class Movement(Elementwise):
         axes = self._axes(flattened(axis, args))
         if not axes:
             return self
-        return self._apply(FlipOp, self._node, tuple(i in axes for i in range(self.ndim)))
+        return self._apply(FlipOp, self.node, tuple(i in axes for i in range(self.ndim)))
 
     # -- windows -----------------------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class Movement(Elementwise):
         if all(bound == (0, d) for bound, d in zip(bounds, self.shape, strict=True)):
             return self
         starts, extents = tuple(a for a, _ in bounds), tuple(b - a for a, b in bounds)
-        return self._apply(ShrinkOp, self._node, starts, extents)
+        return self._apply(ShrinkOp, self.node, starts, extents)
 
     def shrink_to(self, shape: Any, *args: Any) -> Self:
         """The first cells of each axis, as many as the shape says; None is all of them."""
@@ -212,7 +212,7 @@ class Movement(Elementwise):
         shape = tuple(d + a + b for (a, b), d in zip(wide, cut.shape, strict=True))
         number = round_to(cut.dtype, value) if cut.dtype.is_float else int(value)
         fill = number_attribute(number, attribute_of(cut.dtype))
-        return cut._apply(PadOp, cut._node, tuple(a for a, _ in wide), shape, fill)
+        return cut._apply(PadOp, cut.node, tuple(a for a, _ in wide), shape, fill)
 
     def _pad_axis(self, axis: int, before: int, after: int, mode: str) -> Self:
         extent = self.shape[axis]
@@ -269,7 +269,7 @@ class Movement(Elementwise):
             ):
                 raise ValueError(f"cat along axis {axis} of {self.shape} and {t.shape}")
         if len({t.shape for t in tensors}) == 1:
-            stacked = self._apply(StackOp, tuple(t._node for t in tensors))
+            stacked = self._apply(StackOp, tuple(t.node for t in tensors))
             order = [*range(1, axis + 1), 0, *range(axis + 1, self.ndim + 1)]
             total = len(tensors) * self.shape[axis]
             return stacked.permute(order).reshape(
@@ -305,7 +305,7 @@ class Movement(Elementwise):
         if not -self.ndim - 1 <= dim <= self.ndim:
             raise IndexError(f"axis {dim} of a tensor that will have {self.ndim + 1}")
         axis = dim % (self.ndim + 1)
-        stacked = self._apply(StackOp, tuple(t._node for t in tensors))
+        stacked = self._apply(StackOp, tuple(t.node for t in tensors))
         return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, self.ndim + 1)])
 
     def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:

@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from tgdialect.frontend.graph import Array, Node, sorted_nodes
+from tgdialect.ops.source import ParamOp
 from tgdialect.runtime.compiler import compile
 
 Key = tuple[Any, ...]
@@ -25,6 +26,8 @@ def realize(roots: Iterable[Node]) -> None:
     if not wanted:
         return
     order = sorted_nodes(wanted)
+    if any(isinstance(node.prototype, ParamOp) for node in order):
+        raise RuntimeError("a value is not known while its function is traced")
     leaves, key = _key(order, wanted)
     executable = _executables.get(key)
     if executable is None:

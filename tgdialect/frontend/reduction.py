@@ -21,7 +21,7 @@ class Reduction(Creation):
 
     def _reduce(self, kind: ReduceKind, axis: Axes, keepdim: bool) -> Self:
         axes = self._axes(axis)
-        result = self._apply(ReduceOp, kind, self._node, axes) if axes else self
+        result = self._apply(ReduceOp, kind, self.node, axes) if axes else self
         if keepdim:
             return result
         return result.reshape(tuple(d for i, d in enumerate(self.shape) if i not in axes))

@@ -16,6 +16,7 @@ from tgdialect.frontend.gradient import gradient_nodes
 from tgdialect.frontend.graph import Array, Node, leaf, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import as_array, realize
+from tgdialect.frontend.tracing import note_change
 
 _REPR_LIMIT = 1000
 """How many elements a `repr` shows at most before it leaves some out."""
@@ -46,18 +47,17 @@ class Tensor(Neural, Casts):
         self.grad = None
         self.requires_grad = False
         if isinstance(data, Tensor):
-            self._node = (data if wanted is None else data.cast(wanted))._node
-        elif isinstance(data, bool | int | float):
-            self._node = self._number(data, wanted)._node
+            self.node = (data if wanted is None else data.cast(wanted)).node
+        elif isinstance(data, bool | int | float) and not isinstance(data, np.generic):
+            self.node = self._number(data, wanted).node
         else:
             array = _array_of(data)
             found = dtypes.to_dtype(array.dtype)
             if wanted is not None and wanted != found:
                 array = array.astype(dtypes.numpy_of(wanted))
                 found = wanted
-            self._node = leaf(
-                np.require(array, requirements=("C", "A")).reshape(array.shape), found
-            )
+            self.node = leaf(np.require(array, requirements=("C", "A")).reshape(array.shape), found)
+        self.node.owner = weakref.ref(self)
         if requires_grad:
             self.requires_grad_()
 
@@ -67,8 +67,9 @@ class Tensor(Neural, Casts):
             raise RuntimeError(f"only floats have gradients, not {self.dtype.name}")
         self.requires_grad = requires_grad
         if requires_grad:
-            node = self._node
-            self._node = Node(node.prototype, node.operands, node.type, node.data, True)
+            node = self.node
+            self.node = Node(node.prototype, node.operands, node.type, node.data, True)
+            self.node.owner = weakref.ref(self)
             _parameters.add(self)
         else:
             _parameters.discard(self)
@@ -78,12 +79,12 @@ class Tensor(Neural, Casts):
 
     def realize(self, *lst: Tensor) -> Self:
         """Compute this tensor, and others with it, in one program."""
-        realize([self._node, *(t._node for t in lst)])
+        realize([self.node, *(t.node for t in lst)])
         return self
 
     def numpy(self) -> Array:
         """The numbers as an array of NumPy."""
-        return as_array(self._node)
+        return as_array(self.node)
 
     def data(self) -> memoryview:
         """The numbers as a memoryview."""
@@ -124,7 +125,7 @@ class Tensor(Neural, Casts):
 
     def __repr__(self) -> str:
         shape = "x".join(str(d) for d in (*self.shape, self.dtype.name))
-        if self._node.data is None:
+        if self.node.data is None:
             return f"<Tensor {shape}, not computed yet>"
         text = np.array2string(
             self.numpy(), separator=", ", threshold=_REPR_LIMIT, prefix="Tensor("
@@ -135,7 +136,7 @@ class Tensor(Neural, Casts):
         """For Jupyter: shape and dtype, and the numbers of a small matrix as a table."""
         shape = " x ".join(str(d) for d in self.shape) or "scalar"
         head = f"<b>Tensor</b> {shape} {self.dtype.name}"
-        if self._node.data is None:
+        if self.node.data is None:
             return head + ", not computed yet"
         if self.ndim > 2 or self.numel() > _REPR_LIMIT:
             return f"{head}<pre>{np.array2string(self.numpy(), threshold=100)}</pre>"
@@ -152,16 +153,20 @@ class Tensor(Neural, Casts):
         new = x if isinstance(x, Tensor) else Tensor(x, self.dtype)
         if new.dtype != self.dtype:
             raise TypeError(f"assign {new.dtype.name} to {self.dtype.name}")
-        self._node = new._broadcast_to(self.shape).detach()._node
-        if self.requires_grad:
-            self.requires_grad_()
+        self.become(new._broadcast_to(self.shape).detach().node)
         return self
+
+    def become(self, node: Node) -> None:
+        """Be what a node is, without its history."""
+        note_change(self)
+        self.node = Node(node.prototype, node.operands, node.type, node.data, self.requires_grad)
+        self.node.owner = weakref.ref(self)
 
     def replace(self, x: Tensor) -> Self:
         """Become another value of this shape, with its history."""
         if x.shape != self.shape:
             raise ValueError(f"replace {self.shape} by {x.shape}")
-        self._node = x._node
+        self._rebind(x.node)
         return self
 
     def clone(self) -> Self:
@@ -191,22 +196,24 @@ class Tensor(Neural, Casts):
 
         Raises RuntimeError if it does not depend on one of them.
         """
-        nodes = self._gradients(gradient, [t._node for t in targets])
+        nodes = self._gradients(gradient, [t.node for t in targets])
         for target, node in zip(targets, nodes, strict=True):
-            if node is None and target._node not in sorted_nodes([self._node], through_data=True):
+            if node is None and target.node not in sorted_nodes([self.node], through_data=True):
                 raise RuntimeError(f"{self!r} does not depend on {target!r}")
         return [
-            Tensor.zeros(*target.shape, dtype=target.dtype) if node is None else Tensor._of(node)
+            Tensor.zeros(*target.shape, dtype=target.dtype)
+            if node is None
+            else Tensor.of_node(node)
             for target, node in zip(targets, nodes, strict=True)
         ]
 
     def backward(self, gradient: Tensor | None = None) -> Self:
         """Add to `grad` of every tensor that requires it the gradient of this one."""
-        order = set(sorted_nodes([self._node], through_data=True))
-        targets = [t for t in _parameters if t._node in order]
-        nodes = self._gradients(gradient, [t._node for t in targets])
+        order = set(sorted_nodes([self.node], through_data=True))
+        targets = [t for t in _parameters if t.node in order]
+        nodes = self._gradients(gradient, [t.node for t in targets])
         for target, node in zip(targets, nodes, strict=True):
-            found = target.zeros_like() if node is None else Tensor._of(node)
+            found = target.zeros_like() if node is None else Tensor.of_node(node)
             target.grad = found if target.grad is None else target.grad + found
         return self
 
@@ -218,7 +225,11 @@ class Tensor(Neural, Casts):
         seed = self._constant(1.0) if gradient is None else gradient
         if seed.shape != self.shape:
             raise ValueError(f"a gradient of shape {seed.shape} for {self.shape}")
-        return gradient_nodes(self._node, seed._node, targets)
+        return gradient_nodes(self.node, seed.node, targets)
+
+    def _rebind(self, node: Node) -> None:
+        note_change(self)
+        self.node = node
 
     # -- for the other families --------------------------------------------------------------------
 

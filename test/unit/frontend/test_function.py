@@ -1,0 +1,196 @@
+"""`@tg.function`: inputs, results, state, nesting, gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from parity import values
+
+import tgdialect as tg
+from tgdialect.frontend import function as function_module
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is compiled for functions."""
+    modules: list[Any] = []
+    original = function_module.compile
+
+    def compile(module: Any) -> Any:
+        modules.append(module)
+        return original(module)
+
+    monkeypatch.setattr(function_module, "compile", compile)
+    return modules
+
+
+def test_compiles_once_for_each_signature(compilations: list[Any]):
+    @tg.function
+    def f(a: tg.Tensor, b: tg.Tensor) -> tg.Tensor:
+        return a * 2 + b
+
+    for seed in range(4):
+        x, y = values(3, 4, seed=seed), values(4, seed=seed + 9)
+        np.testing.assert_allclose(f(tg.Tensor(x), tg.Tensor(y)).numpy(), x * 2 + y, rtol=1e-6)
+    assert len(compilations) == 1
+    x = values(2, 4)
+    np.testing.assert_allclose(f(tg.Tensor(x), tg.Tensor(x)).numpy(), x * 3, rtol=1e-6)
+    assert len(compilations) == 2
+
+
+def test_inputs_are_deduplicated_by_identity(compilations: list[Any]):
+    @tg.function
+    def f(a: tg.Tensor, b: tg.Tensor) -> tg.Tensor:
+        return a - b
+
+    x = tg.Tensor(values(4))
+    assert f(x, x).tolist() == [0] * 4
+    other = tg.Tensor(values(4))
+    assert f(x, other).tolist() == [0] * 4
+    assert len(compilations[0].body.block.first_op.args) == 1
+    assert len(compilations[1].body.block.first_op.args) == 2
+
+
+def test_structures():
+    @tg.function
+    def f(
+        pair: tuple[tg.Tensor, list[tg.Tensor]], *, scale: int, more: dict[str, tg.Tensor]
+    ) -> Any:
+        a, (b,) = pair
+        return {"sum": a + b, "rest": [more["c"] * scale, (a,)], "scale": scale}
+
+    a, b, c = (tg.Tensor(values(3, seed=i)) for i in range(3))
+    for scale in (2, 3):
+        result = f((a, [b]), scale=scale, more={"c": c})
+        np.testing.assert_allclose(result["sum"].numpy(), (a + b).numpy())
+        np.testing.assert_allclose(result["rest"][0].numpy(), c.numpy() * scale)
+        np.testing.assert_allclose(result["rest"][1][0].numpy(), a.numpy())
+        assert result["scale"] == scale
+
+
+def test_unrealized_inputs():
+    @tg.function
+    def f(a: tg.Tensor) -> tg.Tensor:
+        return a.sum()
+
+    assert f(tg.Tensor.arange(5) + 1).item() == 15
+
+
+class Counter:
+    """Holds tensors, some that are data and some that are not computed yet."""
+
+    def __init__(self) -> None:
+        self.weight = tg.Tensor(values(3), requires_grad=True)
+        self.total = tg.Tensor.zeros(3)
+        self.count = tg.Tensor(0)
+
+    @tg.function
+    def step(self, x: tg.Tensor) -> tg.Tensor:
+        self.total.assign(self.total + x * self.weight)
+        self.count.assign(self.count + 1)
+        return self.total.sum()
+
+
+def test_methods_and_state():
+    one, other = Counter(), Counter()
+    x = values(3, seed=5)
+    for n in range(1, 4):
+        expected = (n * x * one.weight.numpy()).sum()
+        np.testing.assert_allclose(one.step(tg.Tensor(x)).item(), expected, rtol=1e-6)
+        assert one.count.item() == n
+    assert other.count.item() == 0
+    one.weight.assign(tg.Tensor.zeros(3))
+    before = one.total.numpy()
+    one.step(tg.Tensor(x))
+    np.testing.assert_array_equal(one.total.numpy(), before)
+
+
+def test_assigning_to_an_argument():
+    @tg.function
+    def double(x: tg.Tensor) -> None:
+        x.assign(x * 2)
+
+    t = tg.Tensor([1.0, 2.0])
+    double(t)
+    double(t)
+    assert t.tolist() == [4, 8]
+
+
+def test_closures_take_what_is_there():
+    weight = tg.Tensor([1.0, 2.0])
+
+    @tg.function
+    def f(x: tg.Tensor) -> tg.Tensor:
+        return x * weight
+
+    x = tg.Tensor([3.0, 4.0])
+    assert f(x).tolist() == [3, 8]
+    weight.assign([10.0, 20.0])
+    assert f(x).tolist() == [30, 80]
+
+
+def test_nested_functions():
+    @tg.function
+    def inner(a: tg.Tensor, b: tg.Tensor) -> tuple[tg.Tensor, tg.Tensor]:
+        return a * b, a + b
+
+    @tg.function
+    def outer(a: tg.Tensor) -> tg.Tensor:
+        product, total = inner(a, a + 1)
+        return inner(product, total)[0].sum()
+
+    x = values(5)
+    expected = (x * (x + 1) * (2 * x + 1)).sum()
+    np.testing.assert_allclose(outer(tg.Tensor(x)).item(), expected, rtol=1e-5)
+
+
+def test_gradients():
+    @tg.function
+    def f(a: tg.Tensor, b: tg.Tensor) -> tuple[tg.Tensor, tg.Tensor]:
+        return (a @ b).tanh(), a.sum()
+
+    x, y = values(3, 4), values(4, 2, seed=1)
+
+    def gradients(function: Any) -> list[np.ndarray]:
+        a, b = tg.Tensor(x, requires_grad=True), tg.Tensor(y, requires_grad=True)
+        first, second = function(a, b)
+        ((first * first).sum() + second).backward()
+        assert a.grad is not None
+        assert b.grad is not None
+        return [a.grad.numpy(), b.grad.numpy()]
+
+    plain = gradients(lambda a, b: ((a @ b).tanh(), a.sum()))
+    for mine, theirs in zip(gradients(f), plain, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5)
+
+
+def test_gradient_inside():
+    @tg.function
+    def f(a: tg.Tensor) -> tg.Tensor:
+        return (a * a * a).sum().gradient(a)[0]
+
+    np.testing.assert_allclose(f(tg.Tensor(values(4))).numpy(), 3 * values(4) ** 2, rtol=1e-6)
+
+
+def test_the_mode_is_part_of_the_signature():
+    @tg.function
+    def f(x: tg.Tensor) -> tg.Tensor:
+        return x + (1 if x.training else 0)
+
+    x = tg.Tensor([1.0])
+    assert f(x).item() == 1
+    with tg.Tensor.train():
+        assert f(x).item() == 2
+    assert f(x).item() == 1
+
+
+def test_values_are_not_known_inside():
+    @tg.function
+    def f(x: tg.Tensor) -> Any:
+        return x * x.sum().item()
+
+    with pytest.raises(RuntimeError, match="not known while its function is traced"):
+        f(tg.Tensor([1.0]))
+    assert (tg.Tensor([1.0]) + 1).tolist() == [2]

@@ -1,0 +1,172 @@
+"""Data in and out, laziness, gradients of gradients, what a tensor looks like."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from parity import torch, values
+
+import tgdialect as tg
+from tgdialect.frontend import realization
+
+
+def test_data_comes_in_and_goes_out():
+    for data, dtype in (
+        (3, "i32"),
+        (2.5, "f32"),
+        (True, "i1"),
+        ([1, 2], "i32"),
+        ([1.0, 2], "f32"),
+        ([[True]], "i1"),
+        ([2**40], "i64"),
+        (np.arange(3), "i64"),
+        (np.float64(1), "f64"),
+        (np.ones((2, 0), np.int8), "i8"),
+        ([], "f32"),
+    ):
+        t = tg.Tensor(data)
+        assert t.dtype.name == dtype
+        np.testing.assert_array_equal(t.numpy(), np.asarray(data))
+        assert t.shape == np.asarray(data).shape
+    assert tg.Tensor([1, 2], dtype="half").dtype.name == "f16"
+    assert tg.Tensor(tg.Tensor([1.0]), dtype="int").tolist() == [1]
+    with pytest.raises(TypeError, match="a tensor of"):
+        tg.Tensor([object()])
+
+
+def test_arrays_are_not_copied():
+    x = values(3)
+    t = tg.Tensor(x)
+    assert np.shares_memory(t.numpy(), x)
+    columns = values(4, 6)[:, ::2]
+    np.testing.assert_array_equal(tg.Tensor(columns).numpy(), columns)
+
+
+def test_dlpack_and_numpy():
+    source = torch.arange(6.0).reshape(2, 3)
+    t = tg.Tensor(source)
+    assert t.tolist() == source.tolist()
+    assert torch.from_dlpack(t * 2).tolist() == (source * 2).tolist()
+    assert np.asarray(t).tolist() == source.tolist()
+    assert np.from_dlpack(t + 1).tolist() == (source + 1).tolist()
+
+
+def test_item_and_lists():
+    assert tg.Tensor([[7]]).item() == 7
+    assert tg.Tensor([[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    assert len(tg.Tensor([1, 2, 3])) == 3
+    assert [t.item() for t in tg.Tensor([1, 2])] == [1, 2]
+    with pytest.raises(ValueError, match="one element only"):
+        tg.Tensor([1, 2]).item()
+    with pytest.raises(TypeError, match="neither true nor false"):
+        bool(tg.Tensor([1]) > 0)
+    with pytest.raises(TypeError, match="0-d"):
+        len(tg.Tensor(1))
+
+
+def test_representations():
+    t = tg.Tensor([1.0, 2.0])
+    assert repr(t) == "Tensor([1., 2.], f32)"
+    assert repr(t + 1) == "<Tensor 2xf32, not computed yet>"
+    assert "<td>2</td>" in t._repr_html_()
+    assert "not computed" in (t + 1)._repr_html_()
+
+
+def test_equal_programs_are_compiled_once(monkeypatch: pytest.MonkeyPatch):
+    compiled: list[object] = []
+    original = realization.compile
+    monkeypatch.setattr(
+        realization, "compile", lambda module: compiled.append(module) or original(module)
+    )
+    for seed in range(3):
+        x = values(7, 3, seed=seed)
+        np.testing.assert_allclose((tg.Tensor(x) * 17 + 0.125).numpy(), x * 17 + 0.125, rtol=1e-6)
+    assert len(compiled) == 1
+
+
+def test_realize_together():
+    x = tg.Tensor(values(4))
+    a, b = x + 1, x * 2
+    a.realize(b)
+    assert a.node.data is not None
+    assert b.node.data is not None
+
+
+def test_graphs_are_freed():
+    weight = tg.Tensor(values(3))
+    refs = [weakref.ref((weight * i).node) for i in range(3)]
+    gc.collect()
+    assert all(ref() is None for ref in refs)
+    result = weight + 1
+    inner = weakref.ref(result.node)
+    result.realize()
+    assert inner() is result.node
+    assert not result.node.operands
+
+
+def test_gradients_accumulate():
+    x = tg.Tensor([1.0, 2.0], requires_grad=True)
+    (x * x).sum().backward()
+    (x * 3).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [5, 7]
+    x.grad = None
+    loss = (x * x).sum()
+    assert loss.item() == 5
+    loss.backward()
+    assert x.grad.tolist() == [2, 4]
+
+
+def test_gradient_with_respect_to_an_intermediate():
+    x = tg.Tensor([3.0])
+    y = x * 2
+    z = (y * y).sum()
+    assert z.gradient(y)[0].tolist() == [12]
+    assert z.gradient(x, y)[0].tolist() == [24]
+
+
+def test_gradients_of_gradients():
+    x = values(5, low=0.5)
+    mine, theirs = tg.Tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
+    (first,) = (mine.sin() * mine.exp()).sum().gradient(mine)
+    (second,) = (first * first).sum().gradient(mine)
+    (first_,) = torch.autograd.grad((theirs.sin() * theirs.exp()).sum(), theirs, create_graph=True)
+    (second_,) = torch.autograd.grad((first_ * first_).sum(), theirs)
+    np.testing.assert_allclose(first.numpy(), first_.detach().numpy(), rtol=1e-5)
+    np.testing.assert_allclose(second.numpy(), second_.numpy(), rtol=1e-5)
+
+
+def test_gradient_errors():
+    x, y = tg.Tensor([1.0, 2.0]), tg.Tensor([1.0])
+    with pytest.raises(RuntimeError, match="the gradient of a scalar"):
+        x.gradient(x)
+    with pytest.raises(RuntimeError, match="does not depend on"):
+        x.sum().gradient(y)
+    with pytest.raises(RuntimeError, match="only floats have gradients"):
+        tg.Tensor([1], requires_grad=True)
+    with pytest.raises(ValueError, match="a gradient of shape"):
+        x.gradient(x, gradient=tg.Tensor([1.0]))
+    assert x.gradient(x, gradient=tg.Tensor([2.0, 3.0]))[0].tolist() == [2, 3]
+
+
+def test_detach_stops_gradients():
+    x = tg.Tensor([3.0], requires_grad=True)
+    (x * x.detach()).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [3]
+
+
+def test_assign_and_replace():
+    t = tg.Tensor([1.0, 2.0], requires_grad=True)
+    t.assign([3.0, 4.0])
+    assert t.tolist() == [3, 4]
+    (t * t).sum().backward()
+    assert t.grad is not None
+    assert t.grad.tolist() == [6, 8]
+    with pytest.raises(ValueError, match="cannot be expanded"):
+        t.assign(tg.Tensor([1.0, 2.0, 3.0]))
+    with pytest.raises(TypeError, match="assign i32 to f32"):
+        t.assign(tg.Tensor([1, 2]))
