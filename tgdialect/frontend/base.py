@@ -32,7 +32,8 @@ class TensorBase:
         """The tensor that a node is."""
         new = cls.__new__(cls)
         new.node = node
-        node.owner = ref(new)
+        if node.owner is None or node.owner() is None:
+            node.owner = ref(new)
         new.requires_grad = False
         new.grad = None
         return new

@@ -15,6 +15,7 @@ from tgdialect.frontend.elementwise import Casts
 from tgdialect.frontend.gradient import gradient_nodes
 from tgdialect.frontend.graph import Array, Node, leaf, sorted_nodes
 from tgdialect.frontend.neural import Neural
+from tgdialect.frontend.random import Random
 from tgdialect.frontend.realization import as_array, realize
 from tgdialect.frontend.tracing import note_change
 
@@ -25,7 +26,7 @@ _parameters: weakref.WeakSet[Tensor] = weakref.WeakSet()
 """The tensors that want a gradient."""
 
 
-class Tensor(Neural, Casts):
+class Tensor(Random, Casts):
     """A tensor that is computed when its numbers are needed.
 
     Args:
@@ -57,7 +58,8 @@ class Tensor(Neural, Casts):
                 array = array.astype(dtypes.numpy_of(wanted))
                 found = wanted
             self.node = leaf(np.require(array, requirements=("C", "A")).reshape(array.shape), found)
-        self.node.owner = weakref.ref(self)
+        if self.node.owner is None or self.node.owner() is None:
+            self.node.owner = weakref.ref(self)
         if requires_grad:
             self.requires_grad_()
 
@@ -230,6 +232,8 @@ class Tensor(Neural, Casts):
     def _rebind(self, node: Node) -> None:
         note_change(self)
         self.node = node
+        if node.owner is None or node.owner() is None:
+            node.owner = weakref.ref(self)
 
     # -- for the other families --------------------------------------------------------------------
 

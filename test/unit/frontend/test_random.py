@@ -1,0 +1,112 @@
+"""Random tensors: reproducible, of the right distribution, and with a seed tinygrad's bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tgdialect as tg
+
+# What tinygrad 0.14 gives after Tensor.manual_seed(42), on its CPU device.
+RAND_42 = [
+    1052973056,
+    1008740608,
+    1038550032,
+    1039207536,
+    1057054564,
+    1063186922,
+    1058603830,
+    1059221020,
+    1050305516,
+]
+RANDINT_42 = [15, 81, 10, 15, 77, 2, 58, 32]
+
+
+def test_the_bits_of_a_seed():
+    tg.Tensor.manual_seed(42)
+    np.testing.assert_array_equal(
+        tg.Tensor.rand(5).numpy().view(np.uint32), np.array(RAND_42[:5], np.uint32)
+    )
+    np.testing.assert_array_equal(
+        tg.Tensor.rand(2, 2).numpy().view(np.uint32).ravel(), np.array(RAND_42[5:], np.uint32)
+    )
+    tg.Tensor.manual_seed(42)
+    assert tg.Tensor.randint(8, low=-5, high=100).tolist() == RANDINT_42
+
+
+def test_seeds_repeat_and_draws_differ():
+    tg.Tensor.manual_seed(1)
+    first, second = tg.Tensor.rand(100).numpy(), tg.Tensor.rand(100).numpy()
+    tg.Tensor.manual_seed(1)
+    np.testing.assert_array_equal(tg.Tensor.rand(100).numpy(), first)
+    assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_uniform(dtype: str):
+    tg.Tensor.manual_seed(0)
+    x = tg.Tensor.rand(100, 101, dtype=dtype).double().numpy()
+    assert 0 <= x.min() < 0.01
+    assert 0.98 < x.max() < 1
+    np.testing.assert_allclose(x.mean(), 0.5, atol=0.01)
+    np.testing.assert_allclose(x.var(), 1 / 12, atol=0.005)
+
+
+def test_normal():
+    tg.Tensor.manual_seed(0)
+    x = tg.Tensor.normal(200, 200, mean=3, std=2).numpy()
+    np.testing.assert_allclose([x.mean(), x.std()], [3, 2], atol=0.03)
+    np.testing.assert_allclose(((x - 3) ** 4).mean() / 16, 3, atol=0.15)
+
+
+def test_shapes_and_bounds():
+    assert tg.Tensor.rand().shape == ()
+    assert tg.Tensor.rand(0, 3).shape == (0, 3)
+    x = tg.Tensor.randint(1000, low=-3, high=4).numpy()
+    assert set(x.tolist()) == set(range(-3, 4))
+    assert tg.Tensor.zeros(2, 3).rand_like().shape == (2, 3)
+    assert tg.Tensor.zeros(2, 3).randn_like().dtype.name == "f32"
+    for name in ("scaled_uniform", "glorot_uniform", "kaiming_uniform", "kaiming_normal"):
+        assert getattr(tg.Tensor, name)(4, 5).numpy().std() > 0
+    with pytest.raises(ValueError, match="low < high"):
+        tg.Tensor.uniform(3, low=2, high=1)
+    with pytest.raises(ValueError, match="only floats"):
+        tg.Tensor.rand(3, dtype="int32")
+
+
+def test_permutations_and_draws():
+    tg.Tensor.manual_seed(3)
+    assert sorted(tg.Tensor.randperm(50).tolist()) == list(range(50))
+    weights = tg.Tensor([[0.0, 1.0, 3.0], [1.0, 0.0, 0.0]])
+    drawn = weights.multinomial(2000, replacement=True).numpy()
+    assert drawn.shape == (2, 2000)
+    np.testing.assert_allclose((drawn[0] == 2).mean(), 0.75, atol=0.04)
+    assert set(drawn[1].tolist()) == {0}
+    assert sorted(tg.Tensor([1.0, 2.0, 3.0]).multinomial(3).tolist()) == [0, 1, 2]
+
+
+def test_dropout():
+    tg.Tensor.manual_seed(0)
+    x = tg.Tensor.ones(100, 100)
+    with tg.Tensor.train():
+        y = x.dropout(0.3).numpy()
+    np.testing.assert_allclose((y == 0).mean(), 0.3, atol=0.02)
+    np.testing.assert_allclose(y[y != 0], 1 / 0.7, rtol=1e-6)
+
+
+def test_in_a_function():
+    """Each call draws other numbers, the same after the same seed."""
+
+    @tg.function
+    def f(x: tg.Tensor) -> tg.Tensor:
+        return x + tg.Tensor.rand(4) + tg.Tensor.rand(4)
+
+    x = tg.Tensor([0.0] * 4)
+    tg.Tensor.manual_seed(5)
+    first, second = f(x).numpy(), f(x).numpy()
+    assert not np.array_equal(first, second)
+    tg.Tensor.manual_seed(5)
+    plain = (tg.Tensor.rand(4) + tg.Tensor.rand(4)).numpy()
+    np.testing.assert_allclose(first, plain, rtol=1e-6)
+    tg.Tensor.manual_seed(5)
+    np.testing.assert_array_equal(f(x).numpy(), first)

@@ -1,0 +1,206 @@
+"""Random tensors, from THREEFRY: a key made of the seed, and a counter of the bits that were used.
+
+For a seed, `rand`, `uniform` and `randint` are the bits that tinygrad's give. Every 32-bit word is
+one of a pair that one THREEFRY makes (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3",
+2011); the float in [0, 1) has its topmost bits as fraction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from typing import Any, Self, cast
+
+import numpy as np
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import flattened
+from tgdialect.frontend.graph import leaf
+from tgdialect.frontend.realization import as_array
+from tgdialect.frontend.sorting import Sorting
+from tgdialect.frontend.tracing import is_tracing
+from tgdialect.ops.elementwise import ThreefryOp
+
+_FRACTION_BITS = {16: 10, 32: 23, 64: 52}
+_DEVICE_KEY = int.from_bytes(hashlib.sha256((0).to_bytes(4, "big")).digest(), "big") % 2**32
+
+
+class Random(Sorting):
+    """Functions of the class that make random tensors, and what draws from them."""
+
+    __slots__ = ()
+
+    _state: Any = None
+    """The seed and the counter of the words that were used: a tensor of u64 with shape (2,)."""
+
+    @classmethod
+    def manual_seed(cls, seed: int = 0) -> None:
+        """Begin the random numbers of a seed."""
+        node = leaf(np.array([seed % 2**32, 0], np.uint64), dtypes.uint64)
+        if Random._state is None:
+            Random._state = cls.of_node(node)
+        else:
+            Random._state._rebind(node)
+
+    @classmethod
+    def _next_counter(cls, words: int) -> tuple[Self, Self]:
+        """The seed and the counter for so many words of 32 bits, which are used up then."""
+        if Random._state is None:
+            cls.manual_seed(int(time.time()))
+        state = cast(Self, Random._state)
+        seed, counter = state[0], state[1]
+        if is_tracing():
+            state._rebind(seed.stack(counter + words).node)
+        else:
+            used = as_array(state.node) + np.array([0, words], np.uint64)
+            state._rebind(leaf(used, dtypes.uint64))
+        return seed, counter
+
+    @classmethod
+    def _words(cls, count: int) -> Self:
+        """Random words of 32 bits."""
+        seed, counter = cls._next_counter(count)
+        key = (seed << 32) | _DEVICE_KEY
+        first = counter.threefry(key)
+        half = -(-count // 2)
+        positions = cls.arange(half).cast(dtypes.uint64)
+        pairs = (((positions + half) << 32) | positions).threefry(first)
+        low, high = pairs & 0xFFFFFFFF, pairs >> 32
+        return low.cat(high).cast(dtypes.uint32).shrink([(0, count)])
+
+    def threefry(self, seed: Self) -> Self:
+        """64 random bits for each counter, under a key."""
+        return self._apply(ThreefryOp, self.node, seed.node)
+
+    @classmethod
+    def rand(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Uniform in [0, 1)."""
+        extents = flattened(shape, ()) if not shape else flattened(shape[0], shape[1:])
+        if any(not isinstance(d, int) or d < 0 for d in extents):
+            raise ValueError(f"invalid input shape={extents}")
+        wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
+        if not wanted.is_float or wanted.bits not in _FRACTION_BITS:
+            raise ValueError(f"rand of {wanted.name}: only floats of 16 bits or more")
+        count = math.prod(extents)
+        words = cls._words(-(-count * wanted.itemsize // 4)) if count else None
+        if words is None:
+            return cls.full(extents, 0.0, wanted)
+        kind = dtypes.NAMES[f"uint{wanted.bits}"]
+        fraction = 7 if wanted.name == "bf16" else _FRACTION_BITS[wanted.bits]
+        one = int(np.array(1, dtypes.numpy_of(wanted)).view(f"u{wanted.itemsize}"))
+        bits = words.bitcast(kind) if kind != dtypes.uint32 else words
+        floats = ((bits >> (wanted.bits - fraction)) | one).bitcast(wanted)
+        return (floats.shrink([(0, count)]) - 1).reshape(extents).contiguous()
+
+    def rand_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Uniform in [0, 1), of this shape and dtype."""
+        return self.rand(self.shape, dtype=self.dtype if dtype is None else dtype)
+
+    def randn_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Normal with mean 0 and variance 1, of this shape and dtype: Box & Muller's transform."""
+        wanted = self.dtype if dtype is None else dtypes.to_dtype(dtype)
+        pair = self.rand((2, *self.shape), dtype=dtypes.float32)
+        angle, radius = pair[0] * (2 * math.pi), ((1 - pair[1]).log() * -2).sqrt()
+        return (angle.cos() * radius).cast(wanted)
+
+    @classmethod
+    def randn(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Normal with mean 0 and variance 1."""
+        return cls.zeros(*shape).randn_like(dtype)
+
+    @classmethod
+    def normal(
+        cls,
+        *shape: Any,
+        mean: float = 0.0,
+        std: float = 1.0,
+        dtype: dtypes.DTypeLike | None = None,
+    ) -> Self:
+        """Normal with a mean and a standard deviation."""
+        if std < 0:
+            raise ValueError(f"Tensor.normal requires std >= 0, got std={std}")
+        return std * cls.randn(*shape, dtype=dtype) + mean
+
+    @classmethod
+    def uniform(
+        cls,
+        *shape: Any,
+        low: float = 0.0,
+        high: float = 1.0,
+        dtype: dtypes.DTypeLike | None = None,
+    ) -> Self:
+        """Uniform in [low, high)."""
+        if low >= high:
+            raise ValueError(f"Tensor.uniform requires low < high, got low={low}, high={high}")
+        wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
+        return ((high - low) * cls.rand(*shape)).cast(wanted) + low
+
+    @classmethod
+    def randint(
+        cls, *shape: Any, low: int = 0, high: int = 10, dtype: dtypes.DTypeLike = "int32"
+    ) -> Self:
+        """Uniform integers in [low, high)."""
+        if not isinstance(low, int) or not isinstance(high, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"low={low} and high={high} must be integers")
+        if not dtypes.to_dtype(dtype).is_integer:
+            raise TypeError(f"dtype={dtype} must be int")
+        return cls.uniform(*shape, low=low, high=high, dtype=dtype)
+
+    @classmethod
+    def scaled_uniform(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Uniform in [-1, 1), over the square root of the number of elements."""
+        extents = flattened(shape[0], shape[1:])
+        scale = math.prod(extents) ** -0.5
+        return cls.uniform(extents, low=-1.0, high=1.0, dtype=dtype) * scale
+
+    @classmethod
+    def glorot_uniform(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+        """Uniform, bounded by sqrt(6 / (in + out)) (Glorot & Bengio, 2010)."""
+        extents = flattened(shape[0], shape[1:])
+        bound = (6 / (extents[0] + math.prod(extents[1:]))) ** 0.5
+        return cls.uniform(extents, low=-bound, high=bound, dtype=dtype)
+
+    @classmethod
+    def kaiming_uniform(
+        cls, *shape: Any, a: float = 0.01, dtype: dtypes.DTypeLike | None = None
+    ) -> Self:
+        """Uniform, for leaky ReLUs of slope a (He et al., 2015)."""
+        extents = flattened(shape[0], shape[1:])
+        bound = (6 / (1 + a**2) / math.prod(extents[1:])) ** 0.5
+        return cls.uniform(extents, low=-bound, high=bound, dtype=dtype)
+
+    @classmethod
+    def kaiming_normal(
+        cls, *shape: Any, a: float = 0.01, dtype: dtypes.DTypeLike | None = None
+    ) -> Self:
+        """Normal, for leaky ReLUs of slope a (He et al., 2015)."""
+        extents = flattened(shape[0], shape[1:])
+        std = (2 / (1 + a**2) / math.prod(extents[1:])) ** 0.5
+        return cls.normal(extents, mean=0.0, std=std, dtype=dtype)
+
+    @classmethod
+    def randperm(cls, n: int, dtype: dtypes.DTypeLike = "int32") -> Self:
+        """0, ..., n - 1 in random order."""
+        return cls.rand(n).argsort().cast(dtype)
+
+    def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
+        """Positions drawn by weights in the last axis; without replacement by the keys of
+        Efraimidis & Spirakis (2006)."""
+        if self.ndim not in (1, 2) or num_samples <= 0:
+            raise ValueError(f"{num_samples} samples of weights of shape {self.shape}")
+        weight = (self.unsqueeze(0) if self.ndim == 1 else self).cast(dtypes.float32)
+        rows, columns = weight.shape
+        if not replacement and num_samples > columns:
+            raise ValueError(f"{num_samples} samples of {columns} without replacement")
+        if replacement or num_samples == 1:
+            running = weight.cumsum(1)
+            share = running / running[:, -1].unsqueeze(1)
+            drawn = self.rand(num_samples, rows, 1)
+            indices = (drawn >= share).sum(2).permute(1, 0)
+        else:
+            indices = (weight.rand_like().log2() / weight).topk(num_samples, dim=1)[1]
+        return (indices.squeeze(0) if self.ndim == 1 else indices).cast(dtypes.int32)
+
+    def _uniform_like(self) -> Self:
+        return self.rand(self.shape)
