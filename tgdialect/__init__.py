@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tgdialect.diagnostics import CompilationError
+    from tgdialect.frontend import nn
     from tgdialect.frontend.function import function
     from tgdialect.frontend.tensor import Tensor
     from tgdialect.runtime.compiler import compile
     from tgdialect.runtime.executable import Executable
 
-__all__ = ["CompilationError", "Executable", "Tensor", "compile", "function"]
+__all__ = ["CompilationError", "Executable", "Tensor", "compile", "function", "nn"]
 
 _HOMES = {
     "CompilationError": "tgdialect.diagnostics",
@@ -28,6 +29,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "nn":
+        return import_module("tgdialect.frontend.nn")
     if (home := _HOMES.get(name)) is None:
         raise AttributeError(f"module 'tgdialect' has no attribute {name!r}")
     return getattr(import_module(home), name)

@@ -1,0 +1,301 @@
+"""Layers: objects that hold tensors and are called with one.
+
+Weights are of PyTorch's shapes, and drawn as PyTorch draws them. Those that are learnt require
+gradients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.tensor import Tensor
+
+Size = int | Sequence[int]
+
+
+def _learnt(*shape: int, bound: float) -> Tensor:
+    """Uniform in [-bound, bound)."""
+    if bound == 0:
+        return Tensor.zeros(*shape).requires_grad_()
+    return Tensor.uniform(*shape, low=-bound, high=bound).requires_grad_()
+
+
+class Linear:
+    """x @ weight.T + bias."""
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+        bound = 1 / math.sqrt(in_features)
+        self.weight = _learnt(out_features, in_features, bound=bound)
+        self.bias = _learnt(out_features, bound=bound) if bias else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return x.linear(self.weight.transpose(), self.bias)
+
+
+class Conv2d:
+    """A convolution over as many axes as `kernel_size` has, two if it is a number."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Size | str = 0,
+        dilation: Size = 1,
+        groups: int = 1,
+        bias: bool = True,
+    ) -> None:
+        self.kernel_size = (
+            (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
+        )
+        self.stride, self.dilation, self.groups = stride, dilation, groups
+        self.padding: Size = _same_padding(padding, stride, dilation, self.kernel_size)
+        fan_in = in_channels // groups * math.prod(self.kernel_size)
+        bound = 1 / math.sqrt(fan_in) if fan_in else 0
+        self.weight = _learnt(
+            *self._weight_shape(in_channels, out_channels), *self.kernel_size, bound=bound
+        )
+        self.bias = _learnt(out_channels, bound=bound) if bias else None
+
+    def _weight_shape(self, in_channels: int, out_channels: int) -> tuple[int, int]:
+        return out_channels, in_channels // self.groups
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return x.conv2d(
+            self.weight, self.bias, self.groups, self.stride, self.dilation, self.padding
+        )
+
+
+def _same_padding(padding: Size | str, stride: Size, dilation: Size, sizes: Sequence[int]) -> Size:
+    """`"same"` as numbers, from the last axis on."""
+    if not isinstance(padding, str):
+        return padding
+    if padding == "valid":
+        return 0
+    if padding != "same":
+        raise ValueError(f"padding is a size, same or valid, got {padding!r}")
+    if stride != 1:
+        raise ValueError("padding='same' is not supported for strided convolutions")
+    each = (dilation,) * len(sizes) if isinstance(dilation, int) else tuple(dilation)
+    totals = [d * (k - 1) for d, k in zip(each, sizes, strict=True)]
+    return [part for t in reversed(totals) for part in (t // 2, t - t // 2)]
+
+
+def Conv1d(
+    in_channels: int,
+    out_channels: int,
+    kernel_size: int,
+    stride: int = 1,
+    padding: int | str = 0,
+    dilation: int = 1,
+    groups: int = 1,
+    bias: bool = True,
+) -> Conv2d:
+    """A convolution over one axis."""
+    return Conv2d(
+        in_channels, out_channels, (kernel_size,), stride, padding, dilation, groups, bias
+    )
+
+
+class ConvTranspose2d(Conv2d):
+    """The transpose of a convolution."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Size = 0,
+        output_padding: Size = 0,
+        dilation: Size = 1,
+        groups: int = 1,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias
+        )
+        self.output_padding = output_padding
+
+    def _weight_shape(self, in_channels: int, out_channels: int) -> tuple[int, int]:
+        return in_channels, out_channels // self.groups
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return x.conv_transpose2d(
+            self.weight,
+            self.bias,
+            self.groups,
+            self.stride,
+            self.dilation,
+            self.padding,
+            self.output_padding,
+        )
+
+
+def ConvTranspose1d(
+    in_channels: int,
+    out_channels: int,
+    kernel_size: int,
+    stride: int = 1,
+    padding: int = 0,
+    output_padding: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
+    bias: bool = True,
+) -> ConvTranspose2d:
+    """The transpose of a convolution over one axis."""
+    size = (kernel_size,)
+    return ConvTranspose2d(
+        in_channels, out_channels, size, stride, padding, output_padding, dilation, groups, bias
+    )
+
+
+class BatchNorm:
+    """Normalisation of each channel: by the batch in training, else by running statistics."""
+
+    def __init__(
+        self,
+        sz: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        momentum: float = 0.1,
+    ) -> None:
+        self.eps, self.momentum = eps, momentum
+        self.track_running_stats = track_running_stats
+        self.weight = Tensor.ones(sz).requires_grad_() if affine else None
+        self.bias = Tensor.zeros(sz).requires_grad_() if affine else None
+        self.num_batches_tracked = Tensor(0, "int64")
+        if track_running_stats:
+            self.running_mean, self.running_var = Tensor.zeros(sz), Tensor.ones(sz)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        axes = [i for i in range(x.ndim) if i != 1]
+        if self.track_running_stats and not Tensor.training:
+            return x.batchnorm(
+                self.weight, self.bias, self.running_mean, (self.running_var + self.eps).rsqrt()
+            )
+        mean = x.mean(axes)
+        shape = [1, x.shape[1], *[1] * (x.ndim - 2)]
+        difference = x - mean.reshape(shape)
+        var = (difference * difference).mean(axes)
+        if self.track_running_stats:
+            count = x.numel() / x.shape[1]
+            unbiased = var.detach() * (count / max(count - 1, 1))
+            keep = 1 - self.momentum
+            self.running_mean.assign(self.running_mean * keep + mean.detach() * self.momentum)
+            self.running_var.assign(self.running_var * keep + unbiased * self.momentum)
+            self.num_batches_tracked.assign(self.num_batches_tracked + 1)
+        return x.batchnorm(self.weight, self.bias, mean, (var + self.eps).rsqrt())
+
+
+BatchNorm2d = BatchNorm3d = BatchNorm
+
+
+class GroupNorm:
+    """Normalisation of groups of channels."""
+
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True
+    ) -> None:
+        self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
+        self.weight = Tensor.ones(num_channels).requires_grad_() if affine else None
+        self.bias = Tensor.zeros(num_channels).requires_grad_() if affine else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        grouped = x.reshape((x.shape[0], self.num_groups, -1))
+        result = grouped.layernorm(eps=self.eps).reshape(x.shape)
+        if self.weight is None or self.bias is None:
+            return result
+        shape = (1, -1, *[1] * (x.ndim - 2))
+        return result * self.weight.reshape(shape) + self.bias.reshape(shape)
+
+
+class InstanceNorm(GroupNorm):
+    """Normalisation of each channel of each image."""
+
+    def __init__(self, num_features: int, eps: float = 1e-5, affine: bool = True) -> None:
+        super().__init__(num_features, num_features, eps, affine)
+
+
+class LayerNorm:
+    """Normalisation over the last axes."""
+
+    def __init__(
+        self, normalized_shape: Size, eps: float = 1e-5, elementwise_affine: bool = True
+    ) -> None:
+        shape = (
+            (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        )
+        self.normalized_shape, self.eps = shape, eps
+        self.weight = Tensor.ones(shape).requires_grad_() if elementwise_affine else None
+        self.bias = Tensor.zeros(shape).requires_grad_() if elementwise_affine else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        n = len(self.normalized_shape)
+        if x.shape[-n:] != self.normalized_shape:
+            raise ValueError(f"last axes of {x.shape} are not {self.normalized_shape}")
+        result = x.layernorm(tuple(range(-n, 0)), self.eps)
+        if self.weight is None or self.bias is None:
+            return result
+        return result * self.weight + self.bias
+
+
+class LayerNorm2d(LayerNorm):
+    """Normalisation over the channels of each pixel."""
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return super().__call__(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+
+class RMSNorm:
+    """x over its root mean square along the last axis (Zhang & Sennrich, 2019)."""
+
+    def __init__(self, dim: int, eps: float = 1e-6, elementwise_affine: bool = True) -> None:
+        self.eps = eps
+        self.weight = Tensor.ones(dim).requires_grad_() if elementwise_affine else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        wide = x.cast(dtypes.promote(x.dtype, dtypes.float32))
+        scale = ((wide * wide).mean(-1, keepdim=True) + self.eps).rsqrt()
+        result = (wide * scale).cast(x.dtype)
+        return result if self.weight is None else result * self.weight
+
+
+class Embedding:
+    """The rows of a table."""
+
+    def __init__(self, vocab_size: int, embed_size: int) -> None:
+        self.vocab_sz, self.embed_sz = vocab_size, embed_size
+        self.weight = Tensor.glorot_uniform(vocab_size, embed_size).requires_grad_()
+
+    def __call__(self, idx: Tensor) -> Tensor:
+        if not idx.dtype.is_integer:
+            raise TypeError(f"Expected integer dtype for index in embedding, got {idx.dtype.name}")
+        return self.weight[idx]
+
+
+class LSTMCell:
+    """One step of a long short-term memory (Hochreiter & Schmidhuber, 1997)."""
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
+        bound = 1 / math.sqrt(hidden_size)
+        self.weight_ih = _learnt(hidden_size * 4, input_size, bound=bound)
+        self.weight_hh = _learnt(hidden_size * 4, hidden_size, bound=bound)
+        self.bias_ih = _learnt(hidden_size * 4, bound=bound) if bias else None
+        self.bias_hh = _learnt(hidden_size * 4, bound=bound) if bias else None
+
+    def __call__(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """The next output and the next cell state."""
+        size = self.weight_hh.shape[1]
+        if hc is None:
+            hc = (Tensor.zeros(x.shape[0], size), Tensor.zeros(x.shape[0], size))
+        gates = x.linear(self.weight_ih.T, self.bias_ih) + hc[0].linear(
+            self.weight_hh.T, self.bias_hh
+        )
+        i, f, g, o = gates.chunk(4, dim=1)
+        cell = f.sigmoid() * hc[1] + i.sigmoid() * g.tanh()
+        return o.sigmoid() * cell.tanh(), cell

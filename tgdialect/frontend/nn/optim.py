@@ -1,0 +1,199 @@
+"""Optimizers, and schedules of their learning rates."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from tgdialect.frontend.tensor import Tensor
+
+
+class Optimizer(ABC):
+    """Changes parameters by their gradients. `lr` is a tensor: a schedule assigns to it."""
+
+    def __init__(self, params: Sequence[Tensor], lr: float) -> None:
+        if lr < 0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        self.params = list(dict.fromkeys(p for p in params if p.requires_grad))
+        if not self.params:
+            raise ValueError("optimizer must have at least one param")
+        self.lr = Tensor([lr])
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for param in self.params:
+            param.grad = None
+
+    def step(self) -> None:
+        """Change every parameter by its gradient, all in one program."""
+        changed = self.schedule_step()
+        changed[0].realize(*changed[1:])
+
+    def schedule_step(self) -> list[Tensor]:
+        """Change the parameters, lazily; the tensors that are changed."""
+        if not Tensor.training:
+            raise RuntimeError("an optimizer steps in training: `with Tensor.train():`")
+        gradients: list[Tensor] = []
+        for param in self.params:
+            if param.grad is None:
+                raise RuntimeError(f"a parameter of shape {param.shape} has no gradient")
+            gradients.append(param.grad.detach())
+        return [*self.params, *self.update(gradients)]
+
+    @abstractmethod
+    def update(self, gradients: Sequence[Tensor]) -> list[Tensor]:
+        """Assign to the parameters, and to state, which is returned."""
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent, with PyTorch's momentum."""
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        momentum: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+    ) -> None:
+        super().__init__(params, lr)
+        self.momentum, self.wd, self.nesterov = momentum, weight_decay, nesterov
+        self.b = [p.zeros_like() for p in self.params] if momentum else []
+
+    def update(self, gradients: Sequence[Tensor]) -> list[Tensor]:
+        for i, (param, gradient) in enumerate(zip(self.params, gradients, strict=True)):
+            g = gradient + self.wd * param.detach() if self.wd else gradient
+            if self.momentum:
+                self.b[i].assign(self.momentum * self.b[i] + g)
+                g = g + self.momentum * self.b[i] if self.nesterov else self.b[i]
+            param.assign((param.detach() - g * self.lr).cast(param.dtype))
+        return self.b
+
+
+class AdamW(Optimizer):
+    """Adam with decoupled weight decay (Loshchilov & Hutter, 2019)."""
+
+    decoupled = True
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+    ) -> None:
+        super().__init__(params, lr)
+        self.b1, self.b2, self.eps, self.wd = b1, b2, eps, weight_decay
+        self.b1_t, self.b2_t = Tensor([1.0]), Tensor([1.0])
+        self.m = [p.zeros_like() for p in self.params]
+        self.v = [p.zeros_like() for p in self.params]
+
+    def update(self, gradients: Sequence[Tensor]) -> list[Tensor]:
+        self.b1_t.assign(self.b1_t * self.b1)
+        self.b2_t.assign(self.b2_t * self.b2)
+        for param, gradient, m, v in zip(self.params, gradients, self.m, self.v, strict=True):
+            value = param.detach()
+            g = gradient if self.decoupled or not self.wd else gradient + self.wd * value
+            m.assign(self.b1 * m + (1 - self.b1) * g)
+            v.assign(self.b2 * v + (1 - self.b2) * (g * g))
+            up = (m / (1 - self.b1_t)) / ((v / (1 - self.b2_t)).sqrt() + self.eps)
+            if self.decoupled and self.wd:
+                up = up + self.wd * value
+            param.assign((value - self.lr * up).cast(param.dtype))
+        return [self.b1_t, self.b2_t, *self.m, *self.v]
+
+
+class Adam(AdamW):
+    """Adam (Kingma & Ba, 2015); weight decay is part of the gradient."""
+
+    decoupled = False
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(params, lr, b1, b2, eps, weight_decay)
+
+
+# -- learning rates ------------------------------------------------------------------------------
+
+
+class LRScheduler(ABC):
+    """Gives an optimizer's learning rate a new value with each step."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self.optimizer = optimizer
+        self.base_lr = float(optimizer.lr.item())
+        self.epoch_counter = 0
+
+    def step(self) -> None:
+        """Go on to the next value."""
+        self.epoch_counter += 1
+        self.optimizer.lr.assign([self.get_lr()]).realize()
+
+    @abstractmethod
+    def get_lr(self) -> float:
+        """The value after so many steps."""
+
+
+class StepLR(LRScheduler):
+    """Times gamma every `step_size` steps."""
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
+        super().__init__(optimizer)
+        self.step_size, self.gamma = step_size, gamma
+
+    def get_lr(self) -> float:
+        return self.base_lr * self.gamma ** (self.epoch_counter // self.step_size)
+
+
+class MultiStepLR(LRScheduler):
+    """Times gamma at each milestone."""
+
+    def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1) -> None:
+        super().__init__(optimizer)
+        self.milestones, self.gamma = tuple(milestones), gamma
+
+    def get_lr(self) -> float:
+        passed = sum(self.epoch_counter >= m for m in self.milestones)
+        return self.base_lr * self.gamma**passed
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Half a cosine from the first value to `eta_min` (Loshchilov & Hutter, 2017)."""
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:
+        super().__init__(optimizer)
+        self.T_max, self.eta_min = T_max, eta_min
+
+    def get_lr(self) -> float:
+        half = 1 + math.cos(math.pi * self.epoch_counter / self.T_max)
+        return self.eta_min + 0.5 * (self.base_lr - self.eta_min) * half
+
+
+class LinearLR(LRScheduler):
+    """A line from one factor to another, over some steps."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+    ) -> None:
+        super().__init__(optimizer)
+        self.factors, self.total_iters = (start_factor, end_factor), total_iters
+        optimizer.lr.assign([self.get_lr()]).realize()
+
+    def get_lr(self) -> float:
+        start, end = self.factors
+        share = min(self.epoch_counter / self.total_iters, 1)
+        return self.base_lr * (start + (end - start) * share)

@@ -1,0 +1,91 @@
+"""The tensors of an object, by name, and files of them in the form of safetensors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from tgdialect.frontend.tensor import Tensor
+
+StateDict = dict[str, Tensor]
+
+
+def get_state_dict(obj: Any, prefix: str = "") -> StateDict:
+    """The tensors that an object holds, in its attributes, lists, tuples and dicts, by their paths:
+    `layers.0.weight`. One that is there twice has both names."""
+    found: StateDict = {}
+    _collect(obj, prefix.strip("."), found, set())
+    return found
+
+
+def _collect(obj: Any, path: str, found: StateDict, inside: set[int]) -> None:
+    if isinstance(obj, Tensor):
+        found[path] = obj
+        return
+    if id(obj) in inside:
+        raise RecursionError(f"{path} holds itself")
+    entries: Mapping[Any, Any]
+    if isinstance(obj, Mapping):
+        entries = cast("Mapping[Any, Any]", obj)
+    elif isinstance(obj, list | tuple):
+        entries = dict(enumerate(cast("Sequence[Any]", obj)))
+    else:
+        entries = cast("Mapping[Any, Any]", getattr(obj, "__dict__", {}))
+    for name, value in entries.items():
+        _collect(
+            value, f"{path}.{name}" if path else str(name), found, {*inside, id(cast(object, obj))}
+        )
+
+
+def get_parameters(obj: Any) -> list[Tensor]:
+    """The tensors that an object holds."""
+    return list(get_state_dict(obj).values())
+
+
+def load_state_dict(
+    model: Any, state_dict: Mapping[str, Tensor], strict: bool = True, verbose: bool = True
+) -> None:
+    """Assign tensors to those of a model by name.
+
+    Raises KeyError for names that only one of both has if `strict`, ValueError for other shapes.
+    """
+    own = get_state_dict(model)
+    if strict and (missing := own.keys() - state_dict.keys()):
+        raise KeyError(f"the state has no {', '.join(sorted(missing))}")
+    if strict and (unknown := state_dict.keys() - own.keys()):
+        raise KeyError(f"the model has no {', '.join(sorted(unknown))}")
+    shared = [name for name in own if name in state_dict]
+    for name in shared:
+        if own[name].shape != state_dict[name].shape:
+            raise ValueError(f"{name} is {own[name].shape}, in the state {state_dict[name].shape}")
+    for name in shared:
+        own[name].assign(state_dict[name].cast(own[name].dtype))
+    if verbose and len(shared) < len(own):
+        print(f"{len(own) - len(shared)} of {len(own)} tensors are not in the state")
+
+
+def safe_save(
+    tensors: Mapping[str, Tensor],
+    fn: str | os.PathLike[str],
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Write tensors to a file in the form of safetensors."""
+    from safetensors.numpy import save_file
+
+    if tensors:
+        first, *others = tensors.values()
+        first.realize(*others)
+    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    save_file(arrays, os.fspath(fn), None if metadata is None else dict(metadata))
+
+
+def safe_load(fn: str | os.PathLike[str]) -> StateDict:
+    """Read a file in the form of safetensors. Raises OSError, and ValueError for another form."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        return {name: Tensor(array) for name, array in load_file(os.fspath(fn)).items()}
+    except SafetensorError as error:
+        raise ValueError(f"{fn}: {error}") from None

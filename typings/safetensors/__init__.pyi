@@ -1,0 +1,3 @@
+"""The part of safetensors that tgdialect uses, annotated in full."""
+
+class SafetensorError(Exception): ...
