@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -170,3 +171,10 @@ def test_assign_and_replace():
         t.assign(tg.Tensor([1.0, 2.0, 3.0]))
     with pytest.raises(TypeError, match="assign i32 to f32"):
         t.assign(tg.Tensor([1, 2]))
+
+
+def test_every_method_is_documented():
+    text = (Path(__file__).parents[3] / "docs" / "tensor.md").read_text()
+    hidden = {"node", "of_node", "become", "grad", "requires_grad", "training"}
+    names = {name for name in dir(tg.Tensor) if not name.startswith("_")} - hidden
+    assert sorted(name for name in names if f"| `{name}` |" not in text) == []
