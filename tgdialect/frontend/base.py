@@ -109,3 +109,8 @@ def flattened(first: Any, rest: Sequence[Any]) -> tuple[Any, ...]:
             raise ValueError(f"either one sequence or numbers, got {first!r} and {rest!r}")
         return tuple(first)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     return (first, *rest)
+
+
+def extents_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
+    """A shape that comes as one sequence, as numbers, or not at all: `f()` is `f(())`."""
+    return flattened(arguments[0], arguments[1:]) if arguments else ()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, Self
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, flattened
 from tgdialect.frontend.graph import constant
 from tgdialect.frontend.movement import Movement
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.reduce import ReduceOp
 
 
 class Creation(Movement):
@@ -89,22 +90,17 @@ class Creation(Movement):
         count = max(math.ceil((stop - start) / step), 0)
         if count == 0:
             return cls.full((0,), 0, wanted)
-        counted = wanted if wanted.is_integer and not is_float else dtypes.default_int
         ones = cls.full((count,), 1, dtypes.default_int)
         positions = ones._count() - 1
         if is_float:
             return (positions.cast(dtypes.float64) * float(step) + float(start)).cast(wanted)
         values = positions if step == 1 else positions * int(step)
-        del counted
         return (values if start == 0 else values + int(start)).cast(wanted)
 
     def _count(self) -> Self:
         """The sum of all cells up to each, of one axis."""
         n = self.shape[0]
         windows = self._padded([(n - 1, 0)], 0)._windows((n,), (1,), (1,))
-        from tgdialect.ops.attributes import ReduceKind
-        from tgdialect.ops.reduce import ReduceOp
-
         return self._apply(ReduceOp, ReduceKind.ADD, windows.node, (1,)).reshape((n,))
 
     @classmethod
@@ -170,6 +166,3 @@ class Creation(Movement):
             raise ValueError(f"diag of a tensor with {self.ndim} axes")
         n = self.shape[0]
         return self.eye(n, dtype=dtypes.bool_).where(self, self._constant(0))
-
-
-__all__ = ["Creation", "Sequence"]

@@ -16,7 +16,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Region
 
-from tgdialect.frontend.graph import Node, apply, made, sorted_nodes
+from tgdialect.frontend.graph import Node, made, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import emit, function_of, realize
 from tgdialect.frontend.tensor import Tensor
@@ -56,6 +56,8 @@ class _Traced:
     """Of the results, then of what is assigned."""
     prototype: TgOp
     """The FUNCTION."""
+    elements: Sequence[TgOp]
+    """The GETTUPLEs of it."""
     executable: Callable[..., Any]
 
 
@@ -145,13 +147,15 @@ class Function(Generic[P, R]):
         implicit = [n for n in order if n.data is not None]
         leaves = [*params, *implicit]
         module = ModuleOp([function_of("main", order, leaves, roots)])
+        prototype = _function_op(order, leaves, roots)
         return _Traced(
             [_owner(node) for node in implicit],
             [slots.get(id(t), t) for t in changed],
             structure,
             len(outputs),
             [n.type for n in roots],
-            _function_op(order, leaves, roots),
+            prototype,
+            [GetTupleOp(prototype, i) for i in range(len(roots))],
             compile(module),
         )
 
@@ -170,21 +174,21 @@ def _run(traced: _Traced, nodes: Sequence[Node]) -> list[Node]:
     """Execute a function on values that are known."""
     data = traced.executable(*[node.data for node in nodes])
     arrays = (data,) if len(traced.types) == 1 else data
+    results = [Node(None, (), t, a) for t, a in zip(traced.types, arrays, strict=True)]
     for node in nodes:
         if node.is_tracked:
+            # Who asks for a gradient goes through the FUNCTION. What is assigned has no history.
+            results[: traced.first_change] = _apply(traced, nodes)[: traced.first_change]
+            for result, array in zip(results, arrays[: traced.first_change], strict=False):
+                result.settle(array)
             break
-    else:
-        return [Node(None, (), t, a) for t, a in zip(traced.types, arrays, strict=True)]
-    results = _apply(traced, nodes)
-    for node, array in zip(results, arrays, strict=True):
-        node.settle(array)
     return results
 
 
 def _apply(traced: _Traced, nodes: Sequence[Node]) -> list[Node]:
     """The results as GETTUPLEs of the FUNCTION."""
     call = made(traced.prototype, tuple(nodes))
-    return [apply(GetTupleOp, call, i) for i in range(len(traced.types))]
+    return [made(element, (call,)) for element in traced.elements]
 
 
 def _function_op(

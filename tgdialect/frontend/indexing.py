@@ -11,7 +11,6 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, TensorBase
 from tgdialect.frontend.graph import Node
 from tgdialect.frontend.reduction import Reduction
-from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.movement import IndexOp
 
 Bounds = list[tuple[int, int] | None]
@@ -385,6 +384,3 @@ def _position(index: int, extent: int, axis: int) -> int:
     if not -extent <= index < extent:
         raise IndexError(f"index {index} is outside of axis {axis}, which has {extent}")
     return index % extent
-
-
-__all__ = ["Indexing", "ReduceKind"]

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import TensorBase
 from tgdialect.frontend.indexing import Indexing
 
 Size = int | Sequence[int]
@@ -304,6 +303,3 @@ def _up_to_whole_windows(
             count -= 1
         result.append((a, b + max((count - 1) * s + f * (k - 1) + 1 - (d + a + b), 0)))
     return result
-
-
-__all__ = ["LinearAlgebra", "TensorBase"]

@@ -440,6 +440,3 @@ class Movement(Elementwise):
         flat = x.reshape((*lead, size * size))
         rows = flat._padded([(0, 0)] * len(lead) + [(0, size)], 0).reshape((*lead, size, size + 1))
         return rows.shrink([*none, (0, size), (0, 1)]).reshape((*lead, size))
-
-
-__all__ = ["Movement", "Padding"]

@@ -15,7 +15,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import flattened
+from tgdialect.frontend.base import extents_of
 from tgdialect.frontend.graph import leaf
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.sorting import Sorting
@@ -76,7 +76,7 @@ class Random(Sorting):
     @classmethod
     def rand(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Uniform in [0, 1)."""
-        extents = flattened(shape, ()) if not shape else flattened(shape[0], shape[1:])
+        extents = extents_of(shape)
         if any(not isinstance(d, int) or d < 0 for d in extents):
             raise ValueError(f"invalid input shape={extents}")
         wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
@@ -150,14 +150,14 @@ class Random(Sorting):
     @classmethod
     def scaled_uniform(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Uniform in [-1, 1), over the square root of the number of elements."""
-        extents = flattened(shape[0], shape[1:])
+        extents = extents_of(shape)
         scale = math.prod(extents) ** -0.5
         return cls.uniform(extents, low=-1.0, high=1.0, dtype=dtype) * scale
 
     @classmethod
     def glorot_uniform(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Uniform, bounded by sqrt(6 / (in + out)) (Glorot & Bengio, 2010)."""
-        extents = flattened(shape[0], shape[1:])
+        extents = extents_of(shape)
         bound = (6 / (extents[0] + math.prod(extents[1:]))) ** 0.5
         return cls.uniform(extents, low=-bound, high=bound, dtype=dtype)
 
@@ -166,7 +166,7 @@ class Random(Sorting):
         cls, *shape: Any, a: float = 0.01, dtype: dtypes.DTypeLike | None = None
     ) -> Self:
         """Uniform, for leaky ReLUs of slope a (He et al., 2015)."""
-        extents = flattened(shape[0], shape[1:])
+        extents = extents_of(shape)
         bound = (6 / (1 + a**2) / math.prod(extents[1:])) ** 0.5
         return cls.uniform(extents, low=-bound, high=bound, dtype=dtype)
 
@@ -175,7 +175,7 @@ class Random(Sorting):
         cls, *shape: Any, a: float = 0.01, dtype: dtypes.DTypeLike | None = None
     ) -> Self:
         """Normal, for leaky ReLUs of slope a (He et al., 2015)."""
-        extents = flattened(shape[0], shape[1:])
+        extents = extents_of(shape)
         std = (2 / (1 + a**2) / math.prod(extents[1:])) ** 0.5
         return cls.normal(extents, mean=0.0, std=std, dtype=dtype)
 

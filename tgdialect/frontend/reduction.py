@@ -225,12 +225,10 @@ class Reduction(Creation):
         if not self.ndim or not self.numel():
             return self._float()
         x = self._float()
-        greatest = x.max(axis, keepdim=True).detach()
         running = x.detach().cummax(axis)[0]
         at = self._axis(axis)
         last = x.transpose(at, -1)
         extent = self.shape[at]
-        del greatest
         shift = running.transpose(at, -1).unsqueeze(-1)
         shift = shift.isfinite().where(shift, 0)
         wide = last.unsqueeze(-2)
