@@ -26,6 +26,9 @@ BATCH, STEPS = 64, 60
 TOOLS = ("tgdialect", "pytorch", "tinygrad")
 MODELS = ("mlp", "conv")
 
+Run = Callable[[np.ndarray, np.ndarray], float]
+"""A step on a batch, and its loss."""
+
 
 def data() -> tuple[np.ndarray, np.ndarray]:
     """Batches of images like those of digits."""
@@ -37,10 +40,8 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 # -- the models, in each tool --------------------------------------------------------------------
 
 
-def ours(model: str) -> Callable[[np.ndarray, np.ndarray], float]:
-    import tgdialect as tg
-    from tgdialect import nn
-
+def network(nn: Any, model: str) -> tuple[list[Any], Callable[[Any], Any]]:
+    """The layers and what they compute, in our `nn` or in tinygrad's, which has the same names."""
     if model == "mlp":
         layers: list[Any] = [nn.Linear(64, 128), nn.Linear(128, 64), nn.Linear(64, 10)]
 
@@ -57,6 +58,15 @@ def ours(model: str) -> Callable[[np.ndarray, np.ndarray], float]:
             x = layers[3](layers[2](x)).relu().max_pool2d(2)
             return layers[4](x.flatten(1))
 
+    return layers, forward
+
+
+def ours(model: str) -> tuple[Run, Any]:
+    """A step, and the traced function that it is."""
+    import tgdialect as tg
+    from tgdialect import nn
+
+    layers, forward = network(nn, model)
     optimizer = nn.optim.AdamW(nn.state.get_parameters(layers), lr=3e-3)
 
     @tg.function
@@ -71,11 +81,10 @@ def ours(model: str) -> Callable[[np.ndarray, np.ndarray], float]:
         with tg.Tensor.train():
             return float(step(tg.Tensor(x), tg.Tensor(y)).item())
 
-    run.function = step  # type: ignore[attr-defined]
-    return run
+    return run, step
 
 
-def pytorch(model: str) -> Callable[[np.ndarray, np.ndarray], float]:
+def pytorch(model: str) -> tuple[Run, None]:
     import torch
     from torch import nn
 
@@ -99,28 +108,13 @@ def pytorch(model: str) -> Callable[[np.ndarray, np.ndarray], float]:
         optimizer.step()
         return float(loss.item())
 
-    return run
+    return run, None
 
 
-def tinygrad(model: str) -> Callable[[np.ndarray, np.ndarray], float]:
+def tinygrad(model: str) -> tuple[Run, None]:
     from tinygrad import Context, Tensor, TinyJit, nn
 
-    if model == "mlp":
-        layers: list[Any] = [nn.Linear(64, 128), nn.Linear(128, 64), nn.Linear(64, 10)]
-
-        def forward(x: Any) -> Any:
-            return layers[2](layers[1](layers[0](x).relu()).relu())
-    else:
-        layers = [
-            *(nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm(16)),
-            *(nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm(32), nn.Linear(128, 10)),
-        ]
-
-        def forward(x: Any) -> Any:
-            x = layers[1](layers[0](x.reshape(-1, 1, 8, 8))).relu().max_pool2d(2)
-            x = layers[3](layers[2](x)).relu().max_pool2d(2)
-            return layers[4](x.flatten(1))
-
+    layers, forward = network(nn, model)
     optimizer = nn.optim.AdamW(nn.state.get_parameters(layers), lr=3e-3)
 
     @TinyJit
@@ -133,7 +127,7 @@ def tinygrad(model: str) -> Callable[[np.ndarray, np.ndarray], float]:
         with Context(TRAINING=1):
             return float(step(Tensor(x).realize(), Tensor(y).realize()).item())
 
-    return run
+    return run, None
 
 
 # -- measuring -----------------------------------------------------------------------------------
@@ -141,7 +135,7 @@ def tinygrad(model: str) -> Callable[[np.ndarray, np.ndarray], float]:
 
 def child(tool: str, model: str) -> None:
     images, digits = data()
-    run = {"tgdialect": ours, "pytorch": pytorch, "tinygrad": tinygrad}[tool](model)
+    run, traced = {"tgdialect": ours, "pytorch": pytorch, "tinygrad": tinygrad}[tool](model)
     times: list[float] = []
     for x, y in zip(images, digits, strict=True):
         start = time.perf_counter()
@@ -149,14 +143,14 @@ def child(tool: str, model: str) -> None:
         times.append((time.perf_counter() - start) * 1e3)
     # tinygrad's TinyJit captures in the second and third step.
     result = {"first": sum(times[:3]), "step": statistics.median(times[5:])}
-    if tool == "tgdialect":
-        result["program"] = program_time(run, images[0], digits[0])
+    if traced is not None:
+        result["program"] = program_time(traced, images[0], digits[0])
     print(json.dumps(result))
 
 
-def program_time(run: Any, x: np.ndarray, y: np.ndarray) -> float:
+def program_time(function: Any, x: np.ndarray, y: np.ndarray) -> float:
     """The milliseconds of the compiled program alone, on the arrays that a step gives it."""
-    (traced,) = run.function._traced.values()
+    (traced,) = function._traced.values()
     arrays = [x, y, *(t.numpy() for t in traced.implicit)]
     times: list[float] = []
     for _ in range(30):

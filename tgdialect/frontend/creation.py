@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Any, Self, cast
+
+import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, flattened
-from tgdialect.frontend.graph import constant
+from tgdialect.frontend.graph import Array, constant, leaf
 from tgdialect.frontend.movement import Movement
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.reduce import ReduceOp
@@ -27,6 +29,12 @@ class Creation(Movement):
         else:
             found = dtypes.to_dtype(dtype)
         return cls.of_node(constant(0, found))._constant(value)
+
+    @classmethod
+    def _of_array(cls, array: Array) -> Self:
+        """An array in C order, which is copied if it is in another."""
+        data = np.require(array, requirements=("C", "A")).reshape(array.shape)
+        return cls.of_node(leaf(data, dtypes.to_dtype(data.dtype)))
 
     @classmethod
     def full(cls, shape: Any, fill_value: Number, dtype: dtypes.DTypeLike | None = None) -> Self:
@@ -166,3 +174,20 @@ class Creation(Movement):
             raise ValueError(f"diag of a tensor with {self.ndim} axes")
         n = self.shape[0]
         return self.eye(n, dtype=dtypes.bool_).where(self, self._constant(0))
+
+
+def array_of(data: Any) -> Array:
+    """Data as an array: a list of Python numbers in the default dtypes."""
+    if isinstance(data, np.ndarray | np.generic):
+        return np.asarray(cast(Array, data))
+    if hasattr(data, "__dlpack__"):
+        return cast(Array, np.from_dlpack(data))
+    if isinstance(data, bytes | bytearray | memoryview):
+        return np.frombuffer(cast(bytes, data), np.uint8)
+    array: Array = np.asarray(data)
+    if array.dtype == object:
+        raise TypeError(f"a tensor of {type(data).__name__}")
+    if array.size == 0 or array.dtype == np.float64:
+        return array.astype(np.float32)
+    narrow = array.astype(np.int32) if array.dtype == np.int64 else array
+    return narrow if (narrow == array).all() else array

@@ -16,7 +16,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Region
 
-from tgdialect.frontend.graph import Node, made, sorted_nodes
+from tgdialect.frontend.graph import Node, made, serials, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import emit, function_of, realize
 from tgdialect.frontend.tensor import Tensor
@@ -132,8 +132,11 @@ class Function(Generic[P, R]):
         ]
         stand_ins = {id(t): Tensor.of_node(p) for t, p in zip(inputs, params, strict=True)}
         slots = {id(stand_in): slot for slot, stand_in in enumerate(stand_ins.values())}
+        start = next(serials)
         with tracing() as trace:
-            new_args, new_kwargs = _replaced((args, kwargs), stand_ins)
+            new_args, new_kwargs = _mapped(
+                (args, kwargs), lambda v: stand_ins[id(v)] if isinstance(v, Tensor) else v
+            )
             result = cast(Callable[..., Any], self._function)(*new_args, **new_kwargs)
         outputs: list[Tensor] = []
         structure = _structure(result, outputs)
@@ -141,10 +144,9 @@ class Function(Generic[P, R]):
         roots = [t.node for t in (*outputs, *changed)]
         for tensor, node in trace.changed.items():
             tensor.node = node
-        # What is changed is an input too, and that has to be memory.
-        realize(t.node for t in changed if id(t) not in slots)
-        order = sorted_nodes(roots)
-        implicit = [n for n in order if n.data is not None]
+        order = sorted_nodes(roots, since=start)
+        given = set(params)
+        implicit = [n for n in order if n not in given and (n.serial < start or n.data is not None)]
         leaves = [*params, *implicit]
         module = ModuleOp([function_of("main", order, leaves, roots)])
         prototype = _function_op(order, leaves, roots)
@@ -248,44 +250,34 @@ class _Identity:
         return id(self._value)
 
 
-def _replaced(value: Any, stand_ins: dict[int, Tensor]) -> Any:
-    """A value with other tensors in place of its own."""
-    if isinstance(value, Tensor):
-        return stand_ins[id(value)]
+def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    """A value with a function applied to all that is in its lists, tuples and dicts."""
     if isinstance(value, list | tuple):
-        items = [_replaced(item, stand_ins) for item in cast("Sequence[Any]", value)]
+        items = [_mapped(item, function) for item in cast("Sequence[Any]", value)]
         return items if isinstance(value, list) else _tuple_like(value, items)
     if isinstance(value, dict):
         entries = cast("dict[Any, Any]", value)
-        return {k: _replaced(v, stand_ins) for k, v in entries.items()}
-    return value
+        return {k: _mapped(v, function) for k, v in entries.items()}
+    return function(value)
 
 
 def _structure(value: Any, outputs: list[Tensor]) -> Any:
-    """A result with slots in place of its tensors."""
-    if isinstance(value, Tensor):
-        outputs.append(value)
+    """A result with slots in place of its tensors, which are noted."""
+
+    def slot(inner: Any) -> Any:
+        if not isinstance(inner, Tensor):
+            return inner
+        outputs.append(inner)
         return _Slot(len(outputs) - 1)
-    if isinstance(value, list | tuple):
-        items = [_structure(item, outputs) for item in cast("Sequence[Any]", value)]
-        return items if isinstance(value, list) else _tuple_like(value, items)
-    if isinstance(value, dict):
-        entries = cast("dict[Any, Any]", value)
-        return {k: _structure(v, outputs) for k, v in entries.items()}
-    return value
+
+    return _mapped(value, slot)
 
 
 def _filled(structure: Any, results: Sequence[Node]) -> Any:
     """A result with its tensors in the slots."""
-    if isinstance(structure, _Slot):
-        return Tensor.of_node(results[structure.index])
-    if isinstance(structure, list | tuple):
-        items = [_filled(item, results) for item in cast("Sequence[Any]", structure)]
-        return items if isinstance(structure, list) else _tuple_like(structure, items)
-    if isinstance(structure, dict):
-        entries = cast("dict[Any, Any]", structure)
-        return {k: _filled(v, results) for k, v in entries.items()}
-    return structure
+    return _mapped(
+        structure, lambda v: Tensor.of_node(results[v.index]) if isinstance(v, _Slot) else v
+    )
 
 
 def _tuple_like(old: Any, items: Sequence[Any]) -> Any:

@@ -8,6 +8,7 @@ alike: the *prototype*. `emission.py` turns a graph into a module.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from typing import Any, cast
 
 import numpy as np
@@ -23,16 +24,23 @@ from tgdialect.ops.source import ConstOp
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+serials = count()
+"""The serials of nodes to come."""
+
 
 class Node:
     """A value of a tensor program: an op on other nodes, or data.
 
     `data` is what the value is, once that is known; a node without prototype is data from the
     beginning. A node whose value is known forgets what it was made of, unless somebody may ask for
-    its gradient (`is_tracked`). `owner` is the tensor that was last made of it.
+    its gradient (`is_tracked`). `owner` is the tensor that was first made of it; `serial` counts
+    nodes as they are made.
     """
 
-    __slots__ = ("__weakref__", "data", "is_tracked", "operands", "owner", "prototype", "type")
+    __slots__ = (
+        *("__weakref__", "data", "is_tracked", "operands", "owner", "prototype", "serial"),
+        "type",
+    )
 
     def __init__(
         self,
@@ -48,6 +56,7 @@ class Node:
         self.data = data
         self.is_tracked = is_tracked
         self.owner: Callable[[], object] | None = None
+        self.serial = next(serials)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -167,8 +176,13 @@ def _with_placeholders(argument: Any, placeholders: Iterable[SSAValue]) -> Any:
 # -- walks ---------------------------------------------------------------------------------------
 
 
-def sorted_nodes(roots: Iterable[Node], *, through_data: bool = False) -> list[Node]:
-    """The nodes that make these, operands first. What is data is a leaf, unless `through_data`."""
+def sorted_nodes(
+    roots: Iterable[Node], *, through_data: bool = False, since: int = 0
+) -> list[Node]:
+    """The nodes that make these, operands first.
+
+    What is data is a leaf, unless `through_data`, and so is what was made before a serial.
+    """
     order: list[Node] = []
     seen: set[Node] = set()
     stack = [(root, False) for root in roots]
@@ -180,6 +194,6 @@ def sorted_nodes(roots: Iterable[Node], *, through_data: bool = False) -> list[N
         elif node not in seen:
             seen.add(node)
             stack.append((node, True))
-            if through_data or node.data is None:
+            if node.serial >= since and (through_data or node.data is None):
                 stack.extend([(o, False) for o in reversed(node.operands) if o not in seen])
     return order

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from types import EllipsisType
 from typing import Any, Literal, Self, cast
 
+import numpy as np
+
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, TensorBase
-from tgdialect.frontend.graph import Node
+from tgdialect.frontend.creation import array_of
+from tgdialect.frontend.graph import Array, Node
+from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
 from tgdialect.ops.movement import IndexOp
 
@@ -84,13 +88,13 @@ class Indexing(Reduction):
         """One entry for each axis, and None for each new one; masks have become positions."""
         given: list[Any] = list(indices) if isinstance(indices, tuple) else [indices]  # pyright: ignore[reportUnknownArgumentType]
         if isinstance(indices, list):
-            given = [self._like_index(indices)]
+            given = [self._of_array(_positions(cast(list[Any], indices)))]
         entries: list[Any] = []
         for entry in given:
             if isinstance(entry, bool):
                 raise IndexError("a bool is no index")
             if isinstance(entry, list | tuple):
-                entry = self._like_index(entry)
+                entry = self._of_array(_positions(cast(Sequence[Any], entry)))
             if isinstance(entry, TensorBase) and entry.dtype.is_bool:
                 entries += cast(Self, entry)._positions_of_true()
             elif isinstance(entry, TensorBase) and not entry.dtype.is_integer:
@@ -110,14 +114,10 @@ class Indexing(Reduction):
         at = next((i for i, e in enumerate(entries) if e is Ellipsis), None)
         return entries + rest if at is None else entries[:at] + rest + entries[at + 1 :]
 
-    def _like_index(self, values: Any) -> Self:
-        """A list of numbers as a tensor."""
-        raise NotImplementedError
-
     def _positions_of_true(self) -> list[Self]:
         """The positions where a mask is true, a tensor for each axis."""
         flat = self.flatten()
-        count = int(cast(Any, flat.sum()).item())
+        count = int(as_array(flat.sum().node))
         positions = flat._ranked(count)
         result: list[Self] = []
         for axis in range(self.ndim):
@@ -178,7 +178,7 @@ class Indexing(Reduction):
         elif isinstance(cast(object, value), bool | int | float):
             given = self._constant(value)
         else:
-            given = self._like_index(value).cast(self.dtype)
+            given = self._of_array(array_of(value)).cast(self.dtype)
         entries = self._entries(indices)
         places = self.arange(self.numel()).reshape(self.shape)[tuple(entries)]
         given = given._broadcast_to(places.shape) if places.shape else given.reshape(())
@@ -375,7 +375,7 @@ class Indexing(Reduction):
         """The positions of the cells that are not 0, one row each."""
         mask = self.cast(dtypes.bool_)
         if not self.ndim:
-            return self.full((int(cast(Any, mask).item()), 0), 0, dtypes.default_int)
+            return self.full((int(as_array(mask.node)), 0), 0, dtypes.default_int)
         positions = mask._positions_of_true()
         return positions[0].stack(*positions[1:], dim=1)
 
@@ -384,3 +384,8 @@ def _position(index: int, extent: int, axis: int) -> int:
     if not -extent <= index < extent:
         raise IndexError(f"index {index} is outside of axis {axis}, which has {extent}")
     return index % extent
+
+
+def _positions(values: Sequence[Any]) -> Array:
+    """A list of positions, or of bools, as an array; an empty one is of positions."""
+    return array_of(values) if len(values) else np.zeros((0,), np.int32)

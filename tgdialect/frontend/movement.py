@@ -8,7 +8,7 @@ from typing import Any, Self, cast
 
 from tgdialect.frontend.base import Number, TensorBase, flattened
 from tgdialect.frontend.dtypes import attribute_of, promote
-from tgdialect.frontend.elementwise import Elementwise
+from tgdialect.frontend.functions import Functions
 from tgdialect.ops.dtypes import number_attribute, round_to
 from tgdialect.ops.movement import (
     ExpandOp,
@@ -23,7 +23,7 @@ from tgdialect.ops.movement import (
 Padding = Sequence[int] | Sequence[tuple[int, int] | None]
 
 
-class Movement(Elementwise):
+class Movement(Functions):
     """Shapes, orders of axes, windows and joins."""
 
     __slots__ = ()
@@ -182,9 +182,7 @@ class Movement(Elementwise):
         if mode == "constant":
             return self._padded(pairs, value)
         if mode not in ("reflect", "replicate", "circular"):
-            raise NotImplementedError(
-                f"mode is constant, reflect, replicate or circular, not {mode}"
-            )
+            raise ValueError(f"mode is constant, reflect, replicate or circular: {mode!r}")
         result = self
         for axis, (before, after) in enumerate(pairs):
             result = result._pad_axis(axis, before, after, mode)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Self
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.linear_algebra import LinearAlgebra
+from tgdialect.frontend.random import Random
 
 Reduce = Literal["none", "mean", "sum"]
 
 
-class Neural(LinearAlgebra):
+class Neural(Random):
     """Layers without state."""
 
     __slots__ = ()
@@ -173,12 +173,8 @@ class Neural(LinearAlgebra):
             return self
         if p == 1:
             return self.zeros_like()
-        keep = self._uniform_like() >= p
+        keep = self.rand(self.shape) >= p
         return keep.where(self, 0) / (1 - p)
-
-    def _uniform_like(self) -> Self:
-        """Uniform random numbers in [0, 1) of this shape."""
-        raise NotImplementedError
 
     # -- interpolation -----------------------------------------------------------------------------
 

@@ -141,7 +141,7 @@ class Random(Sorting):
         cls, *shape: Any, low: int = 0, high: int = 10, dtype: dtypes.DTypeLike = "int32"
     ) -> Self:
         """Uniform integers in [low, high)."""
-        if not isinstance(low, int) or not isinstance(high, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not all(isinstance(cast(object, bound), int) for bound in (low, high)):
             raise TypeError(f"low={low} and high={high} must be integers")
         if not dtypes.to_dtype(dtype).is_integer:
             raise TypeError(f"dtype={dtype} must be int")
@@ -201,6 +201,3 @@ class Random(Sorting):
         else:
             indices = (weight.rand_like().log2() / weight).topk(num_samples, dim=1)[1]
         return (indices.squeeze(0) if self.ndim == 1 else indices).cast(dtypes.int32)
-
-    def _uniform_like(self) -> Self:
-        return self.rand(self.shape)

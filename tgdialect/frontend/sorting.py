@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
-from tgdialect.frontend.neural import Neural
+from tgdialect.frontend.linear_algebra import LinearAlgebra
 
 
-class Sorting(Neural):
+class Sorting(LinearAlgebra):
     """Orders along an axis."""
 
     __slots__ = ()

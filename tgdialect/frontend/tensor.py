@@ -11,11 +11,11 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number
-from tgdialect.frontend.elementwise import Casts
+from tgdialect.frontend.casts import Casts
+from tgdialect.frontend.creation import array_of
 from tgdialect.frontend.gradient import gradient_nodes
-from tgdialect.frontend.graph import Array, Node, leaf, sorted_nodes
+from tgdialect.frontend.graph import Array, Node, sorted_nodes
 from tgdialect.frontend.neural import Neural
-from tgdialect.frontend.random import Random
 from tgdialect.frontend.realization import as_array, realize
 from tgdialect.frontend.tracing import note_change
 
@@ -26,7 +26,7 @@ _parameters: weakref.WeakSet[Tensor] = weakref.WeakSet()
 """The tensors that want a gradient."""
 
 
-class Tensor(Random, Casts):
+class Tensor(Neural, Casts):
     """A tensor that is computed when its numbers are needed.
 
     Args:
@@ -52,12 +52,10 @@ class Tensor(Random, Casts):
         elif isinstance(data, bool | int | float) and not isinstance(data, np.generic):
             self.node = self._number(data, wanted).node
         else:
-            array = _array_of(data)
-            found = dtypes.to_dtype(array.dtype)
-            if wanted is not None and wanted != found:
-                array = array.astype(dtypes.numpy_of(wanted))
-                found = wanted
-            self.node = leaf(np.require(array, requirements=("C", "A")).reshape(array.shape), found)
+            array = array_of(data)
+            if wanted is not None:
+                array = array.astype(dtypes.numpy_of(wanted), copy=False)
+            self.node = self._of_array(array).node
         if self.node.owner is None or self.node.owner() is None:
             self.node.owner = weakref.ref(self)
         if requires_grad:
@@ -234,25 +232,3 @@ class Tensor(Random, Casts):
         self.node = node
         if node.owner is None or node.owner() is None:
             node.owner = weakref.ref(self)
-
-    # -- for the other families --------------------------------------------------------------------
-
-    def _like_index(self, values: Any) -> Self:
-        return type(self)(np.asarray(values) if len(values) else np.zeros((0,), np.int32))
-
-
-def _array_of(data: Any) -> Array:
-    """Data as an array: a list of Python numbers in the default dtypes."""
-    if isinstance(data, np.ndarray | np.generic):
-        return np.asarray(cast(Array, data))
-    if hasattr(data, "__dlpack__"):
-        return cast(Array, np.from_dlpack(data))
-    if isinstance(data, bytes | bytearray | memoryview):
-        return np.frombuffer(cast(bytes, data), np.uint8)
-    array: Array = np.asarray(data)
-    if array.dtype == object:
-        raise TypeError(f"a tensor of {type(data).__name__}")
-    if array.size == 0 or array.dtype == np.float64:
-        return array.astype(np.float32)
-    narrow = array.astype(np.int32) if array.dtype == np.int64 else array
-    return narrow if (narrow == array).all() else array

@@ -146,6 +146,46 @@ def test_nested_functions():
     np.testing.assert_allclose(outer(tg.Tensor(x)).item(), expected, rtol=1e-5)
 
 
+def test_an_inner_function_uses_what_the_outer_one_has_computed():
+    @tg.function
+    def outer(a: tg.Tensor) -> tg.Tensor:
+        double = a * 2
+
+        @tg.function
+        def inner(x: tg.Tensor) -> tg.Tensor:
+            return x + double
+
+        return inner(a)
+
+    for value in (1.0, 5.0):
+        assert outer(tg.Tensor([value])).tolist() == [3 * value]
+
+
+class Account:
+    """One method reads what the other, which calls it, has assigned."""
+
+    def __init__(self) -> None:
+        self.total = tg.Tensor.zeros(1)
+
+    @tg.function
+    def times(self, x: tg.Tensor) -> tg.Tensor:
+        return self.total * x
+
+    @tg.function
+    def add(self, x: tg.Tensor) -> tg.Tensor:
+        self.total.assign(self.total + x)
+        return self.times(x)
+
+
+def test_an_inner_function_reads_what_the_outer_one_has_assigned():
+    account, total = Account(), 0.0
+    for value in (1.0, 2.0, 3.0):
+        total += value
+        assert account.add(tg.Tensor([value])).tolist() == [total * value]
+        assert account.total.tolist() == [total]
+    assert account.times(tg.Tensor([2.0])).tolist() == [2 * total]
+
+
 def test_gradients():
     @tg.function
     def f(a: tg.Tensor, b: tg.Tensor) -> tuple[tg.Tensor, tg.Tensor]:

@@ -1,0 +1,235 @@
+"""Functions of floats: exponentials, trigonometry, and the activations of networks."""
+
+from __future__ import annotations
+
+import math
+from typing import Self
+
+from tgdialect.frontend.base import Number
+from tgdialect.frontend.elementwise import Elementwise
+from tgdialect.ops.elementwise import Exp2Op, Log2Op, SinOp
+
+_LOG2_E = math.log2(math.e)
+_LN_2 = math.log(2)
+_LARGE = 1e9
+"""From here on sqrt(x^2 + 1) is x, in f64 too."""
+
+
+class Functions(Elementwise):
+    """Functions that are made of EXP2, LOG2, SIN and arithmetic."""
+
+    __slots__ = ()
+
+    # -- exponentials and their inverses -----------------------------------------------------------
+
+    def exp2(self) -> Self:
+        """2 ** self."""
+        return self._float()._unary(Exp2Op)
+
+    def exp(self) -> Self:
+        """e ** self."""
+        return (self._float() * _LOG2_E).exp2()
+
+    def log2(self) -> Self:
+        """The logarithm to base 2."""
+        return self._float()._unary(Log2Op)
+
+    def log(self) -> Self:
+        """The natural logarithm."""
+        return self.log2() * _LN_2
+
+    def log10(self) -> Self:
+        """The logarithm to base 10."""
+        return self.log2() * math.log10(2)
+
+    def rsqrt(self) -> Self:
+        """1 / sqrt(self)."""
+        return self.sqrt().reciprocal()
+
+    def logaddexp(self, other: Self | Number) -> Self:
+        """log(exp(self) + exp(other))."""
+        a, b = self._pair(other, as_float=True)
+        greatest = a.maximum(b)
+        # Of equal infinities the difference is NaN.
+        difference = (a.eq(b)).where(0.0, (a - b).abs())
+        return greatest + (1 + (-difference).exp()).log()
+
+    # -- trigonometry ------------------------------------------------------------------------------
+
+    def sin(self) -> Self:
+        """The sine of an angle in radians."""
+        return self._float()._unary(SinOp)
+
+    def cos(self) -> Self:
+        """The cosine, as 1 - 2 sin(x / 2)^2: half of x is exact."""
+        half = (self._float() * 0.5).sin()
+        return 1 - 2 * half * half
+
+    def tan(self) -> Self:
+        """The tangent."""
+        return self.sin() / self.cos()
+
+    def asin(self) -> Self:
+        """The inverse sine, as an arctangent: x / sqrt(1 - x^2)."""
+        x = self._float()
+        return x._atan_of_ratio((1 - x * x).sqrt())
+
+    def acos(self) -> Self:
+        """The inverse cosine."""
+        return math.pi / 2 - self.asin()
+
+    def atan(self) -> Self:
+        """The inverse tangent."""
+        x = self._float()
+        return x._atan_of_ratio(x._constant(1))
+
+    def _atan_of_ratio(self, other: Self) -> Self:
+        """atan(self / other), for other >= 0: the lesser over the greater, halved once more."""
+        magnitude = self.abs()
+        is_steep = magnitude > other
+        low = is_steep.where(other, magnitude)
+        high = is_steep.where(magnitude, other)
+        is_zero = high.eq(0)
+        ratio = low / is_zero.where(1, high)
+        ratio = (low.isinf() & high.isinf()).where(1, ratio)
+        # atan r = 2 atan(r / (1 + sqrt(1 + r^2))), of at most tan(pi / 8).
+        t = ratio / (1 + (1 + ratio * ratio).sqrt())
+        square = t * t
+        total = square._constant(0)
+        for n in range(_ATAN_TERMS[self.dtype.bits > 32], -1, -1):
+            total = total * square + (-1 if n % 2 else 1) / (2 * n + 1)
+        angle = 2 * t * total
+        angle = is_steep.where(math.pi / 2 - angle, angle)
+        return (self < 0).where(-angle, angle)
+
+    def sinh(self) -> Self:
+        """The hyperbolic sine."""
+        return (self.exp() - (-self).exp()) * 0.5
+
+    def cosh(self) -> Self:
+        """The hyperbolic cosine."""
+        return (self.exp() + (-self).exp()) * 0.5
+
+    def tanh(self) -> Self:
+        """The hyperbolic tangent."""
+        return 2 * (2 * self._float()).sigmoid() - 1
+
+    def asinh(self) -> Self:
+        """The inverse hyperbolic sine."""
+        x = self._float()
+        magnitude = x.abs()
+        is_large = magnitude > _LARGE  # Its square overflows, and 1 is nothing beside it.
+        small = is_large.where(1, magnitude)
+        value = (small + (small * small + 1).sqrt()).log()
+        value = is_large.where(magnitude.log() + _LN_2, value)
+        return (x < 0).where(-value, value)
+
+    def acosh(self) -> Self:
+        """The inverse hyperbolic cosine."""
+        x = self._float()
+        is_large = x > _LARGE
+        small = is_large.where(1, x)
+        return is_large.where(x.log() + _LN_2, (small + (small * small - 1).sqrt()).log())
+
+    def atanh(self) -> Self:
+        """The inverse hyperbolic tangent."""
+        x = self._float()
+        return ((1 + x) / (1 - x)).log() * 0.5
+
+    def erf(self) -> Self:
+        """The error function: Abramowitz & Stegun 7.1.26, within 1.5e-7."""
+        x = self._float()
+        t = 1 / (1 + 0.3275911 * x.abs())
+        total = t._constant(0)
+        for factor in (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592):
+            total = (total + factor) * t
+        return x.sign() * (1 - total * (-(x * x)).exp())
+
+    # -- activations -------------------------------------------------------------------------------
+
+    def relu(self) -> Self:
+        """max(self, 0), with gradient 0 at 0."""
+        return (self <= 0).where(0, self)
+
+    def sigmoid(self) -> Self:
+        """1 / (1 + exp(-self)), without an exponential that overflows."""
+        x = self._float()
+        is_negative = x < 0
+        small = is_negative.where(x, -x).exp()
+        return is_negative.where(small, 1) / (1 + small)
+
+    def logsigmoid(self) -> Self:
+        """log(sigmoid(self))."""
+        return -(-self).softplus()
+
+    def softplus(self, beta: float = 1.0) -> Self:
+        """log(1 + exp(beta * self)) / beta."""
+        return (self * beta).logaddexp(0.0) * (1 / beta)
+
+    def silu(self) -> Self:
+        """self * sigmoid(self)."""
+        return self * self.sigmoid()
+
+    def swish(self) -> Self:
+        """`silu`."""
+        return self.silu()
+
+    def mish(self) -> Self:
+        """self * tanh(softplus(self))."""
+        return self * self.softplus().tanh()
+
+    def gelu(self, approximate: str = "tanh") -> Self:
+        """self * P(Z < self) for a normal Z; `approximate` is "tanh" or "none"."""
+        if approximate == "none":
+            return 0.5 * self * (1 + (self * (1 / math.sqrt(2))).erf())
+        if approximate != "tanh":
+            raise ValueError(f"approximate is tanh or none, got {approximate!r}")
+        return self * (2 * math.sqrt(2 / math.pi) * (self + 0.044715 * self.pow(3))).sigmoid()
+
+    def quick_gelu(self) -> Self:
+        """self * sigmoid(1.702 * self)."""
+        return self * (self * 1.702).sigmoid()
+
+    def relu6(self) -> Self:
+        """relu, at most 6."""
+        return self._between(0, 6)
+
+    def _between(self, low: float, high: float) -> Self:
+        """Not below or above two numbers, where the gradient is 0; NaN stays."""
+        return (self <= low).where(low, (self >= high).where(high, self))
+
+    def elu(self, alpha: float = 1.0) -> Self:
+        """self where that is positive, else alpha * (exp(self) - 1)."""
+        return (self > 0).where(self, alpha * ((self > 0).where(0, self).exp() - 1))
+
+    def celu(self, alpha: float = 1.0) -> Self:
+        """self where that is positive, else alpha * (exp(self / alpha) - 1)."""
+        return (self > 0).where(self, alpha * (((self > 0).where(0, self) / alpha).exp() - 1))
+
+    def selu(self, alpha: float = 1.67326, gamma: float = 1.0507) -> Self:
+        """gamma * elu(self, alpha)."""
+        return gamma * self.elu(alpha)
+
+    def leaky_relu(self, neg_slope: float = 0.01) -> Self:
+        """self where that is positive, else neg_slope * self."""
+        return (self > 0).where(self, neg_slope * self)
+
+    def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
+        """alpha * self + beta between 0 and 1."""
+        return (alpha * self + beta)._between(0, 1)
+
+    def hardswish(self) -> Self:
+        """self * relu6(self + 3) / 6."""
+        return self * (self + 3).relu6() * (1 / 6)
+
+    def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
+        """Between `min_val` and `max_val`."""
+        return self.clip(min_val, max_val)
+
+    def softsign(self) -> Self:
+        """self / (1 + |self|)."""
+        return self / (1 + self.abs())
+
+
+_ATAN_TERMS = {False: 8, True: 20}
+"""The power series of atan up to tan(pi / 8): terms for f32 and below, and for f64."""
