@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self, cast
 
+from xdsl.utils.exceptions import VerifyException
+
 from tgdialect.frontend.base import Number, TensorBase, flattened
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.functions import Functions
@@ -19,6 +21,7 @@ from tgdialect.ops.movement import (
     ShrinkOp,
     StackOp,
 )
+from tgdialect.ops.properties import broadcast_shapes
 
 Padding = Sequence[int] | Sequence[tuple[int, int] | None]
 
@@ -42,12 +45,11 @@ class Movement(Functions):
             if known == 0 or self.numel() % known:
                 raise ValueError(f"{self.shape} cannot be reshaped to {tuple(wanted)}")
             wanted[wanted.index(-1)] = self.numel() // known
-        return self if self.shape == tuple(wanted) else self._reshape(tuple(wanted))
-
-    def _reshape(self, shape: tuple[int, ...]) -> Self:
-        if math.prod(shape) != self.numel():
-            raise ValueError(f"{self.shape} cannot be reshaped to {shape}")
-        return self._apply(ReshapeOp, self.node, shape)
+        if self.shape == tuple(wanted):
+            return self
+        if math.prod(wanted) != self.numel():
+            raise ValueError(f"{self.shape} cannot be reshaped to {tuple(wanted)}")
+        return self._apply(ReshapeOp, self.node, tuple(wanted))
 
     def view(self, shape: Any, *args: Any) -> Self:
         """`reshape`."""
@@ -108,17 +110,11 @@ class Movement(Functions):
     def _broadcasted(self, *others: Self) -> tuple[Self, ...]:
         """All of one shape, the least that each can be expanded to."""
         tensors = (self, *others)
-        rank = max(t.ndim for t in tensors)
-        shapes = [(1,) * (rank - t.ndim) + t.shape for t in tensors]
-        shape: list[int] = []
-        for extents in zip(*shapes, strict=True):
-            wide = {e for e in extents if e != 1}
-            if len(wide) > 1:
-                raise ValueError(
-                    f"shapes {', '.join(str(t.shape) for t in tensors)} do not broadcast"
-                )
-            shape.append(wide.pop() if wide else 1)
-        return tuple(t._broadcast_to(tuple(shape)) for t in tensors)
+        try:
+            shape = broadcast_shapes([t.shape for t in tensors])
+        except VerifyException as error:
+            raise ValueError(str(error)) from None
+        return tuple(t._broadcast_to(cast("tuple[int, ...]", shape)) for t in tensors)
 
     # -- order -------------------------------------------------------------------------------------
 
