@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from tgdialect.diagnostics import CompilationError
     from tgdialect.frontend import nn
     from tgdialect.frontend.function import function
+    from tgdialect.frontend.symbolic import Variable
     from tgdialect.frontend.tensor import Tensor
     from tgdialect.runtime.compiler import compile
     from tgdialect.runtime.executable import Executable
 
-__all__ = ["CompilationError", "Executable", "Tensor", "compile", "function", "nn"]
+__all__ = ["CompilationError", "Executable", "Tensor", "Variable", "compile", "function", "nn"]
 
 _HOMES = {
     "CompilationError": "tgdialect.diagnostics",
     "Executable": "tgdialect.runtime.executable",
     "Tensor": "tgdialect.frontend.tensor",
+    "Variable": "tgdialect.frontend.symbolic",
     "function": "tgdialect.frontend.function",
     "compile": "tgdialect.runtime.compiler",
 }

@@ -11,11 +11,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Node, apply, constant
+from tgdialect.frontend.symbolic import greatest
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import CastOp
 
 Number = bool | int | float
+"""A number of Python, or a `SymInt`, which is typed as an int."""
 
 
 class TensorBase:
@@ -40,7 +42,8 @@ class TensorBase:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents of the axes."""
+        """The extents of the axes. One that depends on variables is a `SymInt`, which does
+        arithmetic as an int."""
         return self.node.shape
 
     @property
@@ -56,6 +59,15 @@ class TensorBase:
     def numel(self) -> int:
         """How many elements there are."""
         return math.prod(self.shape)
+
+    @property
+    def max_shape(self) -> tuple[int, ...]:
+        """The extents of the axes at most, where they depend on variables."""
+        return tuple(greatest(d) for d in self.shape)
+
+    def max_numel(self) -> int:
+        """How many elements there are at most."""
+        return math.prod(self.max_shape)
 
     def _apply(self, op: Callable[..., TgOp], *arguments: Any) -> Self:
         """An op of the dialect on nodes. Raises ValueError if its rule is broken."""

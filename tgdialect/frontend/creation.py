@@ -11,6 +11,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, flattened
 from tgdialect.frontend.graph import Array, constant, leaf
 from tgdialect.frontend.movement import Movement
+from tgdialect.frontend.symbolic import SymInt, greatest, to_dim
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.reduce import ReduceOp
 
@@ -40,7 +41,7 @@ class Creation(Movement):
     def full(cls, shape: Any, fill_value: Number, dtype: dtypes.DTypeLike | None = None) -> Self:
         """One value in every cell."""
         extents = flattened(shape, ())
-        return cls._number(fill_value, dtype)._broadcast_to(tuple(int(d) for d in extents))
+        return cls._number(fill_value, dtype)._broadcast_to(tuple(to_dim(d) for d in extents))
 
     @classmethod
     def zeros(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
@@ -92,6 +93,8 @@ class Creation(Movement):
             start, stop = 0, start
         if step == 0:
             raise ValueError("arange with step 0")
+        if isinstance(start, SymInt) or isinstance(stop, SymInt):
+            return cls._symbolic_arange(start, stop, step, dtype)
         is_float = any(isinstance(number, float) for number in (start, stop, step))
         default = dtypes.default_float if is_float else dtypes.default_int
         wanted = default if dtype is None else dtypes.to_dtype(dtype)
@@ -104,6 +107,17 @@ class Creation(Movement):
             return (positions.cast(dtypes.float64) * float(step) + float(start)).cast(wanted)
         values = positions if step == 1 else positions * int(step)
         return (values if start == 0 else values + int(start)).cast(wanted)
+
+    @classmethod
+    def _symbolic_arange(
+        cls, start: Any, stop: Any, step: float, dtype: dtypes.DTypeLike | None
+    ) -> Self:
+        """The first so many of the numbers that there are at most."""
+        if step not in (1, -1):
+            raise ValueError(f"arange to a symbolic number goes in steps of 1, not {step}")
+        count = (stop - start) * step
+        line = cls.arange(greatest(count), dtype=dtype).shrink([(0, count)]) * step
+        return line if start == 0 else line + start
 
     def _count(self) -> Self:
         """The sum of all cells up to each, of one axis."""

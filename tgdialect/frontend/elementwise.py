@@ -7,6 +7,8 @@ from typing import Literal, Self, cast
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, TensorBase
+from tgdialect.frontend.graph import size_node
+from tgdialect.frontend.symbolic import SymInt
 from tgdialect.ops.elementwise import (
     AddOp,
     AndOp,
@@ -52,6 +54,10 @@ class Elementwise(TensorBase):
             dtype = dtypes.promote(self.dtype, other.dtype)
             dtype = dtypes.as_float(dtype) if as_float else dtype
             x, y = self.cast(dtype), other.cast(dtype)
+        elif isinstance(other, SymInt):
+            dtype = dtypes.promote_number(self.dtype, 1)
+            dtype = dtypes.as_float(dtype) if as_float else dtype
+            x, y = self.cast(dtype), self.of_node(size_node(other)).cast(dtype)
         elif isinstance(cast(object, other), bool | int | float):
             dtype = dtypes.promote_number(self.dtype, other)
             dtype = dtypes.as_float(dtype) if as_float else dtype

@@ -9,21 +9,38 @@ whose method it is) are inputs as well; those that it assigns to are outputs.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Region
 
-from tgdialect.frontend.graph import Node, made, serials, sorted_nodes
+from tgdialect.frontend.graph import (
+    INDEX_TYPE,
+    Node,
+    Shape,
+    apply,
+    made,
+    serials,
+    size_node,
+    sorted_nodes,
+)
 from tgdialect.frontend.neural import Neural
-from tgdialect.frontend.realization import emit, function_of, realize
+from tgdialect.frontend.realization import (
+    add_parameters,
+    compound_sizes,
+    emit,
+    function_of,
+    realize,
+)
+from tgdialect.frontend.symbolic import Atom, SymInt, atoms_of, substituted
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.frontend.tracing import is_tracing, parameter, tracing
+from tgdialect.frontend.tracing import is_tracing, parameter, size_parameter, tracing
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import FunctionOp, GetTupleOp, TupleOp
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops.movement import ShrinkOp
 from tgdialect.runtime.compiler import compile
 
 P = ParamSpec("P")
@@ -38,6 +55,7 @@ class _Slot:
 
 
 _ONE = _Slot(0)
+_NO_SIZES: Mapping[Atom, Atom] = {}
 
 
 @dataclass(frozen=True)
@@ -45,15 +63,21 @@ class _Traced:
     """A function for one signature."""
 
     implicit: Sequence[Tensor]
-    """The tensors that are inputs without being arguments; they come after the arguments."""
+    """The tensors that are inputs without being arguments; they come after the sizes."""
+    sizes: Sequence[Atom]
+    """What stands for the variables in arguments and their shapes; they come after the tensors."""
     changed: Sequence[Tensor | int]
     """What it assigns to, arguments by their number; their values come after the results."""
     structure: Any
     """What it returns, with slots for tensors."""
     first_change: int
     """How many results come before the values of what is changed."""
-    types: Sequence[Attribute]
-    """Of the results, then of what is assigned."""
+    kinds: Sequence[tuple[Attribute, Shape | None]]
+    """Types and symbolic shapes of the results, then of what is assigned."""
+    argument_sizes: Sequence[SymInt]
+    """Extents of arguments that are more than a variable; they are arguments themselves."""
+    result_sizes: Sequence[SymInt]
+    """Such extents of results, which only the executable takes."""
     prototype: TgOp
     """The FUNCTION."""
     elements: Sequence[TgOp]
@@ -82,6 +106,8 @@ class Function(Generic[P, R]):
             if type(argument) is not Tensor:
                 break
             node = argument.node
+            if node.extents is not None:
+                break
             inputs.append(argument)
             nodes.append(node)
             quick += id(node.type), node.is_tracked
@@ -94,49 +120,69 @@ class Function(Generic[P, R]):
                     types = [node.type for node in nodes]
                     known = self._quick[key] = traced, types  # Which live on, as do their ids.
                 return self._called(known[0], inputs, nodes)
-        inputs = []
-        _signature((args, kwargs), inputs, {})
-        traced = self._traced_for(args, kwargs, inputs)
-        return self._called(traced, inputs, [t.node for t in inputs])
+        found = _Inputs()
+        found.signature((args, kwargs))
+        traced = self._traced_for(args, kwargs, found.tensors)
+        sizes = dict(zip(traced.sizes, found.atoms, strict=True))
+        return self._called(traced, found.tensors, [t.node for t in found.tensors], sizes)
 
     def _traced_for(self, args: Any, kwargs: Any, inputs: Sequence[Tensor]) -> _Traced:
         """The traced function for the signature of these arguments."""
-        kinds = [(t.node.type, t.node.is_tracked) for t in inputs]
-        key = Neural.training, _signature((args, kwargs), [], {}), tuple(kinds)
+        found = _Inputs()
+        signature = found.signature((args, kwargs))
+        kinds = [
+            (t.node.type, t.node.is_tracked, substituted(t.node.extents, found.atoms))
+            for t in inputs
+        ]
+        key = Neural.training, signature, tuple(kinds), tuple(found.atoms.values())
         if key not in self._traced:
-            self._traced[key] = self._trace(args, kwargs, inputs)
+            self._traced[key] = self._trace(args, kwargs, inputs, list(found.atoms))
         return self._traced[key]
 
-    def _called(self, traced: _Traced, inputs: Sequence[Tensor], nodes: list[Node]) -> R:
-        """The result for values of the inputs."""
+    def _called(
+        self,
+        traced: _Traced,
+        inputs: Sequence[Tensor],
+        nodes: list[Node],
+        sizes: Mapping[Atom, Atom] = _NO_SIZES,
+    ) -> R:
+        """The result for values of the inputs and the variables."""
+        for atom in sizes.values():
+            nodes.append(size_node(SymInt.of(atom)))
         for tensor in traced.implicit:
             nodes.append(tensor.node)
         if is_tracing():
-            results = _apply(traced, nodes)
+            results = _apply(traced, nodes, sizes)
         else:
             for node in nodes:
                 if node.data is None:
                     realize(nodes)
                     break
-            results = _run(traced, nodes)
+            results = _run(traced, nodes, sizes)
         for changed in traced.changed:
             tensor = inputs[changed] if isinstance(changed, int) else changed
             tensor.become(results.pop(traced.first_change))
         if traced.structure == _ONE:
             return cast(R, Tensor.of_node(results[0]))
-        return cast(R, _filled(traced.structure, results))
+        return cast(R, _filled(traced.structure, results, sizes))
 
-    def _trace(self, args: Any, kwargs: Any, inputs: Sequence[Tensor]) -> _Traced:
-        params = [
-            parameter(slot, t.node.tensor_type, t.node.is_tracked) for slot, t in enumerate(inputs)
-        ]
+    def _trace(
+        self, args: Any, kwargs: Any, inputs: Sequence[Tensor], atoms: Sequence[Atom]
+    ) -> _Traced:
+        size_params = [size_parameter(atom.variable) for atom in atoms]
+        sizes = dict(zip(atoms, (atom for atom, _ in size_params), strict=True))
+        params = [parameter(t.node, sizes) for t in inputs]
         stand_ins = {id(t): Tensor.of_node(p) for t, p in zip(inputs, params, strict=True)}
         slots = {id(stand_in): slot for slot, stand_in in enumerate(stand_ins.values())}
+
+        def stand_in(value: Any) -> Any:
+            if isinstance(value, SymInt):
+                return value.substituted(sizes)
+            return stand_ins[id(value)] if isinstance(value, Tensor) else value
+
         start = next(serials)
         with tracing() as trace:
-            new_args, new_kwargs = _mapped(
-                (args, kwargs), lambda v: stand_ins[id(v)] if isinstance(v, Tensor) else v
-            )
+            new_args, new_kwargs = _mapped((args, kwargs), stand_in)
             result = cast(Callable[..., Any], self._function)(*new_args, **new_kwargs)
         outputs: list[Tensor] = []
         structure = _structure(result, outputs)
@@ -145,20 +191,25 @@ class Function(Generic[P, R]):
         for tensor, node in trace.changed.items():
             tensor.node = node
         order = sorted_nodes(roots, since=start)
+        params += [node for _, node in size_params]
         given = set(params)
         implicit = [n for n in order if n not in given and (n.serial < start or n.data is not None)]
         leaves = [*params, *implicit]
         module = ModuleOp([function_of("main", order, leaves, roots)])
         prototype = _function_op(order, leaves, roots)
+        argument_sizes = compound_sizes(leaves)
         return _Traced(
-            [_owner(node) for node in implicit],
-            [slots.get(id(t), t) for t in changed],
-            structure,
-            len(outputs),
-            [n.type for n in roots],
-            prototype,
-            [GetTupleOp(prototype, i) for i in range(len(roots))],
-            compile(module),
+            implicit=[_owner(node) for node in implicit],
+            sizes=list(sizes.values()),
+            changed=[slots.get(id(t), t) for t in changed],
+            structure=structure,
+            first_change=len(outputs),
+            kinds=[(n.type, n.extents) for n in roots],
+            argument_sizes=argument_sizes,
+            result_sizes=compound_sizes([*leaves, *roots])[len(argument_sizes) :],
+            prototype=prototype,
+            elements=[GetTupleOp(prototype, i) for i in range(len(roots))],
+            executable=compile(module),
         )
 
 
@@ -172,38 +223,53 @@ def function(fxn: Callable[P, R]) -> Function[P, R]:
     return Function(fxn)
 
 
-def _run(traced: _Traced, nodes: Sequence[Node]) -> list[Node]:
+def _run(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> list[Node]:
     """Execute a function on values that are known."""
-    data = traced.executable(*[node.data for node in nodes])
-    arrays = (data,) if len(traced.types) == 1 else data
-    results = [Node(None, (), t, a) for t, a in zip(traced.types, arrays, strict=True)]
+    data = [node.data for node in nodes]
+    if traced.argument_sizes or traced.result_sizes:
+        compound = (*traced.argument_sizes, *traced.result_sizes)
+        data = [*data, *[np.array(size.substituted(sizes).value) for size in compound]]
+    found = traced.executable(*data)
+    arrays = (found,) if len(traced.kinds) == 1 else found
+    results = [
+        Node(None, (), t, a, False, substituted(e, sizes))
+        for (t, e), a in zip(traced.kinds, arrays, strict=True)
+    ]
     for node in nodes:
         if node.is_tracked:
             # Who asks for a gradient goes through the FUNCTION. What is assigned has no history.
-            results[: traced.first_change] = _apply(traced, nodes)[: traced.first_change]
-            for result, array in zip(results, arrays[: traced.first_change], strict=False):
+            last = traced.first_change
+            results[:last] = _apply(traced, nodes, sizes)[:last]
+            for result, array in zip(results, arrays[:last], strict=False):
                 result.settle(array)
             break
     return results
 
 
-def _apply(traced: _Traced, nodes: Sequence[Node]) -> list[Node]:
+def _apply(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> list[Node]:
     """The results as GETTUPLEs of the FUNCTION."""
-    call = made(traced.prototype, tuple(nodes))
-    return [made(element, (call,)) for element in traced.elements]
+    more = [size_node(size.substituted(sizes)) for size in traced.argument_sizes]
+    call = made(traced.prototype, (*nodes, *more))
+    results: list[Node] = []
+    for element, (_, extents) in zip(traced.elements, traced.kinds, strict=True):
+        result = made(element, (call,), substituted(extents, sizes))
+        if compound_sizes([result]):  # Of which the FUNCTION's type does not say what they are.
+            result = apply(ShrinkOp, result, [0] * len(result.shape), result.shape)
+        results.append(result)
+    return results
 
 
 def _function_op(
-    order: Iterable[Node], leaves: Sequence[Node], roots: Sequence[Node]
+    order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]
 ) -> FunctionOp:
     """The FUNCTION of a graph, on arguments of the types of its leaves."""
     body = Block()
-    params = [ParamOp(slot, leaf.tensor_type) for slot, leaf in enumerate(leaves)]
-    body.add_ops(params)
-    values = emit(body, order, {n: p.result for n, p in zip(leaves, params, strict=True)})
+    sizes = compound_sizes(leaves)
+    values, _ = add_parameters(body, leaves, sizes)
+    emit(body, order, values)
     body.add_op(TupleOp([values[root] for root in roots]))
-    arguments = Block(arg_types=[leaf.type for leaf in leaves]).args
-    return FunctionOp(arguments, Region(body))
+    types = [leaf.type for leaf in leaves] + [INDEX_TYPE] * len(sizes)
+    return FunctionOp(Block(arg_types=types).args, Region(body))
 
 
 def _owner(node: Node) -> Tensor:
@@ -217,24 +283,41 @@ def _owner(node: Node) -> Tensor:
 # -- arguments and results -----------------------------------------------------------------------
 
 
-def _signature(value: Any, inputs: list[Tensor], seen: dict[int, int]) -> Any:
-    """A value as a key, its tensors noted once each and replaced by where they are."""
-    if isinstance(value, Tensor):
-        if id(value) not in seen:
-            seen[id(value)] = len(inputs)
-            inputs.append(value)
-        return _Slot(seen[id(value)])
-    if isinstance(value, list | tuple):
-        items = cast("Sequence[Any]", value)
-        return type(items), *(_signature(item, inputs, seen) for item in items)
-    if isinstance(value, dict):
-        entries = cast("dict[Any, Any]", value)
-        return dict, *((k, _signature(v, inputs, seen)) for k, v in entries.items())
-    try:
-        hash(value)
-    except TypeError:
-        return _Identity(value)
-    return type(value), value
+class _Inputs:
+    """The tensors in the arguments of a call, once each, and the variables, which are numbered."""
+
+    def __init__(self) -> None:
+        self.tensors: list[Tensor] = []
+        self.atoms: dict[Atom, Atom] = {}
+        self._slots: dict[int, _Slot] = {}
+
+    def signature(self, value: Any) -> Any:
+        """A value as a key, with slots in place of its tensors."""
+        if isinstance(value, Tensor):
+            if id(value) not in self._slots:
+                self._slots[id(value)] = _Slot(len(self.tensors))
+                self.tensors.append(value)
+                self._note(value.node.extents or ())
+            return self._slots[id(value)]
+        if isinstance(value, SymInt):
+            self._note((value,))
+            return value.substituted(self.atoms)
+        if isinstance(value, list | tuple):
+            items = cast("Sequence[Any]", value)
+            return type(items), *[self.signature(item) for item in items]
+        if isinstance(value, dict):
+            entries = cast("dict[Any, Any]", value)
+            return dict, *[(k, self.signature(v)) for k, v in entries.items()]
+        try:
+            hash(value)
+        except TypeError:
+            return _Identity(value)
+        return type(value), value
+
+    def _note(self, extents: Shape) -> None:
+        for atom in atoms_of(extents):
+            if atom not in self.atoms:
+                self.atoms[atom] = Atom(atom.variable, None, len(self.atoms))
 
 
 class _Identity:
@@ -273,11 +356,15 @@ def _structure(value: Any, outputs: list[Tensor]) -> Any:
     return _mapped(value, slot)
 
 
-def _filled(structure: Any, results: Sequence[Node]) -> Any:
+def _filled(structure: Any, results: Sequence[Node], sizes: Mapping[Atom, Atom]) -> Any:
     """A result with its tensors in the slots."""
-    return _mapped(
-        structure, lambda v: Tensor.of_node(results[v.index]) if isinstance(v, _Slot) else v
-    )
+
+    def fill(value: Any) -> Any:
+        if isinstance(value, SymInt):
+            return value.substituted(sizes)
+        return Tensor.of_node(results[value.index]) if isinstance(value, _Slot) else value
+
+    return _mapped(structure, fill)
 
 
 def _tuple_like(old: Any, items: Sequence[Any]) -> Any:

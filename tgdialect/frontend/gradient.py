@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.frontend.graph import Node, made, prototype_of, sorted_nodes
-from tgdialect.frontend.realization import emit
+from tgdialect.frontend.graph import (
+    Node,
+    extents_of_value,
+    made,
+    prototype_of,
+    size_node,
+    sorted_nodes,
+)
+from tgdialect.frontend.realization import add_parameters, compound_sizes, emit
+from tgdialect.frontend.symbolic import Atom, SymInt
 from tgdialect.transforms.gradient import gradients
 from tgdialect.transforms.gradient.builder import Builder
 
@@ -29,24 +37,30 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
             made_of_targets.add(node)
     if root not in varying:
         return [None] * len(targets)
-    # What does not depend on the targets is an argument as it stands.
+    # What does not depend on the targets is an argument as it stands, except for sizes.
     outside = dict.fromkeys(
         o for node in order if node in varying for o in node.operands if o not in varying
     )
-    sources = [*(t for t in dict.fromkeys(targets) if t not in made_of_targets), *outside, seed]
-    block = Block(arg_types=[node.type for node in sources])
-    values: dict[Node, SSAValue] = dict(zip(sources, block.args, strict=True))
-    seed_value = block.args[-1]
+    sizes = [node for node in outside if node.size is not None]
+    given = [t for t in dict.fromkeys(targets) if t not in made_of_targets]
+    sources = dict.fromkeys([*given, *(n for n in outside if n.size is None), seed])
+    sizes += [size_node(e) for n in sources for e in n.extents or () if isinstance(e, SymInt)]
+    size_order = sorted_nodes(sizes)
+    leaves = [node for node in size_order if node.size is not None and node.size.atom is not None]
+    block = Block()
+    values, _ = add_parameters(block, [*leaves, *sources], compound_sizes(sources))
+    emit(block, size_order, values)
+    atoms = {values[n]: n.size.atom for n in leaves if n.size is not None and n.size.atom}
+    seed_value = values[seed]
     emit(block, [node for node in order if node in made_of_targets], values)
     nodes = {value: node for node, value in values.items()}
-    nodes[seed_value] = seed
     found = gradients(
         Builder(block), {values[root]: seed_value}, [values[node] for node in targets]
     )
-    return [None if value is None else _node_of(value, nodes) for value in found]
+    return [None if value is None else _node_of(value, nodes, atoms) for value in found]
 
 
-def _node_of(value: SSAValue, nodes: dict[SSAValue, Node]) -> Node:
+def _node_of(value: SSAValue, nodes: dict[SSAValue, Node], atoms: Mapping[SSAValue, Atom]) -> Node:
     """The node of a value, with all that makes it."""
     stack = [value]
     while stack:
@@ -60,5 +74,6 @@ def _node_of(value: SSAValue, nodes: dict[SSAValue, Node]) -> Node:
         if missing:
             stack.extend(missing)
         else:
-            nodes[inner] = made(prototype_of(op), tuple(nodes[o] for o in op.operands))
+            operands = tuple(nodes[o] for o in op.operands)
+            nodes[inner] = made(prototype_of(op), operands, extents_of_value(inner, atoms))
     return nodes[value]

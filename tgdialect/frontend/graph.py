@@ -7,22 +7,29 @@ alike: the *prototype*. `emission.py` turns a graph into a module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.frontend.dtypes import attribute_of, of_attribute
+from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable, atoms_of, substituted
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import DType, round_to
+from tgdialect.ops.dtypes import INDEX, DType, round_to
+from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.marker import DetachOp
-from tgdialect.ops.properties import tensor_type
-from tgdialect.ops.source import ConstOp
+from tgdialect.ops.properties import polynomial, shape_of, tensor_type
+from tgdialect.ops.properties.polynomials import monomial
+from tgdialect.ops.source import ConstOp, ParamOp
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Shape = tuple[Dim, ...]
 
 serials = count()
 """The serials of nodes to come."""
@@ -33,13 +40,14 @@ class Node:
 
     `data` is what the value is, once that is known; a node without prototype is data from the
     beginning. A node whose value is known forgets what it was made of, unless somebody may ask for
-    its gradient (`is_tracked`). `owner` is the tensor that was first made of it; `serial` counts
-    nodes as they are made.
+    its gradient (`is_tracked`). `extents` is the shape if some of it depends on variables, and
+    `size` what an index scalar is in such shapes. `owner` is the tensor that was first made of it;
+    `serial` counts nodes as they are made.
     """
 
     __slots__ = (
-        *("__weakref__", "data", "is_tracked", "operands", "owner", "prototype", "serial"),
-        "type",
+        *("__weakref__", "data", "extents", "is_tracked", "operands", "owner", "prototype"),
+        *("serial", "size", "type"),
     )
 
     def __init__(
@@ -49,18 +57,24 @@ class Node:
         type: Attribute,
         data: Array | None = None,
         is_tracked: bool = False,
+        extents: Shape | None = None,
     ) -> None:
         self.prototype = prototype
         self.operands = operands
         self.type = type
         self.data = data
         self.is_tracked = is_tracked
+        self.extents = extents
+        self.size: SymInt | None = None
         self.owner: Callable[[], object] | None = None
         self.serial = next(serials)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents of the axes."""
+        """The extents of the axes. One that depends on variables is a `SymInt`, which has the
+        arithmetic of an int."""
+        if self.extents is not None:
+            return cast("tuple[int, ...]", self.extents)
         return self.tensor_type.get_shape()
 
     @property
@@ -72,6 +86,10 @@ class Node:
     def tensor_type(self) -> TensorType[Attribute]:
         """The type of what is no tuple."""
         return cast("TensorType[Attribute]", self.type)
+
+    def copy(self, is_tracked: bool) -> Node:
+        """The same value in a node of its own."""
+        return Node(self.prototype, self.operands, self.type, self.data, is_tracked, self.extents)
 
     def settle(self, data: Array) -> None:
         """Note what the value is."""
@@ -87,23 +105,78 @@ def leaf(data: Array, dtype: DType) -> Node:
 
 # -- making nodes --------------------------------------------------------------------------------
 
-_by_call: dict[tuple[Any, ...], tuple[TgOp, tuple[int, ...]]] = {}
-"""The prototypes by the call that made them, and the order of their operands in it."""
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a call of `apply` made, which all calls that are alike make again.
+
+    `order` says which of the nodes of the call the operands are. `extents` is the shape of the
+    result, if it depends on variables, in terms of the sizes of the call.
+    """
+
+    prototype: TgOp
+    order: tuple[int, ...] = ()
+    extents: Shape | None = None
+
+
+_by_call: dict[tuple[Any, ...], _Known] = {}
+"""What was made, by the call."""
 _by_content: dict[tuple[Any, ...], TgOp] = {}
 
 
+@dataclass(slots=True)
+class _Call:
+    """The nodes in the arguments of a call, and the variables in their shapes, as they occur;
+    `sizes` are the nodes that are sizes, by their position."""
+
+    nodes: list[Node] = field(default_factory=list[Node])
+    sizes: dict[int, SymInt] = field(default_factory=dict[int, SymInt])
+    atoms: dict[Atom, Atom] = field(default_factory=dict[Atom, Atom])
+
+    def key(self, argument: Any) -> Any:
+        """An argument as part of a key, its nodes replaced by their types and noted."""
+        if isinstance(argument, Node):
+            self.nodes.append(argument)
+            if argument.extents is None:
+                return argument.type
+            return argument.type, *[self.numbered(e) for e in argument.extents]
+        if isinstance(argument, list | tuple):
+            return tuple([self.key(item) for item in argument])  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(argument, SymInt):
+            self.sizes[len(self.nodes)] = argument
+            self.nodes.append(size_node(argument))
+            return self.numbered(argument)
+        return argument
+
+    def numbered(self, dim: Dim) -> Dim:
+        """A size with its variables numbered in the order in which they occur."""
+        if isinstance(dim, int):
+            return dim
+        for atom in dim.atoms:
+            if atom not in self.atoms:
+                self.atoms[atom] = Atom(_UNBOUND, None, len(self.atoms))
+        return dim.substituted(self.atoms)
+
+
+_UNBOUND = Variable("n", 0, 2**62)
+
+
 def apply(op: Callable[..., TgOp], *arguments: Any) -> Node:
-    """The op of a class on arguments as its builder takes them, with nodes for values.
+    """The op of a class on arguments as its builder takes them, with nodes for values and
+    `SymInt`s for sizes.
 
     Raises VerifyException if the op's rule is broken.
     """
-    nodes: list[Node] = []
-    key = (op, *(_key(argument, nodes) for argument in arguments))
+    call = _Call()
+    key = (op, *(call.key(argument) for argument in arguments))
     known = _by_call.get(key)
     if known is None:
-        known = _by_call[key] = _prototype(op, arguments, nodes)
-    prototype, order = known
-    return made(prototype, tuple([nodes[i] for i in order]))
+        known = _by_call[key] = _prototype(op, arguments, call)
+    nodes = call.nodes
+    extents = known.extents
+    if extents is not None:
+        extents = substituted(extents, {number: atom for atom, number in call.atoms.items()})
+    return made(known.prototype, tuple([nodes[i] for i in known.order]), extents)
 
 
 def constant(value: float, dtype: DType) -> Node:
@@ -112,14 +185,14 @@ def constant(value: float, dtype: DType) -> Node:
     known = _by_call.get(key)
     if known is None:
         rounded = round_to(dtype, value) if dtype.is_float else value
-        known = _by_call[key] = interned(ConstOp(rounded, attribute_of(dtype))), ()
-    return made(known[0], ())
+        known = _by_call[key] = _Known(interned(ConstOp(rounded, attribute_of(dtype))))
+    return made(known.prototype, ())
 
 
-def made(prototype: TgOp, operands: tuple[Node, ...]) -> Node:
+def made(prototype: TgOp, operands: tuple[Node, ...], extents: Shape | None = None) -> Node:
     """A node of a prototype on operands of the types that it was made for."""
     is_tracked = not isinstance(prototype, DetachOp) and any(o.is_tracked for o in operands)
-    return Node(prototype, operands, prototype.results[0].type, None, is_tracked)
+    return Node(prototype, operands, prototype.results[0].type, None, is_tracked, extents)
 
 
 def interned(op: TgOp) -> TgOp:
@@ -144,33 +217,116 @@ def prototype_of(op: Operation) -> TgOp:
     return interned(copy)
 
 
-def _prototype(
-    op: Callable[..., TgOp], arguments: Sequence[Any], nodes: Sequence[Node]
-) -> tuple[TgOp, tuple[int, ...]]:
-    block = Block(arg_types=[node.type for node in nodes])
-    placeholders = iter(block.args)
-    made = op(*(_with_placeholders(argument, placeholders) for argument in arguments))
+def _prototype(op: Callable[..., TgOp], arguments: Sequence[Any], call: _Call) -> _Known:
+    block = Block()
+    atoms = {number: block.insert_arg(INDEX_TYPE, 0) for number in call.atoms.values()}
+    for atom, number in call.atoms.items():
+        if SSAValue.is_valid_name(atom.variable.name):
+            atoms[number].name_hint = atom.variable.name
+    sizes: dict[SymInt, SSAValue] = {}
+
+    def size(dim: Dim) -> SSAValue:
+        numbered = call.numbered(dim)
+        assert isinstance(numbered, SymInt)
+        if numbered not in sizes:
+            sizes[numbered] = emit_size(block, numbered, atoms)
+        return sizes[numbered]
+
+    def stand_in(position: int, node: Node) -> SSAValue:
+        if position in call.sizes:
+            return size(call.sizes[position])
+        if node.extents is None:
+            return block.insert_arg(node.type, len(block.args))
+        dims = [size(d) for d in node.extents if isinstance(d, SymInt)]
+        param = ParamOp(0, node.tensor_type, dims)
+        block.add_op(param)
+        return param.result
+
+    values = [stand_in(i, node) for i, node in enumerate(call.nodes)]
+    rest = iter(values)
+    made = op(*[_filled(argument, rest) for argument in arguments])
     made.verify(verify_nested_ops=False)
-    positions: dict[SSAValue, int] = {a: i for i, a in enumerate(block.args)}
-    return interned(made), tuple(positions[operand] for operand in made.operands)
+    positions = {value: i for i, value in enumerate(values)}
+    order = tuple(positions[operand] for operand in made.operands)
+    if not call.atoms:
+        return _Known(interned(made), order)
+    extents = extents_of_value(made.results[0], {value: atom for atom, value in atoms.items()})
+    return _Known(interned(made), order, extents)
 
 
-def _key(argument: Any, nodes: list[Node]) -> Any:
-    """An argument as part of a key, its nodes replaced by their types and noted."""
-    if isinstance(argument, Node):
-        nodes.append(argument)
-        return argument.type
+def _filled(argument: Any, values: Iterator[SSAValue]) -> Any:
+    """An argument with values in place of its nodes and sizes, in their order."""
+    if isinstance(argument, Node | SymInt):
+        return next(values)
     if isinstance(argument, list | tuple):
-        return tuple([_key(item, nodes) for item in argument])  # pyright: ignore[reportUnknownVariableType]
+        return [_filled(item, values) for item in argument]  # pyright: ignore[reportUnknownVariableType]
     return argument
 
 
-def _with_placeholders(argument: Any, placeholders: Iterable[SSAValue]) -> Any:
-    if isinstance(argument, Node):
-        return next(iter(placeholders))
-    if isinstance(argument, list | tuple):
-        return [_with_placeholders(item, placeholders) for item in argument]  # pyright: ignore[reportUnknownVariableType]
-    return argument
+# -- sizes ---------------------------------------------------------------------------------------
+
+INDEX_TYPE = TensorType(INDEX, ())
+"""The type of sizes."""
+
+_size_nodes: WeakValueDictionary[SymInt, Node] = WeakValueDictionary()
+
+
+def size_node(size: SymInt) -> Node:
+    """The index scalar that a size is: data for a variable, arithmetic on those for others."""
+    node = _size_nodes.get(size)
+    if node is None:
+        if (atom := size.atom) is not None:
+            assert atom.value is not None, "parameters have nodes as long as they can be used"
+            node = Node(None, (), INDEX_TYPE, np.array(atom.value, np.int64))
+        else:
+            node = size.evaluated(
+                lambda atom: size_node(SymInt.of(atom)),
+                lambda number: apply(ConstOp, number, INDEX),
+                lambda a, b: apply(MulOp, a, b),
+                lambda a, b: apply(AddOp, a, b),
+            )
+        register_size(size, node)
+    return node
+
+
+def register_size(size: SymInt, node: Node) -> None:
+    """Note which size an index scalar is."""
+    node.size = size
+    _size_nodes[size] = node
+
+
+def emit_size(block: Block, size: SymInt, atoms: Mapping[Atom, SSAValue]) -> SSAValue:
+    """Add to a block the arithmetic that makes a size."""
+
+    def insert(op: Operation) -> SSAValue:
+        block.add_op(op)
+        return op.results[0]
+
+    return size.evaluated(
+        lambda atom: atoms[atom],
+        lambda number: insert(ConstOp(number, INDEX)),
+        lambda a, b: insert(MulOp(a, b)),
+        lambda a, b: insert(AddOp(a, b)),
+    )
+
+
+def extents_of_value(value: SSAValue, atoms: Mapping[SSAValue, Atom]) -> Shape | None:
+    """The shape of a value of the IR if it depends on variables, which index values are."""
+    if not is_tensor(value.type) or value.type.has_static_shape():
+        return None
+    result: list[Dim] = []
+    for dim in shape_of(value):
+        if isinstance(dim, int):
+            result.append(dim)
+            continue
+        terms = polynomial(dim)
+        found = {a for product in terms for a in product}
+        assert all(isinstance(a, SSAValue) and a in atoms for a in found), "an extent is no size"
+        named = cast("dict[tuple[SSAValue, ...], int]", terms)
+        result.append(
+            SymInt({monomial(atoms[a] for a in product): c for product, c in named.items()})
+        )
+    return tuple(result)
 
 
 # -- walks ---------------------------------------------------------------------------------------
@@ -194,6 +350,9 @@ def sorted_nodes(
         elif node not in seen:
             seen.add(node)
             stack.append((node, True))
-            if node.serial >= since and (through_data or node.data is None):
-                stack.extend([(o, False) for o in reversed(node.operands) if o not in seen])
+            is_leaf = node.serial < since or (node.data is not None and not through_data)
+            inputs = node.operands
+            if is_leaf or not inputs:
+                inputs = [size_node(SymInt.of(a)) for a in atoms_of(node.extents or ())]
+            stack.extend([(o, False) for o in reversed(inputs) if o not in seen])
     return order

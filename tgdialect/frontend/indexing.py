@@ -15,6 +15,7 @@ from tgdialect.frontend.creation import array_of
 from tgdialect.frontend.graph import Array, Node
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
+from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller, to_dim
 from tgdialect.ops.movement import IndexOp
 
 Bounds = list[tuple[int, int] | None]
@@ -36,18 +37,18 @@ class Indexing(Reduction):
         for axis, entry in enumerate(e for e in entries if e is not None):
             extent = self.shape[axis]
             match entry:
-                case int():
-                    at = _position(entry, extent, axis)
+                case int() | SymInt():
+                    at = _position(cast(int, entry), extent, axis)
                     bounds.append((at, at + 1))
                     steps.append(1)
                 case slice():
-                    start, stop, step = entry.indices(extent)
+                    start, stop, step = _slice_bounds(entry, extent)
                     if step < 0:
                         flips.append(axis)
                         count = max(-(-(start - stop) // -step), 0) if start > stop else 0
                         start, stop = start + step * (count - 1), start + 1
                         start, stop = (start, stop) if count else (0, 0)
-                    bounds.append((start, max(start, stop)))
+                    bounds.append((start, larger(start, stop)))
                     steps.append(abs(step))
                 case _:
                     bounds.append(None)
@@ -66,8 +67,8 @@ class Indexing(Reduction):
                 continue
             extent = next(extents)
             if isinstance(entry, TensorBase):
-                tensors.append((len(shape), entry))
-            if not isinstance(entry, int):
+                tensors.append((len(shape), cast(Self, entry)))
+            if not isinstance(entry, int | SymInt):
                 shape.append(extent)
         x = x.reshape(shape)
         return x._pick(tensors) if tensors else x
@@ -84,7 +85,7 @@ class Indexing(Reduction):
         cut: Bounds = [b for c in counts for b in ((0, c), (0, min(c, 1)))]
         return pairs.shrink(cut).reshape(counts)
 
-    def _entries(self, indices: Any) -> list[int | slice | Self | None]:
+    def _entries(self, indices: Any) -> list[Any]:
         """One entry for each axis, and None for each new one; masks have become positions."""
         given: list[Any] = list(indices) if isinstance(indices, tuple) else [indices]  # pyright: ignore[reportUnknownArgumentType]
         if isinstance(indices, list):
@@ -100,7 +101,7 @@ class Indexing(Reduction):
             elif isinstance(entry, TensorBase) and not entry.dtype.is_integer:
                 raise IndexError(f"an index of dtype {entry.dtype.name}")
             elif hasattr(entry, "__index__") and not isinstance(entry, TensorBase):
-                entries.append(int(entry.__index__()))
+                entries.append(to_dim(entry))
             elif entry is None or isinstance(entry, slice | EllipsisType | TensorBase):
                 entries.append(entry)
             else:
@@ -143,7 +144,7 @@ class Indexing(Reduction):
         moved = self.permute([*axes, *rest])
         flat = moved.reshape(
             (
-                -1 if moved.numel() else math.prod(self.shape[a] for a in axes),
+                -1 if moved.numel() != 0 else math.prod(self.shape[a] for a in axes),
                 *(self.shape[i] for i in rest),
             )
         )
@@ -182,7 +183,7 @@ class Indexing(Reduction):
         entries = self._entries(indices)
         places = self.arange(self.numel()).reshape(self.shape)[tuple(entries)]
         given = given._broadcast_to(places.shape) if places.shape else given.reshape(())
-        if not places.numel():
+        if places.numel() == 0:
             return
         if not any(isinstance(e, TensorBase) for e in entries):
             new = self._set_window(entries, given)
@@ -201,13 +202,13 @@ class Indexing(Reduction):
         bounds: list[tuple[int, int, int, bool]] = []
         for axis, entry in enumerate(kept):
             extent = self.shape[axis]
-            if isinstance(entry, int):
-                at = _position(entry, extent, axis)
+            if isinstance(entry, int | SymInt):
+                at = _position(cast(int, entry), extent, axis)
                 bounds.append((at, 1, 1, False))
                 shape.append(1)
                 continue
-            start, stop, step = entry.indices(extent)
-            count = len(range(start, stop, step))
+            start, stop, step = _slice_bounds(entry, extent)
+            count = stop - start if step == 1 else len(range(start, stop, step))
             if step < 0:
                 bounds.append((start + step * (count - 1), count, -step, True))
             else:
@@ -227,11 +228,7 @@ class Indexing(Reduction):
             x = x._padded([p for s in steps for p in ((0, 0), (0, s - 1))], 0)
             x = x.reshape([c * s for c, s in zip(counts, steps, strict=True)])
             x = x.shrink([(0, (c - 1) * s + 1) for c, s in zip(counts, steps, strict=True)])
-        pairs = [
-            (start, d - start - e)
-            for (start, _, _, _), d, e in zip(bounds, shape, x.shape, strict=True)
-        ]
-        return x._padded(pairs, 0)
+        return x._placed([start for start, _, _, _ in bounds], shape, 0)
 
     def _scatter_flat(self, places: Self, values: Self) -> Self:
         """Cells of one axis replaced; of several values for one cell the last one stays."""
@@ -250,7 +247,9 @@ class Indexing(Reduction):
         if index.ndim != self.ndim:
             raise RuntimeError(f"gather from {self.shape} by {index.shape}: as many axes")
         if any(
-            i > d for a, (i, d) in enumerate(zip(index.shape, self.shape, strict=True)) if a != axis
+            is_surely_less(d, i)
+            for a, (i, d) in enumerate(zip(index.shape, self.shape, strict=True))
+            if a != axis
         ):
             raise RuntimeError(f"gather from {self.shape} by {index.shape}: it is greater")
         positions = index._places(axis)
@@ -381,9 +380,28 @@ class Indexing(Reduction):
 
 
 def _position(index: int, extent: int, axis: int) -> int:
-    if not -extent <= index < extent:
+    if is_surely_less(index, -extent) or is_surely_less(extent - 1, index):
         raise IndexError(f"index {index} is outside of axis {axis}, which has {extent}")
-    return index % extent
+    return index + extent if is_surely_less(index, 0) else index
+
+
+def _slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
+    """The first position of a slice, the one after the last, and the step."""
+    bounds = entry.start, entry.stop, extent
+    if not any(isinstance(bound, SymInt) for bound in bounds):
+        start, stop, step = entry.indices(extent)
+        return start, max(start, stop) if step == 1 else stop, step
+    if entry.step not in (None, 1):
+        raise ValueError(f"a slice with symbolic bounds has the step 1, not {entry.step}")
+
+    def bound(given: int | None, default: int) -> int:
+        if given is None:
+            return default
+        if isinstance(given, SymInt):
+            return given  # Whoever has a symbolic size knows that it is inside.
+        return smaller(given, extent) if given >= 0 else larger(given + extent, 0)
+
+    return bound(entry.start, 0), bound(entry.stop, extent), 1
 
 
 def _positions(values: Sequence[Any]) -> Array:

@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.frontend.base import Number, TensorBase, flattened
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.functions import Functions
+from tgdialect.frontend.symbolic import is_surely_less, larger, to_dim
 from tgdialect.ops.dtypes import number_attribute, round_to
 from tgdialect.ops.movement import (
     ExpandOp,
@@ -36,7 +37,7 @@ class Movement(Functions):
     def reshape(self, shape: Any, *args: Any) -> Self:
         """The same elements in row-major order; -1 is what is left, None the extent it had."""
         wanted = [
-            self.shape[i] if d is None else int(d) for i, d in enumerate(flattened(shape, args))
+            self.shape[i] if d is None else to_dim(d) for i, d in enumerate(flattened(shape, args))
         ]
         if wanted.count(-1) > 1:
             raise RuntimeError(f"only one extent can be inferred, got {tuple(wanted)}")
@@ -93,7 +94,7 @@ class Movement(Functions):
         if missing < 0:
             raise ValueError(f"{self.shape} cannot be expanded to {wanted}")
         old = (1,) * missing + self.shape
-        new = tuple(o if w in (-1, None) else int(w) for o, w in zip(old, wanted, strict=True))
+        new = tuple(o if w in (-1, None) else to_dim(w) for o, w in zip(old, wanted, strict=True))
         return self._broadcast_to(new)
 
     def _broadcast_to(self, shape: tuple[int, ...]) -> Self:
@@ -153,7 +154,10 @@ class Movement(Functions):
         if len(arg) != self.ndim:
             raise ValueError(f"shrink of {self.ndim} axes got {len(arg)} bounds")
         bounds = [(0, d) if a is None else a for a, d in zip(arg, self.shape, strict=True)]
-        if any(not 0 <= a <= b <= d for (a, b), d in zip(bounds, self.shape, strict=True)):
+        if any(
+            is_surely_less(a, 0) or is_surely_less(b, a) or is_surely_less(d, b)
+            for (a, b), d in zip(bounds, self.shape, strict=True)
+        ):
             raise ValueError(f"{arg} is outside of {self.shape}")
         if all(bound == (0, d) for bound, d in zip(bounds, self.shape, strict=True)):
             return self
@@ -198,15 +202,22 @@ class Movement(Functions):
 
     def _padded(self, pairs: Sequence[tuple[int, int]], value: Number) -> Self:
         cut = self.shrink(
-            [(max(-a, 0), d - max(-b, 0)) for (a, b), d in zip(pairs, self.shape, strict=True)]
+            [
+                (larger(-a, 0), d - larger(-b, 0))
+                for (a, b), d in zip(pairs, self.shape, strict=True)
+            ]
         )
-        wide = [(max(a, 0), max(b, 0)) for a, b in pairs]
-        if not any(a or b for a, b in wide):
-            return cut
-        shape = tuple(d + a + b for (a, b), d in zip(wide, cut.shape, strict=True))
-        number = round_to(cut.dtype, value) if cut.dtype.is_float else int(value)
-        fill = number_attribute(number, attribute_of(cut.dtype))
-        return cut._apply(PadOp, cut.node, tuple(a for a, _ in wide), shape, fill)
+        wide = [(larger(a, 0), larger(b, 0)) for a, b in pairs]
+        shape = [d + a + b for (a, b), d in zip(wide, cut.shape, strict=True)]
+        return cut._placed([a for a, _ in wide], shape, value)
+
+    def _placed(self, starts: Sequence[int], shape: Sequence[int], value: Number) -> Self:
+        """The cells in a greater shape, from a position on; others have a value."""
+        if self.shape == tuple(shape):
+            return self
+        number = round_to(self.dtype, value) if self.dtype.is_float else int(value)
+        fill = number_attribute(number, attribute_of(self.dtype))
+        return self._apply(PadOp, self.node, tuple(starts), tuple(shape), fill)
 
     def _pad_axis(self, axis: int, before: int, after: int, mode: str) -> Self:
         extent = self.shape[axis]

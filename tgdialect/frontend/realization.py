@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tgdialect.frontend.graph import Array, Node, sorted_nodes
+from tgdialect.frontend.graph import INDEX_TYPE, Array, Node, Shape, emit_size, sorted_nodes
+from tgdialect.frontend.symbolic import Atom, SymInt
+from tgdialect.frontend.tracing import is_parameter
+from tgdialect.ops.movement import ShrinkOp
+from tgdialect.ops.properties import shape_of
 from tgdialect.ops.source import ParamOp
 from tgdialect.runtime.compiler import compile
 
@@ -26,14 +30,14 @@ def realize(roots: Iterable[Node]) -> None:
     if not wanted:
         return
     order = sorted_nodes(wanted)
-    if any(isinstance(node.prototype, ParamOp) for node in order):
+    if any(is_parameter(node) for node in order):
         raise RuntimeError("a value is not known while its function is traced")
     leaves, key = _key(order, wanted)
     executable = _executables.get(key)
     if executable is None:
         module = ModuleOp([function_of("main", order, leaves, wanted)])
         executable = _executables[key] = compile(module)
-    results = executable(*[node.data for node in leaves])
+    results = executable(*values_of(leaves, compound_sizes((*leaves, *wanted))))
     if len(wanted) == 1:
         results = (results,)
     for node, data in zip(wanted, results, strict=True):
@@ -45,11 +49,17 @@ def _key(order: Sequence[Node], wanted: Sequence[Node]) -> tuple[list[Node], Key
     numbers: dict[Node, int] = {}
     leaves: list[Node] = []
     key: list[Any] = []
+    atoms: dict[Atom, Atom] = {}
     for node in order:
         numbers[node] = len(numbers)
         if node.data is not None:
             leaves.append(node)
             key.append(node.type)
+            if (size := node.size) is not None and size.atom is not None:
+                atoms[size.atom] = Atom(size.atom.variable, None, numbers[node])
+                key.append(size.atom.variable)
+            if node.extents is not None:
+                key += [e if isinstance(e, int) else e.substituted(atoms) for e in node.extents]
         else:
             key.append(node.prototype)
             key.append(tuple([numbers[operand] for operand in node.operands]))
@@ -57,15 +67,93 @@ def _key(order: Sequence[Node], wanted: Sequence[Node]) -> tuple[list[Node], Key
     return leaves, tuple(key)
 
 
+def values_of(leaves: Iterable[Node], sizes: Iterable[SymInt]) -> list[Array | int | None]:
+    """The arguments of a compiled function of leaves."""
+    return [*(node.data for node in leaves), *(size.value for size in sizes)]
+
+
+def compound_sizes(nodes: Iterable[Node]) -> list[SymInt]:
+    """The extents that are more than a variable, once each.
+
+    The extents of arguments and results are arguments themselves, so that these come after the
+    leaves of a function.
+    """
+    found: dict[SymInt, None] = {}
+    for node in nodes:
+        for extent in node.extents or ():
+            if isinstance(extent, SymInt) and extent.atom is None:
+                found[extent] = None
+    return list(found)
+
+
 def function_of(
     name: str, order: Sequence[Node], leaves: Sequence[Node], results: Sequence[Node]
 ) -> FuncOp:
-    """A function of the leaves of a graph that gives some of its nodes."""
-    block = Block(arg_types=[node.type for node in leaves])
-    values = emit(block, order, dict(zip(leaves, block.args, strict=True)))
-    block.add_op(ReturnOp(*(values[node] for node in results)))
-    types = [n.type for n in leaves], [n.type for n in results]
-    return FuncOp(name, types, Region(block))
+    """A function of the leaves of a graph, and of compound sizes, that gives some of its nodes."""
+    block = Block()
+    sizes = compound_sizes((*leaves, *results))
+    values, extra = add_parameters(block, leaves, sizes)
+    emit(block, order, values)
+    found = [_resized(block, values[node], node.extents, extra) for node in results]
+    block.add_op(ReturnOp(*found))
+    return FuncOp(name, ([], [n.type for n in results]), Region(block))
+
+
+def _resized(
+    block: Block, value: SSAValue, extents: Shape | None, sizes: Mapping[SymInt, SSAValue]
+) -> SSAValue:
+    """A value with other index values for the sizes in its shape, which have the same value."""
+    if not any(isinstance(e, SymInt) and e in sizes for e in extents or ()):
+        return value
+    known = [
+        sizes.get(e, d) if isinstance(e, SymInt) else e
+        for e, d in zip(extents or (), shape_of(value), strict=True)
+    ]
+    op = ShrinkOp(value, [0] * len(known), known)
+    block.add_op(op)
+    return op.result
+
+
+def add_parameters(
+    block: Block, leaves: Sequence[Node], sizes: Sequence[SymInt] = ()
+) -> tuple[dict[Node, SSAValue], dict[SymInt, SSAValue]]:
+    """Add to a block a PARAM for each leaf, and after those one for each of `sizes`.
+
+    The PARAM of a tensor with a compound extent has one of `sizes` there.
+    """
+    values: dict[Node, SSAValue] = {}
+    atoms: dict[Atom, SSAValue] = {}
+
+    def param(slot: int, type: TensorType[Attribute], dims: Sequence[SSAValue] = ()) -> SSAValue:
+        op = ParamOp(slot, type, dims)
+        block.add_op(op)
+        return op.result
+
+    def size_param(slot: int, type: TensorType[Attribute], size: SymInt) -> SSAValue:
+        name = size.atom.variable.name if size.atom else None
+        op = ParamOp(slot, type, name=name, min=max(size.min, 0), max=size.max)
+        block.add_op(op)
+        return op.result
+
+    for slot, leaf in enumerate(leaves):
+        if leaf.size is not None:
+            values[leaf] = size_param(slot, leaf.tensor_type, leaf.size)
+            if leaf.size.atom is not None:
+                atoms[leaf.size.atom] = values[leaf]
+    extra = {
+        size: size_param(slot, INDEX_TYPE, size) for slot, size in enumerate(sizes, len(leaves))
+    }
+    for slot, leaf in enumerate(leaves):
+        if leaf.extents is None:
+            if leaf not in values:
+                values[leaf] = param(slot, leaf.tensor_type)
+            continue
+        symbolic = [e for e in leaf.extents if isinstance(e, SymInt)]
+        dims = [extra[e] if e.atom is None else atoms[e.atom] for e in symbolic]
+        value = param(slot, leaf.tensor_type, dims)
+        true = {e: emit_size(block, e, atoms) for e in symbolic if e.atom is None}
+        values[leaf] = _resized(block, value, leaf.extents, true)
+    return values, extra
 
 
 def emit(block: Block, order: Iterable[Node], values: dict[Node, SSAValue]) -> dict[Node, SSAValue]:

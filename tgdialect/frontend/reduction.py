@@ -8,6 +8,7 @@ from typing import Self
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.creation import Creation
+from tgdialect.frontend.symbolic import SymInt, greatest
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.reduce import ReduceOp
 
@@ -78,7 +79,7 @@ class Reduction(Creation):
         wide = self.cast(out if out.bits >= 32 else dtypes.float32)
         count = math.prod(self.shape[a] for a in self._axes(axis))
         total = wide.sum(axis, keepdim)
-        return (total / count if count else total * math.nan).cast(out)
+        return (total * math.nan if count == 0 else total / count).cast(out)
 
     def var(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The variance: the sum of squares over n - correction."""
@@ -86,7 +87,7 @@ class Reduction(Creation):
         difference = x - x.mean(axis, keepdim=True)
         count = math.prod(self.shape[a] for a in self._axes(axis)) - correction
         total = (difference * difference).sum(axis, keepdim)
-        return total / max(count, 0) if count > 0 else total / total._constant(0)
+        return total / (count if isinstance(count, SymInt) else max(count, 0))
 
     def var_mean(
         self, axis: Axes = None, keepdim: bool = False, correction: int = 1
@@ -182,18 +183,17 @@ class Reduction(Creation):
 
     def _running(self, axis: int, kind: ReduceKind) -> Self:
         """The reduction of all cells up to each, as the specification's prefix_sum."""
-        if not self.ndim or not self.numel():
+        if not self.ndim or self.numel() == 0:
             return self
         at = self._axis(axis)
-        extent = self.shape[at]
+        extent = greatest(self.shape[at])
         last = self.transpose(at, -1)
-        pairs = [(0, 0)] * (self.ndim - 1) + [(extent - 1, 0)]
-        if kind is ReduceKind.ADD:
-            padded = last._padded(pairs, 0)
-        else:
-            padded = last._padded(pairs, 1 if kind is ReduceKind.MUL else self.dtype.low)
-        windows = padded._windows((extent,), (1,), (1,))
-        return windows._reduce(kind, -1, keepdim=False).transpose(at, -1)
+        missing = extent - last.shape[-1]
+        pairs = [(0, 0)] * (self.ndim - 1) + [(extent - 1, missing)]
+        identity = {ReduceKind.ADD: 0, ReduceKind.MUL: 1, ReduceKind.MAX: self.dtype.low}
+        windows = last._padded(pairs, identity[kind])._windows((extent,), (1,), (1,))
+        result = windows._reduce(kind, -1, keepdim=False).transpose(at, -1)
+        return result.shrink([(0, d) for d in self.shape])
 
     def cumsum(self, axis: int = 0) -> Self:
         """The sum of all cells up to each."""
@@ -222,7 +222,7 @@ class Reduction(Creation):
 
     def logcumsumexp(self, axis: int = 0) -> Self:
         """log of the sum of exp of all cells up to each."""
-        if not self.ndim or not self.numel():
+        if not self.ndim or self.numel() == 0:
             return self._float()
         x = self._float()
         running = x.detach().cummax(axis)[0]

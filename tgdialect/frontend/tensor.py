@@ -17,6 +17,7 @@ from tgdialect.frontend.gradient import gradient_nodes
 from tgdialect.frontend.graph import Array, Node, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import as_array, realize
+from tgdialect.frontend.symbolic import value_of
 from tgdialect.frontend.tracing import note_change
 
 _REPR_LIMIT = 1000
@@ -67,8 +68,7 @@ class Tensor(Neural, Casts):
             raise RuntimeError(f"only floats have gradients, not {self.dtype.name}")
         self.requires_grad = requires_grad
         if requires_grad:
-            node = self.node
-            self.node = Node(node.prototype, node.operands, node.type, node.data, True)
+            self.node = self.node.copy(is_tracked=True)
             self.node.owner = weakref.ref(self)
             _parameters.add(self)
         else:
@@ -113,7 +113,7 @@ class Tensor(Neural, Casts):
     def __len__(self) -> int:
         if not self.ndim:
             raise TypeError("len() of a 0-d tensor")
-        return self.shape[0]
+        return value_of(self.shape[0])
 
     def __iter__(self) -> Iterator[Self]:
         if not self.ndim:
@@ -140,7 +140,7 @@ class Tensor(Neural, Casts):
             return head + ", not computed yet"
         if self.ndim > 2 or self.numel() > _REPR_LIMIT:
             return f"{head}<pre>{np.array2string(self.numpy(), threshold=100)}</pre>"
-        rows = self.numpy().reshape((1,) * (2 - self.ndim) + self.shape)
+        rows = np.atleast_2d(self.numpy())
         cells = "".join(
             "<tr>" + "".join(f"<td>{value:.6g}</td>" for value in row) + "</tr>" for row in rows
         )
@@ -159,7 +159,7 @@ class Tensor(Neural, Casts):
     def become(self, node: Node) -> None:
         """Be what a node is, without its history."""
         note_change(self)
-        self.node = Node(node.prototype, node.operands, node.type, node.data, self.requires_grad)
+        self.node = node.copy(is_tracked=self.requires_grad)
         self.node.owner = weakref.ref(self)
 
     def replace(self, x: Tensor) -> Self:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute
-
-from tgdialect.frontend.graph import Node
+from tgdialect.frontend.graph import INDEX_TYPE, Node, register_size
+from tgdialect.frontend.symbolic import Atom, SymInt, Variable, substituted
 from tgdialect.ops.source import ParamOp
 
 if TYPE_CHECKING:
@@ -26,11 +25,23 @@ class Trace:
 
 
 _traces: list[Trace] = []
+_numbers = count()
+_ANY_PARAMETER = ParamOp(0, INDEX_TYPE)
+"""What the prototype of all parameters is: where they are among the others is their function's."""
 
 
-def parameter(slot: int, type: TensorType[Attribute], is_tracked: bool) -> Node:
-    """A value that is not known."""
-    return Node(ParamOp(slot, type), (), type, None, is_tracked)
+def parameter(like: Node, atoms: Mapping[Atom, Atom]) -> Node:
+    """A value that is not known, with parameters for the variables in its shape."""
+    extents = substituted(like.extents, atoms)
+    return Node(_ANY_PARAMETER, (), like.type, None, like.is_tracked, extents)
+
+
+def size_parameter(variable: Variable) -> tuple[Atom, Node]:
+    """A size that is not known."""
+    atom = Atom(variable, None, next(_numbers))
+    node = Node(_ANY_PARAMETER, (), INDEX_TYPE)
+    register_size(SymInt.of(atom), node)
+    return atom, node
 
 
 def is_parameter(node: Node) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gpt import GPT, Sizes
 from parity import torch
 
 import tgdialect as tg
@@ -13,34 +14,6 @@ from tgdialect import nn
 
 WIDTH, HEADS, LAYERS, CONTEXT, BATCH, STEPS = 32, 4, 2, 16, 4, 50
 F = torch.nn.functional
-
-
-class Block:
-    def __init__(self) -> None:
-        self.ln1, self.ln2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-        self.qkv, self.proj = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
-        self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
-
-    def __call__(self, x: tg.Tensor) -> tg.Tensor:
-        batch, time, width = x.shape
-        heads = batch, time, HEADS, width // HEADS
-        q, k, v = (p.reshape(heads).transpose(1, 2) for p in self.qkv(self.ln1(x)).split(width, 2))
-        mixed = q.scaled_dot_product_attention(k, v, is_causal=True).transpose(1, 2)
-        x = x + self.proj(mixed.reshape(x.shape))
-        return x + self.down(self.up(self.ln2(x)).gelu())
-
-
-class GPT:
-    def __init__(self, size: int) -> None:
-        self.token, self.position = nn.Embedding(size, WIDTH), nn.Embedding(CONTEXT, WIDTH)
-        self.blocks = [Block() for _ in range(LAYERS)]
-        self.ln, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, size, bias=False)
-
-    def __call__(self, i: tg.Tensor) -> tg.Tensor:
-        x = self.token(i) + self.position(tg.Tensor.arange(i.shape[1]))
-        for block in self.blocks:
-            x = block(x)
-        return self.head(self.ln(x))
 
 
 def forward(state: dict[str, Any], i: Any) -> Any:
@@ -70,7 +43,7 @@ def test_losses_of_a_gpt():
     letters, data = np.unique(text, return_inverse=True)
     size = len(letters)
     tg.Tensor.manual_seed(0)
-    model = GPT(size)
+    model = GPT(nn, Sizes(size, CONTEXT, WIDTH, HEADS, LAYERS))
     own = nn.state.get_state_dict(model)
     state = {name: torch.tensor(t.numpy(), requires_grad=True) for name, t in own.items()}
     optimizer = nn.optim.AdamW(list(own.values()), lr=1e-3)
@@ -100,3 +73,23 @@ def test_losses_of_a_gpt():
     mine, theirs = np.array(losses).T
     np.testing.assert_allclose(mine, theirs, atol=1e-3)
     assert mine[-5:].mean() < mine[:5].mean() - 0.5
+
+
+def test_a_cache_of_symbolic_length():
+    """What a GPT says of a text is the same all at once and one token at a time."""
+    tg.Tensor.manual_seed(0)
+    model = GPT(nn, Sizes(11, CONTEXT, WIDTH, HEADS, LAYERS))
+    caches = [tg.Tensor.zeros(*model.cache_shape(3)).contiguous().realize() for _ in model.blocks]
+    position = tg.Variable("position", 0, CONTEXT - 1)
+
+    @tg.function
+    def step(tokens: tg.Tensor, at: int) -> tg.Tensor:
+        return model(tokens, caches, at)
+
+    tokens = np.random.default_rng(0).integers(0, 11, (3, CONTEXT)).astype(np.int32)
+    expected = model(tg.Tensor(tokens)).numpy()
+    for start in (0, 3):  # Three at once, then one by one; and all one by one.
+        found = [step(tg.Tensor(tokens[:, :start]), position.bind(0)).numpy()] if start else []
+        for i in range(start, CONTEXT):
+            found.append(step(tg.Tensor(tokens[:, i : i + 1]), position.bind(i)).numpy())
+        np.testing.assert_allclose(np.concatenate(found, 1), expected, rtol=1e-4, atol=1e-5)

@@ -12,6 +12,7 @@ operands, whose dynamic dimensions are SSA values, so that two `?` can be told a
 
 from tgdialect.ops.properties.device import argument as device_argument
 from tgdialect.ops.properties.device import show as show_device
+from tgdialect.ops.properties.polynomials import negative, plus, times
 from tgdialect.ops.properties.shape import broadcast_shapes, window
 from tgdialect.ops.properties.symbolic import (
     Atom,
@@ -20,8 +21,6 @@ from tgdialect.ops.properties.symbolic import (
     Shape,
     UnknownDim,
     known_index,
-    negative,
-    plus,
     polynomial,
     product,
     same_dim,
@@ -30,7 +29,6 @@ from tgdialect.ops.properties.symbolic import (
     show_dim,
     show_shape,
     substituted,
-    times,
 )
 from tgdialect.ops.properties.table import (
     TABLE,

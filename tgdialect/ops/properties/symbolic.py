@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, IntegerAttr
 from xdsl.ir import Block, SSAValue
 
+from tgdialect.ops.properties import polynomials
+from tgdialect.ops.properties.polynomials import is_small, monomial, negative, plus, times
 from tgdialect.ops.walk import computed
 
 
@@ -31,24 +33,19 @@ Dim = int | SSAValue | UnknownDim
 Shape = tuple[Dim, ...]
 
 Atom = SSAValue | UnknownDim
-Monomial = tuple[Atom, ...]
-Polynomial = dict[Monomial, int]
-"""Coefficients by monomial, which is a sorted product of atoms. No coefficient is 0."""
-
-_MAX_TERMS, _MAX_DEGREE, _MAX_COEFFICIENT = 64, 16, 2**62
-"""Beyond these a value stands for itself, so that no program makes a comparison expensive."""
+Polynomial = polynomials.Polynomial[Atom]
 
 
-def show_dim(dim: Dim) -> str:
-    """An extent as error messages print it: `4`, `%n` or `?`."""
+def show_dim(dim: object) -> str:
+    """An extent as error messages print it: `4`, `%n` or `?`; of the front end's, as they print."""
     if isinstance(dim, int):
         return "?" if dim == DYNAMIC_INDEX else str(dim)
     if isinstance(dim, SSAValue) and dim.name_hint:
         return f"%{dim.name_hint}"
-    return "?"
+    return "?" if isinstance(dim, SSAValue | UnknownDim) else str(dim)
 
 
-def show_shape(shape: Shape) -> str:
+def show_shape(shape: Sequence[object]) -> str:
     """A shape as error messages print it: `4x%nx8`, and `()` for a scalar."""
     return "x".join(show_dim(d) for d in shape) or "()"
 
@@ -76,8 +73,8 @@ def excess(total: Sequence[Dim], bound: Dim) -> int | None:
 def product(shape: Shape) -> tuple[int, tuple[Atom, ...]]:
     """The number of elements of a shape: the static factor, and the sorted dynamic ones."""
     static = math.prod(d for d in shape if isinstance(d, int))
-    dynamic = sorted((d for d in shape if not isinstance(d, int)), key=_order)
-    return (0, ()) if static == 0 else (static, tuple(dynamic))
+    dynamic = monomial(d for d in shape if not isinstance(d, int))
+    return (0, ()) if static == 0 else (static, dynamic)
 
 
 def same_size(a: Shape, b: Shape) -> bool:
@@ -111,13 +108,9 @@ def polynomial(dim: Dim, atoms: Collection[SSAValue] = ()) -> Polynomial:
         if isinstance(owner, Block) or not parts:
             return _leaf(value)
         result = _ARITHMETIC[owner.name](*parts)
-        return result if result is not None and _is_small(result) else {(value,): 1}
+        return result if result is not None and is_small(result) else {(value,): 1}
 
     return computed(dim, known, sources, compute)
-
-
-def _is_small(a: Polynomial) -> bool:
-    return len(a) <= _MAX_TERMS and all(abs(c) <= _MAX_COEFFICIENT for c in a.values())
 
 
 def _leaf(value: SSAValue) -> Polynomial:
@@ -142,31 +135,12 @@ def _constant(value: int) -> Polynomial:
     return {(): value} if value else {}
 
 
-def plus(a: Polynomial, b: Polynomial) -> Polynomial:
-    """The sum."""
-    total = dict(a)
-    for monomial, coefficient in b.items():
-        total[monomial] = total.get(monomial, 0) + coefficient
-    return {monomial: c for monomial, c in total.items() if c}
-
-
-def times(a: Polynomial, b: Polynomial) -> Polynomial | None:
-    """The product, or None where it is too large."""
-    degree = max(map(len, a), default=0) + max(map(len, b), default=0)
-    if len(a) * len(b) > _MAX_TERMS or degree > _MAX_DEGREE:
-        return None
-    result: Polynomial = {}
-    for x, p in a.items():
-        result = plus(result, {tuple(sorted(x + y, key=_order)): p * q for y, q in b.items()})
-    return result
-
-
 def substituted(polynomial_: Polynomial, values: Mapping[Atom, Dim]) -> Polynomial | None:
     """A polynomial with extents in place of atoms; None where one has no value, or it is large."""
     result: Polynomial = {}
-    for monomial, coefficient in polynomial_.items():
+    for atoms, coefficient in polynomial_.items():
         term: Polynomial | None = _constant(coefficient)
-        for atom in monomial:
+        for atom in atoms:
             if term is None or atom not in values:
                 return None
             term = times(term, polynomial(values[atom]))
@@ -176,20 +150,11 @@ def substituted(polynomial_: Polynomial, values: Mapping[Atom, Dim]) -> Polynomi
     return result
 
 
-def _order(atom: Atom) -> tuple[int, int]:
-    return (id(atom.value), atom.axis) if isinstance(atom, UnknownDim) else (id(atom), -1)
-
-
 def _minus(a: Polynomial, b: Polynomial) -> Polynomial:
     return plus(a, negative(b))
 
 
-def negative(a: Polynomial) -> Polynomial:
-    """The polynomial times -1."""
-    return {monomial: -c for monomial, c in a.items()}
-
-
-_ARITHMETIC: dict[str, Callable[..., Polynomial | None]] = {
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
     "tg.add": plus,
     "tg.sub": _minus,
     "tg.mul": times,

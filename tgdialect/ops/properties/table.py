@@ -21,8 +21,8 @@ from tgdialect.ops.properties.dtype import DTypeRule
 from tgdialect.ops.properties.min_max import MinMaxRule, of_dtype
 from tgdialect.ops.properties.shape import ShapeRule
 from tgdialect.ops.properties.substitution import function_type
-from tgdialect.ops.properties.symbolic import Shape, UnknownDim
-from tgdialect.ops.properties.values import tensor, tensor_type
+from tgdialect.ops.properties.symbolic import Dim, Shape, UnknownDim
+from tgdialect.ops.properties.values import integer, tensor, tensor_type
 from tgdialect.ops.walk import computed, operands_of
 
 TypeRule = Callable[[Operation], Attribute]
@@ -267,6 +267,8 @@ def shape_of(value: SSAValue) -> Shape:
             return value.type.get_shape()
         if isinstance(owner, Block):
             return _argument_shape(value, owner)
+        if owner.name == "tg.gettuple":
+            return _element_shape(value, owner)
         if (row := row_of(value)) is None:
             return _unknown_shape(value)
         return row.shape(owner, [known[o] for o in owner.operands])
@@ -277,6 +279,25 @@ def shape_of(value: SSAValue) -> Shape:
 def _unknown_shape(value: SSAValue) -> Shape:
     shape = enumerate(tensor(value).get_shape())
     return tuple(UnknownDim(value, i) if d == DYNAMIC_INDEX else d for i, d in shape)
+
+
+def _element_shape(value: SSAValue, element: Operation) -> Shape:
+    """An extent of what a FUNCTION gives that is one of its PARAMs is that argument."""
+    unknown = _unknown_shape(value)
+    function, position = element.operands[0].owner, integer(element, "index")
+    if isinstance(function, Block) or function.name != "tg.function" or position is None:
+        return unknown
+    body = function.regions[0].block.last_op
+    assert body is not None
+
+    def argument(outer: Dim, inner: Dim) -> Dim:
+        param = inner.owner if isinstance(inner, SSAValue) else None
+        if isinstance(outer, int) or not isinstance(param, Operation) or param.name != "tg.param":
+            return outer
+        slot = integer(param, "slot")
+        return outer if slot is None else function.operands[slot]
+
+    return tuple(map(argument, unknown, shape_of(body.operands[position])))
 
 
 def _argument_shape(argument: SSAValue, block: Block) -> Shape:

@@ -1,0 +1,382 @@
+"""Sizes that depend on variables: one program for all of their values."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from parity import values
+
+import tgdialect as tg
+from tgdialect.frontend import function as function_module
+from tgdialect.frontend import realization
+from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller
+
+N = tg.Variable("n", 1, 16)
+M = tg.Variable("m", 0, 5)
+X = values(16, 3)
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is compiled, of functions and of other tensors."""
+    modules: list[Any] = []
+    for module in function_module, realization:
+        original = module.compile
+
+        def compile(program: Any, original: Any = original) -> Any:
+            modules.append(program)
+            return original(program)
+
+        monkeypatch.setattr(module, "compile", compile)
+    return modules
+
+
+# -- arithmetic ------------------------------------------------------------------------------------
+
+
+def leaves() -> st.SearchStrategy[Any]:
+    bound = st.integers(1, 16).map(lambda v: (N.bind(v), v))
+    other = st.integers(0, 5).map(lambda v: (M.bind(v), v))
+    return st.one_of(bound, other, st.integers(-4, 20).map(lambda v: (v, v)))
+
+
+def combined(children: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    operations = st.sampled_from([operator.add, operator.sub, operator.mul])
+
+    def combine(op: Any, a: Any, b: Any) -> Any:
+        return op(a[0], b[0]), op(a[1], b[1])
+
+    return st.builds(combine, operations, children, children)
+
+
+@given(st.recursive(leaves(), combined, max_leaves=6))
+def test_arithmetic_is_that_of_the_values(pair: tuple[Any, int]):
+    size, value = pair
+    assert int(size) == value
+    if isinstance(size, SymInt):
+        assert size.min <= value <= size.max
+
+
+def decided(compute: Callable[[], Any]) -> Any:
+    """The answer, or None if it depends on the size."""
+    try:
+        return compute()
+    except ValueError as error:
+        if "depends on the size" not in str(error):
+            raise
+        return None
+
+
+@given(st.recursive(leaves(), combined, max_leaves=4), st.integers(1, 6))
+def test_a_quotient_is_that_of_the_values_or_an_error(pair: tuple[Any, int], divisor: int):
+    size, value = pair
+    found = decided(lambda: divmod(size, divisor))
+    assert found is None or tuple(map(int, found)) == divmod(value, divisor)
+
+
+@given(
+    st.recursive(leaves(), combined, max_leaves=4), st.recursive(leaves(), combined, max_leaves=4)
+)
+def test_comparisons_are_those_of_the_values_or_errors(a: tuple[Any, int], b: tuple[Any, int]):
+    for compare in operator.lt, operator.le, operator.gt, operator.ge:
+        assert decided(lambda compare=compare: compare(a[0], b[0])) in (None, compare(a[1], b[1]))
+    for choose, of_values in (larger, max), (smaller, min):
+        found = decided(lambda choose=choose: int(choose(a[0], b[0])))
+        assert found in (None, of_values(a[1], b[1]))
+    if is_surely_less(a[0], b[0]):
+        assert a[1] < b[1]
+
+
+def test_a_size_prints_as_a_polynomial():
+    n, m = N.bind(3), M.bind(2)
+    assert str(n) == "n"
+    assert str(2 * n * m - m + 1) in ("2*m*n - m + 1", "2*n*m - m + 1")
+    assert str(-n) == "-n"
+    assert str(1 - n) == "-n + 1"
+
+
+def test_a_variable_can_be_taken_apart():
+    assert N.bind(3).unbind() == (N, 3)
+    with pytest.raises(ValueError, match=r"n \+ 1 is not a variable"):
+        (N.bind(3) + 1).unbind()
+
+
+def test_equal_sizes_are_equal():
+    assert N.bind(3) + 1 == 1 + N.bind(3)
+    assert N.bind(3) != N.bind(4)
+    assert N.bind(3) * 2 - N.bind(3) == N.bind(3)
+    assert N.bind(3) - N.bind(3) == 0
+    assert len({N.bind(3), N.bind(3), tg.Variable("n", 1, 17).bind(3)}) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: tg.Variable("n", 3, 1), ValueError, "n is between 3 and 1"),
+        (lambda: tg.Variable("n", -1, 1), ValueError, "n is between -1 and 1"),
+        (lambda: N.bind(17), ValueError, r"n is 17, outside of \[1, 16\]"),
+        (lambda: N.bind(True), TypeError, "n is an integer, got True"),
+        (lambda: N.bind(1.5), TypeError, "float"),  # type: ignore[arg-type]
+        (lambda: range(N.bind(3)), TypeError, "n is symbolic"),  # type: ignore[call-overload]
+        (lambda: N.bind(3) < 5, ValueError, "whether n < 5 depends on the size"),
+        (lambda: N.bind(3) // 2, ValueError, "n divided by 2: the remainder depends on the size"),
+        (lambda: N.bind(3) // 0, ValueError, "n divided by 0"),
+        (lambda: N.bind(3) + 1.5, TypeError, "unsupported operand"),  # type: ignore[operator]
+    ],
+)
+def test_errors_of_sizes(call: Callable[[], Any], error: type[Exception], message: str):
+    with pytest.raises(error, match=message):
+        call()
+
+
+# -- tensors ---------------------------------------------------------------------------------------
+
+METHODS: dict[str, Callable[[Any, Any], Any]] = {
+    "slice": lambda x, n: x[:n] * 1,
+    "offset": lambda x, n: x[n - 1 : n + 0] * 1,
+    "position": lambda x, n: x[n - 1] * 2,
+    "negative_position": lambda x, n: x[:n][-1] + 1,
+    "tail": lambda x, n: x[n - 1 :] + 1,
+    "sum": lambda x, n: x[:n].sum(0),
+    "prod": lambda x, n: x[:n].prod(0),
+    "amax": lambda x, n: x[:n].amax(0) if isinstance(x, torch.Tensor) else x[:n].max(0),
+    "mean": lambda x, n: x[:n].mean(0),
+    "var": lambda x, n: x[: n + 1].var(0),
+    "softmax": lambda x, n: x[:n].softmax(0),
+    "logsumexp": lambda x, n: x[:n].logsumexp(0),
+    "cumsum": lambda x, n: x[:n].cumsum(0),
+    "cumprod": lambda x, n: x[:n].cumprod(0),
+    "argmax": lambda x, n: x[:n].argmax(0),
+    "argmin": lambda x, n: x[:n].argmin(0),
+    "matmul": lambda x, n: x[:n] @ x[:n].T,
+    "matmul_inner": lambda x, n: x[:n].T @ x[:n],
+    "transpose": lambda x, n: x[:n].T * 2,
+    "flatten": lambda x, n: x[:n].flatten() + 1,
+    "flip": lambda x, n: x[:n].flip(0) * 1,
+    "tril": lambda x, n: x[:n].tril(),
+    "scaled": lambda x, n: x[:n] * n,
+    "number": lambda x, n: x[:n].sum() / n,
+    "broadcast": lambda x, n: x[:n].unsqueeze(1) * x[:n].unsqueeze(0),
+    "layernorm": lambda x, n: (
+        torch.nn.functional.layer_norm(x[:n], (3,))
+        if isinstance(x, torch.Tensor)
+        else x[:n].layernorm()
+    ),
+    "attention": lambda x, n: (
+        torch.nn.functional.scaled_dot_product_attention
+        if isinstance(x, torch.Tensor)
+        else tg.Tensor.scaled_dot_product_attention
+    )(x[None], x[None, :n], x[None, :n]),
+    "causal": lambda x, n: (
+        torch.nn.functional.scaled_dot_product_attention
+        if isinstance(x, torch.Tensor)
+        else tg.Tensor.scaled_dot_product_attention
+    )(x[None, :n], x[None, :n], x[None, :n], is_causal=True),
+    "masked": lambda x, n: x[:n].masked_fill(x[:n] > 0, 0),
+    "repeat": lambda x, n: x[:n].repeat(2, 1),
+    "cat": lambda x, n: (
+        torch.cat([x[:n], x[:2]]) if isinstance(x, torch.Tensor) else x[:n].cat(x[:2])
+    ),
+    "stack": lambda x, n: (
+        torch.stack([x[:n], x[:n] * 2]) if isinstance(x, torch.Tensor) else x[:n].stack(x[:n] * 2)
+    ),
+    "gather": lambda x, n: x[:n].gather(0, type(x)([[0, 0, 0]]).long()),
+    "index": lambda x, n: x[:n][type(x)([0, 0]).long()],
+    "sort": lambda x, n: x[:n].sort(0)[0],
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_method(name: str, compilations: list[Any]):
+    method = METHODS[name]
+    for k in (2, 5, 14):
+        found = method(tg.Tensor(X), N.bind(k)).numpy()
+        expected = method(torch.tensor(X), k).numpy()
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, rtol=2e-6, atol=1e-6)
+    assert len(compilations) <= 1
+
+
+@pytest.mark.parametrize("name", [n for n in METHODS if n not in ("argmax", "argmin")])
+def test_gradient(name: str, compilations: list[Any]):
+    method = METHODS[name]
+    for k in (2, 5, 14):
+        x = tg.Tensor(X, requires_grad=True)
+        (method(x, N.bind(k)) ** 2).sum().backward()
+        reference = torch.tensor(X, requires_grad=True)
+        (method(reference, k) ** 2).sum().backward()
+        assert x.grad is not None
+        assert reference.grad is not None
+        np.testing.assert_allclose(x.grad.numpy(), reference.grad.numpy(), rtol=1e-4, atol=1e-4)
+    assert len(compilations) <= 1
+
+
+def test_creation():
+    n = N.bind(4)
+    assert tg.Tensor.arange(n).tolist() == [0, 1, 2, 3]
+    assert tg.Tensor.arange(2, n + 2).tolist() == [2, 3, 4, 5]
+    assert tg.Tensor.ones(n, 2).numpy().shape == (4, 2)
+    assert tg.Tensor.full((2, n), 7).tolist() == [[7] * 4] * 2
+    assert tg.Tensor.eye(n).numpy().tolist() == np.eye(4).tolist()
+
+
+def test_a_realized_tensor_keeps_its_symbolic_shape():
+    n = N.bind(4)
+    x = (tg.Tensor(X)[:n].cat(tg.Tensor(X)[:1]) * 2).realize()
+    assert x.shape == (n + 1, 3)
+    assert x.max_shape == (17, 3)
+    assert x.max_numel() == 51
+    assert len(x) == 5
+    y = x + tg.Tensor(X)[: n + 1]
+    np.testing.assert_allclose(y.numpy(), 2 * np.vstack([X[:4], X[:1]]) + X[:5], rtol=1e-6)
+    assert "n + 1" in repr(y[:, :1].contiguous())
+
+
+def test_two_variables(compilations: list[Any]):
+    for a, b in ((2, 3), (9, 0), (16, 5)):
+        n, m = N.bind(a), M.bind(b)
+        outer = tg.Tensor(X)[:n, :1] * tg.Tensor(X)[:m, 0]
+        assert outer.shape == (n, m)
+        np.testing.assert_allclose(outer.numpy(), X[:a, :1] * X[:b, 0], rtol=1e-6)
+    assert len(compilations) == 1
+
+
+def test_one_variable_with_two_values_is_two_sizes():
+    x = tg.Tensor(X)
+    with pytest.raises(ValueError, match="do not broadcast"):
+        x[: N.bind(3)] + x[: N.bind(4)]
+    both = x[: N.bind(3)].sum(0) + x[: N.bind(4)].sum(0)
+    np.testing.assert_allclose(both.numpy(), X[:3].sum(0) + X[:4].sum(0), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x, n: x[:n] + x[:4], ValueError, "axis 0: %n and 4 do not broadcast"),
+        (lambda x, n: x[:n].reshape(5, 3), ValueError, r"\(n, 3\) cannot be reshaped to \(5, 3\)"),
+        (lambda x, n: x[n + 20], IndexError, r"index n \+ 20 is outside of axis 0, which has 16"),
+        (lambda x, n: x[n + 11], IndexError, r"index n \+ 11 is outside of axis 0"),
+        (lambda x, n: x[: n + 12], ValueError, "is outside of"),
+        (lambda x, n: x[:n][:3], ValueError, "which of n and 3 is smaller depends on the size"),
+        (lambda x, n: x[:n][::2], ValueError, "a slice with symbolic bounds has the step 1, not 2"),
+        (lambda x, n: list(x[:n]), TypeError, "n is symbolic"),
+        (lambda x, n: x[:n].split(2), TypeError, "n is symbolic"),
+        (lambda x, n: x[:n].chunk(2), ValueError, "depends on the size"),
+        (lambda x, n: x[:n].item(), ValueError, r"item of a tensor of shape \(n, 3\)"),
+        (lambda x, n: tg.Tensor.arange(0, n, 2), ValueError, "in steps of 1, not 2"),
+    ],
+)
+def test_errors_of_tensors(call: Callable[[Any, Any], Any], error: type[Exception], message: str):
+    with pytest.raises(error, match=message):
+        call(tg.Tensor(X), N.bind(5))
+
+
+# -- functions -------------------------------------------------------------------------------------
+
+
+def test_a_function_is_compiled_once_for_all_sizes(compilations: list[Any]):
+    @tg.function
+    def f(x: tg.Tensor, n: Any) -> Any:
+        return x[:n].sum(0), x[:n] * 2, n + 1
+
+    for k in (1, 3, 16):
+        total, part, size = f(tg.Tensor(X), N.bind(k))
+        np.testing.assert_allclose(total.numpy(), X[:k].sum(0), rtol=1e-5, atol=1e-6)
+        assert part.shape == (N.bind(k), 3)
+        np.testing.assert_allclose(part.numpy(), X[:k] * 2)
+        assert size == N.bind(k) + 1
+    assert len(compilations) == 1
+
+
+def test_arguments_of_symbolic_shape(compilations: list[Any]):
+    @tg.function
+    def f(x: tg.Tensor) -> Any:
+        return x.cat(x[:1]), x.shape[0]
+
+    for k in (1, 3, 16):
+        joined, size = f(tg.Tensor(X)[: N.bind(k)])
+        assert size == N.bind(k)
+        assert joined.shape == (N.bind(k) + 1, 3)
+        np.testing.assert_array_equal(joined.numpy(), np.vstack([X[:k], X[:1]]))
+    again, _ = f(joined[:, :3].realize())
+    np.testing.assert_array_equal(again.numpy(), np.vstack([X[:16], X[:1], X[:1]]))
+
+
+def test_nested_functions(compilations: list[Any]):
+    @tg.function
+    def inner(x: tg.Tensor) -> tg.Tensor:
+        return x.cat(x)
+
+    @tg.function
+    def outer(x: tg.Tensor, n: Any) -> tg.Tensor:
+        return (inner(x[:n]) * inner(x[:n] * 2)).sum(0)
+
+    for k in (1, 3, 16):
+        found = outer(tg.Tensor(X), N.bind(k)).numpy()
+        np.testing.assert_allclose(found, 4 * (X[:k] ** 2).sum(0), rtol=1e-5)
+
+
+def test_gradients_through_functions():
+    weight = tg.Tensor(values(3, 3, seed=1), requires_grad=True)
+
+    @tg.function
+    def f(x: tg.Tensor) -> tg.Tensor:
+        return ((x @ weight).softmax(0) * x).sum()
+
+    @tg.function
+    def gradient(x: tg.Tensor) -> tg.Tensor:
+        return ((x @ weight).softmax(0) * x).sum().gradient(x)[0]
+
+    for k in (3, 7):
+        x = tg.Tensor(X, requires_grad=True)
+        weight.grad = None
+        f(x[: N.bind(k)]).backward()
+        tx, tw = torch.tensor(X, requires_grad=True), torch.tensor(weight.numpy()).requires_grad_()
+        ((tx[:k] @ tw).softmax(0) * tx[:k]).sum().backward()
+        assert x.grad is not None
+        assert weight.grad is not None
+        assert tx.grad is not None
+        assert tw.grad is not None
+        np.testing.assert_allclose(x.grad.numpy(), tx.grad.numpy(), rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(weight.grad.numpy(), tw.grad.numpy(), rtol=1e-4, atol=1e-6)
+        found = gradient(x[: N.bind(k)].detach())
+        np.testing.assert_allclose(found.numpy(), tx.grad.numpy()[:k], rtol=1e-4, atol=1e-6)
+
+
+def test_a_cache_of_keys(compilations: list[Any]):
+    """Attention to all that was seen before, one step at a time."""
+    position = tg.Variable("position", 0, 7)
+    cache = tg.Tensor.zeros(2, 8, 4).contiguous().realize()
+    weight = tg.Tensor(values(3, 4, seed=2))
+
+    @tg.function
+    def step(token: tg.Tensor, at: Any) -> tg.Tensor:
+        new = token @ weight
+        cache[:, at : at + 1] = new
+        keys = cache[:, : at + 1]
+        return new.scaled_dot_product_attention(keys, keys)
+
+    tokens = values(8, 2, 1, 3, seed=3)
+    compilations.clear()
+    for i in range(8):
+        found = step(tg.Tensor(tokens[i]), position.bind(i)).numpy()
+        keys = torch.tensor(np.concatenate([t @ weight.numpy() for t in tokens[: i + 1]], 1))
+        expected = torch.nn.functional.scaled_dot_product_attention(keys[:, -1:], keys, keys)
+        np.testing.assert_allclose(found, expected.numpy(), rtol=1e-5, atol=1e-6)
+    assert len(compilations) == 1
+
+
+def test_a_size_is_not_known_while_a_function_is_traced():
+    @tg.function
+    def f(x: tg.Tensor, n: Any) -> tg.Tensor:
+        return x * int(n)
+
+    with pytest.raises(RuntimeError, match="n is not known while its function is traced"):
+        f(tg.Tensor(X), N.bind(3))
