@@ -152,7 +152,7 @@ class Function(Generic[P, R]):
         for tensor in traced.implicit:
             nodes.append(tensor.node)
         if is_tracing():
-            results = _apply(traced, nodes, sizes)
+            results = _apply(traced, nodes, sizes, traced.elements)
         else:
             for node in nodes:
                 if node.data is None:
@@ -161,7 +161,7 @@ class Function(Generic[P, R]):
             results = _run(traced, nodes, sizes)
         for changed in traced.changed:
             tensor = inputs[changed] if isinstance(changed, int) else changed
-            tensor.become(results.pop(traced.first_change))
+            tensor.adopt(results.pop(traced.first_change))
         if traced.structure == _ONE:
             return cast(R, Tensor.of_node(results[0]))
         return cast(R, _filled(traced.structure, results, sizes))
@@ -239,19 +239,21 @@ def _run(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> 
         if node.is_tracked:
             # Who asks for a gradient goes through the FUNCTION. What is assigned has no history.
             last = traced.first_change
-            results[:last] = _apply(traced, nodes, sizes)[:last]
+            results[:last] = _apply(traced, nodes, sizes, traced.elements[:last])
             for result, array in zip(results, arrays[:last], strict=False):
                 result.settle(array)
             break
     return results
 
 
-def _apply(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> list[Node]:
-    """The results as GETTUPLEs of the FUNCTION."""
+def _apply(
+    traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom], elements: Sequence[TgOp]
+) -> list[Node]:
+    """Results as GETTUPLEs of the FUNCTION."""
     more = [size_node(size.substituted(sizes)) for size in traced.argument_sizes]
     call = made(traced.prototype, (*nodes, *more))
     results: list[Node] = []
-    for element, (_, extents) in zip(traced.elements, traced.kinds, strict=True):
+    for element, (_, extents) in zip(elements, traced.kinds, strict=False):
         result = made(element, (call,), substituted(extents, sizes))
         if compound_sizes([result]):  # Of which the FUNCTION's type does not say what they are.
             result = apply(ShrinkOp, result, [0] * len(result.shape), result.shape)

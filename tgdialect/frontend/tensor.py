@@ -153,14 +153,15 @@ class Tensor(Neural, Casts):
         new = x if isinstance(x, Tensor) else Tensor(x, self.dtype)
         if new.dtype != self.dtype:
             raise TypeError(f"assign {new.dtype.name} to {self.dtype.name}")
-        self.become(new._broadcast_to(self.shape).detach().node)
+        self.adopt(new._broadcast_to(self.shape).detach().node.copy(False))
         return self
 
-    def become(self, node: Node) -> None:
-        """Be what a node is, without its history."""
+    def adopt(self, node: Node) -> None:
+        """Be a node, which nothing else is, without its history."""
         note_change(self)
-        self.node = node.copy(is_tracked=self.requires_grad)
-        self.node.owner = weakref.ref(self)
+        node.is_tracked = self.requires_grad
+        node.owner = weakref.ref(self)
+        self.node = node
 
     def replace(self, x: Tensor) -> Self:
         """Become another value of this shape, with its history."""

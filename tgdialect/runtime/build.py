@@ -25,7 +25,7 @@ from tgdialect.ops.arguments import (
 )
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
-from tgdialect.ops.source import BinaryDataOp
+from tgdialect.ops.source import BinaryDataOp, parameters
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.inspection import Kernel, kernels_of
 from tgdialect.runtime.program import Parameter, Program
@@ -56,18 +56,16 @@ class Build:
             refuse_untrusted(self.source)
         verify_level(self.source, "tensor")
         module = self.source.clone()
-        by_reference = {
-            position
-            for position, argument in enumerate(entry_function(module, self.entry).args)
-            if is_memory(argument)
-        }
+        entry = entry_function(module, self.entry)
+        inputs = *entry.args, *(param.result for param in parameters(entry.body.block))
+        by_reference = {position for position, value in enumerate(inputs) if is_memory(value)}
         passes, context = self._passes, Context()
         render = next(i for i, p in enumerate(passes) if isinstance(p, RenderPass))
         run_stages(context, module, passes[:render], after)
-        parameters = _signature(entry_function(module, self.entry), by_reference)
+        signature = _signature(entry_function(module, self.entry), by_reference)
         run_stages(context, module, passes[render:], after)
         code = self.target.object_code(llvm_ir(module))
-        return Program(self.entry, tuple(parameters), code)
+        return Program(self.entry, tuple(signature), code)
 
     @cached_property
     def _passes(self) -> Sequence[ModulePass]:

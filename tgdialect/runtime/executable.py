@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy import ndarray
@@ -155,8 +155,9 @@ class Executable:
 
     def _new_results(self, frame: list[Any]) -> list[Array]:
         results: list[Array] = []
-        for position, parameter, _, dtype in self._results:
-            result = POOL.empty(parameter.shape_for(frame), dtype)
+        for position, parameter, shape, dtype in self._results:
+            extents = parameter.shape_for(frame) if self._is_dynamic else shape
+            result = POOL.empty(cast("tuple[int, ...]", extents), dtype)
             frame[position] = address(result)
             results.append(result)
         return results

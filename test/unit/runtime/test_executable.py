@@ -110,12 +110,16 @@ def test_buffers_keep_their_state():
     np.testing.assert_array_equal(state, 2 * x)
 
 
-def test_memory_is_passed_by_reference():
+@pytest.mark.parametrize("is_param", [False, True])
+def test_memory_is_passed_by_reference(is_param: bool):
+    memory = "tensor<4xf32, #tg.place<global>>"
+    param = f"@main() {{ %x = tg.param 0 : {MEMORY}"
+    source = IN_PLACE.replace(f"@main(%x: {MEMORY}) {{", param) if is_param else IN_PLACE
     x = np.arange(4, dtype=np.float32)
-    assert tg.compile(IN_PLACE)(x) == ()
+    assert tg.compile(source)(x) == ()
     np.testing.assert_array_equal(x, [3, 2, 1, 0])
     with pytest.raises(ValueError, match="contiguous"):
-        tg.compile(IN_PLACE)(np.zeros(8, np.float32)[::2])
+        tg.compile(source)(np.zeros(8, np.float32)[::2])
 
 
 @pytest.mark.parametrize("target", ["cpu", "interpreter"])
