@@ -112,7 +112,6 @@ def test_buffers_keep_their_state():
 
 @pytest.mark.parametrize("is_param", [False, True])
 def test_memory_is_passed_by_reference(is_param: bool):
-    memory = "tensor<4xf32, #tg.place<global>>"
     param = f"@main() {{ %x = tg.param 0 : {MEMORY}"
     source = IN_PLACE.replace(f"@main(%x: {MEMORY}) {{", param) if is_param else IN_PLACE
     x = np.arange(4, dtype=np.float32)

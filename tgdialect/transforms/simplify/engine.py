@@ -351,8 +351,15 @@ class Engine:
     # -- for handlers ----------------------------------------------------------------------------
 
     def written_cost(self, op: Operation) -> int:
-        """How many additions and multiplications an op's operands are written with."""
-        return sum(self.costs.get(o, 0) for o in op.operands)
+        """How many additions and multiplications an op's operands are written with.
+
+        Of unsigned numbers, which are no indices, those that something else needs as well are not
+        counted: they stay, and a chain such as that of THREEFRY would be added up anew at every
+        link.
+        """
+        is_unsigned = dtype_of(op.results[0]).kind is Kind.UNSIGNED
+        operands = (o for o in op.operands if o.has_one_use() or not is_unsigned)
+        return sum(self.costs.get(o, 0) for o in operands)
 
 
 class _Backwards(Exception):

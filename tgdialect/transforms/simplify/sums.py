@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.dtypes import DType
+from tgdialect.ops.dtypes import DType, Kind
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.linear import Linear
@@ -35,7 +35,7 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
         return None
     written = 1 + engine.written_cost(op)
     known = engine.sums.get(form.key)
-    if known is not None or form.cost < written + _has_constant_inside(op, form):
+    if known is not None or form.cost < written + _has_constant_inside(engine, op, form):
         return engine.widened(known or engine.emit(form, result), result)
     engine.forms[result] = form
     engine.costs[result] = written
@@ -43,9 +43,13 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
     return None
 
 
-def _has_constant_inside(op: Operation, form: Linear) -> bool:
+def _has_constant_inside(engine: Engine, op: Operation, form: Linear) -> bool:
     """Whether a sum has a constant that is not added last: what is before it could be shared."""
-    return op.name == "tg.add" and form.constant != 0 and integer_of(op.operands[1]) is None
+    if op.name != "tg.add" or form.constant == 0 or integer_of(op.operands[1]) is not None:
+        return False
+    if dtype_of(op.results[0]).kind is not Kind.UNSIGNED:
+        return True
+    return not any(engine.form(o).constant and not o.has_one_use() for o in op.operands)
 
 
 def _summands(engine: Engine, op: Operation, dtype: DType) -> list[Linear] | None:
