@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, Self, cast
+from collections.abc import Callable
+from functools import wraps
+from typing import Literal, Self, TypeVar, cast
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, TensorBase
@@ -37,6 +39,26 @@ from tgdialect.ops.elementwise import (
 )
 from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp, MarkerOp
 from tgdialect.ops.movement import BitcastOp
+
+E = TypeVar("E", bound="Elementwise")
+
+
+def widened(function: Callable[[E], E]) -> Callable[[E], E]:
+    """Have a function of one float compute with twice the bits, and round once."""
+
+    @wraps(function)
+    def compute(x: E) -> E:
+        narrow = x._float()  # pyright: ignore[reportPrivateUsage]
+        return function(narrow.cast(_WIDER.get(narrow.dtype, narrow.dtype))).cast(narrow.dtype)
+
+    return compute
+
+
+_WIDER = {
+    **dict.fromkeys((dtypes.fp8e4m3, dtypes.fp8e5m2, dtypes.float16), dtypes.float32),
+    **{dtypes.bfloat16: dtypes.float32, dtypes.float32: dtypes.float64},
+}
+"""The dtype in which a float dtype's products are exact."""
 
 
 class Elementwise(TensorBase):
@@ -112,13 +134,17 @@ class Elementwise(TensorBase):
         if rounding_mode is None:
             return self._binary(DivOp, x, reverse, as_float=True)
         a, b = self._pair(x, reverse)
+        if rounding_mode not in ("trunc", "floor"):
+            raise ValueError(f"rounding_mode is trunc, floor or None, got {rounding_mode!r}")
         if a.dtype.is_float:
-            quotient = a._binary(DivOp, b)
-            return quotient.floor() if rounding_mode == "floor" else quotient.trunc()
+            if rounding_mode == "trunc":
+                return (a / b).trunc()
+            rest = a.mod(b)
+            whole = ((a._wide() - rest._wide()) / b._wide()).round().cast(a.dtype)
+            whole = rest.isinf().where(-1, whole)  # Of a fraction below 0 by an infinity.
+            return b.eq(0).where((a / b).floor(), whole)
         if rounding_mode == "floor":
             return a._binary(IDivOp, b)
-        if rounding_mode != "trunc":
-            raise ValueError(f"rounding_mode is trunc, floor or None, got {rounding_mode!r}")
         floor = a._binary(IDivOp, b)
         is_inexact = a._binary(ModOp, b) != 0
         return floor + (is_inexact & (floor < 0)).cast(floor.dtype)
@@ -126,12 +152,25 @@ class Elementwise(TensorBase):
     def mod(self, x: Self | Number, reverse: bool = False) -> Self:
         """The remainder that has the sign of the divisor."""
         a, b = self._pair(x, reverse)
-        return a - (a / b).floor() * b if a.dtype.is_float else a._binary(ModOp, b)
+        if not a.dtype.is_float:
+            return a._binary(ModOp, b)
+        rest = a.fmod(b)
+        has_other_sign = rest.ne(0) & (rest < 0).ne(b < 0)
+        return has_other_sign.where((rest._wide() + b._wide()).cast(a.dtype), rest)
 
     def fmod(self, x: Self | Number) -> Self:
         """The remainder that has the sign of the dividend."""
         a, b = self._pair(x)
-        return a - a.div(b, rounding_mode="trunc") * b
+        if not a.dtype.is_float:
+            return a - a.div(b, rounding_mode="trunc") * b
+        # The product is exact up to quotients of 2^29.
+        quotient = (a._wide() / b._wide()).trunc()
+        rest = (a._wide() - quotient * b._wide()).cast(a.dtype)
+        return (b.isinf() & a.isfinite()).where(a, rest)
+
+    def _wide(self) -> Self:
+        """A float with twice the bits, up to 64."""
+        return self.cast(_WIDER.get(self.dtype, self.dtype))
 
     def pow(self, x: Self | Number, reverse: bool = False) -> Self:
         """self ** x. Integers to the power of an integer stay integers."""
@@ -140,8 +179,22 @@ class Elementwise(TensorBase):
             return self._to_the(x)
         if base.dtype.is_float:
             return base._binary(PowOp, exponent)
-        wide = base.cast(dtypes.float64)._binary(PowOp, exponent.cast(dtypes.float64))
-        return wide.round().cast(base.dtype)
+        return base._integer_power(exponent)
+
+    def _integer_power(self, exponent: Self) -> Self:
+        """By squaring, so that it wraps as products do; 0 for a fraction."""
+        bits = int(self.dtype.high).bit_length()
+        result, square, rest = self._constant(1), self, exponent
+        is_odd = exponent.bitwise_and(1).ne(0)
+        for i in range(bits):
+            result = rest.bitwise_and(1).ne(0).where(result * square, result)
+            if i < bits - 1:
+                square, rest = square * square, rest.rshift(1)
+        if self.dtype.low == 0:
+            return result
+        inverse = (self.eq(1) | (self.eq(-1) & is_odd.logical_not())).cast(self.dtype)
+        inverse = inverse - (self.eq(-1) & is_odd).cast(self.dtype)
+        return (exponent < 0).where(inverse, result)
 
     def _to_the(self, x: Number) -> Self:
         """A power of which the exponent is known."""
@@ -152,7 +205,9 @@ class Elementwise(TensorBase):
             if n < 0 and not x_dtype.is_float:
                 raise ValueError("an integer has no negative power that is an integer")
             if abs(n) <= 64:
-                power = base._constant(1) + base * 0 if n == 0 else base._repeated_product(abs(n))
+                if n == 0:
+                    return base.eq(base).where(1, 1).cast(x_dtype)  # Of NaN and infinity too.
+                power = base._repeated_product(abs(n))
                 return power.reciprocal() if n < 0 else power
         if x == 0.5:
             return base.sqrt()
@@ -219,6 +274,9 @@ class Elementwise(TensorBase):
         """No less than `min_` and no more than `max_`; NaN stays."""
         if min_ is None and max_ is None:
             raise RuntimeError("clamp needs min_ or max_")
+        if self.dtype.is_integer:  # A number that is none of the dtype's does not clamp.
+            min_ = None if isinstance(min_, int) and min_ <= self.dtype.low else min_
+            max_ = None if isinstance(max_, int) and max_ >= self.dtype.high else max_
         low = self if min_ is None else (self < min_).where(min_, self)
         return low if max_ is None else (low > max_).where(max_, low)
 
@@ -294,6 +352,9 @@ class Elementwise(TensorBase):
         self, other: Self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
     ) -> Self:
         """|self - other| <= atol + rtol * |other|, or both the same infinity."""
+        if not self.dtype.is_float or not other.dtype.is_float:
+            exact = self.cast(dtypes.float64), other.cast(dtypes.float64)
+            return self.eq(other) | exact[0].isclose(exact[1], rtol, atol, equal_nan)
         near = (self - other).abs() <= other.abs() * rtol + atol
         close = (self.isfinite() & other.isfinite() & near) | self.eq(other)
         return close | (self.isnan() & other.isnan()) if equal_nan else close

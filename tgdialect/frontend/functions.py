@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Self
 
 from tgdialect.frontend.base import Number
-from tgdialect.frontend.elementwise import Elementwise
+from tgdialect.frontend.elementwise import Elementwise, widened
 from tgdialect.ops.elementwise import Exp2Op, Log2Op, SinOp
 
 _LOG2_E = math.log2(math.e)
@@ -52,7 +53,7 @@ class Functions(Elementwise):
         greatest = a.maximum(b)
         # Of equal infinities the difference is NaN.
         difference = (a.eq(b)).where(0.0, (a - b).abs())
-        return greatest + (1 + (-difference).exp()).log()
+        return greatest + (-difference).exp()._log1p()
 
     # -- trigonometry ------------------------------------------------------------------------------
 
@@ -60,28 +61,31 @@ class Functions(Elementwise):
         """The sine of an angle in radians."""
         return self._float()._unary(SinOp)
 
+    @widened
     def cos(self) -> Self:
         """The cosine, as 1 - 2 sin(x / 2)^2: half of x is exact."""
-        half = (self._float() * 0.5).sin()
+        half = (self * 0.5).sin()
         return 1 - 2 * half * half
 
+    @widened
     def tan(self) -> Self:
         """The tangent."""
         return self.sin() / self.cos()
 
+    @widened
     def asin(self) -> Self:
         """The inverse sine, as an arctangent: x / sqrt(1 - x^2)."""
-        x = self._float()
-        return x._atan_of_ratio((1 - x * x).sqrt())
+        return self._atan_of_ratio((1 - self * self).sqrt())
 
+    @widened
     def acos(self) -> Self:
         """The inverse cosine."""
         return math.pi / 2 - self.asin()
 
+    @widened
     def atan(self) -> Self:
         """The inverse tangent."""
-        x = self._float()
-        return x._atan_of_ratio(x._constant(1))
+        return self._atan_of_ratio(self._constant(1))
 
     def _atan_of_ratio(self, other: Self) -> Self:
         """atan(self / other), for other >= 0: the lesser over the greater, halved once more."""
@@ -96,54 +100,89 @@ class Functions(Elementwise):
         t = ratio / (1 + (1 + ratio * ratio).sqrt())
         square = t * t
         total = square._constant(0)
-        for n in range(_ATAN_TERMS[self.dtype.bits > 32], -1, -1):
+        for n in range(_ATAN_TERMS, -1, -1):
             total = total * square + (-1 if n % 2 else 1) / (2 * n + 1)
         angle = 2 * t * total
         angle = is_steep.where(math.pi / 2 - angle, angle)
-        return (self < 0).where(-angle, angle)
+        # With the sign of a zero, and its derivative where `other` is 1.
+        return self.eq(0).where(self, (self < 0).where(-angle, angle))
 
+    @widened
     def sinh(self) -> Self:
         """The hyperbolic sine."""
-        return (self.exp() - (-self).exp()) * 0.5
+        return (self._expm1() - (-self)._expm1()) * 0.5
 
+    @widened
     def cosh(self) -> Self:
         """The hyperbolic cosine."""
         return (self.exp() + (-self).exp()) * 0.5
 
     def tanh(self) -> Self:
         """The hyperbolic tangent."""
-        return 2 * (2 * self._float()).sigmoid() - 1
+        x = self._float()
+        return x._near_zero(_TANH, 2 * (2 * x).sigmoid() - 1)
 
+    @widened
     def asinh(self) -> Self:
         """The inverse hyperbolic sine."""
-        x = self._float()
-        magnitude = x.abs()
+        magnitude = self.abs()
         is_large = magnitude > _LARGE  # Its square overflows, and 1 is nothing beside it.
         small = is_large.where(1, magnitude)
-        value = (small + (small * small + 1).sqrt()).log()
+        root = (small * small + 1).sqrt()
+        value = (small + small * small / (1 + root))._log1p()
         value = is_large.where(magnitude.log() + _LN_2, value)
-        return (x < 0).where(-value, value)
+        return self.eq(0).where(self, (self < 0).where(-value, value))
 
+    @widened
     def acosh(self) -> Self:
-        """The inverse hyperbolic cosine."""
-        x = self._float()
-        is_large = x > _LARGE
-        small = is_large.where(1, x)
-        return is_large.where(x.log() + _LN_2, (small + (small * small - 1).sqrt()).log())
+        """The inverse hyperbolic cosine; NaN below 1."""
+        is_large = self > _LARGE
+        small = is_large.where(1, self)
+        value = is_large.where(self.log() + _LN_2, (small + (small * small - 1).sqrt()).log())
+        return value.eq(-math.inf).where(math.nan, value)  # The sum is rounded to 0 far below 1.
 
+    @widened
     def atanh(self) -> Self:
         """The inverse hyperbolic tangent."""
-        x = self._float()
-        return ((1 + x) / (1 - x)).log() * 0.5
+        return (2 * self / (1 - self))._log1p() * 0.5
 
     def erf(self) -> Self:
-        """The error function: Abramowitz & Stegun 7.1.26, within 1.5e-7."""
+        """The error function: x P(x^2) up to 1, and 1 - exp(-x^2) Q(1 / (1 + x)) from there on."""
         x = self._float()
-        t = 1 / (1 + 0.3275911 * x.abs())
-        total = t._constant(0)
-        for factor in (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592):
-            total = (total + factor) * t
-        return x.sign() * (1 - total * (-(x * x)).exp())
+        near, far = _ERF[x.dtype.bits > 32]
+        magnitude = x.abs()
+        is_near = magnitude < 1
+        small = is_near.where(x, 0)
+        t = 1 / (1 + is_near.where(1, magnitude))
+        tail = (-(x * x)).exp() * t * t._polynomial(far)
+        tail = (x < 0).where(tail - 1, 1 - tail)
+        return is_near.where(small * (small * small)._polynomial(near), x.isnan().where(x, tail))
+
+    def _polynomial(self, coefficients: Sequence[float]) -> Self:
+        """The sum of coefficients times powers, from the zeroth on."""
+        total = self._constant(0)
+        for coefficient in reversed(coefficients):
+            total = total * self + coefficient
+        return total
+
+    def _near_zero(self, series: Sequence[float], value: Self) -> Self:
+        """A function that is x times a series in x^2, or a value, far from zero."""
+        is_small = self.abs() < _SMALL
+        x = is_small.where(self, 0)
+        return is_small.where(x * (x * x)._polynomial(series), value)
+
+    def _expm1(self) -> Self:
+        """exp(self) - 1, which loses no digits near 0."""
+        is_small = self.abs() < _SMALL
+        x = is_small.where(self, 0)
+        return is_small.where(x * x._polynomial(_EXPM1), self.exp() - 1)
+
+    def _log1p(self) -> Self:
+        """log(1 + self), which loses no digits near 0."""
+        is_small = self.abs() < _SMALL
+        x = is_small.where(self, 0)
+        y = x / (2 + x)  # log(1 + x) = 2 atanh(x / (2 + x))
+        return is_small.where(2 * y * (y * y)._polynomial(_ATANH), (1 + self).log())
 
     # -- activations -------------------------------------------------------------------------------
 
@@ -200,11 +239,11 @@ class Functions(Elementwise):
 
     def elu(self, alpha: float = 1.0) -> Self:
         """self where that is positive, else alpha * (exp(self) - 1)."""
-        return (self > 0).where(self, alpha * ((self > 0).where(0, self).exp() - 1))
+        return (self > 0).where(self, alpha * (self > 0).where(0, self)._float()._expm1())
 
     def celu(self, alpha: float = 1.0) -> Self:
         """self where that is positive, else alpha * (exp(self / alpha) - 1)."""
-        return (self > 0).where(self, alpha * (((self > 0).where(0, self) / alpha).exp() - 1))
+        return (self > 0).where(self, alpha * ((self > 0).where(0, self) / alpha)._expm1())
 
     def selu(self, alpha: float = 1.67326, gamma: float = 1.0507) -> Self:
         """gamma * elu(self, alpha)."""
@@ -231,5 +270,73 @@ class Functions(Elementwise):
         return self / (1 + self.abs())
 
 
-_ATAN_TERMS = {False: 8, True: 20}
-"""The power series of atan up to tan(pi / 8): terms for f32 and below, and for f64."""
+_ATAN_TERMS = 20
+"""Of the power series of atan, up to tan(pi / 8) in f64."""
+_SMALL = 0.25
+"""Up to here functions that are nearly x are series."""
+_EXPM1 = [1 / math.factorial(n) for n in range(1, 12)]
+_ATANH = [1 / (2 * n + 1) for n in range(9)]
+_TANH = (1, -1 / 3, 2 / 15, -17 / 315, 62 / 2835, -1382 / 155925, 21844 / 6081075)
+_ERF = {
+    False: (
+        (
+            1.1283791670615435,
+            -0.3761263846802871,
+            0.11283782495236845,
+            -0.026865430727670243,
+            0.005221031807858023,
+            -0.0008484080405535107,
+            0.00011265959025606609,
+            -9.667044571486996e-06,
+        ),
+        (
+            0.5641895996038911,
+            0.5641831557564617,
+            0.2825207381408147,
+            -0.29305885374649043,
+            -0.5624275894192884,
+            -1.1934573710602476,
+            6.143033882058763,
+            -8.545031312161615,
+            5.188677962414746,
+            -1.105766388472802,
+        ),
+    ),
+    True: (
+        (
+            1.1283791670955126,
+            -0.37612638903183754,
+            0.1128379167095512,
+            -0.02686617064512984,
+            0.0052239776254232985,
+            -0.000854832702193483,
+            0.00012055332902888736,
+            -1.4925647567519332e-05,
+            1.6462045441468418e-06,
+            -1.6364642158167616e-07,
+            1.4792401209404813e-08,
+            -1.216456005728345e-09,
+            8.709045129053106e-11,
+            -4.230945824295338e-12,
+        ),
+        (
+            0.5641895835503292,
+            0.56418958091424,
+            0.2820952384562895,
+            -0.2821246701234605,
+            -0.7041914369158804,
+            -0.16303265871300712,
+            1.9223302784618326,
+            -0.739003517558449,
+            14.241867844937362,
+            -90.88932875267949,
+            235.64001045806305,
+            -325.71110624055956,
+            227.07726628830815,
+            -23.68695885452487,
+            -70.60298198774474,
+            34.00162845099601,
+        ),
+    ),
+}
+"""P and Q of erf, for f32 and below and for f64: interpolated at Chebyshev's points."""

@@ -29,6 +29,8 @@ class Indexing(Reduction):
     # -- x[...] ------------------------------------------------------------------------------------
 
     def __getitem__(self, indices: Any) -> Self:
+        if isinstance(indices, TensorBase) and indices.dtype.is_bool and not indices.ndim:
+            return self.unsqueeze(0)[cast(Self, indices).reshape((1,))]
         entries = self._entries(indices)
         # First what is a view: slices and numbers, with an axis for each entry.
         bounds: Bounds = []
@@ -303,12 +305,18 @@ class Indexing(Reduction):
 
         Of several values for one cell the last one stays.
         """
+        if not self.ndim:
+            values = self._as_src(index, src).reshape((1,))
+            flat = self.reshape((1,)).scatter(dim, index.reshape((1,)), values, reduce)
+            return flat.reshape(())
         if reduce == "add":
             return self.scatter_reduce(dim, index, self._as_src(index, src), "sum")
         if reduce == "multiply":
             return self.scatter_reduce(dim, index, self._as_src(index, src), "prod")
         if reduce is not None:
             raise TypeError(f"reduce is add, multiply or None, got {reduce!r}")
+        if index.numel() == 0:
+            return self
         hits, entries, moved = self._scatter_parts(dim, index, src)
         k = hits.shape[-1]
         last = hits.where(self.arange(1, k + 1), 0).max(-1, keepdim=True)
@@ -330,6 +338,11 @@ class Indexing(Reduction):
     ) -> Self:
         """The values of `src` reduced where `index` says along an axis, with what is there if
         `include_self`."""
+        if not self.ndim:
+            line, places, values = (t.reshape((1,)) for t in (self, index, src))
+            return line.scatter_reduce(dim, places, values, reduce, include_self).reshape(())
+        if index.numel() == 0:
+            return self
         hits, entries, moved = self._scatter_parts(dim, index, src)
         is_hit = hits.any(-1)
         match reduce:
@@ -368,7 +381,7 @@ class Indexing(Reduction):
 
     def masked_select(self, mask: Self) -> Self:
         """The cells where a mask is true, of one axis."""
-        return self[mask._broadcast_to(self.shape)]
+        return self.flatten()[mask._broadcast_to(self.shape).flatten()]
 
     def nonzero(self) -> Self:
         """The positions of the cells that are not 0, one row each."""

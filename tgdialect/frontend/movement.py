@@ -130,6 +130,10 @@ class Movement(Functions):
 
     def transpose(self, dim0: int = 1, dim1: int = 0) -> Self:
         """Two axes exchanged."""
+        if not self.ndim:
+            self._axes((dim0,))
+            self._axes((dim1,))
+            return self
         order = list(range(self.ndim))
         a, b = self._axis(dim0), self._axis(dim1)
         order[a], order[b] = order[b], order[a]

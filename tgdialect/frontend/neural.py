@@ -112,7 +112,8 @@ class Neural(Random):
         classes = self.shape[axis]
         target = Y if Y.ndim == self.ndim else Y._classes_as_axis(axis, self)
         target = target.cast(self.dtype)
-        target = target * (1 - label_smoothing) + label_smoothing / classes
+        if label_smoothing:
+            target = target * (1 - label_smoothing) + label_smoothing / classes
         loss = -(self.log_softmax(axis) * target).sum(axis)
         return loss._reduced(reduction)
 
@@ -152,7 +153,7 @@ class Neural(Random):
         if enable_gqa:
             times = self.shape[-3] // key.shape[-3]
             key, value = (t.repeat_interleave(times, dim=-3) for t in (key, value))
-        scores = self.matmul(key.transpose(-2, -1)) * (1 / math.sqrt(self.shape[-1]))
+        scores = self.matmul(key.transpose(-2, -1)) * (1 / math.sqrt(self.shape[-1] or 1))
         if is_causal:
             if attn_mask is not None:
                 raise RuntimeError("attn_mask or is_causal, not both")

@@ -117,10 +117,15 @@ class Reduction(Creation):
 
     # -- softmax and its like ----------------------------------------------------------------------
 
+    def _greatest(self, axis: Axes) -> Self:
+        """The greatest, in the axes that there are; 0 of no elements."""
+        is_empty = 0 in (self.shape[a] for a in self._axes(axis))
+        return (self.sum if is_empty else self.max)(axis, keepdim=True).detach()
+
     def _shifted(self, axis: Axes, dtype: dtypes.DTypeLike | None) -> Self:
         """Less the greatest, as which infinities count 0."""
         x = self._float() if dtype is None else self.cast(dtype)
-        return x - x.max(axis, keepdim=True).detach()
+        return x - x._greatest(axis)
 
     def softmax(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
         """exp(self) over its sum along an axis."""
@@ -139,7 +144,7 @@ class Reduction(Creation):
     def logsumexp(self, axis: Axes = None, keepdim: bool = False) -> Self:
         """log(sum(exp(self)))."""
         x = self._float()
-        greatest = x.max(axis, keepdim=True).detach()
+        greatest = x._greatest(axis)
         shift = greatest.isfinite().where(greatest, 0)
         result = (x - shift).exp().sum(axis, keepdim=True).log() + shift
         if keepdim:
