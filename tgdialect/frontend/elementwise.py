@@ -271,14 +271,17 @@ class Elementwise(TensorBase):
         return self + (end - self) * weight
 
     def clamp(self, min_: Self | Number | None = None, max_: Self | Number | None = None) -> Self:
-        """No less than `min_` and no more than `max_`; NaN stays."""
+        """No less than `min_` and no more than `max_`; NaN if one of them is."""
         if min_ is None and max_ is None:
             raise RuntimeError("clamp needs min_ or max_")
         if self.dtype.is_integer:  # A number that is none of the dtype's does not clamp.
             min_ = None if isinstance(min_, int) and min_ <= self.dtype.low else min_
             max_ = None if isinstance(max_, int) and max_ >= self.dtype.high else max_
-        low = self if min_ is None else (self < min_).where(min_, self)
-        return low if max_ is None else (low > max_).where(max_, low)
+        low = self if min_ is None else (self < min_)._or_nan(min_).where(min_, self)
+        return low if max_ is None else (low > max_)._or_nan(max_).where(max_, low)
+
+    def _or_nan(self, bound: Self | Number) -> Self:
+        return self | bound.isnan() if isinstance(bound, Elementwise) else self
 
     def clip(self, min_: Self | Number | None = None, max_: Self | Number | None = None) -> Self:
         """`clamp`."""

@@ -1,6 +1,7 @@
 """Random tensors, from THREEFRY: a key made of the seed, and a counter of the bits that were used.
 
-For a seed, `rand`, `uniform` and `randint` are the bits that tinygrad's give. Every 32-bit word is
+For a seed, these are the bits that tinygrad gives, also of normal numbers, on machines that have
+fused multiply-adds or on which both do without. Every 32-bit word is
 one of a pair that one THREEFRY makes (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3",
 2011); the float in [0, 1) has its topmost bits as fraction.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+from collections.abc import Sequence
 from typing import Any, Self, cast
 
 import numpy as np
@@ -20,9 +22,26 @@ from tgdialect.frontend.graph import leaf
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.tracing import is_tracing
-from tgdialect.ops.elementwise import ThreefryOp
+from tgdialect.ops.elementwise import MulAccOp, ThreefryOp
 
 _FRACTION_BITS = {16: 10, 32: 23, 64: 52}
+_PI = (
+    -3.1414794921875,
+    -0.00011315941810607910156,
+    -1.9841872589410058936e-09,
+    -1.2154201256553420762e-10,
+)
+"""-pi in four parts."""
+_SIN = (
+    1.0,
+    -0.166666597127914428710938,
+    0.00833307858556509017944336,
+    -0.0001981069071916863322258,
+    2.6083159809786593541503e-06,
+)
+_LOG2 = (0.9618012905120, 0.5764790177345275879, 0.43745502829551696777)
+_TWO_OVER_LN_2 = (2.8853900432586669922, 3.2734474483568488616e-08)
+"""In two parts."""
 _DEVICE_KEY = int.from_bytes(hashlib.sha256((0).to_bytes(4, "big")).digest(), "big") % 2**32
 
 
@@ -100,9 +119,60 @@ class Random(Sorting):
     def randn_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Normal with mean 0 and variance 1, of this shape and dtype: Box & Muller's transform."""
         wanted = self.dtype if dtype is None else dtypes.to_dtype(dtype)
-        pair = self.rand((2, *self.shape), dtype=dtypes.float32)
-        angle, radius = pair[0] * (2 * math.pi), ((1 - pair[1]).log() * -2).sqrt()
-        return (angle.cos() * radius).cast(wanted)
+        cosine, radius = self._polar(self.shape)
+        return (cosine * radius).cast(wanted)
+
+    @classmethod
+    def _polar(cls, shape: Sequence[int]) -> tuple[Self, Self]:
+        """The cosine of a random angle, and a radius: their product is normal."""
+        pair = cls.rand((2, *shape))
+        log = (1 - pair[1])._log2_of_unit()
+        radius = (log * (-2 * float(np.float32(math.log(2))))).sqrt()
+        return pair[0]._mulacc(-2 * math.pi, math.pi / 2)._sin_of_turn(), radius
+
+    def _sin_of_turn(self) -> Self:
+        """The sine of an angle less than a turn away from 0, with tinygrad's bits: less the nearest
+        multiple of pi, a polynomial of degree 9."""
+        sign = self.ne(0).where((self < 0).where(-1.0, 1.0), 0.0)
+        magnitude = self * sign
+        half_turns = magnitude._mulacc(1 / math.pi, 0.5).cast(dtypes.int32)
+        count = half_turns.cast(dtypes.float32)
+        rest = count * _PI[2]
+        for part in (_PI[3], _PI[1], _PI[0]):
+            rest = count._mulacc(part, rest)
+        rest = rest + magnitude
+        sine = rest * (rest * rest)._horner(_SIN)
+        return sine * half_turns.bitwise_and(1).ne(0).where(-1.0, 1.0) * sign
+
+    def _log2_of_unit(self) -> Self:
+        """The logarithm to base 2 of a number in (0, 1], with tinygrad's bits: the exponent, and a
+        series in (m - 1) / (m + 1) for the significand m."""
+        is_small = self < 1e-4
+        scaled = is_small.where(self * 2.0**64, self)
+        bits = (scaled * (1 / 0.75)).bitcast(dtypes.int32)
+        exponent = ((bits >> 23) & 255) - 127
+        significand = (scaled.bitcast(dtypes.int32) - (exponent << 23)).bitcast(dtypes.float32)
+        x = (significand - 1) / (significand + 1)
+        square = x * x
+        exponent = exponent.cast(dtypes.float32)
+        whole = is_small.where(exponent - 64, exponent)
+        total = (square._horner(_LOG2) * x)._mulacc(square, whole)
+        for part in _TWO_OVER_LN_2:
+            total = x._mulacc(part, total)
+        return total
+
+    def _mulacc(self, factor: Self | float, addend: Self | float) -> Self:
+        """self * factor + addend, rounded once on machines that can."""
+        y, z = (self._constant(v) if isinstance(v, int | float) else v for v in (factor, addend))
+        return self._apply(MulAccOp, self.node, y.node, z.node)
+
+    def _horner(self, coefficients: Sequence[float]) -> Self:
+        """The sum of coefficients times powers, from the zeroth on."""
+        *rest, last = coefficients
+        total = self._constant(last)
+        for coefficient in reversed(rest):
+            total = self._mulacc(total, coefficient)
+        return total
 
     @classmethod
     def randn(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
@@ -120,7 +190,10 @@ class Random(Sorting):
         """Normal with a mean and a standard deviation."""
         if std < 0:
             raise ValueError(f"Tensor.normal requires std >= 0, got std={std}")
-        return std * cls.randn(*shape, dtype=dtype) + mean
+        if dtype is not None and dtypes.to_dtype(dtype) != dtypes.float32:
+            return cls.randn(*shape, dtype=dtype)._mulacc(std, mean)
+        cosine, radius = cls._polar(extents_of(shape))
+        return (cosine * std)._mulacc(radius, mean) if mean else cosine * std * radius
 
     @classmethod
     def uniform(
@@ -134,6 +207,8 @@ class Random(Sorting):
         if low >= high:
             raise ValueError(f"Tensor.uniform requires low < high, got low={low}, high={high}")
         wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
+        if wanted == dtypes.float32:
+            return cls.rand(*shape)._mulacc(high - low, low)
         return ((high - low) * cls.rand(*shape)).cast(wanted) + low
 
     @classmethod

@@ -175,6 +175,25 @@ def test_assign_and_replace():
 
 def test_every_method_is_documented():
     text = (Path(__file__).parents[3] / "docs" / "tensor.md").read_text()
-    hidden = {"node", "of_node", "become", "grad", "requires_grad", "training"}
+    hidden = {"node", "of_node", "adopt", "grad", "requires_grad", "training"}
     names = {name for name in dir(tg.Tensor) if not name.startswith("_")} - hidden
     assert sorted(name for name in names if f"| `{name}` |" not in text) == []
+
+
+def test_replace_keeps_the_history():
+    x = tg.Tensor([1.0, 2.0], requires_grad=True)
+    y = tg.Tensor.zeros(2)
+    y.replace(x * 3).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [3, 3]
+    with pytest.raises(ValueError, match="replace"):
+        y.replace(tg.Tensor.zeros(3))
+
+
+def test_tensors_of_anything():
+    assert tg.Tensor.empty(2, 3).numpy().shape == (2, 3)
+    assert tg.Tensor.zeros(2, 3, dtype="int8").empty_like().dtype.name == "i8"
+
+
+def test_sequential():
+    assert tg.Tensor([1.0]).sequential([lambda x: x + 1, tg.Tensor.exp2]).tolist() == [4]

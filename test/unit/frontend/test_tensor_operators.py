@@ -140,3 +140,30 @@ def test_errors():
         tg.Tensor([1]).cast("complex64")
     with pytest.raises(RuntimeError, match="min_ or max_"):
         tg.Tensor([1.0]).clamp()
+
+
+BITS = ["uint8", "int16", "int32", "float32", "int64", "float64"]
+
+
+@pytest.mark.parametrize("target", BITS)
+@pytest.mark.parametrize("source", BITS)
+def test_bitcast(source: str, target: str):
+    x = np.random.default_rng(0).integers(0, 100, (3, 8)).astype(source)
+    found = tg.Tensor(x).bitcast(target)
+    expected = torch.tensor(x).view(getattr(torch, target))
+    assert found.shape == tuple(expected.shape)
+    np.testing.assert_array_equal(found.numpy(), expected.numpy())
+
+
+def test_a_bitcast_that_does_not_fit():
+    with pytest.raises(ValueError, match="no multiple of 8 bytes"):
+        tg.Tensor(values(2, 3)).bitcast("float64")
+
+
+def test_contiguous_backward():
+    check(lambda a: a.contiguous_backward() * 3, lambda a: a * 3, values(4))
+
+
+def test_cast():
+    check(lambda a: a.cast("float64").sin(), lambda a: a.double().sin(), values(4))
+    assert (tg.Tensor(values(4)).cast("int16").dtype.name, tg.Tensor(1.0).ndim) == ("i16", 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from llvmlite.binding import get_host_cpu_features
 
 import tgdialect as tg
 
@@ -20,6 +21,12 @@ RAND_42 = [
     1050305516,
 ]
 RANDINT_42 = [15, 81, 10, 15, 77, 2, 58, 32]
+# The same with fused multiply-adds: randn(6), normal(4, mean=3, std=1.3), kaiming_normal(2, 2) and
+# uniform(3, low=-1.3, high=.4).
+RANDN_42 = [1073386497, 3191760636, 1070725424, 3208888471, 3210647224, 3202363820]
+NORMAL_42 = [1076209802, 1080480495, 1083266340, 1076286720]
+KAIMING_42 = [1069211871, 3188197499, 3210504886, 1032545501]
+UNIFORM_42 = [3200549224, 3209016615, 3198513079]
 
 
 def test_the_bits_of_a_seed():
@@ -32,6 +39,32 @@ def test_the_bits_of_a_seed():
     )
     tg.Tensor.manual_seed(42)
     assert tg.Tensor.randint(8, low=-5, high=100).tolist() == RANDINT_42
+
+
+@pytest.mark.skipif(
+    not get_host_cpu_features().get("fma"), reason="tinygrad's bits are of a CPU with fma"
+)
+def test_the_bits_of_normal_numbers():
+    tg.Tensor.manual_seed(42)
+    for found, expected in (
+        (tg.Tensor.randn(6), RANDN_42),
+        (tg.Tensor.normal(4, mean=3, std=1.3), NORMAL_42),
+        (tg.Tensor.kaiming_normal(2, 2), KAIMING_42),
+        (tg.Tensor.uniform(3, low=-1.3, high=0.4), UNIFORM_42),
+    ):
+        assert found.numpy().view(np.uint32).ravel().tolist() == expected
+
+
+def test_threefry():
+    """The known answers of Threefry-2x32 with 20 rounds (Random123's kat_vectors)."""
+    for counter, key, expected in (
+        ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
+        ((2**32 - 1,) * 2, (2**32 - 1,) * 2, (0x1CB996FC, 0xBB002BE7)),
+        ((0x243F6A88, 0x85A308D3), (0x13198A2E, 0x03707344), (0xC4923A9C, 0x483DF7A0)),
+    ):
+        words = [tg.Tensor([low | high << 32], "uint64") for low, high in (counter, key)]
+        (found,) = words[0].threefry(words[1]).tolist()
+        assert (found % 2**32, found >> 32) == expected
 
 
 def test_seeds_repeat_and_draws_differ():
