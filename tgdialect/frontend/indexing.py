@@ -117,11 +117,10 @@ class Indexing(Reduction):
         at = next((i for i, e in enumerate(entries) if e is Ellipsis), None)
         return entries + rest if at is None else entries[:at] + rest + entries[at + 1 :]
 
-    def _positions_of_true(self) -> list[Self]:
-        """The positions where a mask is true, a tensor for each axis."""
+    def _positions_of_true(self, count: int | None = None) -> list[Self]:
+        """The first so many positions where a mask is true, or all, a tensor for each axis."""
         flat = self.flatten()
-        count = int(as_array(flat.sum().node))
-        positions = flat._ranked(count)
+        positions = flat._ranked(flat._count_of_true() if count is None else count)
         result: list[Self] = []
         for axis in range(self.ndim):
             inner = math.prod(self.shape[axis + 1 :])
@@ -131,11 +130,20 @@ class Indexing(Reduction):
     def _ranked(self, count: int) -> Self:
         """The positions of the first `count` cells that are true, of one axis."""
         n = self.shape[0]
+        found = self.full((count,), 0, dtypes.default_int)
         if count == 0 or n == 0:
-            return self.full((count,), 0, dtypes.default_int)
-        rank = self.cumsum(0) - 1
-        hit = rank.eq(self.arange(count).reshape((count, 1))) & self
-        return hit.where(self.arange(n), 0).sum(1)
+            return found
+        # A binary search for how many positions have at most so many true ones up to there.
+        running, wanted = self.cumsum(0).contiguous(), self.arange(count)
+        for bit in reversed(range(n.bit_length())):
+            last = found + ((1 << bit) - 1)
+            before = running._apply(IndexOp, running.node, (last.minimum(n - 1).node,))
+            is_further = (last < n) & (before <= wanted)
+            found = found + is_further.cast(dtypes.default_int) * (1 << bit)
+        return found
+
+    def _count_of_true(self) -> int:
+        return int(as_array(self.sum().node))
 
     def _pick(self, tensors: Sequence[tuple[int, Self]]) -> Self:
         """The cells at positions along axes, which are broadcast with one another. Their axes come
@@ -379,17 +387,27 @@ class Indexing(Reduction):
         line = self.arange(num_classes)
         return self.unsqueeze(-1).eq(line).cast(dtypes.default_int)
 
-    def masked_select(self, mask: Self) -> Self:
-        """The cells where a mask is true, of one axis."""
-        return self.flatten()[mask._broadcast_to(self.shape).flatten()]
+    def masked_select(self, mask: Self, size: int | None = None, fill_value: Number = 0) -> Self:
+        """The cells where a mask is true, of one axis; with a size that many, or fewer and then
+        `fill_value`."""
+        flat, where = self.flatten(), mask._broadcast_to(self.shape).flatten()
+        if size is None:
+            return flat[where]
+        picked = flat._apply(IndexOp, flat.node, (where._ranked(size).node,))
+        return (self.arange(size) < where.sum()).where(picked, fill_value)
 
-    def nonzero(self) -> Self:
-        """The positions of the cells that are not 0, one row each."""
+    def nonzero(self, size: int | None = None, fill_value: Number = 0) -> Self:
+        """The positions of the cells that are not 0, one row each; with a size that many, or fewer
+        and then `fill_value`."""
         mask = self.cast(dtypes.bool_)
         if not self.ndim:
-            return self.full((int(as_array(mask.node)), 0), 0, dtypes.default_int)
-        positions = mask._positions_of_true()
-        return positions[0].stack(*positions[1:], dim=1)
+            count = mask.reshape((1,))._count_of_true() if size is None else size
+            return self.full((count, 0), 0, dtypes.default_int)
+        positions = mask._positions_of_true(size)
+        found = positions[0].stack(*positions[1:], dim=1)
+        if size is None:
+            return found
+        return (self.arange(size) < mask.sum()).unsqueeze(1).where(found, fill_value)
 
 
 def _position(index: int, extent: int, axis: int) -> int:

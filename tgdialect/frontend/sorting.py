@@ -1,10 +1,27 @@
-"""Sorting: the place of a value is how many come before it."""
+"""Sorting: short axes by comparing all pairs, longer ones by merging blocks that are sorted.
+
+What is sorted are keys, unsigned numbers in the order of the values, with the positions of these
+below them: no two are equal, and equal values stay in order.
+"""
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Sequence
+from functools import reduce
+from typing import Self, TypeVar
 
+from tgdialect.frontend import dtypes
 from tgdialect.frontend.linear_algebra import LinearAlgebra
+from tgdialect.frontend.symbolic import greatest
+from tgdialect.ops.movement import IndexOp
+
+_BLOCK = 64
+"""So many values are compared in all pairs before blocks are merged."""
+_ALL_PAIRS = 1 << 14
+"""Up to this length of an axis all pairs are compared, in few kernels."""
+
+
+T = TypeVar("T", bound=LinearAlgebra)
 
 
 class Sorting(LinearAlgebra):
@@ -21,27 +38,38 @@ class Sorting(LinearAlgebra):
         return self.gather(dim, indices), indices
 
     def argsort(self, dim: int = -1, descending: bool = False) -> Self:
-        """Where the values in order along an axis are; it takes a comparison of all pairs."""
+        """Where the values in order along an axis are."""
         if not self.ndim:
             return self._constant(0).cast("int32")
         axis = self._axis(dim)
         x = self.detach().transpose(axis, -1)
-        n = x.shape[-1]
-        if n == 0:
+        if x.numel() == 0:
             return self.full(self.shape, 0, "int32")
-        mine, other = x.unsqueeze(-1), x.unsqueeze(-2)
-        is_before = other > mine if descending else other < mine
-        is_same = other.eq(mine)
-        if x.dtype.is_float:
-            nan, other_nan = mine.isnan(), other.isnan()
-            is_before = is_before | ((other_nan & ~nan) if descending else (nan & ~other_nan))
-            is_same = is_same | (nan & other_nan)
-        line = self.arange(n)
-        is_earlier = line < line.reshape((n, 1))
-        rank = (is_before | (is_same & is_earlier)).sum(-1)
-        places = rank.unsqueeze(-2).eq(line.reshape((n, 1)))
-        order = places.where(line, 0).sum(-1)
-        return order.transpose(axis, -1)
+        *lead, n = x.shape
+        keys = x._keys(descending)
+        if greatest(n) <= _ALL_PAIRS:
+            order = _ranked(keys)[-1]
+        else:
+            order = _merge_sorted([key.reshape((-1, n)) for key in keys])[-1].reshape((*lead, n))
+        return order.bitwise_and(2**32 - 1).cast(dtypes.int32).transpose(axis, -1)
+
+    def _keys(self, descending: bool) -> list[Self]:
+        """Numbers in the order of the last axis, the most significant ones first."""
+        wide = self.dtype.bits > 32
+        bits = dtypes.uint64 if wide else dtypes.uint32
+        top, ones = 1 << (bits.bits - 1), int(bits.high)
+        if self.dtype.is_float:
+            x = self.cast(dtypes.float64 if wide else dtypes.float32)
+            raw = x.eq(0).where(0.0, x).bitcast(bits)  # Both zeros are one.
+            key = (raw < top).where(raw.bitwise_xor(top), raw.bitwise_xor(ones))
+            key = x.isnan().where(ones, key)
+        elif self.dtype.low < 0:
+            key = self.cast(dtypes.int64 if wide else dtypes.int32).bitcast(bits).bitwise_xor(top)
+        else:
+            key = self.cast(bits)
+        key = (key.bitwise_xor(ones) if descending else key).cast(dtypes.uint64)
+        position = self.arange(self.shape[-1]).cast(dtypes.uint64)._broadcast_to(self.shape)
+        return [key, position] if wide else [key.lshift(32).bitwise_or(position)]
 
     def topk(
         self, k: int, dim: int = -1, largest: bool = True, sorted_: bool = True
@@ -56,3 +84,68 @@ class Sorting(LinearAlgebra):
         bounds: list[tuple[int, int] | None] = [None] * self.ndim
         bounds[axis] = (0, k)
         return values.shrink(bounds), indices.shrink(bounds)
+
+
+def _is_less(a: Sequence[T], b: Sequence[T]) -> T:
+    """Whether keys come before others."""
+    *rest, last = zip(a, b, strict=True)
+    less = last[0] < last[1]
+    return reduce(lambda low, pair: (pair[0] < pair[1]) | (pair[0].eq(pair[1]) & low), rest, less)
+
+
+def _ranked(keys: Sequence[T]) -> list[T]:
+    """Keys in order along the last axis: the place of each is how many come before it."""
+    n = keys[0].shape[-1]
+    others, mine = ([key.unsqueeze(axis) for key in keys] for axis in (-2, -1))
+    rank = _is_less(others, mine).sum(-1)
+    is_here = rank.unsqueeze(-2).eq(rank.arange(n).reshape((n, 1)))
+    return [is_here.where(key.unsqueeze(-2), 0).sum(-1).contiguous() for key in keys]
+
+
+def _merge_sorted(keys: Sequence[T]) -> list[T]:
+    """The rows of matrices of keys in order: blocks, then pairs of them merged into one."""
+    rows, n = keys[0].shape
+    size = _BLOCK
+    padded = size
+    while padded < n:
+        padded *= 2
+    *major, minor = (key.pad_to(rows, padded, value=2**64 - 1) for key in keys)
+    line = minor.arange(padded).cast(minor.dtype)
+    minor = (line < n).where(minor, line + (2**64 - padded))  # What comes last is unequal too.
+    flat = [key.flatten() for key in _ranked([k.reshape((-1, size)) for k in (*major, minor)])]
+    while size < padded:
+        flat = _merged(flat, size)
+        size *= 2
+    return [key.reshape((rows, padded)).shrink_to(rows, n) for key in flat]
+
+
+def _merged(keys: Sequence[T], size: int) -> list[T]:
+    """Of sorted blocks of a size, each two merged.
+
+    Of the first k keys of both, as many come from the first block as a binary search along the
+    diagonal finds (Odeh et al., "Merge Path", 2012).
+    """
+    count = keys[0].shape[0]
+    places = keys[0].arange(count)
+    base, k = (places // (2 * size)) * (2 * size), places % (2 * size)
+
+    def at(position: T) -> list[T]:
+        """The keys at positions of both blocks."""
+        linear = (base + position).maximum(0).minimum(count - 1)
+        return [key._apply(IndexOp, key.node, (linear.node,)) for key in keys]  # pyright: ignore[reportPrivateUsage]
+
+    def comes_first(i: T) -> T:
+        """Whether key i of the first block is among the first k keys: 1 or 0."""
+        j = k - 1 - i  # As many of the second block come before it.
+        is_less = _is_less(at(i), at(size + j)).cast(dtypes.int32)
+        return (j >= 0).cast(dtypes.int32) * (j >= size).cast(dtypes.int32).maximum(is_less)
+
+    taken = k * 0
+    step = size
+    while step > 1:
+        step //= 2
+        taken = taken + comes_first(taken + (step - 1)) * step
+    taken = taken + comes_first(taken)
+    first, second = at(taken), at(size + k - taken)
+    is_first = (taken < size) & ((k - taken >= size) | _is_less(first, second))
+    return [is_first.where(a, b).contiguous() for a, b in zip(first, second, strict=True)]

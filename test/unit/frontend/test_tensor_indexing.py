@@ -178,3 +178,26 @@ def test_errors():
     ):
         with pytest.raises(IndexError, match=message):
             t[index]
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (0,), (1,), (7, 3, 2), (1000,)])
+def test_masks_of_a_size(shape: tuple[int, ...]):
+    x = values(*shape)
+    mask = x > 0.3
+    cells, positions = x[mask], np.argwhere(mask)
+    for size in (0, 2, 9):
+        rest = max(size - len(cells), 0)
+        found = tg.Tensor(x).masked_select(tg.Tensor(mask), size=size, fill_value=-7)
+        wanted = np.pad(cells[:size], (0, rest), constant_values=-7)
+        np.testing.assert_array_equal(found.numpy(), wanted)
+        found = tg.Tensor(mask).nonzero(size=size, fill_value=-1)
+        wanted = np.pad(positions[:size], ((0, rest), (0, 0)), constant_values=-1)
+        np.testing.assert_array_equal(found.numpy(), wanted)
+
+
+def test_a_mask_of_a_size_in_a_function():
+    @tg.function
+    def f(x: tg.Tensor) -> tg.Tensor:
+        return x.masked_select(x > 0, size=4)
+
+    assert f(tg.Tensor([1.0, -1.0, 2.0])).tolist() == [1, 2, 0, 0]

@@ -7,6 +7,7 @@ import pytest
 from parity import check, torch, values
 
 import tgdialect as tg
+from tgdialect.frontend import sorting
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -71,3 +72,21 @@ def test_few():
     for shape in ((0,), (1,), (2, 0)):
         check(lambda t: t.sort(), lambda t: tuple(torch.sort(t)), values(*shape), gradient=False)
     assert tg.Tensor(3.0).sort()[0].item() == 3
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bool", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("shape", [(9,), (2, 33), (3, 1, 70)])
+@pytest.mark.parametrize("descending", [False, True])
+def test_merging(
+    shape: tuple[int, ...], dtype: str, descending: bool, monkeypatch: pytest.MonkeyPatch
+):
+    """What long axes are sorted by, on short ones."""
+    monkeypatch.setattr(sorting, "_ALL_PAIRS", 8)
+    monkeypatch.setattr(sorting, "_BLOCK", 4)
+    x = np.random.default_rng(0).integers(-4, 5, shape).astype(dtype)
+    if dtype.startswith("float"):
+        x[..., ::5], x[..., 3], x[..., 5], x[..., 7] = -0.0, np.nan, -np.inf, np.nan
+    found, order = tg.Tensor(x).sort(-1, descending)
+    expected, wanted = torch.tensor(x).sort(dim=-1, descending=descending, stable=True)
+    np.testing.assert_array_equal(order.numpy(), wanted.numpy())
+    np.testing.assert_array_equal(found.numpy(), expected.numpy())

@@ -27,6 +27,7 @@ from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.linear import Linear
 
@@ -101,13 +102,14 @@ def _has_more(ops: Iterable[Operation]) -> bool:
 
 
 def _ops_of(value: SSAValue) -> Iterator[TgOp]:
-    """The ops that make a value, operands first. What is read counts if nothing else needs it."""
+    """The ops that make a value, operands first. What is read or reduced counts if nothing else
+    needs it."""
     seen: set[Operation] = set()
 
     def visit(inner: SSAValue) -> Iterator[TgOp]:
         op = inner.owner
-        if isinstance(op, LoadOp | IndexOp):
-            is_taken = inner is value or inner.has_one_use()
+        if isinstance(op, LoadOp | IndexOp | ReduceOp):
+            is_taken = inner is value or _is_read_once(inner)
         else:
             is_taken = isinstance(op, ElementwiseOp)
         if is_taken and isinstance(op, TgOp) and op not in seen and len(seen) < MAX_OPS:
@@ -119,8 +121,16 @@ def _ops_of(value: SSAValue) -> Iterator[TgOp]:
     return visit(value)
 
 
+def _is_read_once(value: SSAValue) -> bool:
+    """Whether one op uses a value, but for those that have been replaced."""
+    results = (use.operation.results for use in value.uses)
+    return sum(not r or any(x.first_use is not None for x in r) for r in results) <= 1
+
+
 class _Assuming(Engine):
     """Simplifies what is read only where some conditions hold; what it learns stays here."""
+
+    may_store = False
 
     def __init__(
         self, outer: Engine, conditions: Mapping[SSAValue, bool], facts: Sequence[Linear]
@@ -201,6 +211,8 @@ class _Assuming(Engine):
                 continue
             new = self._decided(result)
             operands = [self._known_or_same(o) for o in op.operands]
+            if isinstance(op, ReduceOp) and not self.loops.keeps(op.source, operands[0]):
+                operands = list(op.operands)  # It cannot do without its loops.
             if new is None and (op.name in _REVISITED or operands != list(op.operands)):
                 new = self.insert(op.rebuild(operands))
                 if not isinstance(self._outer, _Assuming):

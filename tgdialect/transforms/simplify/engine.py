@@ -61,6 +61,9 @@ class Engine:
     `handlers` says, by op, what is done where no rule of the tables applies.
     """
 
+    may_store = True
+    """Whether what replaces an op may keep something in a register."""
+
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self.handlers = handlers
         self.min_max = MinMax()
@@ -351,15 +354,8 @@ class Engine:
     # -- for handlers ----------------------------------------------------------------------------
 
     def written_cost(self, op: Operation) -> int:
-        """How many additions and multiplications an op's operands are written with.
-
-        Of unsigned numbers, which are no indices, those that something else needs as well are not
-        counted: they stay, and a chain such as that of THREEFRY would be added up anew at every
-        link.
-        """
-        is_unsigned = dtype_of(op.results[0]).kind is Kind.UNSIGNED
-        operands = (o for o in op.operands if o.has_one_use() or not is_unsigned)
-        return sum(self.costs.get(o, 0) for o in operands)
+        """How many additions and multiplications an op's operands are written with."""
+        return sum(self.costs.get(o, 0) for o in op.operands)
 
 
 class _Backwards(Exception):

@@ -34,7 +34,8 @@ def simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     if not lost:
         if integers(op, "axes"):
             return None
-        return split_alternative(engine, op) or collapse_masked(engine, op) or carry(engine, op)
+        found = split_alternative(engine, op) or collapse_masked(engine, op)
+        return carry(engine, op) if found is None and engine.may_store else found
     result = op.source
     axes, kept = integers(op, "axes"), [v for v in op.ranges if v not in lost]
     if axes or kept:

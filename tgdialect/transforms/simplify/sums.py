@@ -13,6 +13,9 @@ from tgdialect.transforms.simplify.recombination import recombine
 
 MAX_TERMS = 32
 """A longer sum is an atom of the sums it is in: work stays linear in the size of the program."""
+MAX_UNSIGNED_TERMS = 2
+"""The same of unsigned numbers, which are no indices: a chain of which every link is needed, such
+as THREEFRY's, is not added up anew at each."""
 
 
 def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
@@ -27,7 +30,8 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
     form = Linear()
     for summand in summands:
         form += summand
-    if len(form.terms) > MAX_TERMS:
+    is_unsigned = dtype.kind is Kind.UNSIGNED
+    if len(form.terms) > (MAX_UNSIGNED_TERMS if is_unsigned else MAX_TERMS):
         return None
     form = recombine(engine, form.wrapped(dtype), result)
     cancelled = any(atom not in form.terms for s in summands for atom in s.terms)
@@ -35,7 +39,7 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
         return None
     written = 1 + engine.written_cost(op)
     known = engine.sums.get(form.key)
-    if known is not None or form.cost < written + _has_constant_inside(engine, op, form):
+    if known is not None or form.cost < written + _has_constant_inside(op, form):
         return engine.widened(known or engine.emit(form, result), result)
     engine.forms[result] = form
     engine.costs[result] = written
@@ -43,13 +47,9 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
     return None
 
 
-def _has_constant_inside(engine: Engine, op: Operation, form: Linear) -> bool:
+def _has_constant_inside(op: Operation, form: Linear) -> bool:
     """Whether a sum has a constant that is not added last: what is before it could be shared."""
-    if op.name != "tg.add" or form.constant == 0 or integer_of(op.operands[1]) is not None:
-        return False
-    if dtype_of(op.results[0]).kind is not Kind.UNSIGNED:
-        return True
-    return not any(engine.form(o).constant and not o.has_one_use() for o in op.operands)
+    return op.name == "tg.add" and form.constant != 0 and integer_of(op.operands[1]) is None
 
 
 def _summands(engine: Engine, op: Operation, dtype: DType) -> list[Linear] | None:
