@@ -202,17 +202,11 @@ class Reduction(Creation):
 
     def cumsum(self, axis: int = 0) -> Self:
         """The sum of all cells up to each."""
-        return self._summands()._running(axis, ReduceKind.ADD)
+        return self.cast(_sum_dtype(self.dtype))._running(axis, ReduceKind.ADD)
 
     def cumprod(self, axis: int) -> Self:
         """The product of all cells up to each."""
-        return self._summands()._running(axis, ReduceKind.MUL)
-
-    def _summands(self) -> Self:
-        """In the dtype of sums. Bools are made into numbers in memory: as conditions they would
-        become one with those of the windows, which then are no scan to the compiler."""
-        numbers = self.cast(_sum_dtype(self.dtype))
-        return numbers.contiguous() if self.dtype.is_bool else numbers
+        return self.cast(_sum_dtype(self.dtype))._running(axis, ReduceKind.MUL)
 
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
         """The greatest of all cells up to each, and where it is: the last one of equals."""

@@ -118,6 +118,14 @@ def _prefix(
         i = linear({outer.result: 1})
         bounds = Bounds([i], [i + n], [], [])
         axis = new
+    # What a condition says of the elements themselves is part of them.
+    elementwise = [c for c in conditions if outer not in engine.loops.open(c[0])]
+    elementwise = [c for c in elementwise if axis in engine.loops.open(c[0])]
+    known = bounds_of(engine, elementwise, axis, Bounds([], [], [], []))
+    if known.unknown:
+        data = [c for c in elementwise if not _is_bound(engine, c, axis)]
+        value = where_all(engine, op, data, value)
+        conditions = [c for c in conditions if c not in data]
     if outer in engine.loops.open(value):
         return None
     bounds = bounds_of(engine, conditions, axis, bounds)
@@ -134,6 +142,11 @@ def _prefix(
         if _upwards(engine, mirrored, outer) or _downwards(engine, mirrored, outer):
             engine.run_backwards(outer)
     return None
+
+
+def _is_bound(engine: Engine, condition: Condition, axis: RangeOp) -> bool:
+    """Whether a condition on a loop variable bounds it."""
+    return not bounds_of(engine, [condition], axis, Bounds([], [], [], [])).unknown
 
 
 def _mirrored(engine: Engine, bounds: Bounds, outer: RangeOp) -> Bounds:

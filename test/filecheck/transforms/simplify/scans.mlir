@@ -156,3 +156,32 @@ tg.kernel @maximum_or_minus_one {
   %end = tg.end %st over %i : !tg.void
   %sink = tg.sink %end : !tg.void
 }
+
+// A condition on the elements is part of what is summed.
+// CHECK-LABEL: tg.kernel @how_many_are_positive
+// CHECK: %[[I:.*]] = tg.range 0 reduce
+// CHECK-NOT: tg.range
+// CHECK: %[[ONE_OR_NONE:.*]] = tg.where %{{.*}}, %one, %zero
+// CHECK: tg.add %{{.*}}, %[[ONE_OR_NONE]]
+// CHECK: tg.end %{{.*}} over %[[I]]
+tg.kernel @how_many_are_positive {
+  %o = tg.param 0 : tensor<8xi32, #tg.place<global>>
+  %x = tg.param 1 : tensor<8xf32, #tg.place<global>>
+  %n = tg.const 8 : tensor<index>
+  %one = tg.const 1 : tensor<i32>
+  %zero = tg.const 0 : tensor<i32>
+  %limit = tg.const 0.0 : tensor<f32>
+  %i = tg.range 0 loop to %n : tensor<index>
+  %r = tg.range 1 reduce to %n : tensor<index>
+  %at = tg.index %x[%r] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %v = tg.load %at : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %mask = tg.cmple %r, %i : (tensor<index>, tensor<index>) -> tensor<i1>
+  %positive = tg.cmplt %limit, %v : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %both = tg.and %mask, %positive : tensor<i1>
+  %p = tg.where %both, %one, %zero : (tensor<i1>, tensor<i32>, tensor<i32>) -> tensor<i32>
+  %s = tg.reduce add %p [] over %r : tensor<i32> -> tensor<i32>
+  %to = tg.index %o[%i] : (tensor<8xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
+  %st = tg.store %to, %s : tensor<i32, #tg.place<global>>, tensor<i32>
+  %end = tg.end %st over %i : !tg.void
+  %sink = tg.sink %end : !tg.void
+}
