@@ -125,14 +125,18 @@ def main() -> None:
     paths = [arguments.text] if arguments.text else sorted(DOCS.glob("*.md"))
     try:
         text = "".join(path.read_text(encoding="utf-8") for path in paths)
-    except (OSError, UnicodeDecodeError) as error:
-        parser.error(f"{paths[0]}: {error}")
+    except OSError as error:
+        parser.error(f"{arguments.text}: {error.strerror}")
+    except UnicodeDecodeError as error:
+        parser.error(f"{arguments.text} is no text in UTF-8: {error}")
     letters = sorted(set(text))
     sizes = Sizes(vocabulary=len(letters))
     number = {letter: i for i, letter in enumerate(letters)}
     if len(text) < 20 * sizes.context:
         parser.error(f"a text of {len(text)} characters is too short: {20 * sizes.context}")
-    if not arguments.prompt or (unknown := set(arguments.prompt) - set(letters)):
+    if not arguments.prompt:
+        parser.error("a prompt of one character at least")
+    if unknown := set(arguments.prompt) - set(letters):
         parser.error(f"a prompt of the text's characters, not of {''.join(sorted(unknown))!r}")
     if arguments.steps < 1 or arguments.temperature <= 0:
         parser.error("steps and temperature are greater than 0")

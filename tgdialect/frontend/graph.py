@@ -2,7 +2,7 @@
 
 A node is an op of the dialect on other nodes. Making one takes microseconds, since the op itself
 (its properties, and the result type that its rule derives) is made once for all nodes that are
-alike: the *prototype*. `emission.py` turns a graph into a module.
+alike: the *prototype*. `realization.py` turns a graph into a module.
 """
 
 from __future__ import annotations
