@@ -19,6 +19,7 @@ from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import as_array, realize
 from tgdialect.frontend.symbolic import value_of
 from tgdialect.frontend.tracing import note_change
+from tgdialect.ops.movement import MovementOp
 
 _REPR_LIMIT = 1000
 """How many elements a `repr` shows at most before it leaves some out."""
@@ -149,12 +150,26 @@ class Tensor(Neural, Casts):
     # -- state -------------------------------------------------------------------------------------
 
     def assign(self, x: Tensor | Number | Sequence[Any]) -> Self:
-        """Become another value, of this shape and dtype."""
+        """Become another value, of this shape and dtype.
+
+        Raises RuntimeError for a view of another tensor, which would stay as it is: `x[...] = y`
+        changes part of a tensor.
+        """
+        if self._is_view():
+            raise RuntimeError("assign to a view: `x[...] = y` changes part of a tensor")
         new = x if isinstance(x, Tensor) else Tensor(x, self.dtype)
         if new.dtype != self.dtype:
             raise TypeError(f"assign {new.dtype.name} to {self.dtype.name}")
         self.adopt(new._broadcast_to(self.shape).detach().node.copy(False))
         return self
+
+    def _is_view(self) -> bool:
+        """Whether this shows cells of a tensor that somebody has."""
+        node = self.node
+        while isinstance(node.prototype, MovementOp) and node.data is None:
+            node, *_ = node.operands
+        owner = None if node is self.node or node.owner is None else node.owner()
+        return isinstance(owner, Tensor) and owner.node is node
 
     def adopt(self, node: Node) -> None:
         """Be a node, which nothing else is, without its history."""
