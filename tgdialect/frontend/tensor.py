@@ -167,7 +167,7 @@ class Tensor(Neural, Casts):
         """Whether this shows cells of a tensor that somebody has."""
         node = self.node
         while isinstance(node.prototype, MovementOp) and node.data is None:
-            node, *_ = node.operands
+            node = next(iter(node.operands))
         owner = None if node is self.node or node.owner is None else node.owner()
         return isinstance(owner, Tensor) and owner.node is node
 
