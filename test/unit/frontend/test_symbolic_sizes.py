@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from parity import values
 
 import tgdialect as tg
+from tgdialect import nn
 from tgdialect.frontend import function as function_module
 from tgdialect.frontend import realization
 from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller
@@ -380,3 +381,28 @@ def test_a_size_is_not_known_while_a_function_is_traced():
 
     with pytest.raises(RuntimeError, match="n is not known while its function is traced"):
         f(tg.Tensor(X), N.bind(3))
+
+
+LAYERS: dict[str, tuple[Callable[[], Callable[[Any], Any]], tuple[int, ...]]] = {
+    "linear": (lambda: nn.Linear(6, 3), (8, 6)),
+    "conv": (lambda: nn.Conv2d(3, 4, 3, padding=1), (8, 3, 6, 6)),
+    "transposed conv": (lambda: nn.ConvTranspose2d(3, 4, 3, stride=2), (8, 3, 6, 6)),
+    "batch norm": (lambda: nn.BatchNorm(3), (8, 3, 6, 6)),
+    "group norm": (lambda: nn.GroupNorm(3, 3), (8, 3, 6, 6)),
+    "layer norm": (lambda: nn.LayerNorm(6), (8, 6)),
+    "max pool": (lambda: lambda x: x.max_pool2d(2), (8, 3, 6, 6)),
+    "attention": (lambda: lambda x: x.scaled_dot_product_attention(x, x), (8, 3, 6, 6)),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_batch_of_symbolic_size(name: str, compilations: list[Any]):
+    make, shape = LAYERS[name]
+    layer, x = make(), tg.Tensor(values(*shape))
+    expected = layer(x).numpy()
+    compilations.clear()
+    for k in (2, 5):
+        np.testing.assert_allclose(
+            layer(x[: N.bind(k)]).numpy(), expected[:k], rtol=1e-5, atol=1e-6
+        )
+    assert len(compilations) == 1
