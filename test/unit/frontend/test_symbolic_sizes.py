@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from parity import values
+from parity import torch, values
 
 import tgdialect as tg
 from tgdialect import nn
