@@ -17,7 +17,7 @@ from tgdialect.ops.movement import IndexOp
 
 _BLOCK = 64
 """So many values are compared in all pairs before blocks are merged."""
-_ALL_PAIRS = 1 << 14
+_ALL_PAIRS = 1 << 17
 """Up to this length of an axis all pairs are compared, in few kernels."""
 
 
