@@ -22,6 +22,7 @@ from tgdialect.ops.elementwise import (
     IDivOp,
     MaxOp,
     ModOp,
+    MulAccOp,
     MulOp,
     NegOp,
     NotOp,
@@ -49,7 +50,7 @@ def widened(function: Callable[[E], E]) -> Callable[[E], E]:
     @wraps(function)
     def compute(x: E) -> E:
         narrow = x._float()  # pyright: ignore[reportPrivateUsage]
-        return function(narrow.cast(_WIDER.get(narrow.dtype, narrow.dtype))).cast(narrow.dtype)
+        return function(narrow._wide()).cast(narrow.dtype)  # pyright: ignore[reportPrivateUsage]
 
     return compute
 
@@ -167,6 +168,11 @@ class Elementwise(TensorBase):
         quotient = (a._wide() / b._wide()).trunc()
         rest = (a._wide() - quotient * b._wide()).cast(a.dtype)
         return (b.isinf() & a.isfinite()).where(a, rest)
+
+    def _mulacc(self, factor: Self | Number, addend: Self | Number) -> Self:
+        """self * factor + addend, of one float dtype, rounded once on machines that can."""
+        y, z = (v if isinstance(v, Elementwise) else self._constant(v) for v in (factor, addend))
+        return self._apply(MulAccOp, self.node, y.node, z.node)
 
     def _wide(self) -> Self:
         """A float with twice the bits, up to 64."""

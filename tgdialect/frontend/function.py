@@ -184,12 +184,10 @@ class Function(Generic[P, R]):
         with tracing() as trace:
             new_args, new_kwargs = _mapped((args, kwargs), stand_in)
             result = cast(Callable[..., Any], self._function)(*new_args, **new_kwargs)
-        outputs: list[Tensor] = []
-        structure = _structure(result, outputs)
-        changed = [t for t, node in trace.changed.items() if t.node is not node]
-        roots = [t.node for t in (*outputs, *changed)]
-        for tensor, node in trace.changed.items():
-            tensor.node = node
+            outputs: list[Tensor] = []
+            structure = _structure(result, outputs)
+            changed = [t for t, node in trace.changed.items() if t.node is not node]
+            roots = [t.node for t in (*outputs, *changed)]
         order = sorted_nodes(roots, since=start)
         params += [node for _, node in size_params]
         given = set(params)

@@ -159,10 +159,11 @@ class Functions(Elementwise):
         return is_near.where(small * (small * small)._polynomial(near), x.isnan().where(x, tail))
 
     def _polynomial(self, coefficients: Sequence[float]) -> Self:
-        """The sum of coefficients times powers, from the zeroth on."""
-        total = self._constant(0)
-        for coefficient in reversed(coefficients):
-            total = total * self + coefficient
+        """The sum of coefficients times powers, from the zeroth on, by Horner's rule."""
+        *rest, last = coefficients
+        total = self._constant(last)
+        for coefficient in reversed(rest):
+            total = self._mulacc(total, coefficient)
         return total
 
     def _near_zero(self, series: Sequence[float], value: Self) -> Self:

@@ -22,7 +22,7 @@ from tgdialect.frontend.graph import leaf
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.tracing import is_tracing
-from tgdialect.ops.elementwise import MulAccOp, ThreefryOp
+from tgdialect.ops.elementwise import ThreefryOp
 
 _FRACTION_BITS = {16: 10, 32: 23, 64: 52}
 _PI = (
@@ -141,7 +141,7 @@ class Random(Sorting):
         for part in (_PI[3], _PI[1], _PI[0]):
             rest = count._mulacc(part, rest)
         rest = rest + magnitude
-        sine = rest * (rest * rest)._horner(_SIN)
+        sine = rest * (rest * rest)._polynomial(_SIN)
         return sine * half_turns.bitwise_and(1).ne(0).where(-1.0, 1.0) * sign
 
     def _log2_of_unit(self) -> Self:
@@ -156,22 +156,9 @@ class Random(Sorting):
         square = x * x
         exponent = exponent.cast(dtypes.float32)
         whole = is_small.where(exponent - 64, exponent)
-        total = (square._horner(_LOG2) * x)._mulacc(square, whole)
+        total = (square._polynomial(_LOG2) * x)._mulacc(square, whole)
         for part in _TWO_OVER_LN_2:
             total = x._mulacc(part, total)
-        return total
-
-    def _mulacc(self, factor: Self | float, addend: Self | float) -> Self:
-        """self * factor + addend, rounded once on machines that can."""
-        y, z = (self._constant(v) if isinstance(v, int | float) else v for v in (factor, addend))
-        return self._apply(MulAccOp, self.node, y.node, z.node)
-
-    def _horner(self, coefficients: Sequence[float]) -> Self:
-        """The sum of coefficients times powers, from the zeroth on."""
-        *rest, last = coefficients
-        total = self._constant(last)
-        for coefficient in reversed(rest):
-            total = self._mulacc(total, coefficient)
         return total
 
     @classmethod

@@ -63,6 +63,8 @@ def tracing() -> Generator[Trace]:
         yield trace
     finally:
         _traces.pop()
+        for tensor, node in trace.changed.items():
+            tensor.node = node
 
 
 def note_change(tensor: Tensor) -> None:

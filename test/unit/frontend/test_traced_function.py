@@ -234,3 +234,16 @@ def test_values_are_not_known_inside():
     with pytest.raises(RuntimeError, match="not known while its function is traced"):
         f(tg.Tensor([1.0]))
     assert (tg.Tensor([1.0]) + 1).tolist() == [2]
+
+
+def test_a_function_that_raises_changes_nothing():
+    state = tg.Tensor([1.0, 2.0])
+
+    @tg.function
+    def f(x: tg.Tensor) -> tg.Tensor:
+        state.assign(state + x)
+        raise ValueError("half way")
+
+    with pytest.raises(ValueError, match="half way"):
+        f(tg.Tensor([3.0, 4.0]))
+    assert state.tolist() == [1, 2]

@@ -119,13 +119,13 @@ def _prefix(
         bounds = Bounds([i], [i + n], [], [])
         axis = new
     # What a condition says of the elements themselves is part of them.
-    elementwise = [c for c in conditions if outer not in engine.loops.open(c[0])]
-    elementwise = [c for c in elementwise if axis in engine.loops.open(c[0])]
-    known = bounds_of(engine, elementwise, axis, Bounds([], [], [], []))
-    if known.unknown:
-        data = [c for c in elementwise if not _is_bound(engine, c, axis)]
-        value = where_all(engine, op, data, value)
-        conditions = [c for c in conditions if c not in data]
+    data = [
+        c
+        for c in conditions
+        if outer not in engine.loops.open(c[0]) and not _is_bound(engine, c, axis)
+    ]
+    value = where_all(engine, op, data, value)
+    conditions = [c for c in conditions if c not in data]
     if outer in engine.loops.open(value):
         return None
     bounds = bounds_of(engine, conditions, axis, bounds)
@@ -145,7 +145,7 @@ def _prefix(
 
 
 def _is_bound(engine: Engine, condition: Condition, axis: RangeOp) -> bool:
-    """Whether a condition on a loop variable bounds it."""
+    """Whether a condition bounds a loop variable, or says nothing of it."""
     return not bounds_of(engine, [condition], axis, Bounds([], [], [], [])).unknown
 
 
