@@ -183,7 +183,10 @@ class MemoryOrder:
         return seen
 
     def anti_dependences(self) -> Iterator[tuple[Access, Access]]:
-        """Each read with each write to its buffer that it does not see, so that must follow it."""
+        """Each read with each write to its buffer that it does not see, so that must follow it.
+
+        ATOMICADDs are in any order among themselves: nothing sees what they read.
+        """
         for group in self._shared:
             by_cell: dict[int | None, list[Access]] = defaultdict(list)
             for access in group:
@@ -197,6 +200,8 @@ class MemoryOrder:
                 seen = self._seen(read)
                 unknown = read.cell is None
                 for write in anywhere if unknown else [*everywhere, *by_cell.get(read.cell, ())]:
+                    if read.writes and write.reads:
+                        continue
                     if write.op is not read.op and not seen & self._bits[write.op]:
                         yield read, write
 

@@ -27,17 +27,19 @@ def stages(
 ) -> Sequence[ModulePass]:
     """The passes from the tensor level to the `llvm` dialect.
 
-    Index arithmetic is simplified twice: when ranges have just appeared, and when select has
-    flattened indices and added gates. `features` are what the target's processor has.
+    Index arithmetic is simplified when ranges have just appeared, when OptOps have split them, and
+    when select has flattened indices and added gates. `features` are what the target's processor
+    has.
     """
     return (
         CallifyPass(),
         RangeifyPass(),
         SimplifyPass(),
-        OptimizePass(mode),
+        OptimizePass(mode, features),
+        *([] if mode == "none" else [SimplifyPass(loops=False)]),
         ExpandPass(),
         SelectPass(target, features),
-        SimplifyPass(),
+        SimplifyPass(loops=False),
         LinearizePass(),
         PlanPass(),
         RenderPass(target),

@@ -333,12 +333,15 @@ _SCALAR_CODE = (
     | _EFFECTS
     | _MACHINE
 )
-_VECTOR_CODE = _SCALAR_CODE | _names(movement.StackOp, movement.ReshapeOp)
-_TILE_CODE = _VECTOR_CODE | _REDUCE | _names(movement.ExpandOp, movement.PermuteOp)
+_VECTOR_CODE = (
+    _SCALAR_CODE | _REDUCE | _names(movement.StackOp, movement.ReshapeOp, movement.ExpandOp)
+)
+_TILE_CODE = _VECTOR_CODE | _names(movement.PermuteOp)
 
+_ON_REGISTERS = (values_are_vectors, index_is_flat, reduces_over_axes, nothing_is_invalid)
 _LINEAR_CODE = Body(
     (_VECTOR_CODE - _names(ordering.AfterOp, ordering.GroupOp)) | _CONDITIONS,
-    (values_are_vectors, index_is_flat, nothing_is_invalid, stores_are_not_gated),
+    (*_ON_REGISTERS, stores_are_not_gated),
 )
 _PROGRAM = Container(
     Body(
@@ -422,9 +425,7 @@ LEVELS: Mapping[str, Level] = {
     "tiles": _kernels(
         Container(Body(_TILE_CODE, (ranges_are_loops, reduces_over_axes, nothing_is_invalid)))
     ),
-    "target": _kernels(
-        Container(Body(_VECTOR_CODE, (values_are_vectors, index_is_flat, nothing_is_invalid)))
-    ),
+    "target": _kernels(Container(Body(_VECTOR_CODE, _ON_REGISTERS))),
     "linear": _programs(_names(BufferOp)),
     "planned": _programs(frozenset(), workspace_is_last),
     "llvm": {},

@@ -28,7 +28,7 @@ from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.inspection import Kernel, kernels_of
-from tgdialect.runtime.program import Parameter, Program
+from tgdialect.runtime.program import DEFAULT_OPT, Parameter, Program
 
 UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
 """Ops that carry code or bytes of their own; nothing executes them unasked."""
@@ -43,7 +43,7 @@ class Build:
 
     source: ModuleOp
     entry: str = "main"
-    opt: str = "none"
+    opt: str = DEFAULT_OPT
     allow_custom: bool = False
     target: CpuTarget = field(default_factory=CpuTarget.host)
 
@@ -98,7 +98,7 @@ class Build:
 
 
 def compile_module(
-    module: ModuleOp, *, entry: str = "main", opt: str = "none", allow_custom: bool = False
+    module: ModuleOp, *, entry: str = "main", opt: str = DEFAULT_OPT, allow_custom: bool = False
 ) -> Executable:
     """Compile the function `entry` of a module at the tensor level for this CPU.
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from tgdialect.analysis.machine import machine_of
 from tgdialect.backends.host import host_cpu
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.executable import Executable
-from tgdialect.runtime.program import Array, Program
+from tgdialect.runtime.program import DEFAULT_OPT, Array, Program
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -33,7 +34,7 @@ def compile(
     *,
     entry: str = "main",
     target: str = "cpu",
-    opt: str = "none",
+    opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
 ) -> Executable | Callback:
     """Compile the function `entry` of a program at the tensor level.
@@ -43,7 +44,7 @@ def compile(
             or a brace is text.
         entry: the name of the function to call.
         target: "cpu", or "interpreter" for the reference semantics.
-        opt: the mode of `tg-optimize`.
+        opt: the mode of `tg-optimize`: "heuristic", or "none" for the loops as they are.
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own.
 
     Returns:
@@ -61,7 +62,9 @@ def compile(
     name, text = _name_and_text(source)
     how = entry, opt, allow_custom
     cache = object_cache()
-    key = "" if cache is None else cache_key(text, host_cpu(), *map(repr, how))
+    key = (
+        "" if cache is None else cache_key(text, host_cpu(), repr(machine_of(())), *map(repr, how))
+    )
     data = None if cache is None else cache.get(key)
     if data is not None:
         program = Program.from_bytes(data)

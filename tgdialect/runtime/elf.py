@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, PAGESIZE, PROT_EXEC, PROT_READ, PROT_WRITE, mmap
 from typing import Any, NamedTuple, Self
 
@@ -119,9 +119,12 @@ class ElfImage:
     executed, and on pages of their own the variables.
     """
 
-    def __init__(self, object_code: bytes) -> None:
-        """Raises UnsupportedError for what this loader cannot do, OSError for object code that is
+    def __init__(self, object_code: bytes, symbols: Mapping[str, int] = {}) -> None:
+        """`symbols` are addresses of what the object code needs; all else is the process's.
+
+        Raises UnsupportedError for what this loader cannot do, OSError for object code that is
         damaged, or that needs a function which the process lacks."""
+        self._symbols = symbols
         try:
             self._load(object_code)
         except (struct.error, IndexError, ValueError, OverflowError) as error:
@@ -146,7 +149,7 @@ class ElfImage:
             if section.type != _ZEROS:
                 contents = code[section.offset : section.offset + section.size]
                 memory[place : place + section.size] = contents
-        addresses = [_address(symbol, base, places) for symbol in parsed.symbols]
+        addresses = [self._address(symbol, base, places) for symbol in parsed.symbols]
         for symbol, stub in stubs.items():
             memory[stub : stub + _STUB_SIZE] = _JUMP + addresses[symbol].to_bytes(8, "little")
         for section, offset, kind, symbol, addend in parsed.relocations:
@@ -169,6 +172,19 @@ class ElfImage:
             for symbol, address in zip(parsed.symbols, addresses, strict=True)
             if symbol.section != _UNDEFINED
         }
+
+    def _address(self, symbol: _Symbol, base: int, places: Mapping[int, int]) -> int:
+        """Where a symbol is; 0 for those of sections that are not placed."""
+        if symbol.section == _UNDEFINED:
+            known = self._symbols.get(symbol.name)
+            if known is not None or not symbol.name:
+                return known or 0
+            return _address_in_process(symbol.name)
+        if symbol.section == _ABSOLUTE:
+            return symbol.value
+        if symbol.section >= _RESERVED:
+            raise UnsupportedError(f"'{symbol.name}' in section {symbol.section:#x}")
+        return base + places[symbol.section] + symbol.value if symbol.section in places else 0
 
 
 def _stubs(parsed: _Object) -> dict[int, int]:
@@ -198,17 +214,6 @@ def _layout(sections: Sequence[_Section], start: int) -> tuple[dict[int, int], i
                 places[index] = -(-end // alignment) * alignment
                 end = places[index] + section.size
     return places, starts[_WRITABLE], max(end, 1)
-
-
-def _address(symbol: _Symbol, base: int, places: dict[int, int]) -> int:
-    """Where a symbol is; 0 for those of sections that are not placed."""
-    if symbol.section == _UNDEFINED:
-        return _address_in_process(symbol.name) if symbol.name else 0
-    if symbol.section == _ABSOLUTE:
-        return symbol.value
-    if symbol.section >= _RESERVED:
-        raise UnsupportedError(f"'{symbol.name}' in section {symbol.section:#x}")
-    return base + places[symbol.section] + symbol.value if symbol.section in places else 0
 
 
 def _address_in_process(name: str) -> int:

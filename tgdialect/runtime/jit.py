@@ -2,7 +2,9 @@
 
 import itertools
 import threading
+from collections.abc import Mapping
 from functools import cache
+from typing import Any, cast
 
 import llvmlite.binding as llvm
 
@@ -22,9 +24,12 @@ class JitLibrary:
     """Object code in memory. The code stays there, and its addresses stay valid, for as long as
     this object lives."""
 
-    def __init__(self, object_code: bytes) -> None:
-        """Raises OSError for bytes that are no object code."""
+    def __init__(self, object_code: bytes, symbols: Mapping[str, int] = {}) -> None:
+        """`symbols` are addresses of what the object code needs; all else is the process's. Raises
+        OSError for bytes that are no object code."""
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
+        for name, address in symbols.items():
+            cast(Any, builder).import_symbol(name, address)  # Typed without it.
         with _creation:
             self._jit = _lljit()
         try:

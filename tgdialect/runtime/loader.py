@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if sys.platform == "linux":
@@ -16,14 +17,21 @@ def load(object_code: bytes) -> ElfImage | JitLibrary:
     """Loads position-independent object code for this machine.
 
     Names need only be unique within one object; symbols that it does not define (as `memcpy`) are
-    the process's. LLVM is imported only where the system is not Linux on x86-64, and for object
-    code of kinds that are not ours. Raises OSError for bytes that cannot be loaded.
+    the process's, and the parallel runtime's. LLVM is imported only where the system is not Linux
+    on x86-64, and for object code of kinds that are not ours. Raises OSError for bytes that cannot
+    be loaded.
     """
+    symbols: Mapping[str, int] = {}
+    if b"tg_parallel" in object_code:
+        # Only programs with threads need it, and those from the cache are to start quickly.
+        from tgdialect.runtime.threads import parallel_runtime
+
+        symbols = parallel_runtime().symbols
     if sys.platform == "linux":
         try:
-            return ElfImage(object_code)
+            return ElfImage(object_code, symbols)
         except UnsupportedError:
             pass
     from tgdialect.runtime.jit import JitLibrary
 
-    return JitLibrary(object_code)
+    return JitLibrary(object_code, symbols)

@@ -15,6 +15,9 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+DEFAULT_OPT = "heuristic"
+"""The mode of `tg-optimize` unless another one is asked for."""
+
 _INT64 = np.iinfo(np.int64)
 _LENGTH_BYTES = 8
 

@@ -12,10 +12,10 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.tile import Axes, Tile, is_expanded, is_loop
-from tgdialect.ops.attributes import AddrSpace, PlaceAttr, ReduceKind
+from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, ReduceKind
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES, F32
-from tgdialect.ops.elementwise import AddOp, CastOp, MaxOp, MulOp
+from tgdialect.ops.elementwise import AddOp, CastOp, MaxOp, MulAccOp, MulOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
@@ -51,6 +51,9 @@ def expand_reductions(tile: Tile, group: Sequence[ReduceOp]) -> None:
         %acc = buffer reg; %init = store (after %acc, outer ranges), identity
         %in = after %acc, %init, %k; %s = store %in, (load %in) + %v; %e = end %s over %k
         %r = load (after %acc, %e)
+
+    An accumulator has a lane of its own for each iteration of a GROUP_REDUCE range: these are
+    added up after the loop.
     """
     loops = [axis.result for axis in closed_ranges(group[0]) if is_loop(axis)]
     accumulators: list[Accumulator] = []
@@ -60,7 +63,7 @@ def expand_reductions(tile: Tile, group: Sequence[ReduceOp]) -> None:
             accumulators.append(_accumulate(tile, op, loops))
         else:
             value = _widened(tile, op)
-            _finish(tile, op, _reduced(tile, op, value))
+            _finish(tile, op, _reduced(tile, op, value, _expanded(op)))
     if not accumulators:
         return
     updates = [accumulator.update for accumulator in accumulators]
@@ -69,14 +72,23 @@ def expand_reductions(tile: Tile, group: Sequence[ReduceOp]) -> None:
     for op, buffer, axes, _ in accumulators:
         tile.location = op.location
         version = tile.emit(AfterOp(buffer, [end]), axes)
-        _finish(tile, op, tile.emit(LoadOp(version), axes))
+        total = tile.emit(LoadOp(version), axes)
+        _finish(tile, op, _reduced(tile, op, total, _expanded(op, AxisType.GROUP_REDUCE)))
+
+
+def _expanded(op: ReduceOp, kind: AxisType | None = None) -> list[RangeOp]:
+    """The ranges of a REDUCE that are shape, all or those of a kind."""
+    axes = [axis for axis in closed_ranges(op) if is_expanded(axis)]
+    return [axis for axis in axes if kind in (None, axis.axis_type.data)]
 
 
 def _accumulate(tile: Tile, op: ReduceOp, loops: Sequence[SSAValue]) -> Accumulator:
     """The accumulator of a REDUCE: its initial STORE, and the STORE in the loops."""
     kind, value = op.kind.data, _widened(tile, op)
-    parts = list(_lanes(tile, op, value)) if _is_in_order(op) else [_reduced(tile, op, value)]
-    axes, dtype = tile.axes(parts[0]), tensor(value).element_type
+    unrolled = _expanded(op, AxisType.UNROLL)
+    axes = tuple(a for a in tile.union([value]) if a not in unrolled)
+    axes = tile.sorted({*axes, *_expanded(op, AxisType.GROUP_REDUCE)})
+    dtype = tensor(value).element_type
     place = tensor_type(dtype, tile.shape(axes), _REGISTER)
     buffer = tile.emit(BufferOp(tile.new_slot(), place), axes)
     buffer.name_hint = "acc"
@@ -86,9 +98,27 @@ def _accumulate(tile: Tile, op: ReduceOp, loops: Sequence[SSAValue]) -> Accumula
     init = tile.emit(StoreOp(version, start))
     version = tile.emit(AfterOp(buffer, [init, *loops]), axes)
     result = tile.emit(LoadOp(version), axes)
-    for part in parts:
-        result = tile.elementwise(ALU[kind], result, part)
-    return Accumulator(op, buffer, axes, tile.emit(StoreOp(version, result)))
+    if (factors := _factors(tile, op, value)) is not None:
+        for a, b in zip(*(_lanes(tile, factor, unrolled) for factor in factors), strict=True):
+            result = tile.elementwise(MulAccOp, a, b, result)
+    elif _is_in_order(op):
+        for part in _lanes(tile, value, unrolled):
+            result = tile.elementwise(ALU[kind], result, part)
+    else:
+        result = tile.elementwise(ALU[kind], result, _reduced(tile, op, value, unrolled))
+    update = tile.emit(StoreOp(version, tile.broadcast(result, axes)))
+    return Accumulator(op, buffer, axes, update)
+
+
+def _factors(tile: Tile, op: ReduceOp, value: SSAValue) -> tuple[SSAValue, ...] | None:
+    """The factors of a sum of products that may be rounded once for each addition."""
+    product = op.source.owner
+    is_sum = op.kind.data is ReduceKind.ADD and op.ordered is None
+    if not is_sum or not isinstance(product, MulOp) or value is not tile.value(op.source):
+        return None
+    if not DTYPES[tensor(value).element_type].is_float:
+        return None
+    return tuple(tile.value(factor) for factor in product.operands)
 
 
 def _is_in_order(op: ReduceOp) -> bool:
@@ -97,8 +127,10 @@ def _is_in_order(op: ReduceOp) -> bool:
     if op.ordered is None or not dtype.is_float or op.kind.data is ReduceKind.MAX:
         return False
     kinds = [is_expanded(axis) for axis in closed_ranges(op)]
-    if kinds != sorted(kinds):
+    if kinds != sorted(kinds) or _expanded(op, AxisType.GROUP_REDUCE):
         message = "an ordered REDUCE over a loop inside an UNROLL range would not be in order"
+        if _expanded(op, AxisType.GROUP_REDUCE):
+            message = "an ordered REDUCE has one accumulator: it has no GROUP_REDUCE range"
         raise locate(PassFailedException(message), op)
     return True
 
@@ -120,36 +152,27 @@ def _finish(tile: Tile, op: ReduceOp, result: SSAValue) -> None:
     tile.values[op.result] = result
 
 
-def _unrolled(tile: Tile, op: ReduceOp, value: SSAValue) -> tuple[SSAValue, list[RangeOp]]:
-    """The operand with an axis for each unrolled range, and those ranges."""
-    unrolled = [axis for axis in closed_ranges(op) if is_expanded(axis)]
-    axes = tile.sorted({*tile.axes(value), *unrolled})
-    return tile.broadcast(value, axes), unrolled
-
-
-def _reduced(tile: Tile, op: ReduceOp, value: SSAValue) -> SSAValue:
-    """REDUCE over the axes of the unrolled ranges, which then leave the shape."""
-    value, unrolled = _unrolled(tile, op, value)
-    if not unrolled:
+def _reduced(tile: Tile, op: ReduceOp, value: SSAValue, over: Sequence[RangeOp]) -> SSAValue:
+    """REDUCE over the axes of some expanded ranges, which then leave the shape."""
+    if not over:
         return value
+    value = tile.broadcast(value, tile.sorted({*tile.axes(value), *over}))
     axes = tile.axes(value)
-    positions = [axes.index(axis) for axis in unrolled]
+    positions = [axes.index(axis) for axis in over]
     ordered = op.ordered is not None
     ones = tile.emit(ReduceOp(op.kind.data, value, sorted(positions), ordered=ordered))
-    kept = tuple(axis for axis in axes if axis not in unrolled)
+    kept = tuple(axis for axis in axes if axis not in over)
     return tile.emit(ReshapeOp(ones, tile.shape(kept)), kept)
 
 
-def _lanes(tile: Tile, op: ReduceOp, value: SSAValue) -> Iterator[SSAValue]:
-    """The parts of the operand for each iteration of its unrolled ranges, in order."""
-    value, unrolled = _unrolled(tile, op, value)
+def _lanes(tile: Tile, value: SSAValue, over: Sequence[RangeOp]) -> Iterator[SSAValue]:
+    """The parts of a value for each iteration of some expanded ranges, in order."""
     axes = tile.axes(value)
-    kept = tuple(axis for axis in axes if axis not in unrolled)
-    order = [axes.index(axis) for axis in (*unrolled, *kept)]
+    own = [axis for axis in over if axis in axes]
+    kept = tuple(axis for axis in axes if axis not in own)
+    order = [axes.index(axis) for axis in (*own, *kept)]
     if order != sorted(order):
         value = tile.emit(PermuteOp(value, order))
-    if not unrolled:
-        yield value
-        return
-    for lane in product(*(range(extent) for extent in tile.shape(tuple(unrolled)))):
-        yield tile.emit(IndexOp(value, [tile.constant(i) for i in lane]), kept)
+    for cell in product(*(range(extent) for extent in tile.shape(tuple(over)))):
+        lane = [tile.constant(i) for axis, i in zip(over, cell, strict=True) if axis in own]
+        yield tile.emit(IndexOp(value, lane), kept) if lane else value

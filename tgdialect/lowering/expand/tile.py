@@ -1,8 +1,8 @@
 """Which axes of shape the values of an expanded kernel have.
 
 A value has an axis for each expanded range that it depends on, and for no other. The axes are in
-one order for all values: UNROLL before UPCAST, and the innermost last, so that vectors lie along
-the innermost UPCAST.
+one order for all values: UNROLL, UPCAST, then GROUP_REDUCE, and the innermost last. So vectors lie
+along the innermost UPCAST, or along what each accumulator sums in lanes of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tgdialect.ops.properties import number, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp
 
-EXPANDED = (AxisType.UNROLL, AxisType.UPCAST)
+EXPANDED = (AxisType.UNROLL, AxisType.UPCAST, AxisType.GROUP_REDUCE)
 """The axis types whose ranges become shape, in the order of their axes."""
 
 Axes = tuple[RangeOp, ...]
@@ -153,7 +153,7 @@ class Tile:
 
 
 def _ordered_axes(ops: Sequence[Operation]) -> list[RangeOp]:
-    """The expanded ranges, outermost first as ENDs and REDUCEs nest them, UNROLL before UPCAST."""
+    """The expanded ranges by kind; of one kind outermost first, as ENDs and REDUCEs nest them."""
     nested: dict[RangeOp, None] = {}
     for op in ops:
         if isinstance(op, EndOp):

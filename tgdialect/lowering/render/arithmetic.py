@@ -9,17 +9,33 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import llvm
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.llvm_dialect import FTruncOp, MaximumOp, SMaxOp, UMaxOp
+from tgdialect.llvm_dialect import (
+    FTruncOp,
+    MaximumOp,
+    SMaxOp,
+    UMaxOp,
+    VectorReduceAddOp,
+    VectorReduceAndOp,
+    VectorReduceFMaximumOp,
+    VectorReduceMulOp,
+    VectorReduceOrOp,
+    VectorReduceSMaxOp,
+    VectorReduceUMaxOp,
+)
 from tgdialect.lowering.render.conversion import bitcast, convert
 from tgdialect.lowering.render.division import floor_divide, modulo
-from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.emitter import NO_FLAGS, Emitter
 from tgdialect.lowering.render.shifts import shift_left, shift_right
+from tgdialect.lowering.render.types import element_of
+from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import Kind
 from tgdialect.ops.properties import dtype_of
+from tgdialect.ops.reduce import ReduceOp, identity
 
 Writer = Callable[[Emitter, Operation, Sequence[SSAValue], MinMax], SSAValue]
 """(function, op, the operands in it, intervals of tg values) -> the result."""
@@ -149,9 +165,47 @@ ELEMENTWISE: dict[str, Columns] = {
 
 
 def compute(e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
-    """The result of an op of `ELEMENTWISE` on scalars. Raises for a dtype that it lacks."""
+    """The result of an op of `ELEMENTWISE` on scalars, or on vectors of as many lanes. Raises for a
+    dtype that it lacks."""
     dtype = dtype_of(op.operands[0])
     writer = ELEMENTWISE[op.name].get(dtype.kind)
     if writer is None:
         raise PassFailedException(f"the target cpu has no {op.name} of {dtype.name}")
     return writer(e, op, values, intervals)
+
+
+_ACROSS: dict[ReduceKind, Mapping[Kind, type[Operation]]] = {
+    ReduceKind.ADD: {
+        Kind.FLOAT: llvm.VectorReduceFAddOp,
+        Kind.SIGNED: VectorReduceAddOp,
+        Kind.UNSIGNED: VectorReduceAddOp,
+        Kind.BOOL: VectorReduceOrOp,
+    },
+    ReduceKind.MUL: {
+        Kind.FLOAT: llvm.VectorReduceFMulOp,
+        Kind.SIGNED: VectorReduceMulOp,
+        Kind.UNSIGNED: VectorReduceMulOp,
+        Kind.BOOL: VectorReduceAndOp,
+    },
+    ReduceKind.MAX: {
+        Kind.FLOAT: VectorReduceFMaximumOp,
+        Kind.SIGNED: VectorReduceSMaxOp,
+        Kind.UNSIGNED: VectorReduceUMaxOp,
+        Kind.BOOL: VectorReduceOrOp,
+    },
+}
+"""How the lanes of a vector are reduced to one, in any order."""
+
+
+def across(e: Emitter, op: ReduceOp, vector: SSAValue) -> SSAValue:
+    """REDUCE of a vector to a scalar."""
+    dtype, kind = dtype_of(op.source), op.kind.data
+    type, how = element_of(vector.type), _ACROSS[kind][dtype.kind]
+    if dtype.is_float and kind is not ReduceKind.MAX:
+        start = e.number(identity(kind, dtype), type)
+        return e.emit(how, (start, vector), type, {"fastmathFlags": _REASSOCIATED})
+    properties = {"fastmathFlags": NO_FLAGS} if dtype.is_float else {}
+    return e.emit(how, (vector,), type, properties)
+
+
+_REASSOCIATED = llvm.FastMathAttr([FastMathFlag.REASSOC])

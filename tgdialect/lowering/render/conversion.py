@@ -1,4 +1,4 @@
-"""CAST and BITCAST of scalars."""
+"""CAST and BITCAST of scalars and vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.llvm_dialect import UIToFPOp
 from tgdialect.lowering.render.emitter import Emitter
-from tgdialect.lowering.render.types import register_type
+from tgdialect.lowering.render.types import lanes_of, register_type, vector_of
 from tgdialect.ops.dtypes import DType, Kind
 from tgdialect.ops.properties import dtype_of
 
@@ -36,7 +36,7 @@ def _to_bool(e: Emitter, value: SSAValue, source: DType) -> SSAValue:
 
 
 def _to_float(e: Emitter, value: SSAValue, source: DType, result: DType) -> SSAValue:
-    type = register_type(result)
+    type = vector_of(register_type(result), lanes_of(value.type))
     if not source.is_float:
         kind = llvm.SIToFPOp if source.kind is Kind.SIGNED else UIToFPOp
         return e.emit(kind, (value,), type)
@@ -48,7 +48,7 @@ def _to_float(e: Emitter, value: SSAValue, source: DType, result: DType) -> SSAV
 
 def _to_integer(e: Emitter, value: SSAValue, source: DType, result: DType) -> SSAValue:
     """Floats truncate, saturate, and NaN becomes 0; integers wrap."""
-    type = register_type(result)
+    type = vector_of(register_type(result), lanes_of(value.type))
     if source.is_float:
         sign = "s" if result.kind is Kind.SIGNED else "u"
         return e.intrinsic(f"llvm.fpto{sign}i.sat", (value,), type)
@@ -64,5 +64,5 @@ def _to_integer(e: Emitter, value: SSAValue, source: DType, result: DType) -> SS
 def bitcast(e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
     """BITCAST to a dtype of the same size; integers have no sign here."""
     (value,) = values
-    type = register_type(dtype_of(op.results[0]))
+    type = vector_of(register_type(dtype_of(op.results[0])), lanes_of(value.type))
     return value if value.type == type else e.emit(llvm.BitcastOp, (value,), type)

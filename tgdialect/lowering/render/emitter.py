@@ -6,14 +6,16 @@ Ops go through `Operation.create`, which takes half the time of their own builde
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, cast
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    FloatAttr,
     IntegerAttr,
     LocationAttr,
     UnitAttr,
+    VectorType,
     i1,
     i8,
     i32,
@@ -21,8 +23,24 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from tgdialect.llvm_dialect import FCmpOp, LoadOp, MemsetOp, SelectOp, StoreOp
-from tgdialect.lowering.render.types import POINTER, number_literal
+from tgdialect.llvm_dialect import (
+    ExtractElementOp,
+    FCmpOp,
+    LoadOp,
+    MemsetOp,
+    PoisonOp,
+    SelectOp,
+    StoreOp,
+)
+from tgdialect.lowering.render.types import (
+    POINTER,
+    Literal,
+    element_of,
+    lanes_of,
+    number_literal,
+    vector_literal,
+    vector_of,
+)
 
 NO_FLAGS = llvm.FastMathAttr(None)
 _NO_OVERFLOW = IntegerAttr(0, i32)
@@ -35,6 +53,11 @@ _FLOAT_PREDICATES = {
     flag.value.lstrip("_"): IntegerAttr(flag.to_int(), i64) for flag in llvm.FCmpPredicateFlag
 }
 _OVERFLOWING = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.ShlOp)
+
+
+@cache
+def _first_lane(lanes: int) -> DenseArrayBase[Any]:
+    return DenseArrayBase.from_list(i32, [0] * lanes)
 
 
 class Emitter:
@@ -52,6 +75,7 @@ class Emitter:
         self._preamble: list[Operation] = []
         """Constants and allocations, which come first in the function."""
         self._constants: dict[Attribute, SSAValue] = {}
+        self._splats: dict[tuple[SSAValue, int, Block], SSAValue] = {}
 
     @property
     def arguments(self) -> Sequence[BlockArgument]:
@@ -102,12 +126,13 @@ class Emitter:
 
     def compare(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
         """A comparison of integers, as "slt"."""
-        return self.emit(llvm.ICmpOp, (a, b), i1, {"predicate": _INTEGER_PREDICATES[predicate]})
+        properties = {"predicate": _INTEGER_PREDICATES[predicate]}
+        return self.emit(llvm.ICmpOp, (a, b), vector_of(i1, lanes_of(a.type)), properties)
 
     def compare_floats(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
         """A comparison of floats, as "olt"."""
         properties = {"predicate": _FLOAT_PREDICATES[predicate], "fastmathFlags": NO_FLAGS}
-        return self.emit(FCmpOp, (a, b), i1, properties)
+        return self.emit(FCmpOp, (a, b), vector_of(i1, lanes_of(a.type)), properties)
 
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         return self.emit(SelectOp, (condition, a, b), a.type, {"fastmathFlags": NO_FLAGS})
@@ -118,20 +143,31 @@ class Emitter:
         self.append(op)
         return op.results[0]
 
+    def call_pointer(self, function: SSAValue, arguments: Sequence[SSAValue]) -> None:
+        """A call of a function that gives nothing, by its address."""
+        op = llvm.CallOp("", function, *arguments)
+        del op.properties["callee"]
+        self.append(op)
+
     # -- constants and memory
 
-    def constant(self, value: IntegerAttr | FloatAttr) -> SSAValue:
-        """A number, of the type of its attribute."""
+    def address_of(self, name: str) -> SSAValue:
+        """The address of a function or variable of the module."""
+        op = llvm.AddressOfOp(name, POINTER)
+        self.append(op)
+        return op.result
+
+    def constant(self, value: Literal) -> SSAValue:
+        """A number or a vector of them, of the type of its attribute."""
         if (known := self._constants.get(value)) is None:
-            op = llvm.ConstantOp.create(
-                result_types=(value.get_type(),), properties={"value": value}
-            )
+            type = value.get_type()
+            op = llvm.ConstantOp.create(result_types=(type,), properties={"value": value})
             self._preamble.append(op)
             known = self._constants[value] = op.results[0]
         return known
 
     def number(self, value: float, type: Attribute = i64) -> SSAValue:
-        """A number of this type; an integer is taken modulo 2^width."""
+        """A number of this type, in every lane of a vector; an integer is taken modulo 2^width."""
         return self.constant(number_literal(value, type))
 
     def allocate(self, bytes: int, alignment: int) -> SSAValue:
@@ -157,6 +193,43 @@ class Emitter:
     def store(self, value: SSAValue, pointer: SSAValue, alignment: int) -> None:
         properties = {"ordering": _NOT_ATOMIC, "alignment": IntegerAttr(alignment, i64)}
         self.append(StoreOp.create(operands=(value, pointer), properties={**properties}))
+
+    # -- vectors
+
+    def splat(self, value: SSAValue, lanes: int) -> SSAValue:
+        """A vector with a scalar in every lane; of a vector, that vector."""
+        if lanes == 1 or lanes_of(value.type) > 1:
+            return value
+        type = VectorType(value.type, [lanes])
+        if isinstance(op := value.owner, llvm.ConstantOp):
+            return self.constant(vector_literal([cast("IntegerAttr", op.value)], type))
+        key = (value, lanes, self.block)
+        if (known := self._splats.get(key)) is None:
+            first = self.insert(self.emit(PoisonOp, (), type), value, 0)
+            known = self._splats[key] = self.emit(
+                llvm.ShuffleVectorOp, (first, first), type, {"mask": _first_lane(lanes)}
+            )
+        return known
+
+    def insert(self, vector: SSAValue, value: SSAValue, lane: int) -> SSAValue:
+        """A vector with one lane replaced."""
+        return self.emit(llvm.InsertElementOp, (vector, value, self.number(lane)), vector.type)
+
+    def stack(self, lanes: Sequence[SSAValue]) -> SSAValue:
+        """The vector of some scalars."""
+        type = VectorType(lanes[0].type, [len(lanes)])
+        owners = [lane.owner for lane in lanes]
+        constants = [o.value for o in owners if isinstance(o, llvm.ConstantOp)]
+        if len(constants) == len(lanes):
+            return self.constant(vector_literal(cast("Sequence[IntegerAttr]", constants), type))
+        result = self.emit(PoisonOp, (), type)
+        for i, lane in enumerate(lanes):
+            result = self.insert(result, lane, i)
+        return result
+
+    def lane(self, vector: SSAValue, lane: int) -> SSAValue:
+        """One element of a vector."""
+        return self.emit(ExtractElementOp, (vector, self.number(lane)), element_of(vector.type))
 
     # -- control flow
 

@@ -14,18 +14,27 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.llvm_dialect import AtomicRMWOp
-from tgdialect.lowering.render.arithmetic import ELEMENTWISE, compute
+from tgdialect.lowering.render.arithmetic import ELEMENTWISE, across, compute
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.emitter import Emitter
 from tgdialect.lowering.render.memory import Memory
-from tgdialect.lowering.render.types import POINTER, literal, register_type
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.lowering.render.threads import Context
+from tgdialect.lowering.render.types import (
+    POINTER,
+    is_vector,
+    lanes_of,
+    literal,
+    register_type,
+)
+from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp
+from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, MovementOp
+from tgdialect.ops.movement import ExpandOp, IndexOp, MovementOp, ReshapeOp, StackOp
 from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
-from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, number, place, tensor
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 STACK_LIMIT = 4 << 20
@@ -57,6 +66,8 @@ class _Loop(NamedTuple):
     body: Block
     exit: Block
     bound: SSAValue
+    next: Block | None = None
+    """Where a thread takes its next iteration."""
 
 
 class FunctionRenderer:
@@ -67,21 +78,33 @@ class FunctionRenderer:
         name: str,
         parameters: Sequence[SSAValue],
         programs: Mapping[str, Sequence[Requirement]] | None = None,
+        *,
+        is_threaded: bool = False,
     ) -> None:
-        """`programs` are those that a host function may call; None in a program."""
+        """`programs` are those that a host function may call; None in a program. One that is
+        threaded gets its arguments in a `threads.Context`."""
         self._programs = programs
         # A copy of a kernel at each of its calls would have LLVM compile it as often.
         flags = () if programs is not None else ("no_inline",)
-        self.emitter = Emitter(name, [argument_type(p) for p in parameters], *flags)
+        types = [argument_type(p) for p in parameters]
+        self.emitter = Emitter(name, [POINTER] if is_threaded else types, *flags)
+        self.context = Context(self.emitter, types) if is_threaded else None
         self.values: dict[SSAValue, SSAValue] = {}
         self.intervals = MinMax()
         self.memory = Memory(self.emitter, self.intervals, self.values)
         self._loops: dict[SSAValue, _Loop] = {}
         self._conditionals: dict[SSAValue, Block] = {}
         self._stack_bytes = 0
-        for parameter, argument in zip(parameters, self.emitter.arguments, strict=True):
+        given = self.emitter.arguments if self.context is None else self.context.arguments()
+        for parameter, argument in zip(parameters, given, strict=True):
             argument.name_hint = parameter.name_hint
             self.bind(parameter, argument)
+
+    def alias(self, value: SSAValue, parameter: SSAValue) -> None:
+        """A value that is a parameter once more."""
+        if value is not parameter:
+            memory = is_memory(value)
+            self.bind(value, self.memory.pointer(parameter) if memory else self.values[parameter])
 
     def bind(self, value: SSAValue, argument: SSAValue) -> None:
         """A value that is an argument of the function."""
@@ -108,8 +131,12 @@ class FunctionRenderer:
             handler(self, op)
         elif isinstance(op, MovementOp) and op.operands[0] in self.memory:
             self.memory.view(op)
+        elif (movement := _MOVEMENTS.get(type(op))) is not None:
+            movement(self, op)
         elif op.name in ELEMENTWISE:
             operands = [self.values[operand] for operand in op.operands]
+            lanes = max(lanes_of(value.type) for value in operands)
+            operands = [self.emitter.splat(value, lanes) for value in operands]
             self.define(op, compute(self.emitter, op, operands, self.intervals))
         else:
             raise refusal(op)
@@ -153,10 +180,13 @@ class FunctionRenderer:
 
     def store(self, op: StoreOp) -> None:
         value = self.values[op.value]
-        if op.gate is None:
-            self.memory.store(value, op.buffer)
+        gate = None if op.gate is None else self.values[op.gate]
+        if gate is None or is_vector(value.type):
+            lanes = lanes_of(value.type)
+            mask = None if gate is None else self.emitter.splat(gate, lanes)
+            self.memory.store(value, op.buffer, mask)
             return
-        merge = self._enter_if(self.values[op.gate])
+        merge = self._enter_if(gate)
         self.memory.store(value, op.buffer)
         self._leave_if(merge)
 
@@ -169,12 +199,46 @@ class FunctionRenderer:
         kind = "_or" if dtype.is_bool else "fadd" if dtype.is_float else "add"
         self.emitter.append(AtomicRMWOp(kind, self.memory.pointer(op.buffer), value))
 
+    # -- vectors
+
+    def stack(self, op: StackOp) -> None:
+        self.define(op, self.emitter.stack([self.values[source] for source in op.sources]))
+
+    def lane(self, op: IndexOp) -> None:
+        """INDEX of a vector: a known lane."""
+        attribute = constant_attribute(op.indices[0])
+        if attribute is None or len(op.indices) > 1:
+            raise PassFailedException("a vector is indexed by one constant")
+        self.define(op, self.emitter.lane(self.values[op.source], int(number(attribute))))
+
+    def reshape(self, op: ReshapeOp) -> None:
+        """A scalar as a vector of one lane: a scalar."""
+        self.values[op.result] = self.values[op.source]
+
+    def expand(self, op: ExpandOp) -> None:
+        """A scalar in every lane."""
+        lanes = tensor(op.result).get_shape()[0]
+        self.define(op, self.emitter.splat(self.values[op.source], lanes))
+
+    def reduce(self, op: ReduceOp) -> None:
+        self.define(op, across(self.emitter, op, self.values[op.source]))
+
     # -- control flow
 
     def range(self, op: RangeOp) -> None:
         """Begin a loop: it is tested before the first iteration unless that is known to be."""
         e = self.emitter
         bound, zero = self.values[op.bound], e.number(0)
+        if self.context is not None and op.axis_type.data is AxisType.THREAD:
+            next, taken, exit = e.new_block(), e.new_block(), e.new_block()
+            e.branch(next)
+            e.enter(next)
+            number = self.context.take()
+            e.branch_if(e.compare("slt", number, bound), taken, (), exit)
+            e.enter(taken)
+            self._loops[op.result] = _Loop(taken, exit, bound, next)
+            self.define(op, number)
+            return
         body, exit = e.new_block(i64), e.new_block()
         if self.intervals[op.bound].lo >= 1:
             e.branch(body, zero)
@@ -188,6 +252,10 @@ class FunctionRenderer:
         e = self.emitter
         for range in op.ranges:
             loop = self._loops[range]
+            if loop.next is not None:
+                e.branch(loop.next)
+                e.enter(loop.exit)
+                continue
             next = e.binary(llvm.AddOp, loop.body.args[0], e.number(1))
             e.branch_if(e.compare("slt", next, loop.bound), loop.body, (next,), loop.exit)
             e.enter(loop.exit)
@@ -227,6 +295,14 @@ class FunctionRenderer:
         """An ordering edge: the order is that of the ops."""
 
 
+_MOVEMENTS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
+    StackOp: FunctionRenderer.stack,
+    IndexOp: FunctionRenderer.lane,
+    ReshapeOp: FunctionRenderer.reshape,
+    ExpandOp: FunctionRenderer.expand,
+}
+"""Movement of values, which are scalars and vectors."""
+
 _HANDLERS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
     ConstOp: FunctionRenderer.const,
     BufferOp: FunctionRenderer.buffer,
@@ -235,6 +311,7 @@ _HANDLERS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
     AtomicAddOp: FunctionRenderer.atomic_add,
     RangeOp: FunctionRenderer.range,
     EndOp: FunctionRenderer.end,
+    ReduceOp: FunctionRenderer.reduce,
     IfOp: FunctionRenderer.if_,
     EndIfOp: FunctionRenderer.end_if,
     BarrierOp: FunctionRenderer.nothing,

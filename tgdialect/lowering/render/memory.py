@@ -16,8 +16,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.ramps import ramp_start
+from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp
 from tgdialect.lowering.render.emitter import Emitter
-from tgdialect.lowering.render.types import memory_type
+from tgdialect.lowering.render.types import is_vector, memory_type, vector_of
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
 from tgdialect.ops.intervals import Interval, dtype_range
 from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp, ShrinkOp
@@ -36,6 +38,10 @@ class View:
     """The position of the first element, if it is not at the pointer."""
     is_safe: bool = False
     """Whether there is an element at the pointer, which may be read instead of one that is not."""
+    lanes: int = 1
+    """How many elements are accessed at once."""
+    elements: tuple[View, ...] = ()
+    """Where each of them is, unless they are neighbours."""
 
 
 class Memory:
@@ -70,10 +76,22 @@ class Memory:
         return self._address(view) if view.index is not None else view.pointer
 
     def load(self, location: SSAValue, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
-        """The element at a location; where the gate is false, `alt`, and memory is not touched."""
-        e, view = self._emitter, self._views[location]
+        """The elements at a location; where the gate is false, `alt`, and memory is not touched."""
+        return self._load(self._views[location], gate, alt)
+
+    def _load(self, view: View, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
+        e = self._emitter
+        if view.elements:
+            choices = [
+                [v if v is None or not is_vector(v.type) else e.lane(v, lane) for v in (gate, alt)]
+                for lane in range(view.lanes)
+            ]
+            lanes = zip(view.elements, choices, strict=True)
+            return e.stack([self._load(element, *choice) for element, choice in lanes])
         if gate is None or alt is None:
             return self._loaded(view)
+        if view.lanes > 1:
+            return self._loaded(view, e.splat(gate, view.lanes), alt)
         if view.is_safe:
             if view.index is not None:
                 view = replace(view, index=e.select(gate, view.index, e.number(0)))
@@ -85,17 +103,34 @@ class Memory:
         e.enter(merge)
         return merge.args[0]
 
-    def _loaded(self, view: View) -> SSAValue:
-        e, type = self._emitter, memory_type(view.dtype)
-        value = e.load(self._address(view), type, view.alignment)
+    def _loaded(
+        self, view: View, mask: SSAValue | None = None, alt: SSAValue | None = None
+    ) -> SSAValue:
+        e, type = self._emitter, vector_of(memory_type(view.dtype), view.lanes)
+        address = self._address(view)
+        if mask is None or alt is None:
+            value = e.load(address, type, view.alignment)
+        else:
+            if view.dtype.is_bool:
+                alt = e.emit(llvm.ZExtOp, (alt,), type)
+            masked = MaskedLoadOp(address, mask, alt, view.alignment)
+            e.append(masked)
+            value = masked.res
         # Any byte but 0 is true.
-        return e.compare("ne", value, e.number(0, i8)) if view.dtype.is_bool else value
+        return e.compare("ne", value, e.number(0, type)) if view.dtype.is_bool else value
 
-    def store(self, value: SSAValue, location: SSAValue) -> None:
+    def store(self, value: SSAValue, location: SSAValue, gate: SSAValue | None = None) -> None:
+        """Write the elements at a location; of a vector those of the gate's lanes."""
         e, view = self._emitter, self._views[location]
+        if view.elements:
+            raise PassFailedException("a vector is stored to neighbouring elements")
         if view.dtype.is_bool:
-            value = e.emit(llvm.ZExtOp, (value,), i8)
-        e.store(value, self._address(view), view.alignment)
+            value = e.emit(llvm.ZExtOp, (value,), vector_of(i8, view.lanes))
+        address = self._address(view)
+        if gate is None:
+            e.store(value, address, view.alignment)
+        else:
+            e.append(MaskedStoreOp(value, address, gate, view.alignment))
 
     def _address(self, view: View) -> SSAValue:
         if view.index is None:
@@ -132,13 +167,27 @@ class Memory:
         return Interval(dim, dim) if isinstance(dim, int) else dtype_range(DTYPES[INDEX])
 
     def index(self, op: IndexOp, source: View) -> View:
-        """INDEX by scalars: an element, or a row."""
+        """INDEX by scalars: an element, or a row. By a vector: an element for each lane."""
         shape = shape_of(op.source)
         if any(tensor(index).get_shape() for index in op.indices):
-            raise PassFailedException("memory is indexed by scalars")
+            return self._neighbours(op, source)
         moved = self._moved(source, op.indices, shape)
         is_safe = source.index is None and all(self._interval(e).lo >= 1 for e in shape)
         return replace(moved, is_safe=is_safe)
+
+    def _neighbours(self, op: IndexOp, source: View) -> View:
+        (index,) = op.indices
+        e, lanes = self._emitter, tensor(index).get_shape()[0]
+        if (start := ramp_start(index)) is None:
+            vector = self._values[index]
+            each = [self._advanced(source, e.lane(vector, lane), 0) for lane in range(lanes)]
+            return replace(source, elements=tuple(each), lanes=lanes)
+        total: SSAValue | None = None
+        for term in start.terms:
+            value = self._values[term]
+            total = value if total is None else e.binary(llvm.AddOp, total, value)
+        moved = self._advanced(source, total, start.constant)
+        return replace(moved, lanes=lanes)
 
     def _moved(self, source: View, offsets: Sequence[Dim], shape: Shape) -> View:
         """A view from an element on; the offsets are of the leading axes."""
@@ -154,8 +203,13 @@ class Memory:
                 if step != 1:
                     term = e.binary(llvm.MulOp, term, self._index_value(step))
             total = term if total is None else e.binary(llvm.AddOp, total, term)
+        return self._advanced(source, total, known)
+
+    def _advanced(self, source: View, total: SSAValue | None, known: int) -> View:
+        """A view from the element on that is `total + known` after its first."""
         if total is None and not known:
             return source
+        e = self._emitter
         unit = source.dtype.itemsize * (known if total is None else 1)
         if known:
             step = e.number(known)

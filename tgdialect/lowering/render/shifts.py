@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.render.emitter import Emitter
-from tgdialect.lowering.render.types import is_integer
+from tgdialect.lowering.render.types import element_of, is_integer
 from tgdialect.ops.dtypes import Kind
 from tgdialect.ops.properties import dtype_of
 
@@ -66,9 +66,9 @@ def _resized(e: Emitter, count: SSAValue, type: Attribute) -> SSAValue:
     """A count that is less than the width, as an integer of this type."""
     if count.type == type:
         return count
-    source = count.type
+    source, wanted = element_of(count.type), element_of(type)
     assert is_integer(source)
-    assert is_integer(type)
-    if source.bitwidth < type.bitwidth:
+    assert is_integer(wanted)
+    if source.bitwidth < wanted.bitwidth:
         return e.emit(llvm.ZExtOp, (count,), type)
     return e.emit(llvm.TruncOp, (count,), type)

@@ -1,16 +1,19 @@
-"""What the dtypes are in the `llvm` dialect."""
+"""What the dtypes are in the `llvm` dialect, and constants of them."""
 
 from __future__ import annotations
 
-from typing import TypeGuard, cast
+from collections.abc import Sequence
+from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    DenseIntOrFPElementsAttr,
     Float16Type,
     Float64Type,
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    VectorType,
     i1,
     i8,
 )
@@ -20,6 +23,9 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.ops.dtypes import F32, F64, DType
 from tgdialect.ops.properties import number
+
+Literal = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr
+"""What a constant holds."""
 
 POINTER = LLVMPointerType()
 
@@ -47,21 +53,56 @@ def memory_type(dtype: DType) -> Attribute:
     return i8 if dtype.is_bool else register_type(dtype)
 
 
+def is_vector(type: Attribute) -> TypeGuard[VectorType[Attribute]]:
+    """Whether a type is a vector."""
+    return isinstance(type, VectorType)
+
+
+def vector_of(type: Attribute, lanes: int) -> Attribute:
+    """The type of a register: a scalar, or a vector of some lanes."""
+    return type if lanes == 1 else VectorType(type, [lanes])
+
+
+def lanes_of(type: Attribute) -> int:
+    """The lanes of a vector; 1 of a scalar."""
+    return type.get_shape()[0] if is_vector(type) else 1
+
+
+def element_of(type: Attribute) -> Attribute:
+    """The type of one lane."""
+    return type.element_type if is_vector(type) else type
+
+
 def is_integer(type: Attribute) -> TypeGuard[IntegerType]:
     """Whether a type is an integer."""
     return isinstance(type, IntegerType)
 
 
-def literal(value: Attribute, type: Attribute) -> IntegerAttr | FloatAttr:
+def literal(value: Attribute, type: Attribute) -> Literal:
     """The number of a `tg.const` as a constant of this type."""
     return number_literal(number(value), type)
 
 
-def number_literal(value: float, type: Attribute) -> IntegerAttr | FloatAttr:
-    """A number as a constant of this type; integers are taken modulo 2^width, and have a sign."""
+def number_literal(value: float, type: Attribute) -> Literal:
+    """A number as a constant of this type, in every lane of a vector; integers are taken modulo
+    2^width, and have a sign."""
+    if is_vector(type):
+        element = number_literal(value, type.element_type)
+        return splat_literal(cast("IntegerAttr | FloatAttr", element), type)
     if not is_integer(type):
         return FloatAttr(float(value), cast("Float64Type", type))
     if type.bitwidth == 1:
         return IntegerAttr.from_bool(bool(value))
     half = 1 << (type.bitwidth - 1)
     return IntegerAttr((int(value) + half) % (2 * half) - half, type)
+
+
+def splat_literal(element: IntegerAttr | FloatAttr, type: VectorType[Attribute]) -> Literal:
+    """A constant in every lane."""
+    return vector_literal([element], type)
+
+
+def vector_literal(elements: Sequence[IntegerAttr | FloatAttr], type: Attribute) -> Literal:
+    """A vector of constants; of one, that in every lane."""
+    values = [element.value.data for element in elements]
+    return DenseIntOrFPElementsAttr.from_list(cast("Any", type), cast("Any", values))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import reduce as fold
+from itertools import cycle
 
+import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.lowering.select.kernel import Kernel, Lanes, static_shape
-from tgdialect.lowering.select.lanes import broadcast, cells
+from tgdialect.lowering.select.kernel import Kernel, static_shape
+from tgdialect.lowering.select.lanes import Shape, Tile, broadcast_tile, cells, ones, row_length
 from tgdialect.lowering.select.narrow import EXACT
-from tgdialect.lowering.select.scalars import TYPES, dtype_name
+from tgdialect.lowering.select.scalars import TYPES, Piece, dtype_name, lanes_of
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DTYPES
@@ -23,54 +26,65 @@ from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
 
-def elementwise(k: Kernel, op: Operation) -> Lanes:
+def elementwise(k: Kernel, op: Operation) -> Tile:
     shape = static_shape(op.results[0])
-    operands = [k.aligned(operand, shape) for operand in op.operands]
+    operands = k.aligned(op.operands, shape)
     name, dtype = op.name.removeprefix("tg."), dtype_name(op.results[0])
+    pieces = zip(*(tile.pieces for tile in operands), strict=True)
+    return Tile(shape, operands[0].widths, [_applied(k, name, each, dtype) for each in pieces])
+
+
+def _applied(k: Kernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> Piece:
     if dtype in NARROW_FORMATS:
-        return [_rounded(k, name, lane, dtype) for lane in zip(*operands, strict=True)]
-    return [k.scalars.apply(name, lane, dtype) for lane in zip(*operands, strict=True)]
+        return _rounded(k, name, operands, dtype)
+    if dtype == "index":
+        return k.scalars.piece(k.scalars.calculated(name, operands))
+    return k.scalars.apply(name, operands, dtype)
 
 
-def _rounded(k: Kernel, name: str, operands: Sequence[SSAValue], dtype: Dtype) -> SSAValue:
+def _rounded(k: Kernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> SSAValue:
     """An op on narrow floats: computed in f32, and rounded."""
     wide = k.scalars.apply(name, operands, "f32")
     if name == "where":
-        condition, a, b = operands
+        condition, a, b = map(k.scalars.register, operands)
         k.narrow.choose(wide, condition, a, b, dtype)
     return wide if name in EXACT else k.narrow.rounded(wide, dtype)
 
 
-def cast(k: Kernel, op: CastOp) -> Lanes:
+def cast(k: Kernel, op: CastOp) -> Tile:
     source, dtype = dtype_name(op.source), dtype_name(op.result)
-    lanes = k.lanes(op.source)
-    if dtype in NARROW_FORMATS:
-        return [k.narrow.converted(lane, source, dtype) for lane in lanes]
+    tile = k.tile(op.source)
     if k.narrow.computed_dtype(source) == dtype:
-        return lanes
-    return [k.scalars.apply("cast", (lane,), dtype) for lane in lanes]
+        return tile
+    values = map(k.scalars.register, tile.pieces)
+    if dtype in NARROW_FORMATS:
+        return tile._replace(pieces=[k.narrow.converted(v, source, dtype) for v in values])
+    return tile._replace(pieces=[k.scalars.apply("cast", (v,), dtype) for v in values])
 
 
 # -- bitcast -------------------------------------------------------------------------------------
 
 
-def bitcast(k: Kernel, op: BitcastOp) -> Lanes | None:
+def bitcast(k: Kernel, op: BitcastOp) -> Tile | None:
     """BITCAST of values, through unsigned integers; a bool is a byte."""
     if is_memory(op.source):
         return None
-    _ = static_shape(op.result)
+    shape = static_shape(op.result)
     source, dtype = dtype_name(op.source), dtype_name(op.result)
-    lanes = k.lanes(op.source)
+    tile = k.tile(op.source)
     if source == dtype:
-        return lanes
+        return tile
     old, new = _itemsize(source), _itemsize(dtype)
-    bits = [_bits(k, lane, source) for lane in lanes]
+    if old == new:
+        bits = [_bits(k, k.scalars.register(piece), source) for piece in tile.pieces]
+        return tile._replace(pieces=[_from_bits(k, word, dtype) for word in bits])
+    bits = [_bits(k, lane, source) for lane in k.elements(op.source)]
     if new < old:
         bits = [_part(k, word, i, new) for word in bits for i in range(old // new)]
-    elif new > old:
+    else:
         ratio = new // old
         bits = [_joined(k, bits[i : i + ratio], new) for i in range(0, len(bits), ratio)]
-    return [_from_bits(k, word, dtype) for word in bits]
+    return Tile(shape, ones(shape), [_from_bits(k, word, dtype) for word in bits])
 
 
 def _itemsize(dtype: Dtype) -> int:
@@ -107,7 +121,7 @@ def _part(k: Kernel, word: SSAValue, i: int, size: int) -> SSAValue:
     return k.scalars.apply("cast", (word,), _UNSIGNED[size])
 
 
-def _joined(k: Kernel, parts: Lanes, size: int) -> SSAValue:
+def _joined(k: Kernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
     """The word of `size` bytes that parts make up, the lowest first."""
     wide = _UNSIGNED[size]
     words = [k.scalars.apply("cast", (part,), wide) for part in parts]
@@ -120,39 +134,84 @@ def _joined(k: Kernel, parts: Lanes, size: int) -> SSAValue:
 # -- reductions ----------------------------------------------------------------------------------
 
 
-def reduce(k: Kernel, op: ReduceOp) -> Lanes:
+def reduce(k: Kernel, op: ReduceOp) -> Tile:
     """A chain in the order of the axes; a sum or product of narrow floats is rounded at its end."""
     if op.ranges:
         raise PassFailedException("a REDUCE over ranges: tg-expand makes loops of them")
-    shape, dtype, kind = static_shape(op.result), dtype_name(op.result), op.kind.data
+    source, shape = static_shape(op.source), static_shape(op.result)
+    dtype, kind = dtype_name(op.result), op.kind.data
     computed = k.narrow.computed_dtype(dtype)
-    chains: list[SSAValue | None] = [None] * len(broadcast(shape, shape))
-    for lane, i in zip(k.lanes(op.source), broadcast(shape, static_shape(op.source)), strict=True):
-        chain = chains[i]
-        chains[i] = lane if chain is None else k.scalars.apply(kind, (chain, lane), computed)
+    tile = k.tile(op.source)
+    is_across = source[-1:] != shape[-1:]
+    if is_across and op.ordered is not None:
+        tile = broadcast_tile(k.scalars, tile, source, ones(source))
+    # The elements of a row that is reduced whole are one chain.
+    widths = (1,) * row_length(shape) if is_across else tile.widths
+    targets = np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), source)
+    firsts = targets.reshape(-1, row_length(source))[:, list(tile.starts)].ravel()
+    starts = {start: i for i, start in enumerate(_piece_starts(shape, widths))}
+    chains: list[SSAValue | None] = [None] * len(starts)
+    for piece, width, first in zip(tile.pieces, cycle(tile.widths), firsts.tolist(), strict=False):
+        value, i = k.scalars.register(piece), starts[first]
+        if is_across:
+            value = k.scalars.splat(value, width)
+        chains[i] = _combined(k, kind, chains[i], value, computed)
     neutral = k.scalars.constant(identity(kind, DTYPES[TYPES[dtype]]), computed)
     totals = [neutral if chain is None else chain for chain in chains]
+    if is_across:
+        totals = [k.scalars.across(kind, total) for total in totals]
     if dtype in NARROW_FORMATS and kind is not ReduceKind.MAX:
-        return [k.narrow.rounded(total, dtype) for total in totals]
-    return totals
+        totals = [k.narrow.rounded(total, dtype) for total in totals]
+    return Tile(shape, widths, totals)
 
 
-def wmma(k: Kernel, op: WmmaOp) -> Lanes:
+def _piece_starts(shape: Shape, widths: Sequence[int]) -> Sequence[int]:
+    """The row-major position of the first element of each piece."""
+    length = row_length(shape)
+    count = math.prod(shape) // length if length else 0
+    starts = Tile(shape, widths, ()).starts
+    return [row * length + start for row in range(count) for start in starts]
+
+
+def _combined(
+    k: Kernel, kind: ReduceKind, chain: SSAValue | None, value: SSAValue, dtype: Dtype
+) -> SSAValue:
+    """A chain with one more link; of vectors of two widths the wider is folded first."""
+    if chain is None:
+        return value
+    while lanes_of(chain) > lanes_of(value):
+        chain = _folded(k, kind, chain, dtype)
+    while lanes_of(value) > lanes_of(chain):
+        value = _folded(k, kind, value, dtype)
+    return k.scalars.apply(kind, (chain, value), dtype)
+
+
+def _folded(k: Kernel, kind: ReduceKind, value: SSAValue, dtype: Dtype) -> SSAValue:
+    """One half of a vector combined with the other."""
+    half = lanes_of(value) // 2
+    lanes = [k.scalars.lane(value, i) for i in range(2 * half)]
+    low, high = (
+        part[0] if half == 1 else k.scalars.stack(part) for part in (lanes[:half], lanes[half:])
+    )
+    return k.scalars.apply(kind, (low, high), dtype)
+
+
+def wmma(k: Kernel, op: WmmaOp) -> Tile:
     """WMMA of one thread: the product of whole matrices, in the dtype of the accumulator."""
     if (threads := op.config.threads) > 1:
         raise PassFailedException(f"the target {k.target.name} has no wmma of {threads} threads")
     m, n, depth = op.config.m_n_k
-    dtype = dtype_name(op.result)
+    shape, dtype = static_shape(op.result), dtype_name(op.result)
     computed = k.narrow.computed_dtype(dtype)
-    a, b = ([_widened(k, lane, computed) for lane in k.lanes(x)] for x in (op.a, op.b))
-    result = list(k.lanes(op.accumulator))
+    a, b = ([_widened(k, lane, computed) for lane in k.elements(x)] for x in (op.a, op.b))
+    result = list(k.elements(op.accumulator))
     for i, (row, column) in enumerate(cells((m, n))):
         for step in range(depth):
             factors = a[row * depth + step], b[step * n + column]
             result[i] = k.scalars.apply("mulacc", (*factors, result[i]), computed)
     if dtype in NARROW_FORMATS:
-        return [k.narrow.rounded(value, dtype) for value in result]
-    return result
+        result = [k.narrow.rounded(value, dtype) for value in result]
+    return Tile(shape, ones(shape), result)
 
 
 def _widened(k: Kernel, value: SSAValue, dtype: Dtype) -> SSAValue:

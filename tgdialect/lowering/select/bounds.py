@@ -6,17 +6,18 @@ The proof may use that the access is gated already: where the gate is false noth
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.bounds import exact_polynomial, is_less
 from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.lowering.select.scalars import Index, Scalars
+from tgdialect.lowering.select.scalars import Index, Scalar, Scalars, is_ramp
 from tgdialect.ops.intervals import Interval
 
-Check = tuple[Index, Index]
-"""An index, and the extent of the axis that it is an index of."""
+Check = tuple[Index, Scalar]
+"""An index, or one for each lane, and the extent of the axis that it is an index of."""
 
 
 class Bounds:
@@ -35,7 +36,7 @@ class Bounds:
             conditions += self._unproven(index, extent, intervals)
         return self._scalars.all_of(conditions)
 
-    def is_positive(self, extent: Index) -> bool:
+    def is_positive(self, extent: Scalar) -> bool:
         """Whether an extent is proven to be 1 or more."""
         return (extent if isinstance(extent, int) else self._intervals[None][extent].lo) >= 1
 
@@ -46,23 +47,32 @@ class Bounds:
             known = self._intervals[gate] = MinMax(assumed)
         return known
 
-    def _unproven(self, index: Index, extent: Index, intervals: MinMax) -> Sequence[SSAValue]:
-        if not isinstance(index, SSAValue) and isinstance(extent, int) and 0 <= index < extent:
-            return ()
-        of_index, of_extent = (
-            Interval(i, i) if isinstance(i, int) else intervals[i] for i in (index, extent)
-        )
+    def _unproven(self, index: Index, extent: Scalar, intervals: MinMax) -> Sequence[SSAValue]:
+        """The conditions that have to hold; those of a ramp do where they do at its ends."""
+        ends = [index, index]
+        if is_ramp(index):
+            ends[1] = self._scalars.add(index.start, index.step * (index.lanes - 1))
+            ends[0] = index.start
+            if index.step < 0:
+                ends.reverse()
+        first, last = (cast(Scalar, end) for end in ends)
         result: list[SSAValue] = []
-        if of_index.lo < 0 and not _is_less(-1, index, intervals):
+        if not _is_less(-1, first, intervals):
             result.append(self._scalars.compare("cmpge", index, 0))
-        if of_index.hi >= of_extent.lo and not _is_less(index, extent, intervals):
+        if not _is_less(last, extent, intervals):
             result.append(self._scalars.compare("cmplt", index, extent))
         return result
 
 
-def _is_less(a: Index, b: Index, intervals: MinMax) -> bool:
-    """Whether a is less than b because RANGEs are less than their bounds."""
-    return is_less(*(exact_polynomial(i, intervals) for i in (a, b)), min_max=intervals)
+def _is_less(a: Scalar, b: Scalar, intervals: MinMax) -> bool:
+    """Whether a is proven to be less than b."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a < b
+    low, high = (Interval(i, i) if isinstance(i, int) else intervals[i] for i in (a, b))
+    # RANGEs are less than their bounds.
+    return low.hi < high.lo or is_less(
+        *(exact_polynomial(i, intervals) for i in (a, b)), min_max=intervals
+    )
 
 
 def implied_intervals(gate: SSAValue, intervals: MinMax) -> dict[SSAValue, Interval]:

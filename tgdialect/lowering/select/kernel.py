@@ -1,28 +1,45 @@
-"""The kernel under construction: every value of the old one is a list of scalars, row by row."""
+"""The kernel under construction: every value of the old one is a tile of registers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.select.bounds import Bounds
-from tgdialect.lowering.select.lanes import Shape, broadcast, cells
+from tgdialect.lowering.select.lanes import (
+    Shape,
+    Tile,
+    broadcast_tile,
+    cut,
+    elements,
+    ones,
+    row_length,
+    rows,
+    scalar,
+)
 from tgdialect.lowering.select.locations import Cell, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
-from tgdialect.lowering.select.scalars import Index, Scalars, dtype_name
+from tgdialect.lowering.select.scalars import (
+    Index,
+    Piece,
+    Ramp,
+    Scalar,
+    Scalars,
+    dtype_name,
+    is_ramp,
+    lanes_of,
+)
 from tgdialect.lowering.select.targets import TargetOps
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.memory import LoadOp, segments
+from tgdialect.ops.memory import LoadOp, StoreOp, segments
+from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
-
-Lanes = Sequence[SSAValue]
-"""The elements of a value in row-major order; of an op that only has an effect, that edge."""
 
 
 def static_shape(value: SSAValue) -> Shape:
@@ -36,78 +53,193 @@ def static_shape(value: SSAValue) -> Shape:
 class Kernel:
     """The new block, and what became of the values of the old one."""
 
-    def __init__(self, target: TargetOps) -> None:
+    def __init__(self, target: TargetOps, lanes: int = 1) -> None:
+        """`lanes` is how many elements its vectors have."""
         self.target = target
+        self.lanes = lanes
         self.block = Block()
         self.scalars = Scalars(self.block, target)
         self.narrow = NarrowFloats(self.scalars)
         self.bounds = Bounds(self.scalars)
-        self.values: dict[SSAValue, Lanes] = {}
-        self.locations = Locations(self.scalars, self.narrow, self.lane, self.values)
+        self.values: dict[SSAValue, Tile] = {}
+        """What values became; an ordering edge is a scalar."""
+        self.locations = Locations(self.scalars, self.narrow, self.tile, self.edges)
 
-    def lanes(self, value: SSAValue) -> Lanes:
-        """The elements of a value; memory is read."""
-        if value not in self.values and is_memory(value):
-            return [self.load_cell(value, cell) for cell in cells(static_shape(value))]
-        return self.values[value]
+    # -- tiles
 
-    def aligned(self, value: SSAValue, shape: Shape) -> Lanes:
-        """The elements of a value that broadcasts to a shape."""
-        lanes = self.lanes(value)
-        return [lanes[i] for i in broadcast(static_shape(value), shape)]
+    def tile(self, value: SSAValue) -> Tile:
+        """What became of a value; memory is read."""
+        return self.load(value) if (known := self.values.get(value)) is None else known
 
-    def lane(self, value: SSAValue, position: Index) -> SSAValue:
-        """The element of a value of one axis, or of none, at a position that is in range."""
-        lanes = self.lanes(value)
-        if isinstance(position, int):
-            return lanes[position]
-        result = lanes[0]
-        for i, lane in islice(enumerate(lanes), 1, None):
-            here = self.scalars.compare("cmpeq", position, i)
-            result = self.scalars.apply("where", (here, lane, result), dtype_name(lane))
-        return result
+    def edges(self, value: SSAValue) -> Sequence[SSAValue] | None:
+        """The registers of a value, or its ordering edge; None of memory."""
+        return None if (tile := self.values.get(value)) is None else elements(self.scalars, tile)
 
-    def rebuilt(self, op: TgOp) -> Lanes:
+    def elements(self, value: SSAValue) -> Sequence[SSAValue]:
+        """The elements of a value, row by row."""
+        return elements(self.scalars, self.tile(value))
+
+    def aligned(self, operands: Sequence[SSAValue], shape: Shape) -> Sequence[Tile]:
+        """Operands that broadcast to a shape as tiles of it, in pieces of the same widths."""
+        tiles = [self.tile(operand) for operand in operands]
+        length = row_length(shape)
+        widths = [tile.widths for tile in tiles if row_length(tile.shape) == length]
+        fewest = min(widths, key=len, default=cut(length, self.lanes))
+        return [broadcast_tile(self.scalars, tile, shape, fewest) for tile in tiles]
+
+    def rebuilt(self, op: TgOp) -> Tile:
         """An op in order, on what became of its operands."""
         operands = [o for value in op.operands for o in self.waited_for(value)]
-        return (self.scalars.append(op.rebuild(operands)),)
+        return scalar(self.scalars.append(op.rebuild(operands)))
 
-    def waited_for(self, value: SSAValue) -> Lanes:
+    def waited_for(self, value: SSAValue) -> Sequence[SSAValue]:
         """The edges to what became of a value, without reading it."""
         if value not in self.values and is_memory(value):
             return (self.locations.version(value),)
-        return self.values[value]
+        return elements(self.scalars, self.values[value])
 
     # -- memory
 
-    def load_cell(
+    def load(
+        self, memory: SSAValue, alt: SSAValue | None = None, gate: SSAValue | None = None
+    ) -> Tile:
+        """The register form of some memory: `alt` where it is gated off, 0 where it does not
+        exist."""
+        shape = static_shape(memory)
+        widths = self._widths(memory, shape)
+        alts, gates = self._optional(alt, shape, widths), self._optional(gate, shape, widths)
+        pieces: list[Piece] = []
+        for cell, width in self._accesses(shape, widths):
+            i = len(pieces)
+            pieces.append(self._load_piece(memory, cell, width, alts[i], gates[i]))
+        return Tile(shape, widths, pieces)
+
+    def _optional(
+        self, value: SSAValue | None, shape: Shape, widths: Sequence[int]
+    ) -> Sequence[SSAValue] | _Nothing:
+        if value is None:
+            return _NOTHING
+        tile = broadcast_tile(self.scalars, self.tile(value), shape, widths)
+        return [self.scalars.register(piece) for piece in tile.pieces]
+
+    def _accesses(self, shape: Shape, widths: Sequence[int]) -> Sequence[tuple[Cell, int]]:
+        """The cells of each piece of a row, and how many they are."""
+        if not shape:
+            return [((), 1)]
+        starts = Tile(shape, widths, ()).starts
+        return [
+            ((*row, start if width == 1 else Ramp(start, 1, width)), width)
+            for row in rows(shape)
+            for start, width in zip(starts, widths, strict=True)
+        ]
+
+    def _widths(self, memory: SSAValue, shape: Shape) -> Sequence[int]:
+        """The widths in which memory is loaded: single elements where it is a column of a tile."""
+        widths = cut(row_length(shape), self.lanes)
+        if len(shape) != 1 or widths == ones(shape):
+            return widths
+        uses = [use.operation for use in memory.uses]
+        loaded = [u.operation for op in uses if isinstance(op, LoadOp) for u in op.result.uses]
+        is_column = bool(loaded) and all(
+            isinstance(op, ReshapeOp) and static_shape(op.result)[-1] == 1 for op in loaded
+        )
+        return ones(shape) if is_column else widths
+
+    def _load_piece(
         self,
         memory: SSAValue,
         cell: Cell,
-        alt: SSAValue | None = None,
-        gate: SSAValue | None = None,
+        width: int,
+        alt: SSAValue | None,
+        gate: SSAValue | None,
     ) -> SSAValue:
-        """The register form of a cell: `alt` where it is gated off, 0 where it does not exist."""
+        where = self.locations.locate(memory, cell)
+        position, exists = where.position, self.bounds.gate(where.checks, gate)
+        choice = alt, gate, exists
+        if is_ramp(position) and position.step == -1:
+            location = self.locations.reference(where.view, self._mirrored(position))
+            choice = [v if v is None else self._reversed(v) for v in choice]
+            return self._reversed(self._loaded(memory, location, *choice))
+        is_one = max(map(lanes_of, (position, *(v for v in choice if v is not None)))) == 1
+        if is_one or (is_ramp(position) and position.step == 1):
+            location = self.locations.reference(where.view, position)
+            return self._loaded(memory, location, *choice)
+        # Neighbours in a tile that are not in memory.
+        loaded: list[SSAValue] = []
+        for lane in range(width):
+            location = self.locations.reference(where.view, self._lane(position, lane))
+            here = [None if v is None else self.scalars.lane(v, lane) for v in choice]
+            loaded.append(self._loaded(memory, location, *here))
+        return self.scalars.stack(loaded)
+
+    def _lane(self, position: Index, lane: int) -> Index:
+        if isinstance(position, int):
+            return position
+        return self.scalars.known_index(self.scalars.lane(position, lane))
+
+    def _mirrored(self, ramp: Ramp) -> Ramp:
+        """The same indices, which fall by 1, from the last one up."""
+        last = self.scalars.add(ramp.start, 1 - ramp.lanes)
+        return Ramp(cast(Scalar, last), 1, ramp.lanes)
+
+    def _reversed(self, value: SSAValue) -> SSAValue:
+        count = lanes_of(value)
+        return self.scalars.stack([self.scalars.lane(value, i) for i in reversed(range(count))])
+
+    def _loaded(
+        self,
+        memory: SSAValue,
+        location: SSAValue,
+        alt: SSAValue | None,
+        gate: SSAValue | None,
+        exists: SSAValue | None,
+    ) -> SSAValue:
+        """LOAD of a location, which exists where `exists` says; `alt` where `gate` is false."""
         dtype = dtype_name(memory)
         zero = self.zero(dtype)
-        where = self.locations.locate(memory, cell)
-        exists = self.bounds.gate(where.checks, gate)
         otherwise = zero if alt is None else self.stored(alt, dtype)
         direct = exists is gate or otherwise is zero
-        operands = [self.locations.reference(where.view, where.position)]
+        operands = [location]
+        lanes = lanes_of(location)
         if exists is not None:
-            operands += [otherwise if direct else zero, exists]
+            alternative = otherwise if direct else zero
+            operands += [self.scalars.splat(alternative, lanes), exists]
         gated = int(exists is not None)
         stored = self.scalars.emit(
             LoadOp,
             operands,
             {"operandSegmentSizes": segments(1, gated, gated)},
-            zero.type,
         )
         if gate is not None and not direct:
-            operands = gate, stored, otherwise
-            stored = self.scalars.apply("where", operands, self.narrow.stored_dtype(dtype))
+            choice = gate, stored, otherwise
+            stored = self.scalars.apply("where", choice, self.narrow.stored_dtype(dtype))
         return self.computed(stored, dtype)
+
+    def store(self, memory: SSAValue, value: SSAValue, gate: SSAValue | None) -> Sequence[SSAValue]:
+        """The STOREs of the pieces of a value."""
+        tile, dtype = self.tile(value), dtype_name(value)
+        gates = self._optional(gate, tile.shape, tile.widths)
+        stores: list[SSAValue] = []
+        for i, (cell, width) in enumerate(self._accesses(tile.shape, tile.widths)):
+            piece = self.stored(self.scalars.register(tile.pieces[i]), dtype)
+            where = self.locations.locate(memory, cell)
+            position, exists = where.position, self.bounds.gate(where.checks, gates[i])
+            if is_ramp(position) and position.step == -1:
+                piece = self._reversed(piece)
+                exists = None if exists is None else self._reversed(exists)
+                position = self._mirrored(position)
+            if width == 1 or (is_ramp(position) and position.step == 1):
+                location = self.locations.reference(where.view, position)
+                stores.append(self._stored(location, self.scalars.splat(piece, width), exists))
+                continue
+            for lane in range(width):
+                location = self.locations.reference(where.view, self._lane(position, lane))
+                here = None if exists is None else self.scalars.lane(exists, lane)
+                stores.append(self._stored(location, self.scalars.lane(piece, lane), here))
+        return stores
+
+    def _stored(self, location: SSAValue, value: SSAValue, gate: SSAValue | None) -> SSAValue:
+        return self.scalars.append(StoreOp(location, value, gate))
 
     # -- the two forms of a value (`narrow.py`)
 
@@ -122,3 +254,13 @@ class Kernel:
     def zero(self, dtype: Dtype) -> SSAValue:
         """The stored form of 0."""
         return self.scalars.constant(0, self.narrow.stored_dtype(dtype))
+
+
+class _Nothing:
+    """No alternatives, or no gates, for however many pieces."""
+
+    def __getitem__(self, position: int) -> None:
+        return None
+
+
+_NOTHING = _Nothing()

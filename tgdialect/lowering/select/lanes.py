@@ -1,7 +1,8 @@
-"""Movement of values that are in registers: which element of the source each element is.
+"""Tiles: the registers that hold a value of any shape, and movement between them.
 
-Shapes are static here and an index picks a scalar when the program is compiled, so that no
-movement op is left.
+Each row of a value, along its last axis, is cut into pieces of the widths that the target has. A
+piece is a vector, or one scalar where all its elements are equal. Shapes are static here, and where
+an element comes from is known when the program is compiled, so that no movement op is left.
 """
 
 from __future__ import annotations
@@ -9,15 +10,68 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import product
-from typing import Any
+from itertools import accumulate, product
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tgdialect.lowering.select.scalars import Piece, Scalars
 from tgdialect.ops.movement import ExpandOp, FlipOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import integers, tensor
 
 Shape = tuple[int, ...]
+Positions = NDArray[np.intp]
+"""Row-major positions of elements."""
+
+
+class Tile(NamedTuple):
+    """The pieces of a value, row by row."""
+
+    shape: Shape
+    widths: Sequence[int]
+    """How many elements each piece of a row has."""
+    pieces: Sequence[Piece]
+
+    @property
+    def starts(self) -> Sequence[int]:
+        """Where the pieces of a row begin."""
+        return _starts(tuple(self.widths))
+
+
+def scalar(value: Piece) -> Tile:
+    return Tile((), (1,), (value,))
+
+
+def row_length(shape: Shape) -> int:
+    return shape[-1] if shape else 1
+
+
+@cache
+def cut(extent: int, lanes: int) -> Sequence[int]:
+    """A row cut into vectors of `lanes` elements, and what is left into powers of two."""
+    widths = [lanes] * (extent // lanes)
+    rest = extent % lanes
+    while rest:
+        widths.append(1 << rest.bit_length() - 1)
+        rest -= widths[-1]
+    return tuple(widths)
+
+
+def ones(shape: Shape) -> Sequence[int]:
+    """A row in single elements."""
+    return (1,) * row_length(shape)
+
+
+def rows(shape: Shape) -> Iterator[tuple[int, ...]]:
+    """The leading indices of the rows of a shape, in order."""
+    return product(*(range(extent) for extent in shape[:-1]))
+
+
+@cache
+def _starts(widths: tuple[int, ...]) -> Sequence[int]:
+    return tuple(accumulate(widths[:-1], initial=0))
 
 
 def cells(shape: Shape) -> Iterator[tuple[int, ...]]:
@@ -25,56 +79,132 @@ def cells(shape: Shape) -> Iterator[tuple[int, ...]]:
     return product(*(range(extent) for extent in shape))
 
 
-def position(cell: Sequence[int], shape: Shape) -> int:
-    """The row-major position of a cell."""
-    result = 0
-    for index, extent in zip(cell, shape, strict=True):
-        result = result * extent + index
-    return result
-
-
-@cache
-def broadcast(shape: Shape, result: Shape) -> Sequence[int]:
-    """For each element of `result`, the element of a `shape` that broadcasts to it."""
-    if shape == result:
-        return range(math.prod(shape))
-    missing = len(result) - len(shape)
+def elements(scalars: Scalars, tile: Tile) -> Sequence[Any]:
+    """Every element of a tile, in row-major order."""
+    if max(tile.widths, default=1) == 1:
+        return [scalars.register(piece) for piece in tile.pieces]
+    count = len(tile.widths)
     return [
-        position([0 if e == 1 else i for i, e in zip(c[missing:], shape, strict=True)], shape)
-        for c in cells(result)
+        scalars.lane(piece, lane)
+        for i, piece in enumerate(tile.pieces)
+        for lane in range(tile.widths[i % count])
     ]
 
 
-def _permute(op: PermuteOp, shape: Shape, cell: Sequence[int]) -> Sequence[int]:
-    by_axis = dict(zip(integers(op, "order"), cell, strict=True))
-    return [by_axis[axis] for axis in range(len(cell))]
+# -- movement ------------------------------------------------------------------------------------
+
+Source = tuple[int, ...]
+"""A piece, `(i,)`, or elements of pieces, `(i, lane, j, lane, ...)`: one, or one for each lane."""
 
 
-def _flip(op: FlipOp, shape: Shape, cell: Sequence[int]) -> Sequence[int]:
-    flags = integers(op, "flags")
-    return [e - 1 - i if f else i for i, e, f in zip(cell, shape, flags, strict=True)]
+def moved_tile(scalars: Scalars, tile: Tile, positions: Positions, widths: Sequence[int]) -> Tile:
+    """The tile whose elements are those of another at some positions."""
+    sources = _plan(positions, tile.shape, tuple(tile.widths), tuple(widths))
+    return Tile(positions.shape, widths, [_taken(scalars, tile, source) for source in sources])
 
 
-def _expand(op: ExpandOp, shape: Shape, cell: Sequence[int]) -> Sequence[int]:
-    return [0 if e == 1 else i for i, e in zip(cell, shape, strict=True)]
+def broadcast_tile(scalars: Scalars, tile: Tile, shape: Shape, widths: Sequence[int]) -> Tile:
+    """A tile as one of a shape that it broadcasts to."""
+    if tile.shape == shape and tile.widths == widths:
+        return tile
+    sources = _broadcast_plan(tile.shape, tuple(tile.widths), shape, tuple(widths))
+    return Tile(shape, widths, [_taken(scalars, tile, source) for source in sources])
 
 
-def _shrink(op: ShrinkOp, shape: Shape, cell: Sequence[int]) -> Sequence[int]:
-    return [i + o for i, o in zip(cell, integers(op, "offsets"), strict=True)]
+def _taken(scalars: Scalars, tile: Tile, source: Source) -> Piece:
+    if len(source) == 1:
+        return tile.pieces[source[0]]
+    lanes = [
+        scalars.lane(tile.pieces[i], lane)
+        for i, lane in zip(source[::2], source[1::2], strict=True)
+    ]
+    return lanes[0] if all(lane is lanes[0] for lane in lanes) else scalars.stack(lanes)
 
 
-_SOURCES: dict[type[Operation], Callable[[Any, Shape, Sequence[int]], Sequence[int]]] = {
+def reshaped_tile(scalars: Scalars, tile: Tile, shape: Shape, lanes: int) -> Tile:
+    """A tile with its elements in other rows: of the same pieces if those fit."""
+    old, new = row_length(tile.shape), row_length(shape)
+    widths = tuple(tile.widths)
+    if new > old and new % old == 0:
+        return Tile(shape, widths * (new // old), tile.pieces)
+    if 0 < new <= old and old % new == 0:
+        count = next((i for i, end in enumerate(accumulate(widths), 1) if end == new), 0)
+        if count and widths == widths[:count] * (old // new):
+            return Tile(shape, widths[:count], tile.pieces)
+    positions = np.arange(math.prod(shape)).reshape(shape)
+    return moved_tile(scalars, tile, positions, cut(new, lanes))
+
+
+@cache
+def _broadcast_plan(
+    shape: Shape, widths: tuple[int, ...], result: Shape, result_widths: tuple[int, ...]
+) -> Sequence[Source]:
+    positions = np.arange(math.prod(shape)).reshape(shape)
+    return _plan(np.broadcast_to(positions, result), shape, widths, result_widths)
+
+
+def _plan(
+    positions: Positions, shape: Shape, widths: tuple[int, ...], result_widths: tuple[int, ...]
+) -> Sequence[Source]:
+    """Where each piece of a result comes from, whose elements are at `positions` of a shape."""
+    length = row_length(shape)
+    piece_at = np.repeat(np.arange(len(widths)), widths)
+    lane_at = np.concatenate([np.arange(width) for width in widths] or [np.arange(0)])
+    plan: list[Source] = []
+    for row in positions.reshape(-1, row_length(positions.shape)).tolist():
+        start = 0
+        for width in result_widths:
+            wanted = row[start : start + width]
+            start += width
+            row_number, column = divmod(wanted[0], length)
+            first = row_number * len(widths) + int(piece_at[column])
+            is_run = wanted == list(range(wanted[0], wanted[0] + width))
+            if is_run and lane_at[column] == 0 and widths[piece_at[column]] == width:
+                plan.append((first,))
+            elif wanted.count(wanted[0]) == width:
+                plan.append((first, int(lane_at[column])))
+            else:
+                source: list[int] = []
+                for position in wanted:
+                    row_number, column = divmod(position, length)
+                    source.append(row_number * len(widths) + int(piece_at[column]))
+                    source.append(int(lane_at[column]))
+                plan.append(tuple(source))
+    return plan
+
+
+def _permute(op: PermuteOp, source: Positions) -> Positions:
+    return source.transpose(integers(op, "order"))
+
+
+def _flip(op: FlipOp, source: Positions) -> Positions:
+    return source[tuple(slice(None, None, -1 if f else 1) for f in integers(op, "flags"))]
+
+
+def _expand(op: ExpandOp, source: Positions) -> Positions:
+    return np.broadcast_to(source, tensor(op.result).get_shape())
+
+
+def _reshape(op: ReshapeOp, source: Positions) -> Positions:
+    return source.reshape(tensor(op.result).get_shape())
+
+
+def _shrink(op: ShrinkOp, source: Positions) -> Positions:
+    shape = tensor(op.result).get_shape()
+    windows = zip(integers(op, "offsets"), shape, strict=True)
+    return source[tuple(slice(offset, offset + extent) for offset, extent in windows)]
+
+
+_SOURCES: dict[type[Operation], Callable[[Any, Positions], Positions]] = {
     PermuteOp: _permute,
     FlipOp: _flip,
     ExpandOp: _expand,
+    ReshapeOp: _reshape,
     ShrinkOp: _shrink,
 }
 
 
-def moved(op: Operation) -> Sequence[int]:
+def moved(op: Operation) -> Positions:
     """For each element of the result of a movement op, the position in its source."""
-    shape, result = (tensor(v).get_shape() for v in (op.operands[0], op.results[0]))
-    if isinstance(op, ReshapeOp):
-        return range(math.prod(result))
-    source = _SOURCES[type(op)]
-    return [position(source(op, shape, cell), shape) for cell in cells(result)]
+    shape = tensor(op.operands[0]).get_shape()
+    return _SOURCES[type(op)](op, np.arange(math.prod(shape)).reshape(shape))

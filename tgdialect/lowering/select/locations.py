@@ -7,15 +7,27 @@ Each step turns the index of a cell in its result into that of the same cell in 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, cast
 
+import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.select.bounds import Check
+from tgdialect.lowering.select.lanes import Tile, elements, moved_tile
 from tgdialect.lowering.select.narrow import NarrowFloats
-from tgdialect.lowering.select.scalars import TYPES, Index, Scalars, dtype_name
+from tgdialect.lowering.select.scalars import (
+    TYPES,
+    Index,
+    Ramp,
+    Scalar,
+    Scalars,
+    dtype_name,
+    is_ramp,
+    lanes_of,
+)
 from tgdialect.ops.movement import (
     BitcastOp,
     ExpandOp,
@@ -49,7 +61,7 @@ class Location(NamedTuple):
     """The buffer, with one axis, after what it waits for."""
     position: Index
     checks: Sequence[Check]
-    extent: Index
+    extent: Scalar
     """The number of elements of the view."""
 
 
@@ -60,26 +72,26 @@ class Locations:
         self,
         scalars: Scalars,
         narrow: NarrowFloats,
-        lane: Callable[[SSAValue, Index], SSAValue],
-        dependencies: Mapping[SSAValue, Sequence[SSAValue]],
+        tile: Callable[[SSAValue], Tile],
+        edges: Callable[[SSAValue], Sequence[SSAValue] | None],
     ) -> None:
         """
         Args:
-            lane: gives the element of a value, `()` or `(k,)`, at a position.
-            dependencies: what became of values and of ordering edges.
+            tile: what became of a value.
+            edges: the registers of a value, or its ordering edge; None of memory.
         """
         self._scalars = scalars
         self._narrow = narrow
-        self._lane = lane
-        self._dependencies = dependencies
+        self._tile = tile
+        self._edges = edges
         self._flat: dict[SSAValue, SSAValue] = {}
         """The one-dimensional view of each PARAM and BUFFER."""
-        self._shapes: dict[SSAValue, tuple[Index, ...]] = {}
+        self._shapes: dict[SSAValue, tuple[Scalar, ...]] = {}
         self._versions: dict[tuple[SSAValue, Sequence[AfterOp]], SSAValue] = {}
 
     def add_param(self, op: ParamOp) -> None:
         """A PARAM in memory keeps its type; what indexes it is a view of one axis."""
-        param = self._scalars.append(op.rebuild([self._dependencies[d][0] for d in op.dims]))
+        param = self._scalars.append(op.rebuild([self._scalar(d) for d in op.dims]))
         shape = self.shape(op.result)
         if len(shape) != 1:
             param = self._scalars.append(ReshapeOp(param, (self.size(shape),)))
@@ -98,27 +110,27 @@ class Locations:
         new.result.name_hint = op.result.name_hint
         self._flat[op.result] = self._scalars.append(new)
 
-    def shape(self, value: SSAValue) -> tuple[Index, ...]:
+    def shape(self, value: SSAValue) -> tuple[Scalar, ...]:
         """The shape of a value of the old kernel, in the new one."""
         if (known := self._shapes.get(value)) is None:
             known = self._shapes[value] = self._extents(shape_of(value))
         return known
 
-    def _extents(self, shape: Shape) -> tuple[Index, ...]:
-        result: list[Index] = []
+    def _extents(self, shape: Shape) -> tuple[Scalar, ...]:
+        result: list[Scalar] = []
         for dim in shape:
             if isinstance(dim, SSAValue):
-                result.append(self._scalars.known_index(self._dependencies[dim][0]))
+                result.append(_scalar_index(self._scalars.known_index(self._scalar(dim))))
             elif isinstance(dim, int):
                 result.append(dim)
             else:
                 raise PassFailedException("a dynamic dimension that no index value gives")
         return tuple(result)
 
-    def size(self, shape: Sequence[Index]) -> Index:
-        result: Index = 1
+    def size(self, shape: Sequence[Scalar]) -> Scalar:
+        result: Scalar = 1
         for extent in shape:
-            result = self._scalars.mul(result, extent)
+            result = _scalar_index(self._scalars.mul(result, extent))
         return result
 
     def version(self, value: SSAValue) -> SSAValue:
@@ -142,8 +154,11 @@ class Locations:
         return result
 
     def _waited_for(self, value: SSAValue) -> Sequence[SSAValue]:
-        known = self._dependencies.get(value)
+        known = self._edges(value)
         return (self.version(value),) if known is None else known
+
+    def _scalar(self, value: SSAValue) -> SSAValue:
+        return self._scalars.register(self._tile(value).pieces[0])
 
     def locate(self, memory: SSAValue, cell: Cell) -> Location:
         """The cell of a view of memory."""
@@ -162,9 +177,8 @@ class Locations:
             walk.checks += zip(walk.cell, shape, strict=True)
         else:
             index = walk.flat
-            extent = self._scalars.idiv(
-                self._scalars.mul(extent, dtype_of(value).itemsize), dtype_of(memory).itemsize
-            )
+            bytes = self._scalars.mul(extent, dtype_of(value).itemsize)
+            extent = _scalar_index(self._scalars.idiv(bytes, dtype_of(memory).itemsize))
             walk.checks.append((index, extent))
         view = self._after(value, afters)
         stored = TYPES[self._narrow.stored_dtype(dtype_name(memory))]
@@ -173,17 +187,18 @@ class Locations:
         return Location(view, index, walk.checks, extent)
 
     def reference(self, view: SSAValue, index: Index) -> SSAValue:
-        """The INDEX of a cell."""
-        type = tensor_type(tensor(view).element_type, (), place(view))
+        """The INDEX of a cell, or of one for each lane."""
+        shape = () if (lanes := lanes_of(index)) == 1 else (lanes,)
+        type = tensor_type(tensor(view).element_type, shape, place(view))
         return self._scalars.emit(IndexOp, (view, self._scalars.index(index)), type=type)
 
-    def flattened(self, cell: Cell, shape: Sequence[Index]) -> Index:
+    def flattened(self, cell: Cell, shape: Sequence[Scalar]) -> Index:
         """The row-major position: the sum of each index times the size of what it steps over."""
         result: Index = 0
-        stride: Index = 1
+        stride: Scalar = 1
         for index, extent in zip(reversed(cell), reversed(shape), strict=True):
             result = self._scalars.add(self._scalars.mul(index, stride), result)
-            stride = self._scalars.mul(stride, extent)
+            stride = _scalar_index(self._scalars.mul(stride, extent))
         return result
 
     # -- what the steps of a walk use
@@ -193,10 +208,34 @@ class Locations:
         return self._scalars
 
     def lane(self, value: SSAValue, position: Index) -> Index:
-        return self._scalars.known_index(self._lane(value, position))
+        """The elements of an index, `()` or `(k,)`, at positions that are in range."""
+        tile, emit = self._tile(value), self._scalars
+        if not tile.shape:
+            return emit.known_index(tile.pieces[0])
+        if isinstance(position, int) or (is_ramp(position) and isinstance(position.start, int)):
+            at = [position] if isinstance(position, int) else known_positions(position)
+            (piece,) = moved_tile(emit, tile, np.array(at), (len(at),)).pieces
+            return emit.known_index(piece)
+        every = elements(emit, tile)
+        result = every[0]
+        for i, lane in islice(enumerate(every), 1, None):
+            here = emit.compare("cmpeq", position, i)
+            result = emit.apply("where", (here, lane, result), dtype_name(lane))
+        return emit.known_index(result)
 
-    def offsets(self, op: ShrinkOp) -> Sequence[Index]:
+    def offsets(self, op: ShrinkOp) -> Sequence[Scalar]:
         return self._extents(window(op)[0])
+
+
+def _scalar_index(index: Index) -> Scalar:
+    """An index that is calculated from scalars."""
+    return cast(Scalar, index)
+
+
+def known_positions(ramp: Ramp) -> Sequence[int]:
+    """The indices of a ramp with a known start."""
+    start = cast(int, ramp.start)
+    return range(start, start + ramp.step * ramp.lanes, ramp.step)
 
 
 def _source(op: Any) -> SSAValue:

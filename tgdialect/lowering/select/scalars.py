@@ -1,25 +1,29 @@
-"""Emitting ops on scalars that a target has: equal ops once, constants folded.
+"""Emitting ops that a target has on registers: equal ops once, constants folded.
 
-A kernel is a graph, in which the position of an op means nothing, so that two equal ops anywhere
-in it are one. Ops that the target lacks are emitted as their decompositions.
+A register holds a scalar, `()`, or a vector, `(w,)`; where an op has both kinds of operands its
+scalars are in every lane. A kernel is a graph, in which the position of an op means nothing, so
+that two equal ops anywhere in it are one. Ops that the target lacks are emitted as their
+decompositions.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tgdialect.lowering.select.targets import TargetOps
+from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, number_attribute, wrap_to
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute, evaluate
-from tgdialect.ops.movement import BitcastOp
-from tgdialect.ops.properties import dtype_of, number, tensor_type
+from tgdialect.ops.movement import BitcastOp, ExpandOp, IndexOp, ReshapeOp, StackOp, split
+from tgdialect.ops.properties import dtype_of, number, tensor, tensor_type
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.decompose import BINARY, TERNARY, UNARY
 from tgdialect.transforms.recipe import Dtype, Value
@@ -27,8 +31,40 @@ from tgdialect.transforms.recipe import Dtype, Value
 TYPES: dict[str, Attribute] = {row.name: type for type, row in DTYPES.items()}
 """The builtin type of each dtype, by its name."""
 
-Index = int | SSAValue
+Scalar = int | SSAValue
 """An index that is known, or a `tensor<index>`."""
+
+
+class Ramp(NamedTuple):
+    """The indices start, start + step, ..., one for each lane of a vector; no register yet."""
+
+    start: Scalar
+    step: int
+    lanes: int
+
+
+Index = Scalar | Ramp
+"""An index, or one for each lane: a ramp, or a vector in a register."""
+
+Piece = SSAValue | Ramp
+"""A register, or the indices that one would hold."""
+
+
+def is_ramp(piece: object) -> TypeGuard[Ramp]:
+    # A Ramp is a tuple, and so is no SSAValue.
+    return type(piece) is Ramp
+
+
+def lanes_of(piece: Index) -> int:
+    """How many elements there are: 1 of a scalar."""
+    if isinstance(piece, int):
+        return 1
+    if is_ramp(piece):
+        return piece.lanes
+    assert isinstance(piece, SSAValue)
+    shape = tensor(piece).get_shape()
+    return shape[0] if shape else 1
+
 
 _CLASSES: dict[str, type[TgOp]] = {
     op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED, BitcastOp)
@@ -83,18 +119,21 @@ class Scalars:
     def constant(self, value: int | float, dtype: Dtype) -> SSAValue:
         return self.literal(number_attribute(value, TYPES[dtype]))
 
-    def apply(self, primitive: str, operands: Sequence[SSAValue], dtype: Dtype) -> SSAValue:
-        """An elementwise op or a BITCAST by name on scalars, with a result of `dtype`."""
-        if (folded := _fold(primitive, operands, dtype)) is not None:
+    def apply(self, primitive: str, operands: Sequence[Piece], dtype: Dtype) -> SSAValue:
+        """An elementwise op or a BITCAST by name on registers, with a result of `dtype`."""
+        values = [self.register(operand) for operand in operands]
+        if (folded := _fold(primitive, values, dtype)) is not None:
             return self.literal(folded)
-        if (same := _neutral(primitive, operands)) is not None:
+        if (same := _neutral(primitive, values)) is not None:
             return same
         if self.target.lacks(primitive):
-            values = [Value(self, operand, dtype_name(operand)) for operand in operands]
-            return _RECIPES[primitive](*values).handle
+            handles = [Value(self, value, dtype_name(value)) for value in values]
+            return _RECIPES[primitive](*handles).handle
         type = TYPES[dtype]
         properties = {"dtype": type} if primitive in _TYPED else {}
-        return self.emit(_CLASSES[primitive], operands, properties, tensor_type(type))
+        lanes = max(map(lanes_of, values))
+        result = tensor_type(type, (lanes,) if lanes > 1 else ())
+        return self.emit(_CLASSES[primitive], values, properties, result)
 
     # -- constants, index arithmetic and conditions
 
@@ -102,12 +141,16 @@ class Scalars:
         return self.emit(ConstOp, (), {"value": attribute})
 
     def index(self, index: Index) -> SSAValue:
+        """An index in a register."""
         if isinstance(index, int):
             return self.constant(wrap_to(DTYPES[INDEX], index), "index")
-        return index
+        return self.register(index)
 
-    def known_index(self, value: SSAValue) -> Index:
-        """The value as a `tensor<index>`, or its number if it is a constant."""
+    def known_index(self, value: Piece) -> Index:
+        """A register as an index: its number if it is a constant."""
+        if is_ramp(value):
+            return value
+        assert isinstance(value, SSAValue)
         if dtype_of(value) is not DTYPES[INDEX]:
             value = self.apply("cast", (value,), "index")
         attribute = constant_attribute(value)
@@ -118,11 +161,25 @@ class Scalars:
             a, b = b, a
         if isinstance(a, int) and isinstance(b, int):
             return wrap_to(DTYPES[INDEX], a + b)
+        if is_ramp(b):
+            a, b = b, a
+        if is_ramp(a):
+            if is_ramp(b):
+                return _ramp(self._sum(a.start, b.start), a.step + b.step, a.lanes)
+            if lanes_of(b) == 1:
+                return a._replace(start=self._sum(a.start, b))
         return a if b == 0 else self._arithmetic("add", a, b)
+
+    def _sum(self, a: Scalar, b: Index) -> Scalar:
+        return cast(Scalar, self.add(a, b))
 
     def sub(self, a: Index, b: Index) -> Index:
         if isinstance(b, int):
             return self.add(a, -b)
+        if is_ramp(b):
+            return self.add(a, self.mul(b, -1))
+        if is_ramp(a) and lanes_of(b) == 1:
+            return a._replace(start=cast(Scalar, self.sub(a.start, b)))
         return self._arithmetic("sub", a, b)
 
     def mul(self, a: Index, b: Index) -> Index:
@@ -130,20 +187,90 @@ class Scalars:
             a, b = b, a
         if isinstance(a, int) and isinstance(b, int):
             return wrap_to(DTYPES[INDEX], a * b)
+        if is_ramp(a) and isinstance(b, int):
+            return _ramp(cast(Scalar, self.mul(a.start, b)), a.step * b, a.lanes)
         return a if b == 1 else self._arithmetic("mul", a, b)
 
     def idiv(self, a: Index, b: Index) -> Index:
         if isinstance(a, int) and isinstance(b, int):
             return a // b if b else 0
+        if is_ramp(a) and isinstance(a.start, int) and isinstance(b, int) and b > 0:
+            first, last = a.start // b, (a.start + a.step * (a.lanes - 1)) // b
+            if first == last:
+                return first
         return a if b == 1 else self._arithmetic("idiv", a, b)
 
     def mod(self, a: Index, b: Index) -> Index:
         if isinstance(a, int) and isinstance(b, int):
             return a % b if b else 0
+        quotient = self.idiv(a, b) if is_ramp(a) and isinstance(a.start, int) else None
+        if isinstance(quotient, int) and isinstance(b, int):
+            return self.add(a, -quotient * b)
         return self._arithmetic("mod", a, b)
 
     def _arithmetic(self, name: str, a: Index, b: Index) -> SSAValue:
         return self.apply(name, (self.index(a), self.index(b)), "index")
+
+    def piece(self, index: Index) -> Piece:
+        return self.index(index) if isinstance(index, int) else index
+
+    def across(self, kind: ReduceKind, value: SSAValue) -> SSAValue:
+        """The lanes of a vector, combined in any order."""
+        if lanes_of(value) == 1:
+            return value
+        properties = {"op": ReduceKindAttr(kind), "axes": split((0,))[0]}
+        return self.emit(ReduceOp, (value,), properties)
+
+    def calculated(self, name: str, operands: Sequence[Piece]) -> Index:
+        """An elementwise op on indices; a ramp where the result is one."""
+        if (method := _INDEX_METHODS.get(name)) is None:
+            return self.apply(name, operands, "index")
+        return method(self, *map(self.known_index, operands))
+
+    # -- lanes
+
+    def register(self, piece: Piece) -> SSAValue:
+        """A piece that is in a register."""
+        if not is_ramp(piece):
+            return cast(SSAValue, piece)
+        steps = [self.index(piece.step * i) for i in range(piece.lanes)]
+        return self.apply("add", (self.index(piece.start), self.stack(steps)), "index")
+
+    def stack(self, lanes: Sequence[SSAValue]) -> SSAValue:
+        """The vector of some scalars."""
+        if all(lane is lanes[0] for lane in lanes):
+            return self.splat(lanes[0], len(lanes))
+        type = tensor_type(tensor(lanes[0]).element_type, (len(lanes),))
+        return self.emit(StackOp, lanes, type=type)
+
+    def gathered(self, lanes: Sequence[Piece]) -> Piece:
+        """The piece of some scalars: a ramp where they are numbers with one step."""
+        known = [self.known_index(lane) for lane in lanes if _is_index(lane)]
+        numbers = [i for i in known if isinstance(i, int)]
+        if len(numbers) == len(lanes) > 1:
+            step = numbers[1] - numbers[0]
+            if step and numbers == list(range(numbers[0], numbers[0] + step * len(lanes), step)):
+                return Ramp(numbers[0], step, len(lanes))
+        values = [self.register(lane) for lane in lanes]
+        return values[0] if len(values) == 1 else self.stack(values)
+
+    def splat(self, value: SSAValue, lanes: int) -> SSAValue:
+        """A register with a scalar in every lane; of a vector, that vector."""
+        if lanes == 1 or lanes_of(value) > 1:
+            return value
+        one = self.emit(ReshapeOp, (value,), {"shape": split((1,))[0]})
+        return self.emit(ExpandOp, (one,), {"shape": split((lanes,))[0]})
+
+    def lane(self, piece: Piece, position: int) -> SSAValue:
+        """One element."""
+        if is_ramp(piece):
+            return self.index(self.add(piece.start, piece.step * position))
+        value = cast(SSAValue, piece)
+        if lanes_of(value) == 1:
+            return value
+        if isinstance(stack := value.owner, StackOp):
+            return stack.sources[position]
+        return self.emit(IndexOp, (value, self.index(position)))
 
     def compare(self, name: str, a: Index, b: Index) -> SSAValue:
         return self.apply(name, (self.index(a), self.index(b)), "i1")
@@ -157,6 +284,23 @@ class Scalars:
 
     def true(self) -> SSAValue:
         return self.literal(number_attribute(1, BOOL))
+
+
+def _is_index(piece: Piece) -> bool:
+    return is_ramp(piece) or dtype_name(cast(SSAValue, piece)) == "index"
+
+
+_INDEX_METHODS: dict[str, Callable[..., Index]] = {
+    "add": Scalars.add,
+    "sub": Scalars.sub,
+    "mul": Scalars.mul,
+    "idiv": Scalars.idiv,
+    "mod": Scalars.mod,
+}
+
+
+def _ramp(start: Scalar, step: int, lanes: int) -> Index:
+    return Ramp(start, step, lanes) if step else start
 
 
 _NEUTRAL = {"add": 0, "mul": 1}

@@ -8,16 +8,19 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.select import arithmetic, structure
-from tgdialect.lowering.select.kernel import Kernel, Lanes
+from tgdialect.lowering.select.kernel import Kernel
+from tgdialect.lowering.select.lanes import Tile
 from tgdialect.lowering.select.targets import TargetOps, target_ops
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, WmmaOp
+from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import (
@@ -32,10 +35,11 @@ from tgdialect.ops.movement import (
     StackOp,
 )
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
-Rule = Callable[[Kernel, Any], Lanes | None]
+Rule = Callable[[Kernel, Any], Tile | None]
 
 _RULES: dict[type[Operation], Rule] = {
     ParamOp: structure.param,
@@ -95,7 +99,7 @@ class SelectPass(ModulePass):
 
 def select(ops: Sequence[Operation], target: TargetOps) -> Block:
     """The block that the ops of a kernel, in order, become; they are left as they are."""
-    kernel = Kernel(target)
+    kernel = Kernel(target, vector_lanes(ops, target))
     for op in ops:
         kernel.scalars.location = op.location
         try:
@@ -106,10 +110,22 @@ def select(ops: Sequence[Operation], target: TargetOps) -> Block:
             raise locate(error, op) from error
         if result is not None:
             kernel.values[op.results[0]] = result
-            if len(result) == 1 and result[0].name_hint is None:
-                result[0].name_hint = op.results[0].name_hint
+            if len(result.pieces) == 1 and isinstance(piece := result.pieces[0], SSAValue):
+                piece.name_hint = piece.name_hint or op.results[0].name_hint
     _remove_unused(kernel.block)
     return kernel.block
+
+
+def vector_lanes(ops: Sequence[Operation], target: TargetOps) -> int:
+    """How many elements the vectors of a kernel have: of its widest dtype that is computed with."""
+    itemsizes = [
+        max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
+        for op in ops
+        for value in op.results
+        if is_tensor(value.type) and tensor(value).get_shape() and not is_memory(value)
+        if tensor(value).element_type not in (INDEX, BOOL)
+    ]
+    return max(target.vector_bits // (8 * max(itemsizes, default=8)), 1)
 
 
 def _remove_unused(block: Block) -> None:

@@ -7,20 +7,35 @@ A rule gives what becomes of an op's result; None of memory, which accesses look
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import cast
 
+import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.lowering.select.kernel import Kernel, Lanes, static_shape
-from tgdialect.lowering.select.lanes import Shape, cells, moved
-from tgdialect.lowering.select.scalars import TYPES, Index, dtype_name
+from tgdialect.lowering.select.kernel import Kernel, static_shape
+from tgdialect.lowering.select.lanes import (
+    Shape,
+    Tile,
+    broadcast_tile,
+    cells,
+    cut,
+    moved,
+    moved_tile,
+    ones,
+    reshaped_tile,
+    row_length,
+    scalar,
+)
+from tgdialect.lowering.select.scalars import TYPES, Index, Piece, dtype_name
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, StackOp
+from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp, StackOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp
 from tgdialect.ops.properties import is_memory, number
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
@@ -29,7 +44,7 @@ from tgdialect.transforms.soft_float import NARROW_FORMATS
 # -- leaves --------------------------------------------------------------------------------------
 
 
-def param(k: Kernel, op: ParamOp) -> Lanes | None:
+def param(k: Kernel, op: ParamOp) -> Tile | None:
     return k.locations.add_param(op) if is_memory(op.result) else k.rebuilt(op)
 
 
@@ -37,46 +52,76 @@ def buffer(k: Kernel, op: BufferOp) -> None:
     k.locations.add_buffer(op)
 
 
-def const(k: Kernel, op: ConstOp) -> Lanes:
+def const(k: Kernel, op: ConstOp) -> Tile:
     if isinstance(op.value, InvalidAttr):
         raise PassFailedException("an invalid constant: tg-rangeify makes conditions of them")
     if dtype_name(op.result) in NARROW_FORMATS:
-        return (k.scalars.constant(number(op.value), "f32"),)
-    return (k.scalars.literal(op.value),)
+        return scalar(k.scalars.constant(number(op.value), "f32"))
+    return scalar(k.scalars.literal(op.value))
 
 
 # -- movement ------------------------------------------------------------------------------------
 
 
-def movement(k: Kernel, op: Operation) -> Lanes | None:
-    if is_memory(op.operands[0]):
+def movement(k: Kernel, op: Operation) -> Tile | None:
+    source, result = op.operands[0], op.results[0]
+    if is_memory(source):
         return None
-    _ = static_shape(op.results[0])
-    lanes = k.lanes(op.operands[0])
-    return [lanes[i] for i in moved(op)]
+    shape = static_shape(result)
+    if isinstance(op, ReshapeOp):
+        return reshaped_tile(k.scalars, k.tile(source), shape, k.lanes)
+    if isinstance(op, ExpandOp):
+        (tile,) = k.aligned((source,), shape)
+        return tile
+    return moved_tile(k.scalars, k.tile(source), moved(op), cut(row_length(shape), k.lanes))
 
 
-def stack(k: Kernel, op: StackOp) -> Lanes:
-    return [lane for source in op.sources for lane in k.lanes(source)]
+def stack(k: Kernel, op: StackOp) -> Tile:
+    shape = static_shape(op.result)
+    if len(shape) > 1:
+        tiles = [k.tile(source) for source in op.sources]
+        widths = min((tile.widths for tile in tiles), key=len)
+        rows = [broadcast_tile(k.scalars, tile, tile.shape, widths) for tile in tiles]
+        return Tile(shape, widths, [piece for tile in rows for piece in tile.pieces])
+    lanes = [k.tile(source).pieces[0] for source in op.sources]
+    widths, pieces = cut(row_length(shape), k.lanes), list[Piece]()
+    for start, width in zip(Tile(shape, widths, ()).starts, widths, strict=True):
+        pieces.append(k.scalars.gathered(lanes[start : start + width]))
+    return Tile(shape, widths, pieces)
 
 
-def index(k: Kernel, op: IndexOp) -> Lanes | None:
+def index(k: Kernel, op: IndexOp) -> Tile | None:
     """INDEX of a value: known elements, or a choice among them; 0 out of bounds."""
     if is_memory(op.source):
         return None
-    shape = static_shape(op.source)
+    shape, result = static_shape(op.source), static_shape(op.result)
     indexed, rest = shape[: len(op.indices)], shape[len(op.indices) :]
-    lanes, size = k.lanes(op.source), math.prod(rest)
+    axes = [[k.scalars.known_index(i) for i in k.elements(index)] for index in op.indices]
+    picks, tile = list(product(*axes)), k.tile(op.source)
+    if all(_is_known(axis, extent) for axis, extent in zip(axes, indexed, strict=True)):
+        positions = np.arange(math.prod(shape)).reshape(shape)
+        taken = [positions[cast("tuple[int, ...]", pick)] for pick in picks]
+        at = np.array(taken, dtype=np.intp).reshape(result)
+        widths = tile.widths if rest else cut(row_length(result), k.lanes)
+        return moved_tile(k.scalars, tile, at, widths)
+    lanes, size = k.elements(op.source), math.prod(rest)
     rows = {cell: lanes[i * size : (i + 1) * size] for i, cell in enumerate(cells(indexed))}
     zero = k.scalars.constant(0, k.narrow.computed_dtype(dtype_name(op.result)))
-    axes = [[k.scalars.known_index(i) for i in k.lanes(index)] for index in op.indices]
-    result: list[Sequence[Index]] = []
-    for pick in cells(tuple(len(axis) for axis in axes)):
-        result.append([axis[i] for axis, i in zip(axes, pick, strict=True)])
-    return [lane for cell in result for lane in _row(k, cell, rows, [zero] * size)]
+    pieces = [lane for pick in picks for lane in _row(k, pick, rows, [zero] * size)]
+    return Tile(result, ones(result), pieces)
 
 
-def _row(k: Kernel, cell: Sequence[Index], rows: dict[Shape, Lanes], otherwise: Lanes) -> Lanes:
+def _is_known(axis: Sequence[Index], extent: int) -> bool:
+    """Whether the indices of an axis are numbers that are in range."""
+    return all(isinstance(i, int) and 0 <= i < extent for i in axis)
+
+
+def _row(
+    k: Kernel,
+    cell: Sequence[Index],
+    rows: Mapping[Shape, Sequence[SSAValue]],
+    otherwise: Sequence[SSAValue],
+) -> Sequence[SSAValue]:
     """The row at a cell, or `otherwise` where there is none."""
     result = otherwise
     for candidate, row in rows.items():
@@ -98,61 +143,44 @@ def _row(k: Kernel, cell: Sequence[Index], rows: dict[Shape, Lanes], otherwise: 
 # -- ordering ------------------------------------------------------------------------------------
 
 
-def range_(k: Kernel, op: RangeOp) -> Lanes:
-    bound = k.scalars.index(k.scalars.known_index(k.lanes(op.bound)[0]))
-    return (k.scalars.append(RangeOp(op.axis.data, op.axis_type.data, bound)),)
+def range_(k: Kernel, op: RangeOp) -> Tile:
+    bound = k.scalars.index(k.scalars.known_index(k.tile(op.bound).pieces[0]))
+    return scalar(k.scalars.append(RangeOp(op.axis.data, op.axis_type.data, bound)))
 
 
 def after(k: Kernel, op: AfterOp) -> None:
     """Memory: what accesses it waits."""
 
 
-def in_order(k: Kernel, op: TgOp) -> Lanes:
+def in_order(k: Kernel, op: TgOp) -> Tile:
     return k.rebuilt(op)
 
 
 # -- memory --------------------------------------------------------------------------------------
 
 
-def load(k: Kernel, op: LoadOp) -> Lanes:
+def load(k: Kernel, op: LoadOp) -> Tile:
     if op.addrspace is not None:
         raise PassFailedException("a load into memory: inside a kernel it is a BUFFER and a STORE")
-    if not is_memory(op.buffer):
-        return k.lanes(op.buffer)
-    shape = static_shape(op.result)
-    alts, gates = _optional(k, op.alt, shape), _optional(k, op.gate, shape)
-    accesses = zip(cells(shape), alts, gates, strict=True)
-    return [k.load_cell(op.buffer, cell, alt, gate) for cell, alt, gate in accesses]
+    return k.load(op.buffer, op.alt, op.gate) if is_memory(op.buffer) else k.tile(op.buffer)
 
 
-def _optional(k: Kernel, value: SSAValue | None, shape: Shape) -> Sequence[SSAValue | None]:
-    return [None] * math.prod(shape) if value is None else k.aligned(value, shape)
+def store(k: Kernel, op: StoreOp) -> Tile:
+    return _grouped(k, k.store(op.buffer, op.value, op.gate))
 
 
-def store(k: Kernel, op: StoreOp) -> Lanes:
-    shape, dtype = static_shape(op.value), dtype_name(op.value)
-    gates = _optional(k, op.gate, shape)
-    stores: list[SSAValue] = []
-    for cell, value, gate in zip(cells(shape), k.lanes(op.value), gates, strict=True):
-        where = k.locations.locate(op.buffer, cell)
-        gate = k.bounds.gate(where.checks, gate)
-        cell = k.locations.reference(where.view, where.position)
-        stores.append(k.scalars.append(StoreOp(cell, k.stored(value, dtype), gate)))
-    return _grouped(k, stores)
+def _grouped(k: Kernel, effects: Sequence[SSAValue]) -> Tile:
+    return scalar(effects[0] if len(effects) == 1 else k.scalars.append(GroupOp(effects)))
 
 
-def _grouped(k: Kernel, effects: Lanes) -> Lanes:
-    return effects if len(effects) == 1 else (k.scalars.append(GroupOp(effects)),)
-
-
-def atomic_add(k: Kernel, op: AtomicAddOp) -> Lanes:
+def atomic_add(k: Kernel, op: AtomicAddOp) -> Tile:
     """Where a cell does not exist, the neutral element is added to the first cell instead."""
     shape, dtype = static_shape(op.value), dtype_name(op.value)
     if dtype in NARROW_FORMATS:
         raise PassFailedException(f"the target {k.target.name} has no atomic add of {dtype}")
     neutral = k.scalars.constant(-0.0 if DTYPES[TYPES[dtype]].is_float else 0, dtype)
     adds: list[SSAValue] = []
-    for cell, value in zip(cells(shape), k.lanes(op.value), strict=True):
+    for cell, value in zip(cells(shape), k.elements(op.value), strict=True):
         where = k.locations.locate(op.buffer, cell)
         index = k.scalars.index(where.position)
         if (gate := k.bounds.gate(where.checks, None)) is not None:

@@ -21,6 +21,9 @@ class TargetOps:
     """The narrow floats with an instruction to and from f32; the others are converted by integer
     operations on their bits. All of them are only stored: arithmetic is in f32."""
 
+    vector_bits: int = 0
+    """The width of the widest vector registers; 0 where there are none."""
+
     def lacks(self, name: str) -> bool:
         """Whether an elementwise op has to be decomposed."""
         return name in DECOMPOSABLE and name not in self.native
@@ -38,6 +41,9 @@ _FEATURES: dict[str, dict[str, frozenset[str]]] = {
 }
 """What a feature of a CPU, in LLVM's spelling, adds to the fields of its target."""
 
+_VECTOR_BITS = {"sse2": 128, "neon": 128, "avx": 256, "avx512f": 512}
+"""How wide the vector registers are that a feature brings."""
+
 
 def target_ops(target: str, features: Collection[str] = ()) -> TargetOps:
     """The table of a target with these features, in LLVM's spelling, with or without the `+`.
@@ -47,6 +53,8 @@ def target_ops(target: str, features: Collection[str] = ()) -> TargetOps:
     if (ops := TARGETS.get(target)) is None:
         raise PassFailedException(f"{target!r} is not one of the targets: {', '.join(TARGETS)}")
     for feature in features:
+        bits = _VECTOR_BITS.get(feature.removeprefix("+"), 0)
+        ops = replace(ops, vector_bits=max(ops.vector_bits, bits))
         for name, more in _FEATURES.get(feature.removeprefix("+"), {}).items():
             ops = replace(ops, **{name: getattr(ops, name) | more})
     return ops

@@ -52,6 +52,9 @@ HANDLERS: dict[str, Handler] = {
 }
 """What is done to an op that no rule of the tables rewrites."""
 
+_OF_LOOPS = frozenset({"tg.reduce", "tg.end"})
+"""Ops whose rewrites change which loops there are."""
+
 
 @dataclass(frozen=True)
 class SimplifyPass(ModulePass):
@@ -67,13 +70,17 @@ class SimplifyPass(ModulePass):
 
     name = "tg-simplify"
 
+    loops: bool = True
+    """Whether reductions and scatters are rewritten too: not once a schedule is chosen."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        simplify(op)
+        simplify(op, loops=self.loops)
 
 
-def simplify(root: Operation) -> bool:
+def simplify(root: Operation, *, loops: bool = True) -> bool:
     """Simplify all blocks inside `root`. Whether anything changed."""
-    engine = Engine(HANDLERS)
+    handlers = HANDLERS if loops else {n: h for n, h in HANDLERS.items() if n not in _OF_LOOPS}
+    engine = Engine(handlers)
     changed = False
     stack = [root]
     while stack:

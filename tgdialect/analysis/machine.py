@@ -1,0 +1,92 @@
+"""The machine that schedules are made for: what `tg-optimize` asks of it.
+
+Everything is detected for this machine, and can be said otherwise for another one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+_VECTORS = {"avx512f": (512, 32), "neon": (128, 32), "avx": (256, 16), "sse2": (128, 16)}
+"""What a feature, in LLVM's spelling, brings: the bits of a vector register, and how many."""
+
+THREADS_VARIABLE = "TG_NUM_THREADS"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Registers and caches of a core, and how many cores there are. Sizes are in bytes."""
+
+    vector_bits: int = 0
+    """The width of a vector register; 0 where there are none."""
+    vector_registers: int = 16
+    l1: int = 32 << 10
+    l2: int = 512 << 10
+    l3: int = 8 << 20
+    """The last cache, which all cores share."""
+    threads: int = 1
+
+    def lanes(self, itemsize: int) -> int:
+        """How many elements of that many bytes a vector has; 1 without vectors."""
+        return max(self.vector_bits // (8 * itemsize), 1)
+
+
+def machine_of(features: Collection[str], threads: int | None = None) -> Machine:
+    """This machine, with vectors as the features of its CPU say, in LLVM's spelling."""
+    names = {feature.removeprefix("+") for feature in features}
+    bits, registers = max([v for name, v in _VECTORS.items() if name in names], default=(0, 16))
+    sizes = dict(_cache_sizes())
+    default = Machine()
+    return Machine(
+        vector_bits=bits,
+        vector_registers=registers,
+        l1=sizes.get(1, default.l1),
+        l2=sizes.get(2, default.l2),
+        l3=sizes.get(3, sizes.get(2, default.l3)),
+        threads=thread_count() if threads is None else threads,
+    )
+
+
+def thread_count() -> int:
+    """How many threads a kernel may use: `TG_NUM_THREADS`, or as many as this process has cores.
+
+    Raises ValueError where the variable is no positive number.
+    """
+    if text := os.environ.get(THREADS_VARIABLE):
+        if not text.isascii() or not text.isdigit() or int(text) < 1:
+            raise ValueError(f"{THREADS_VARIABLE} is {text!r}, not a positive number")
+        return int(text)
+    return _cores()
+
+
+@cache
+def _cores() -> int:
+    # Before anything pins the main thread: a runtime of OpenMP may.
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _cache_sizes() -> tuple[tuple[int, int], ...]:
+    return tuple(_read_cache_sizes())
+
+
+def _read_cache_sizes() -> Iterator[tuple[int, int]]:
+    """(level, bytes) of the caches that hold data, where the system says."""
+    for folder in _CACHES.glob("index*"):
+        try:
+            kind, level, size = (
+                (folder / name).read_text().strip() for name in ("type", "level", "size")
+            )
+            if kind != "Instruction":
+                yield int(level), int(size[:-1]) * _UNITS[size[-1]]
+        except (OSError, ValueError, KeyError, IndexError):
+            continue

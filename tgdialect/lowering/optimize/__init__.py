@@ -1,0 +1,14 @@
+"""Optimize: decide how each range of a kernel is executed.
+
+Kernels level to kernels level. In reading order:
+
+* `axes.py` is a kernel as the OptOps see it: its ranges, by their axis ids;
+* `opts.py` applies OptOps, each with its rule of what is legal, and `passes.py` has each as a pass;
+* `accesses.py` says how far apart in memory the iterations of a range access;
+* `heuristic.py` finds OptOps from what the machine is like;
+* `stage.py` is the pass.
+"""
+
+from tgdialect.lowering.optimize.stage import MODES, OptimizePass
+
+__all__ = ["MODES", "OptimizePass"]

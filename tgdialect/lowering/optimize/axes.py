@@ -1,0 +1,234 @@
+"""A kernel as OptOps see it: its ranges by their axis ids, and what is in the loop of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
+from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.elementwise import AddOp, MulOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+from tgdialect.ops.properties import known_index, place, tensor, tensor_type
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp, ConstOp
+
+NAMING = (EndOp, ReduceOp, AfterOp)
+"""Ops that use ranges, but for the first operand, to name loops and not for the number."""
+
+
+class IllegalOptError(PassFailedException):
+    """An OptOp that a kernel does not have, and why."""
+
+
+class Axes:
+    """The ranges of a kernel. What is known of them is dropped whenever one is changed."""
+
+    def __init__(self, kernel: KernelOp) -> None:
+        self.kernel = kernel
+
+    @cached_property
+    def ops(self) -> Sequence[Operation]:
+        """The ops that count, in a topological order."""
+        return needed_ops(self.kernel.body.block)
+
+    @cached_property
+    def open(self) -> dict[Operation, Ranges]:
+        """The ranges in whose loops each op is."""
+        return open_ranges(self.ops)
+
+    @cached_property
+    def ranges(self) -> dict[int, RangeOp]:
+        return {op.axis.data: op for op in self.ops if isinstance(op, RangeOp)}
+
+    @cached_property
+    def ends(self) -> dict[RangeOp, EndOp]:
+        """The END that closes each range that one closes."""
+        ends = [op for op in self.ops if isinstance(op, EndOp)]
+        return {range: end for end in ends for range in closed_ranges(end)}
+
+    def changed(self) -> None:
+        for name in ("ops", "open", "ranges", "ends"):
+            self.__dict__.pop(name, None)
+
+    def __getitem__(self, axis: int) -> RangeOp:
+        if (range := self.ranges.get(axis)) is None:
+            there_are = ", ".join(map(str, sorted(self.ranges)))
+            raise IllegalOptError(f"there is no range {axis}; there are: {there_are or 'none'}")
+        return range
+
+    def extent(self, range: RangeOp) -> int:
+        """How many iterations a range has. Raises IllegalOptError where that is not known."""
+        if (extent := known_index(range.bound)) is None:
+            raise IllegalOptError(f"the extent of range {range.axis.data} is dynamic")
+        return extent
+
+    def stores(self, range: RangeOp) -> Iterator[StoreOp]:
+        """The STOREs in the loop of a range."""
+        for op in self.ops:
+            if isinstance(op, StoreOp) and range in self.open[op]:
+                yield op
+
+    def around(self, value: SSAValue) -> Ranges:
+        """The ranges in whose loops a value is."""
+        owner = value.owner
+        return self.open.get(owner, frozenset()) if isinstance(owner, Operation) else frozenset()
+
+    def depends(self, value: SSAValue, range: RangeOp) -> bool:
+        return range in self.around(value)
+
+    def reads(self, range: RangeOp) -> Iterator[LoadOp]:
+        for op in self.ops:
+            if isinstance(op, LoadOp) and range in self.open[op]:
+                yield op
+
+    # -- changing ranges
+
+    def set_type(self, range: RangeOp, kind: AxisType) -> None:
+        range.axis_type = AxisTypeAttr(kind)
+        self.changed()
+
+    def replace(self, range: RangeOp, outer: RangeOp, inner: RangeOp, index: SSAValue) -> None:
+        """Have two ranges, which are in the block, in place of one, and `index` for its number."""
+        for use in list(range.result.uses):
+            op = use.operation
+            if op is index.owner or op in (outer, inner):
+                continue
+            if not isinstance(op, NAMING) or use.index == 0:
+                op.operands[use.index] = index
+        for op in list(dict.fromkeys(use.operation for use in range.result.uses)):
+            pair = (inner, outer) if isinstance(op, EndOp) else (outer, inner)
+            operands: list[SSAValue] = []
+            for operand in op.operands:
+                operands += [r.result for r in pair] if operand is range.result else [operand]
+            op.operands = operands
+        self.kernel.body.block.erase_op(range)
+        self.changed()
+
+    def split(
+        self, range: RangeOp, parts: tuple[int, int], kinds: tuple[AxisType, AxisType], *, top: bool
+    ) -> tuple[RangeOp, RangeOp]:
+        """Two ranges, the outer first, in place of one. The new one is the inner, or with `top` the
+        outer; the other keeps its axis id."""
+        block, old = self.kernel.body.block, range.axis.data
+        numbers = (max(self.ranges) + 1, old) if top else (old, max(self.ranges) + 1)
+        bounds = [ConstOp(part, tensor(range.bound).element_type) for part in parts]
+        outer, inner = (
+            RangeOp(number, kind, bound)
+            for number, kind, bound in zip(numbers, kinds, bounds, strict=True)
+        )
+        scaled = MulOp(outer.result, self._index_constant(range, parts[1]))
+        index = AddOp(scaled.result, inner.result)
+        for op in (*bounds, outer, inner, scaled, index):
+            op.location = range.location
+            block.insert_op_before(op, range)
+        self.replace(range, outer, inner, index.result)
+        return outer, inner
+
+    def _index_constant(self, at: RangeOp, value: int) -> SSAValue:
+        op = ConstOp(value, tensor(at.result).element_type)
+        op.location = at.location
+        self.kernel.body.block.insert_op_before(op, at)
+        return op.result
+
+    # -- buffers that each iteration has for itself
+
+    def shared_buffers(self, range: RangeOp) -> Sequence[BufferOp]:
+        """The buffers of the kernel that are written in the loop of a range at cells that do not
+        depend on it."""
+        found: dict[BufferOp, None] = {}
+        for store in self.stores(range):
+            memory = memory_of(store.buffer)
+            if not self.depends_on_index(store.buffer, range) and isinstance(
+                memory.owner, BufferOp
+            ):
+                found[memory.owner] = None
+        return list(found)
+
+    def depends_on_index(self, location: SSAValue, range: RangeOp) -> bool:
+        """Whether which cell a location is depends on a range."""
+        while isinstance(owner := location.owner, TgOp) and owner.operands:
+            first, *rest = owner.operands
+            if not isinstance(owner, AfterOp) and any(self.depends(o, range) for o in rest):
+                return True
+            location = first
+        return False
+
+    def is_private(self, buffer: BufferOp, range: RangeOp) -> bool:
+        """Whether a buffer is used in the loop of a range only."""
+        if place(buffer.result).addrspace is AddrSpace.GLOBAL:
+            return False
+        return all(
+            range in self.open[op]
+            for op in self.ops
+            if isinstance(op, LoadOp | StoreOp | AtomicAddOp)
+            and memory_of(op.operands[0]).owner is buffer
+        )
+
+    def privatize(self, buffer: BufferOp, range: RangeOp) -> None:
+        """Give each iteration of a range a copy of a buffer: one more axis, the last."""
+        old = tensor(buffer.result)
+        extent = self.extent(range)
+        where = place(buffer.result)
+        type = tensor_type(old.element_type, (*old.get_shape(), extent), where)
+        block = self.kernel.body.block
+        views: dict[SSAValue, SSAValue] = {}
+        for op in list(block.ops):
+            if not op.operands or (view := views.get(op.operands[0])) is None:
+                if op is buffer:
+                    new = buffer.rebuild((), type)
+                    block.insert_op_before(new, op)
+                    views[op.results[0]] = new.results[0]
+                continue
+            if isinstance(op, LoadOp | StoreOp | AtomicAddOp):
+                # The location of a buffer of no axes is the buffer.
+                new = IndexOp(view, [range.result])
+                op.operands = (new.result, *op.operands[1:])
+            elif isinstance(op, IndexOp):
+                new = op.rebuild([view, *op.indices, range.result])
+                op.result.replace_all_uses_with(new.result)
+            elif isinstance(op, AfterOp):
+                new = op.rebuild([view, *op.dependencies])
+                views[op.result] = new.result
+            else:
+                continue
+            new.location = op.location
+            block.insert_op_before(new, op)
+        for op in reversed(list(block.ops)):
+            if isinstance(op, AfterOp | IndexOp | BufferOp) and op.result.first_use is None:
+                block.erase_op(op)
+        self.changed()
+
+    # -- order
+
+    def nest(self, range: RangeOp) -> EndOp | ReduceOp:
+        """What closes a range: its END, or else the first REDUCE."""
+        if (end := self.ends.get(range)) is not None:
+            return end
+        return next(
+            op for op in self.ops if isinstance(op, ReduceOp) and range in closed_ranges(op)
+        )
+
+    def reorder(self, order: Sequence[RangeOp]) -> None:
+        """Nest ranges in this order, the outermost first, wherever they are closed together."""
+        position = {range: i for i, range in enumerate(order)}
+        for op in self.ops:
+            if not isinstance(op, EndOp | ReduceOp):
+                continue
+            ranges = closed_ranges(op)
+            wanted = sorted((r for r in ranges if r in position), key=position.__getitem__)
+            if isinstance(op, EndOp):
+                wanted.reverse()
+            new = iter(wanted)
+            placed = [next(new) if r in position else r for r in ranges]
+            op.operands = (op.operands[0], *(r.result for r in placed))
+        self.changed()

@@ -1,0 +1,432 @@
+"""A schedule from a model of the machine: vectors, register tiles, loop order, threads.
+
+For each loop nest of a kernel it chooses the range that vectors lie along, then the tile of results
+that is kept in registers, so that what is loaded is used as often as possible; what is left is put
+in an order in which caches help, and shared among threads if it is long enough.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.machine import Machine
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.accesses import Strides, strides
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.opts import apply_opt, check_split, opt
+from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.dtypes import BOOL, INDEX
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import dtype_of, known_index, place, tensor
+from tgdialect.ops.reduce import ReduceOp
+
+UNKNOWN_EXTENT = 256
+"""What a dynamic extent is taken to be."""
+
+GATHER = 0.3
+"""What an access to cells apart costs more than as many scalar ones: its lanes are put together."""
+
+MAX_WASTE = 1.1
+"""How many times as many iterations padding may make of a range."""
+
+OPS_PER_TILE = 64
+"""Beyond this many elementwise ops on vectors, a longer loop body gains nothing."""
+
+THREAD_CYCLES = 30_000
+"""How long work takes, on one core, that is worth a parallel region."""
+
+MAX_IMBALANCE = 1.03
+"""How much longer threads may take because their chunks cannot be divided evenly."""
+
+BYTES_PER_CYCLE = 8
+"""What a core loads from memory, and stores to it."""
+
+_CYCLES: dict[str, int] = {
+    **dict.fromkeys(("tg.exp2", "tg.log2", "tg.sin"), 20),
+    **dict.fromkeys(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"), 6),
+}
+"""Ops on a vector that take longer than one cycle."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """A LOAD or STORE, and how far apart the iterations of each range are in memory."""
+
+    op: Operation
+    strides: Strides
+
+
+class Nests:
+    """The loop nests of a kernel: what closes them, what is in them, and how often that runs."""
+
+    def __init__(self, axes: Axes) -> None:
+        self.axes = axes
+        self.accesses = [
+            Access(op, strides(axes, op.operands[0]))
+            for op in axes.ops
+            if isinstance(op, LoadOp | StoreOp | AtomicAddOp)
+        ]
+        self.stride_of = {access.op: access.strides for access in self.accesses}
+
+    @cached_property
+    def work(self) -> Sequence[Operation]:
+        """The ops that take time: on elements, not on indices."""
+        return [op for op in self.axes.ops if op in self.stride_of or _is_arithmetic(op)]
+
+    @cached_property
+    def closers(self) -> Sequence[EndOp | ReduceOp]:
+        """One END or REDUCE for each nest, inner ones first."""
+        found: dict[frozenset[RangeOp], EndOp | ReduceOp] = {}
+        for op in self.axes.ops:
+            if isinstance(op, EndOp) or (isinstance(op, ReduceOp) and op.ranges):
+                found.setdefault(frozenset(closed_ranges(op)), op)
+        return list(found.values())
+
+    def extent(self, range: RangeOp) -> int:
+        return UNKNOWN_EXTENT if (known := known_index(range.bound)) is None else known
+
+    def trips(self, op: Operation) -> int:
+        """How often an op runs."""
+        return math.prod(self.extent(r) for r in self.axes.open[op])
+
+
+def _is_arithmetic(op: Operation) -> bool:
+    if not isinstance(op, ElementwiseOp):
+        return False
+    return tensor(op.results[0]).element_type not in (INDEX, BOOL)
+
+
+def schedule(axes: Axes, machine: Machine) -> None:
+    """Apply OptOps to a kernel. One that turns out to be illegal is left out."""
+    nests = Nests(axes)
+    if any(not nests.extent(range) for range in axes.ranges.values()):
+        return
+    cycles = _cycles(nests, machine)
+    vectors = list(_vector_ranges(nests, machine)) if machine.vector_bits else []
+    tiles = [_tile(nests, range, machine) for range in vectors]
+    for opts in tiles:
+        for each in opts:
+            _try(axes, each)
+    _order(Nests(axes))
+    if machine.threads > 1 and cycles >= THREAD_CYCLES:
+        _thread(Nests(axes), machine)
+
+
+def _cycles(nests: Nests, machine: Machine) -> float:
+    """How long a kernel takes on one core, as an order of magnitude."""
+    ops = sum(
+        nests.trips(op) * _CYCLES.get(op.name, 1) / machine.lanes(dtype_of(op.operands[0]).itemsize)
+        for op in nests.work
+    )
+    moved = sum(
+        _bytes(nests, access) for access in nests.accesses if _is_global(access.op.operands[0])
+    )
+    return max(ops / 2, moved / BYTES_PER_CYCLE)
+
+
+def _is_global(location: SSAValue) -> bool:
+    return place(location).addrspace is AddrSpace.GLOBAL
+
+
+def _bytes(nests: Nests, access: Access) -> float:
+    """What an access moves: of its range's iterations those that are at different cells."""
+    ranges = [r for r, stride in access.strides.items() if stride != 0]
+    cells = math.prod(nests.extent(r) for r in ranges)
+    return cells * dtype_of(access.op.operands[0]).itemsize
+
+
+def _try(axes: Axes, which: OptAttr) -> bool:
+    try:
+        apply_opt(axes, which)
+    except IllegalOptError:
+        return False
+    return True
+
+
+# -- vectors -------------------------------------------------------------------------------------
+
+
+def _vector_ranges(nests: Nests, machine: Machine) -> Iterator[RangeOp]:
+    """The ranges that vectors lie along: for each op one at most."""
+    best: dict[Operation, tuple[float, list[RangeOp]]] = {}
+    axes = nests.axes
+    inside: dict[Operation, list[EndOp | ReduceOp]] = {}
+    for closer in nests.closers:
+        inside[closer] = [
+            other
+            for other in nests.closers
+            if other is not closer and axes.open[other] & set(closed_ranges(closer))
+        ]
+        options = [(0.0, None), *((_gain(nests, r, machine), r) for r in closed_ranges(closer))]
+        choices: list[tuple[float, list[RangeOp]]] = []
+        for gain, range in options:
+            if range is not None and gain <= 0:
+                continue
+            rest = [o for o in inside[closer] if range is None or range not in axes.open[o]]
+            # Of nests within one another the outer ones count for theirs.
+            outer = [o for o in rest if not any(o in inside.get(p, ()) for p in rest)]
+            chosen = [best[o] for o in outer if o in best]
+            total = gain + sum(value for value, _ in chosen)
+            ranges = [r for _, found in chosen for r in found]
+            choices.append((total, [*ranges, *([range] if range is not None else [])]))
+        best[closer] = max(choices, key=lambda choice: choice[0])
+    roots = [c for c in nests.closers if not any(c in others for others in inside.values())]
+    for root in roots:
+        yield from best[root][1]
+
+
+def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
+    """How many scalar ops vectors along a range save; not positive where they may not."""
+    axes = nests.axes
+    if not _is_expandable(axes, range):
+        return 0.0
+    lanes = _lanes(nests, range, machine)
+    width = min(lanes, nests.extent(range))
+    saved = 0.0
+    for op in nests.work:
+        if range not in axes.open[op]:
+            continue
+        apart = nests.stride_of.get(op, {}).get(range, 0)
+        trips = nests.trips(op)
+        saved += trips * (1 - 1 / width if apart in (0, 1, -1) else -GATHER)
+    return saved
+
+
+def _is_expandable(axes: Axes, range: RangeOp) -> bool:
+    kind = AxisType.UPCAST if range in axes.ends else AxisType.GROUP_REDUCE
+    extent = known_index(range.bound)
+    if extent is None or extent < 2:
+        return False
+    try:
+        check_split(axes, range, kind, top=False)
+    except IllegalOptError:
+        return False
+    return True
+
+
+def _lanes(nests: Nests, range: RangeOp, machine: Machine) -> int:
+    """The elements of a vector: of the widest dtype in the loop of a range."""
+    sizes = [
+        max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
+        for op in nests.work
+        if range in nests.axes.open[op]
+        for value in (op.results[0] if _is_arithmetic(op) else op.operands[0],)
+    ]
+    return machine.lanes(max(sizes, default=4))
+
+
+# -- tiles ---------------------------------------------------------------------------------------
+
+
+def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
+    """The OptOps that keep a tile of results in registers, with vectors along a range."""
+    axes = nests.axes
+    lanes = _lanes(nests, vector, machine)
+    inner = [op for op in nests.work if vector in axes.open[op]]
+    reduces = [
+        op
+        for op in axes.ops
+        if isinstance(op, ReduceOp) and (vector in axes.open[op] or vector in closed_ranges(op))
+    ]
+    is_group = vector not in axes.ends
+    opts: list[OptAttr] = []
+    budget = machine.vector_registers * 3 // 4
+    if reduces:
+        heaviest = max(reduces, key=lambda op: nests.trips(op) * _trips_of(nests, op))
+        rows = [
+            r
+            for r in axes.ranges.values()
+            if r in axes.open[heaviest]
+            and r is not vector
+            and r in axes.ends
+            and _is_expandable(axes, r)
+            # A copy of a buffer for each row would gain nothing.
+            and not axes.shared_buffers(r)
+        ]
+        reads = [
+            access
+            for access in nests.accesses
+            if isinstance(access.op, LoadOp) and set(closed_ranges(heaviest)) & axes.open[access.op]
+        ]
+        row, height, vectors = _best_tile(nests, reads, rows, vector, lanes, budget, len(reduces))
+        opts += _unrolled(nests, heaviest, vector)
+    else:
+        row, height = None, 1
+        vectors = max(1, min(4, OPS_PER_TILE // max(len(inner), 1)))
+    kind = AxisType.GROUP_REDUCE if is_group else AxisType.UPCAST
+    if row is not None and height > 1:
+        opts += _parts(nests, row, height, AxisType.UPCAST)
+    opts += _parts(nests, vector, _width(nests.extent(vector), lanes, vectors), kind)
+    return opts
+
+
+def _trips_of(nests: Nests, op: ReduceOp) -> int:
+    return math.prod(nests.extent(r) for r in closed_ranges(op))
+
+
+def _width(extent: int, lanes: int, vectors: int) -> int:
+    """How many iterations of a range a tile has: `vectors` vectors or fewer."""
+    if extent <= lanes * vectors:
+        return extent
+    for count in range(vectors, 0, -1):
+        if extent % (lanes * count) == 0 and 2 * count >= vectors:
+            return lanes * count
+    for count in range(vectors, 0, -1):
+        padded = -(-extent // (lanes * count)) * lanes * count
+        if padded <= MAX_WASTE * extent:
+            return lanes * count
+    return lanes
+
+
+def _parts(nests: Nests, range: RangeOp, size: int, kind: AxisType) -> Iterator[OptAttr]:
+    """The OptOps that split parts of a size off a range, which is padded if need be."""
+    axis, extent = range.axis.data, nests.extent(range)
+    if extent % size:
+        yield opt(OptOp.PADTO, axis, size)
+    yield opt(OptOp.SPLIT, axis, size, kind.value)
+
+
+def _best_tile(
+    nests: Nests,
+    reads: Sequence[Access],
+    rows: Sequence[RangeOp],
+    vector: RangeOp,
+    lanes: int,
+    budget: int,
+    reductions: int,
+) -> tuple[RangeOp | None, int, int]:
+    """The range and the height of the rows of a tile, and how many vectors a row has.
+
+    A step of the reduction takes one multiply-accumulate for each register of the tile, and loads
+    for the tile of each operand: the fewer loads for each, the better, and the fewer iterations
+    that padding adds.
+    """
+    best: tuple[float, RangeOp | None, int, int] = (math.inf, None, 1, 1)
+    width = nests.extent(vector)
+    reused = [r for r in rows if any(not a.strides.get(r, 0) for a in reads)]
+    for row, vectors in product((None, *reused), range(1, 9)):
+        if lanes * (vectors - 1) >= width:
+            continue
+        used = -(-_width(width, lanes, vectors) // lanes)
+        if used != vectors:
+            continue
+        across = -(-width // (lanes * vectors)) * lanes * vectors / width
+        for height in range(1, min(16, nests.extent(row) if row is not None else 1) + 1):
+            if height * vectors * reductions > budget:
+                break
+            loads = sum(_loads(a, vector, row, height, vectors) for a in reads)
+            extent = nests.extent(row) if row is not None else 1
+            down = -(-extent // height) * height / extent
+            registers = height * vectors
+            # Enough sums have to be on their way at once for the latency of an addition.
+            latency = max(1.0, 8 / (registers * reductions))
+            cost = down * across * latency * (1 + loads / registers)
+            if cost < best[0] - 1e-9:
+                best = (cost, row, height, vectors)
+    return best[1:]
+
+
+def _loads(
+    access: Access, vector: RangeOp, row: RangeOp | None, height: int, vectors: int
+) -> float:
+    """Loads for one step of a reduction."""
+    along = access.strides.get(vector, 0)
+    count = 1.0 if along == 0 else float(vectors)
+    if row is not None and access.strides.get(row, 0) != 0:
+        count *= height
+    # One element for all lanes is loaded by the multiply-accumulate itself.
+    return count * (0.5 if along == 0 else 1.0)
+
+
+def _unrolled(nests: Nests, op: ReduceOp, vector: RangeOp) -> Iterator[OptAttr]:
+    """Unroll the small ranges of a reduction that has a larger one as well."""
+    ranges = [r for r in closed_ranges(op) if r is not vector]
+    small = [r for r in ranges if (known_index(r.bound) or 99) <= 5]
+    total = math.prod(nests.extent(r) for r in small)
+    if small and total <= 9 and len(small) < len(closed_ranges(op)):
+        for range in small:
+            yield opt(OptOp.SPLIT, range.axis.data, nests.extent(range), AxisType.UNROLL.value)
+
+
+# -- order and threads ---------------------------------------------------------------------------
+
+
+def _order(nests: Nests) -> None:
+    """Have that loop of a tiled nest innermost whose iterations use most of what is in the cache
+    again."""
+    axes = nests.axes
+    for effect in axes.kernel.sink.effects:
+        if not isinstance(end := effect.owner, EndOp):
+            continue
+        loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
+        inside = [r for r in axes.ops if isinstance(r, ReduceOp) and set(loops) <= axes.open[r]]
+        if len(loops) < 2 or not inside or not _is_tiled(end):
+            continue
+        loaded = {range: _loaded_anew(nests, range) for range in loops}
+        last = min(reversed(loops), key=loaded.__getitem__)
+        order = [*(r for r in loops if r is not last), last]
+        if order != loops:
+            _try(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
+
+
+def _is_tiled(end: EndOp) -> bool:
+    return any(r.axis_type.data is AxisType.UPCAST for r in closed_ranges(end))
+
+
+def _loaded_anew(nests: Nests, range: RangeOp) -> float:
+    """The bytes that each iteration of a loop loads and the one before has not."""
+    total = 0.0
+    for access in nests.accesses:
+        if isinstance(access.op, LoadOp) and access.strides.get(range, 0) != 0:
+            inner = [
+                r
+                for r, stride in access.strides.items()
+                if stride != 0
+                and (r.axis_type.data in EXPANDED or r.axis_type.data is AxisType.REDUCE)
+            ]
+            cells = math.prod(nests.extent(r) for r in inner)
+            total += cells * dtype_of(access.op.operands[0]).itemsize
+    return total
+
+
+def _thread(nests: Nests, machine: Machine) -> None:
+    """Share the iterations of a loop among the threads: the outermost that can be divided well."""
+    axes = nests.axes
+    candidates: list[tuple[float, int, OptAttr]] = []
+    for effect in axes.kernel.sink.effects:
+        if not isinstance(end := effect.owner, EndOp):
+            continue
+        for depth, range in enumerate(reversed(closed_ranges(end))):
+            extent = known_index(range.bound)
+            if range.axis_type.data is not AxisType.GLOBAL or extent is None or extent < 2:
+                continue
+            chunks = _chunks(extent, machine.threads)
+            which = opt(OptOp.SPLIT, range.axis.data, chunks, AxisType.THREAD.value, "top")
+            candidates.append((_imbalance(chunks, machine.threads), depth, which))
+    candidates.sort(key=lambda c: (max(c[0], MAX_IMBALANCE), c[1]))
+    for _, _, which in candidates:
+        if _try(axes, which):
+            return
+
+
+def _chunks(extent: int, threads: int) -> int:
+    """Into how many equal chunks iterations are divided: few, if threads get as many of them."""
+    for count in range(2 * threads, min(extent, 64 * threads) + 1):
+        if extent % count == 0 and _imbalance(count, threads) <= MAX_IMBALANCE:
+            return count
+    return extent
+
+
+def _imbalance(chunks: int, threads: int) -> float:
+    """How many times as long the thread with most chunks takes as all would on average."""
+    return -(-chunks // threads) * threads / chunks

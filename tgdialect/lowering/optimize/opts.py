@@ -1,0 +1,392 @@
+"""OptOps: transforms of the ranges of a kernel, and when they are legal.
+
+Source: the specification, "Kernel Optimizations". An axis is the id of a RANGE; a SPLIT keeps it
+for the range that was there, and the new one gets the next free id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.accesses import strides
+from tgdialect.lowering.optimize.axes import NAMING, Axes, IllegalOptError
+from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.dtypes import DTYPES, INDEX
+from tgdialect.ops.elementwise import AndOp, CmpLtOp, WhereOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import tensor
+from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.source import BufferOp, ConstOp
+
+A = AxisType
+
+SPLIT_FROM: dict[AxisType, tuple[frozenset[AxisType], frozenset[bool]]] = {
+    A.LOCAL: (frozenset({A.GLOBAL, A.LOOP}), frozenset({False})),
+    A.THREAD: (frozenset({A.GLOBAL}), frozenset({True})),
+    A.GROUP_REDUCE: (frozenset({A.REDUCE}), frozenset({False, True})),
+    A.UPCAST: (frozenset({A.GLOBAL, A.LOCAL, A.LOOP}), frozenset({False})),
+    A.UNROLL: (frozenset({A.REDUCE, A.GROUP_REDUCE}), frozenset({False})),
+}
+"""The specification's table: by target, the types that it is split from, and whether it may be the
+outer part (`top`). A range may always be split into two of its own type, which is how loops are
+blocked."""
+
+
+def opt(kind: OptOp, *arguments: int | str) -> OptAttr:
+    """An OptOp as an attribute."""
+    return OptAttr(
+        StringAttr(kind.value),
+        ArrayAttr(IntAttr(a) if isinstance(a, int) else StringAttr(a) for a in arguments),
+    )
+
+
+def apply_opt(axes: Axes, which: OptAttr) -> None:
+    """Apply an OptOp to a kernel, and record it.
+
+    Raises IllegalOptError with the reason where it is not legal; then the kernel is as it was.
+    """
+    arguments = [a.data for a in which.arguments]
+    try:
+        _RULES[OptOp(which.op.data)](axes, *arguments)
+    except IllegalOptError as error:
+        raise IllegalOptError(f"{_spelled(which)}: {error}") from None
+    record(axes.kernel, which)
+
+
+def record(kernel: KernelOp, *opts: OptAttr) -> None:
+    """Note on a kernel's SINK which OptOps were applied."""
+    kernel.sink.opts = ArrayAttr[OptAttr]([*(kernel.sink.opts or ()), *opts])
+
+
+def _spelled(which: OptAttr) -> str:
+    return " ".join([which.op.data, ", ".join(str(a.data) for a in which.arguments)]).strip()
+
+
+# -- SPLIT ---------------------------------------------------------------------------------------
+
+
+def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> None:
+    """Split a range of n into n/k and k; the new part gets the target's type.
+
+    before -> after:
+        split 0, 4, upcast:   range 0 loop to 64 -> range 0 loop to 16, range 5 upcast to 4
+        split 0, 4, loop, top:  range 0 loop to 64 -> range 5 loop to 4, range 0 loop to 16
+    and `%0` becomes `outer * extent of inner + inner`. A range that is all one part changes its
+    type.
+    """
+    kind, top, range = AxisType(target), where == "top", axes[axis]
+    old = range.axis_type.data
+    check_split(axes, range, kind, top=top)
+    extent = axes.extent(range)
+    if factor > extent or extent % factor:
+        raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
+    if factor == extent:
+        axes.set_type(range, kind)
+        new = range
+    else:
+        parts = (factor, extent // factor) if top else (extent // factor, factor)
+        kinds = (kind, old) if top else (old, kind)
+        outer, inner = axes.split(range, parts, kinds, top=top)
+        new = outer if top else inner
+    if kind in EXPANDED:
+        for buffer in axes.shared_buffers(new):
+            axes.privatize(buffer, new)
+            new = axes[new.axis.data]
+    elif kind is A.THREAD:
+        ends = closed_ranges(axes.ends[new])
+        axes.reorder([new, *(r for r in reversed(ends) if r is not new)])
+
+
+def check_split(axes: Axes, range: RangeOp, kind: AxisType, *, top: bool) -> None:
+    """Raise IllegalOptError if no part of this type may be split off a range."""
+    _check_types(range, range.axis_type.data, kind, top=top)
+    _check_structure(axes, range, kind)
+
+
+def _check_types(range: RangeOp, old: AxisType, kind: AxisType, *, top: bool) -> None:
+    if kind is old and kind not in EXPANDED:
+        return
+    if (rule := SPLIT_FROM.get(kind)) is None or old not in rule[0]:
+        sources = " or ".join(sorted(rule[0])) if rule else "nothing"
+        raise IllegalOptError(
+            f"{kind} is split from {sources}, and range {range.axis.data} is {old}"
+        )
+    if top not in rule[1]:
+        side = "inner" if top else "outer"
+        raise IllegalOptError(f"{kind} is the {side} part")
+
+
+def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
+    """What a part of a type needs of the kernel."""
+    axis = range.axis.data
+    if kind is A.THREAD:
+        _check_thread(axes, range)
+    if kind not in EXPANDED:
+        return
+    end = axes.ends.get(range)
+    if end is not None and range.axis_type.data is A.REDUCE:
+        raise IllegalOptError(f"the iterations of range {axis} have an order")
+    for other in axes.ranges.values():
+        if other is not range and axes.depends(other.bound, range):
+            raise IllegalOptError(f"the extent of range {other.axis.data} depends on range {axis}")
+    for op in axes.ops:
+        if isinstance(op, ReduceOp) and range in closed_ranges(op) and op.ordered is not None:
+            if kind is A.GROUP_REDUCE:
+                raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
+            if closed_ranges(op)[-1] is not range:
+                raise IllegalOptError(f"range {axis} is not the innermost of an ordered REDUCE")
+    for store in axes.stores(range):
+        if axes.depends_on_index(store.buffer, range):
+            continue
+        memory = memory_of(store.buffer).owner
+        if not isinstance(memory, BufferOp) or not axes.is_private(memory, range):
+            raise IllegalOptError(f"each iteration of range {axis} writes the same cell")
+
+
+def _check_thread(axes: Axes, range: RangeOp) -> None:
+    axis = range.axis.data
+    end = axes.ends.get(range)
+    if end is None or end not in [e.owner for e in axes.kernel.sink.effects]:
+        raise IllegalOptError(f"range {axis} is not closed by an END that the SINK has")
+    if len(axes.kernel.sink.effects) > 1 or any(
+        other is not end and not axes.open[other] for other in set(axes.ends.values())
+    ):
+        raise IllegalOptError("the kernel has several loop nests")
+    if any(r.axis_type.data is A.THREAD for r in axes.ranges.values()):
+        raise IllegalOptError("there is a THREAD range already")
+    for other in axes.ranges.values():
+        if other is not range and axes.depends(other.bound, range):
+            raise IllegalOptError(f"the extent of range {other.axis.data} depends on range {axis}")
+    for op in axes.ops:
+        if isinstance(op, StoreOp | AtomicAddOp) and range not in axes.open[op]:
+            raise IllegalOptError(f"a STORE is outside of range {axis}")
+
+
+# -- PADTO ---------------------------------------------------------------------------------------
+
+
+def padto(axes: Axes, axis: int, multiple: int) -> None:
+    """Pad a range to the next multiple; what is not there is masked.
+
+    before -> after:
+        padto 0, 16:  range 0 loop to 100 -> range 0 loop to 112
+    A STORE is gated by `i < 100`, and a REDUCE takes its identity elsewhere. LOADs are of the last
+    iteration that there is, or gated where neighbouring iterations access neighbouring cells.
+    """
+    range = axes[axis]
+    extent = axes.extent(range)
+    if range.axis_type.data in EXPANDED:
+        raise IllegalOptError(f"range {axis} is {range.axis_type.data}")
+    if extent % multiple == 0:
+        raise IllegalOptError(f"range {axis} to {extent} is a multiple of {multiple} already")
+    if axes.ends.get(range) is not None and range.axis_type.data is A.REDUCE:
+        raise IllegalOptError(f"the iterations of range {axis} have an order")
+    if any(axes.depends(other.bound, range) for other in axes.ranges.values()):
+        raise IllegalOptError(f"the extent of another range depends on range {axis}")
+    if any(isinstance(op, AtomicAddOp) and range in axes.open[op] for op in axes.ops):
+        raise IllegalOptError(f"an ATOMICADD is in range {axis}, and cannot be gated")
+    loads = [(op, strides(axes, op.buffer).get(range, 0)) for op in axes.reads(range)]
+    _pad(axes, range, extent, -(-extent // multiple) * multiple, loads)
+
+
+def _pad(
+    axes: Axes,
+    range: RangeOp,
+    extent: int,
+    padded: int,
+    loads: Sequence[tuple[LoadOp, int | None]],
+) -> None:
+    block = axes.kernel.body.block
+
+    def before(op: Operation, *new: Operation) -> None:
+        for each in new:
+            each.location = op.location
+            block.insert_op_before(each, op)
+
+    bound = ConstOp(padded, tensor(range.bound).element_type)
+    limit = ConstOp(extent, INDEX)
+    before(range, bound)
+    range.operands = (bound.result,)
+    exists = CmpLtOp(range.result, limit)
+    last = ConstOp(extent - 1, INDEX)
+    clamped = WhereOp(exists, range.result, last)
+    for op in (clamped, last, exists, limit):
+        op.location = range.location
+        block.insert_op_after(op, range)
+    gate = exists.results[0]
+    keep: set[Operation] = {exists, clamped}
+    for use in list(range.result.uses):
+        if use.operation not in keep and not (isinstance(use.operation, NAMING) and use.index > 0):
+            use.operation.operands[use.index] = clamped.results[0]
+    for load, stride in loads:
+        if stride == 1:
+            _gate_load(axes, load, gate, range.result, clamped.results[0], before)
+    for op in list(block.ops):
+        if isinstance(op, StoreOp) and op in axes.open and range in axes.open[op]:
+            _gate_store(op, gate, range.result, clamped.results[0], before)
+        elif isinstance(op, ReduceOp) and range in closed_ranges(op):
+            dtype = tensor(op.source).element_type
+            neutral = ConstOp(identity(op.kind.data, DTYPES[dtype]), dtype)
+            value = WhereOp(gate, op.source, neutral)
+            before(op, neutral, value)
+            op.operands = (value.results[0], *op.operands[1:])
+    axes.changed()
+
+
+Before = Callable[..., None]
+
+
+def _gate_load(
+    axes: Axes, load: LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
+) -> None:
+    """A LOAD with a gate, at the index that is not clamped."""
+    dtype = tensor(load.result).element_type
+    location = _unclamped(load, load.buffer, index, clamped, before)
+    if load.gate is not None and load.alt is not None:
+        both = AndOp(load.gate, gate)
+        before(load, both)
+        new = LoadOp(location, load.alt, both)
+    else:
+        zero = ConstOp(0, dtype)
+        before(load, zero)
+        new = LoadOp(location, zero, gate)
+    before(load, new)
+    new.result.name_hint = load.result.name_hint
+    load.result.replace_all_uses_with(new.result)
+    load.detach()
+    load.erase()
+
+
+def _gate_store(
+    store: StoreOp, gate: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
+) -> None:
+    location = _unclamped(store, store.buffer, index, clamped, before)
+    if store.gate is not None:
+        both = AndOp(store.gate, gate)
+        before(store, both)
+        gate = both.results[0]
+    store.operands = (location, store.value, gate)
+
+
+def _unclamped(
+    at: Operation, location: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
+) -> SSAValue:
+    """A location computed from the index itself, and not from what is in range."""
+    copies: dict[SSAValue, SSAValue] = {clamped: index}
+
+    def copied(value: SSAValue) -> SSAValue:
+        if value in copies:
+            return copies[value]
+        op = value.owner
+        result = value
+        if isinstance(op, Operation) and not isinstance(op, RangeOp | LoadOp | EndOp | ReduceOp):
+            operands = [copied(o) for o in op.operands]
+            if any(a is not b for a, b in zip(operands, op.operands, strict=True)):
+                new = op.clone(dict(zip(op.operands, operands, strict=True)))
+                before(at, new)
+                result = new.results[0]
+        copies[value] = result
+        return result
+
+    return copied(location)
+
+
+# -- the others ----------------------------------------------------------------------------------
+
+
+def swap(axes: Axes, first: int, second: int) -> None:
+    """Exchange two ranges in the nest that both are in.
+
+    before -> after:
+        swap 0, 1:  end %s over %1, %0 -> end %s over %0, %1
+    """
+    a, b = axes[first], axes[second]
+    nest = closed_ranges(axes.nest(a))
+    order = list(reversed(nest)) if a in axes.ends else nest
+    if b not in order:
+        raise IllegalOptError(f"ranges {first} and {second} are not closed together")
+    i, j = order.index(a), order.index(b)
+    order[i], order[j] = order[j], order[i]
+    _reorder(axes, order)
+
+
+def order(axes: Axes, *numbers: int) -> None:
+    """Nest ranges that are closed together in this order, the outermost first.
+
+    before -> after:
+        order 2, 0, 1:  end %s over %2, %1, %0 -> end %s over %1, %0, %2
+    """
+    wanted = [axes[number] for number in numbers]
+    nest = closed_ranges(axes.nest(wanted[0]))
+    for range in wanted:
+        if range not in nest:
+            raise IllegalOptError(f"range {range.axis.data} is not closed with {numbers[0]}")
+    if len(set(wanted)) < len(wanted):
+        raise IllegalOptError("a range is named twice")
+    _reorder(axes, wanted)
+
+
+def _reorder(axes: Axes, ranges: Sequence[RangeOp]) -> None:
+    for range in ranges:
+        if range in axes.ends and range.axis_type.data is A.REDUCE:
+            raise IllegalOptError(f"the iterations of range {range.axis.data} have an order")
+        for other in ranges:
+            if axes.depends(other.bound, range):
+                raise IllegalOptError(
+                    f"the extent of range {other.axis.data} depends on range {range.axis.data}"
+                )
+    for op in axes.ops:
+        if isinstance(op, ReduceOp) and op.ordered is not None and {*closed_ranges(op)} & {*ranges}:
+            raise IllegalOptError("the REDUCE over them is ordered")
+    axes.reorder(ranges)
+
+
+def nolocals(axes: Axes) -> None:
+    """Use no workgroup: LOCAL ranges are not allowed after this.
+
+    before -> after: nothing but the record; a CPU has no workgroups anyway.
+    """
+    if any(r.axis_type.data in (A.LOCAL, A.WARP) for r in axes.ranges.values()):
+        raise IllegalOptError("there are LOCAL ranges already")
+
+
+def tensor_core(axes: Axes, axis: int, core: int, level: int, mode: int) -> None:
+    """Matrix instructions, for the reduction over a range. It has to be the first OptOp."""
+    if axes.kernel.sink.opts:
+        raise IllegalOptError("tc comes first")
+    if axes[axis].axis_type.data is not A.REDUCE:
+        raise IllegalOptError(f"range {axis} is not a REDUCE")
+    raise IllegalOptError("the target has no matrix instructions")
+
+
+def stage(axes: Axes, *arguments: int | str) -> None:
+    raise IllegalOptError("not yet")
+
+
+_RULES: dict[OptOp, Callable[..., None]] = {
+    OptOp.SPLIT: split,
+    OptOp.PADTO: padto,
+    OptOp.SWAP: swap,
+    OptOp.ORDER: order,
+    OptOp.NOLOCALS: nolocals,
+    OptOp.TC: tensor_core,
+    OptOp.STAGE: stage,
+}
+
+
+def mark_global(axes: Axes) -> None:
+    """Make GLOBAL ranges of the outermost loops, whose iterations are in no order."""
+    for effect in axes.kernel.sink.effects:
+        if isinstance(end := effect.owner, EndOp):
+            for range in closed_ranges(end):
+                if range.axis_type.data is A.LOOP:
+                    axes.set_type(range, A.GLOBAL)

@@ -1,0 +1,79 @@
+"""Programs with a THREAD axis: a function that every thread runs, and one that has them run it.
+
+The threads take iterations from a counter, so that one that is slowed down takes fewer, and one
+alone takes all. `tgdialect/runtime/threads.py` defines the variables that are called through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import i8, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tgdialect.llvm_dialect import AtomicRMWOp
+from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.types import POINTER
+
+PARALLEL = "tg_parallel"
+"""A pointer to a function with the interface of GOMP_parallel: body, context, threads, flags."""
+THREADS = "tg_threads"
+"""How many threads there are, an i32."""
+
+_SLOT = 8
+"""Bytes of an argument in a context, which is aligned to them. The counter comes first."""
+_CACHE_LINE = 64
+
+
+class Context:
+    """What the threads of a program share: a counter, and its arguments."""
+
+    def __init__(self, emitter: Emitter, types: Sequence[Attribute]) -> None:
+        """`emitter` is that of the function that every thread runs."""
+        self._emitter = emitter
+        self._types = types
+        (self._pointer,) = emitter.arguments
+
+    def arguments(self) -> Iterator[SSAValue]:
+        e = self._emitter
+        for i, type in enumerate(self._types):
+            yield e.load(e.offset(self._pointer, e.number(_offset(i)), i8), type, _SLOT)
+
+    def take(self) -> SSAValue:
+        """The number of the next iteration, an i64."""
+        op = AtomicRMWOp("add", self._pointer, self._emitter.number(1))
+        self._emitter.append(op)
+        return op.res
+
+
+def _offset(argument: int) -> int:
+    return _CACHE_LINE + _SLOT * argument
+
+
+def driver(name: str, body: str, types: Sequence[Attribute]) -> llvm.FuncOp:
+    """The function that packs its arguments and has all threads run `body`."""
+    e = Emitter(name, types, "no_inline")
+    context = e.allocate(_offset(len(types)), _CACHE_LINE)
+    for i, argument in enumerate(e.arguments):
+        e.store(argument, e.offset(context, e.number(_offset(i)), i8), _SLOT)
+    threads = e.load(e.address_of(THREADS), i32, 4)
+    alone, together, done = e.new_block(), e.new_block(), e.new_block()
+    e.branch_if(e.compare("eq", threads, e.number(1, i32)), alone, (), together)
+    e.enter(alone)
+    e.append(llvm.CallOp(body, context))
+    e.branch(done)
+    e.enter(together)
+    parallel = e.load(e.address_of(PARALLEL), POINTER, 8)
+    e.call_pointer(parallel, (e.address_of(body), context, threads, e.number(0, i32)))
+    e.branch(done)
+    e.enter(done)
+    return e.finish()
+
+
+def declarations() -> Sequence[Operation]:
+    """The variables of the parallel runtime."""
+    return [
+        llvm.GlobalOp(POINTER, PARALLEL, "external"),
+        llvm.GlobalOp(i32, THREADS, "external"),
+    ]
