@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -173,6 +174,11 @@ def number_attribute(value: float, dtype: Attribute) -> Attribute:
     check_representable(row, value)
     if row.is_float:
         return FloatAttr(float(value), cast(Float64Type, dtype))
-    if row.is_bool:
+    return _integer_attribute(int(value), dtype)
+
+
+@lru_cache(maxsize=4096)
+def _integer_attribute(value: int, dtype: Attribute) -> Attribute:
+    if DTYPES[dtype].is_bool:
         return IntegerAttr.from_bool(bool(value))
-    return IntegerAttr(int(value), cast(IndexType, dtype))
+    return IntegerAttr(value, cast(IndexType, dtype))

@@ -16,7 +16,7 @@ from itertools import product
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.machine import Machine
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.accesses import Strides, strides
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
@@ -33,14 +33,22 @@ from tgdialect.ops.reduce import ReduceOp
 UNKNOWN_EXTENT = 256
 """What a dynamic extent is taken to be."""
 
-GATHER = 0.3
-"""What an access to cells apart costs more than as many scalar ones: its lanes are put together."""
+TOGETHER, GATHER, SCATTER = 0.02, 0.3, 2.0
+"""What a vector access to neighbouring cells saves of an op, and what one to cells apart costs more
+than as many scalar ones: a tile uses again what it loads, but it stores each result."""
 
 MAX_WASTE = 1.1
 """How many times as many iterations padding may make of a range."""
 
 OPS_PER_TILE = 64
 """Beyond this many elementwise ops on vectors, a longer loop body gains nothing."""
+
+OPS_PER_REGISTER = 12
+"""How many ops a result of a reduction may go through for its tile to be as large as it can be:
+all of them are written out for each register."""
+
+MASK_COST = 1.03
+"""What a loop over padded parts takes more."""
 
 THREAD_CYCLES = 30_000
 """How long work takes, on one core, that is worth a parallel region."""
@@ -96,14 +104,22 @@ class Nests:
         return UNKNOWN_EXTENT if (known := known_index(range.bound)) is None else known
 
     def trips(self, op: Operation) -> int:
-        """How often an op runs."""
-        return math.prod(self.extent(r) for r in self.axes.open[op])
+        """How often an op runs; a REDUCE for every value that it takes."""
+        return math.prod(self.extent(r) for r in self.around(op))
+
+    def around(self, op: Operation) -> Ranges:
+        """The ranges in whose loops an op runs."""
+        return self.axes.around(op.operands[0]) if _is_reduce(op) else self.axes.open[op]
 
 
 def _is_arithmetic(op: Operation) -> bool:
-    if not isinstance(op, ElementwiseOp):
+    if not isinstance(op, ElementwiseOp | ReduceOp):
         return False
     return tensor(op.results[0]).element_type not in (INDEX, BOOL)
+
+
+def _is_reduce(op: Operation) -> bool:
+    return isinstance(op, ReduceOp)
 
 
 def schedule(axes: Axes, machine: Machine) -> None:
@@ -115,8 +131,8 @@ def schedule(axes: Axes, machine: Machine) -> None:
     vectors = list(_vector_ranges(nests, machine)) if machine.vector_bits else []
     tiles = [_tile(nests, range, machine) for range in vectors]
     for opts in tiles:
-        for each in opts:
-            _try(axes, each)
+        parts = [part for each in opts if (part := _part_of(axes, each)) is not None]
+        _have_last(axes, parts)
     _order(Nests(axes))
     if machine.threads > 1 and cycles >= THREAD_CYCLES:
         _thread(Nests(axes), machine)
@@ -151,6 +167,28 @@ def _try(axes: Axes, which: OptAttr) -> bool:
     except IllegalOptError:
         return False
     return True
+
+
+def _part_of(axes: Axes, which: OptAttr) -> RangeOp | None:
+    """Apply an OptOp; the range of the tile that a SPLIT has made, if it has."""
+    before = set(axes.ranges.values())
+    if not _try(axes, which):
+        return None
+    kind = which.arguments.data[-1].data
+    if kind not in set(EXPANDED):
+        return None
+    (axis, *_) = (a.data for a in which.arguments)
+    made = [r for r in axes.ranges.values() if r not in before and r.axis_type.data == kind]
+    return made[0] if made else axes[int(axis)]
+
+
+def _have_last(axes: Axes, parts: Sequence[RangeOp]) -> None:
+    """Have the parts of a tile nest in this order: vectors lie along the last."""
+    tile = [part for part in parts if part in axes.ends]
+    if len(tile) > 1:
+        nest = [r for r in reversed(closed_ranges(axes.ends[tile[-1]])) if r in tile]
+        if nest != tile:
+            _try(axes, opt(OptOp.ORDER, *(part.axis.data for part in tile)))
 
 
 # -- vectors -------------------------------------------------------------------------------------
@@ -194,11 +232,14 @@ def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
     width = min(lanes, nests.extent(range))
     saved = 0.0
     for op in nests.work:
-        if range not in axes.open[op]:
+        if range not in nests.around(op):
             continue
-        apart = nests.stride_of.get(op, {}).get(range, 0)
-        trips = nests.trips(op)
-        saved += trips * (1 - 1 / width if apart in (0, 1, -1) else -GATHER)
+        if (access := nests.stride_of.get(op)) is None:
+            saved += nests.trips(op) * (1 - 1 / width)
+        elif access.get(range, 0) in (0, 1, -1):
+            saved += nests.trips(op) * (1 - 1 / width) * TOGETHER
+        else:
+            saved -= nests.trips(op) * (GATHER if isinstance(op, LoadOp) else SCATTER)
     return saved
 
 
@@ -242,7 +283,12 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
     opts: list[OptAttr] = []
     budget = machine.vector_registers * 3 // 4
     if reduces:
-        heaviest = max(reduces, key=lambda op: nests.trips(op) * _trips_of(nests, op))
+        heaviest = max(reduces, key=nests.trips)
+        epilogue = sum(
+            _CYCLES.get(op.name, 1)
+            for op in inner
+            if _is_arithmetic(op) and not axes.open[op] & set(closed_ranges(heaviest))
+        )
         rows = [
             r
             for r in axes.ranges.values()
@@ -258,7 +304,9 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
             for access in nests.accesses
             if isinstance(access.op, LoadOp) and set(closed_ranges(heaviest)) & axes.open[access.op]
         ]
-        row, height, vectors = _best_tile(nests, reads, rows, vector, lanes, budget, len(reduces))
+        row, height, vectors = _best_tile(
+            nests, reads, rows, vector, lanes, budget, len(reduces), epilogue
+        )
         opts += _unrolled(nests, heaviest, vector)
     else:
         row, height = None, 1
@@ -268,10 +316,6 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
         opts += _parts(nests, row, height, AxisType.UPCAST)
     opts += _parts(nests, vector, _width(nests.extent(vector), lanes, vectors), kind)
     return opts
-
-
-def _trips_of(nests: Nests, op: ReduceOp) -> int:
-    return math.prod(nests.extent(r) for r in closed_ranges(op))
 
 
 def _width(extent: int, lanes: int, vectors: int) -> int:
@@ -304,6 +348,7 @@ def _best_tile(
     lanes: int,
     budget: int,
     reductions: int,
+    epilogue: int,
 ) -> tuple[RangeOp | None, int, int]:
     """The range and the height of the rows of a tile, and how many vectors a row has.
 
@@ -320,13 +365,13 @@ def _best_tile(
         used = -(-_width(width, lanes, vectors) // lanes)
         if used != vectors:
             continue
-        across = -(-width // (lanes * vectors)) * lanes * vectors / width
+        across = _padding(width, min(lanes * vectors, width))
         for height in range(1, min(16, nests.extent(row) if row is not None else 1) + 1):
-            if height * vectors * reductions > budget:
+            if height * vectors * max(reductions, epilogue / OPS_PER_REGISTER) > budget:
                 break
             loads = sum(_loads(a, vector, row, height, vectors) for a in reads)
             extent = nests.extent(row) if row is not None else 1
-            down = -(-extent // height) * height / extent
+            down = _padding(extent, height)
             registers = height * vectors
             # Enough sums have to be on their way at once for the latency of an addition.
             latency = max(1.0, 8 / (registers * reductions))
@@ -334,6 +379,11 @@ def _best_tile(
             if cost < best[0] - 1e-9:
                 best = (cost, row, height, vectors)
     return best[1:]
+
+
+def _padding(extent: int, size: int) -> float:
+    """How much more work parts of a size make of a range; masks take time too."""
+    return -(-extent // size) * size / extent * (MASK_COST if extent % size else 1.0)
 
 
 def _loads(

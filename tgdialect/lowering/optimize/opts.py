@@ -180,7 +180,8 @@ def padto(axes: Axes, axis: int, multiple: int) -> None:
     before -> after:
         padto 0, 16:  range 0 loop to 100 -> range 0 loop to 112
     A STORE is gated by `i < 100`, and a REDUCE takes its identity elsewhere. LOADs are of the last
-    iteration that there is, or gated where neighbouring iterations access neighbouring cells.
+    iteration that there is, or gated where vectors may lie along the range: where neighbouring
+    iterations load neighbouring cells, and store such, or reduce.
     """
     range = axes[axis]
     extent = axes.extent(range)
@@ -194,8 +195,13 @@ def padto(axes: Axes, axis: int, multiple: int) -> None:
         raise IllegalOptError(f"the extent of another range depends on range {axis}")
     if any(isinstance(op, AtomicAddOp) and range in axes.open[op] for op in axes.ops):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and cannot be gated")
-    loads = [(op, strides(axes, op.buffer).get(range, 0)) for op in axes.reads(range)]
-    _pad(axes, range, extent, -(-extent // multiple) * multiple, loads)
+    gated: list[LoadOp] = []
+    if range not in axes.ends or any(
+        strides(axes, store.buffer).get(range) == 1 for store in axes.stores(range)
+    ):
+        loads = axes.reads(range)
+        gated = [load for load in loads if strides(axes, load.buffer).get(range) == 1]
+    _pad(axes, range, extent, -(-extent // multiple) * multiple, gated)
 
 
 def _pad(
@@ -203,7 +209,7 @@ def _pad(
     range: RangeOp,
     extent: int,
     padded: int,
-    loads: Sequence[tuple[LoadOp, int | None]],
+    gated: Sequence[LoadOp],
 ) -> None:
     block = axes.kernel.body.block
 
@@ -227,9 +233,8 @@ def _pad(
     for use in list(range.result.uses):
         if use.operation not in keep and not (isinstance(use.operation, NAMING) and use.index > 0):
             use.operation.operands[use.index] = clamped.results[0]
-    for load, stride in loads:
-        if stride == 1:
-            _gate_load(axes, load, gate, range.result, clamped.results[0], before)
+    for load in gated:
+        _gate_load(load, gate, range.result, clamped.results[0], before)
     for op in list(block.ops):
         if isinstance(op, StoreOp) and op in axes.open and range in axes.open[op]:
             _gate_store(op, gate, range.result, clamped.results[0], before)
@@ -246,7 +251,7 @@ Before = Callable[..., None]
 
 
 def _gate_load(
-    axes: Axes, load: LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
+    load: LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
 ) -> None:
     """A LOAD with a gate, at the index that is not clamped."""
     dtype = tensor(load.result).element_type

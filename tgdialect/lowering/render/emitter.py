@@ -56,6 +56,11 @@ _OVERFLOWING = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.ShlOp)
 
 
 @cache
+def _alignment(bytes: int) -> IntegerAttr[Any]:
+    return IntegerAttr(bytes, i64)
+
+
+@cache
 def _first_lane(lanes: int) -> DenseArrayBase[Any]:
     return DenseArrayBase.from_list(i32, [0] * lanes)
 
@@ -187,11 +192,11 @@ class Emitter:
         return self.emit(llvm.GEPOp, (pointer, index), POINTER, properties)
 
     def load(self, pointer: SSAValue, type: Attribute, alignment: int) -> SSAValue:
-        properties = {"ordering": _NOT_ATOMIC, "alignment": IntegerAttr(alignment, i64)}
+        properties = {"ordering": _NOT_ATOMIC, "alignment": _alignment(alignment)}
         return self.emit(LoadOp, (pointer,), type, properties)
 
     def store(self, value: SSAValue, pointer: SSAValue, alignment: int) -> None:
-        properties = {"ordering": _NOT_ATOMIC, "alignment": IntegerAttr(alignment, i64)}
+        properties = {"ordering": _NOT_ATOMIC, "alignment": _alignment(alignment)}
         self.append(StoreOp.create(operands=(value, pointer), properties={**properties}))
 
     # -- vectors
@@ -200,7 +205,7 @@ class Emitter:
         """A vector with a scalar in every lane; of a vector, that vector."""
         if lanes == 1 or lanes_of(value.type) > 1:
             return value
-        type = VectorType(value.type, [lanes])
+        type = cast(VectorType[Attribute], vector_of(value.type, lanes))
         if isinstance(op := value.owner, llvm.ConstantOp):
             return self.constant(vector_literal([cast("IntegerAttr", op.value)], type))
         key = (value, lanes, self.block)
@@ -217,7 +222,7 @@ class Emitter:
 
     def stack(self, lanes: Sequence[SSAValue]) -> SSAValue:
         """The vector of some scalars."""
-        type = VectorType(lanes[0].type, [len(lanes)])
+        type = vector_of(lanes[0].type, len(lanes))
         owners = [lane.owner for lane in lanes]
         constants = [o.value for o in owners if isinstance(o, llvm.ConstantOp)]
         if len(constants) == len(lanes):

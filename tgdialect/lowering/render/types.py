@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
@@ -58,6 +59,7 @@ def is_vector(type: Attribute) -> TypeGuard[VectorType[Attribute]]:
     return isinstance(type, VectorType)
 
 
+@cache
 def vector_of(type: Attribute, lanes: int) -> Attribute:
     """The type of a register: a scalar, or a vector of some lanes."""
     return type if lanes == 1 else VectorType(type, [lanes])
@@ -93,8 +95,13 @@ def number_literal(value: float, type: Attribute) -> Literal:
         return FloatAttr(float(value), cast("Float64Type", type))
     if type.bitwidth == 1:
         return IntegerAttr.from_bool(bool(value))
+    return _integer_literal(int(value), type)
+
+
+@lru_cache(maxsize=4096)
+def _integer_literal(value: int, type: IntegerType) -> IntegerAttr:
     half = 1 << (type.bitwidth - 1)
-    return IntegerAttr((int(value) + half) % (2 * half) - half, type)
+    return IntegerAttr((value + half) % (2 * half) - half, type)
 
 
 def splat_literal(element: IntegerAttr | FloatAttr, type: VectorType[Attribute]) -> Literal:

@@ -233,8 +233,11 @@ class Scalars:
         """A piece that is in a register."""
         if not is_ramp(piece):
             return cast(SSAValue, piece)
-        steps = [self.index(piece.step * i) for i in range(piece.lanes)]
-        return self.apply("add", (self.index(piece.start), self.stack(steps)), "index")
+        key = (Ramp, piece.step, piece.lanes)
+        if (steps := self._known.get(key)) is None:
+            numbers = [self.index(piece.step * i) for i in range(piece.lanes)]
+            steps = self._known[key] = self.stack(numbers)
+        return self.apply("add", (self.index(piece.start), steps), "index")
 
     def stack(self, lanes: Sequence[SSAValue]) -> SSAValue:
         """The vector of some scalars."""

@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.properties import tensor
 from tgdialect.transforms.simplify.assumptions import simplify_connective, simplify_where
 from tgdialect.transforms.simplify.comparison import simplify_comparison, simplify_maximum
 from tgdialect.transforms.simplify.division import simplify_division
@@ -71,7 +73,8 @@ class SimplifyPass(ModulePass):
     name = "tg-simplify"
 
     loops: bool = True
-    """Whether reductions and scatters are rewritten too: not once a schedule is chosen."""
+    """Whether reductions and scatters are rewritten too: not once a schedule is chosen. Then blocks
+    are left alone whose indices are sums of products already."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         simplify(op, loops=self.loops)
@@ -89,9 +92,21 @@ def simplify(root: Operation, *, loops: bool = True) -> bool:
             continue
         for region in op.regions:
             for block in region.blocks:
-                changed |= engine.run(block)
+                if loops or any(map(_is_rough, block.ops)):
+                    changed |= engine.run(block)
                 stack.extend(inner for inner in block.ops if inner.regions)
     return changed
+
+
+def _is_rough(op: Operation) -> bool:
+    """Whether an op is index arithmetic that takes intervals to simplify."""
+    return op.name in _ROUGH and tensor(op.operands[-1]).element_type == INDEX
+
+
+_ROUGH = frozenset(
+    ("tg.idiv", "tg.mod", "tg.max", "tg.where")
+    + ("tg.cmplt", "tg.cmpge", "tg.cmple", "tg.cmpgt", "tg.cmpeq", "tg.cmpne")
+)
 
 
 def simplify_block(block: Block) -> bool:
