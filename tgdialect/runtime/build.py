@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -104,7 +104,7 @@ class Build:
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def _without_collection() -> Generator[None]:
     """Collect no garbage: a compiler makes so many objects, and drops so few in cycles, that a
     third of its time would be spent on looking for some."""
     was_enabled = gc.isenabled()

@@ -33,7 +33,7 @@ from tgdialect.ops.reduce import ReduceOp
 UNKNOWN_EXTENT = 256
 """What a dynamic extent is taken to be."""
 
-TOGETHER, GATHER, SCATTER = 0.02, 0.3, 2.0
+TOGETHER, GATHER, SCATTER = 0.02, 1.5, 2.0
 """What a vector access to neighbouring cells saves of an op, and what one to cells apart costs more
 than as many scalar ones: a tile uses again what it loads, but it stores each result."""
 
@@ -42,6 +42,9 @@ MAX_WASTE = 1.1
 
 OPS_PER_TILE = 64
 """Beyond this many elementwise ops on vectors, a longer loop body gains nothing."""
+
+MAX_OPS = 400
+"""How many ops on registers the body of a reduction may have."""
 
 OPS_PER_REGISTER = 12
 """How many ops a result of a reduction may go through for its tile to be as large as it can be:
@@ -304,10 +307,14 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
             for access in nests.accesses
             if isinstance(access.op, LoadOp) and set(closed_ranges(heaviest)) & axes.open[access.op]
         ]
+        unrolled = list(_unrolled(nests, heaviest, vector))
+        copies = math.prod(int(each.arguments.data[1].data) for each in unrolled)
+        steps = [op for op in inner if axes.open[op] & set(closed_ranges(heaviest))]
+        body = copies * sum(_CYCLES.get(op.name, 1) for op in steps)
         row, height, vectors = _best_tile(
-            nests, reads, rows, vector, lanes, budget, len(reduces), epilogue
+            nests, reads, rows, vector, lanes, budget, len(reduces), epilogue, body
         )
-        opts += _unrolled(nests, heaviest, vector)
+        opts += unrolled
     else:
         row, height = None, 1
         vectors = max(1, min(4, OPS_PER_TILE // max(len(inner), 1)))
@@ -349,6 +356,7 @@ def _best_tile(
     budget: int,
     reductions: int,
     epilogue: int,
+    body: int,
 ) -> tuple[RangeOp | None, int, int]:
     """The range and the height of the rows of a tile, and how many vectors a row has.
 
@@ -368,6 +376,8 @@ def _best_tile(
         across = _padding(width, min(lanes * vectors, width))
         for height in range(1, min(16, nests.extent(row) if row is not None else 1) + 1):
             if height * vectors * max(reductions, epilogue / OPS_PER_REGISTER) > budget:
+                break
+            if height * vectors * body > MAX_OPS:
                 break
             loads = sum(_loads(a, vector, row, height, vectors) for a in reads)
             extent = nests.extent(row) if row is not None else 1

@@ -104,8 +104,10 @@ def _is_rough(op: Operation) -> bool:
 
 
 _ROUGH = frozenset(
-    ("tg.idiv", "tg.mod", "tg.max", "tg.where")
-    + ("tg.cmplt", "tg.cmpge", "tg.cmple", "tg.cmpgt", "tg.cmpeq", "tg.cmpne")
+    (
+        *("tg.idiv", "tg.mod", "tg.max", "tg.where"),
+        *("tg.cmplt", "tg.cmpge", "tg.cmple", "tg.cmpgt", "tg.cmpeq", "tg.cmpne"),
+    )
 )
 
 
