@@ -306,7 +306,10 @@ _OPT_ARGUMENTS = {
     OptOp.SWAP: ("two axes", r"\d+, \d+"),
     OptOp.NOLOCALS: ("no arguments", ""),
     OptOp.TC: ("an axis, a tensor core, an opt level and a mode", r"\d+, -?\d+, \d+, \d+"),
-    OptOp.STAGE: ("integers and keywords", ".+"),
+    OptOp.STAGE: (
+        "a parameter, the axis of the loop to copy in, and local or reg",
+        rf"\d+, \d+, ({AddrSpace.LOCAL}|{AddrSpace.REG})",
+    ),
     OptOp.ORDER: ("axes", r"\d+(, \d+)*"),
 }
 """What each OptOp's arguments are, in words and as a pattern of their text."""

@@ -20,7 +20,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import known_index, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 NAMING = (EndOp, ReduceOp, AfterOp)
 """Ops that use ranges, but for the first operand, to name loops and not for the number."""
@@ -49,6 +49,10 @@ class Axes:
     @cached_property
     def ranges(self) -> dict[int, RangeOp]:
         return {op.axis.data: op for op in self.ops if isinstance(op, RangeOp)}
+
+    @property
+    def params(self) -> Sequence[ParamOp]:
+        return [op for op in self.ops if isinstance(op, ParamOp)]
 
     @cached_property
     def ends(self) -> dict[RangeOp, EndOp]:

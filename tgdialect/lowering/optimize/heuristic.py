@@ -16,6 +16,7 @@ from itertools import product
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.machine import Machine
+from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.accesses import Strides, strides
@@ -29,6 +30,7 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ParamOp
 
 UNKNOWN_EXTENT = 256
 """What a dynamic extent is taken to be."""
@@ -58,6 +60,13 @@ THREAD_CYCLES = 30_000
 
 MAX_IMBALANCE = 1.03
 """How much longer threads may take because their chunks cannot be divided evenly."""
+
+PAGE = 4096
+MANY_PAGES = 512
+"""How many pages a tile may be spread over before it is copied together, and their bytes."""
+
+MIN_REUSE = 8
+"""How often a loop has to use such a tile for the copy to be worth while."""
 
 BYTES_PER_CYCLE = 8
 """What a core loads from memory, and stores to it."""
@@ -139,6 +148,7 @@ def schedule(axes: Axes, machine: Machine) -> None:
     _order(Nests(axes))
     if machine.threads > 1 and cycles >= THREAD_CYCLES:
         _thread(Nests(axes), machine)
+    _pack(Nests(axes), machine)
 
 
 def _cycles(nests: Nests, machine: Machine) -> float:
@@ -437,6 +447,32 @@ def _order(nests: Nests) -> None:
         order = [*(r for r in loops if r is not last), last]
         if order != loops:
             _try(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
+
+
+def _pack(nests: Nests, machine: Machine) -> None:
+    """Put together what a loop loads again in every iteration, where that is in many pages."""
+    axes = nests.axes
+    for effect in axes.kernel.sink.effects:
+        if not isinstance(end := effect.owner, EndOp) or not _is_tiled(end):
+            continue
+        loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
+        if len(loops) < 2 or nests.extent(loops[-1]) < MIN_REUSE:
+            continue
+        *_, around, last = loops
+        for access in nests.accesses:
+            memory = memory_of(access.op.operands[0]).owner
+            if not isinstance(access.op, LoadOp) or access.strides.get(last, 0) != 0:
+                continue
+            inside = {r: s for r, s in access.strides.items() if r not in loops}
+            rows = [r for r, s in inside.items() if s is None or s * _itemsize(access) >= PAGE]
+            count = math.prod(nests.extent(r) for r in rows)
+            size = math.prod(nests.extent(r) for r in inside) * _itemsize(access)
+            if count >= MANY_PAGES and size <= machine.l2 and isinstance(memory, ParamOp):
+                _try(axes, opt(OptOp.STAGE, memory.slot.data, around.axis.data, "local"))
+
+
+def _itemsize(access: Access) -> int:
+    return dtype_of(access.op.operands[0]).itemsize
 
 
 def _is_tiled(end: EndOp) -> bool:

@@ -10,22 +10,26 @@ from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.accesses import strides
 from tgdialect.lowering.optimize.axes import NAMING, Axes, IllegalOptError
-from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp, PlaceAttr
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.elementwise import AndOp, CmpLtOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import tensor
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp, identity
-from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 A = AxisType
 
@@ -62,9 +66,30 @@ def apply_opt(axes: Axes, which: OptAttr) -> None:
     record(axes.kernel, which)
 
 
+def apply_opts(axes: Axes, opts: Sequence[OptAttr]) -> None:
+    """Apply OptOps from left to right; an error is at the kernel."""
+    for which in opts:
+        try:
+            apply_opt(axes, which)
+        except IllegalOptError as error:
+            raise locate(error, axes.kernel) from None
+
+
 def record(kernel: KernelOp, *opts: OptAttr) -> None:
     """Note on a kernel's SINK which OptOps were applied."""
     kernel.sink.opts = ArrayAttr[OptAttr]([*(kernel.sink.opts or ()), *opts])
+
+
+def parse_opt(text: str) -> OptAttr:
+    """An OptOp as it is printed, as `split 0, 4, upcast`. Raises PassFailedException for others."""
+    name, _, rest = text.strip().partition(" ")
+    arguments = [word.strip() for word in rest.split(",") if word.strip()]
+    try:
+        kind = OptOp(name)
+        which = opt(kind, *(int(word) if word.isdigit() else word for word in arguments))
+    except (ValueError, VerifyException) as error:
+        raise PassFailedException(f"{text!r} is no OptOp: {error}") from None
+    return which
 
 
 def _spelled(which: OptAttr) -> str:
@@ -128,6 +153,8 @@ def _check_types(range: RangeOp, old: AxisType, kind: AxisType, *, top: bool) ->
 def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
     """What a part of a type needs of the kernel."""
     axis = range.axis.data
+    if kind is A.LOCAL and any(o.op.data == OptOp.NOLOCALS for o in axes.kernel.sink.opts or ()):
+        raise IllegalOptError("after nolocals there are no LOCAL ranges")
     if kind is A.THREAD:
         _check_thread(axes, range)
     if kind not in EXPANDED:
@@ -286,23 +313,12 @@ def _unclamped(
     at: Operation, location: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
 ) -> SSAValue:
     """A location computed from the index itself, and not from what is in range."""
-    copies: dict[SSAValue, SSAValue] = {clamped: index}
 
-    def copied(value: SSAValue) -> SSAValue:
-        if value in copies:
-            return copies[value]
-        op = value.owner
-        result = value
-        if isinstance(op, Operation) and not isinstance(op, RangeOp | LoadOp | EndOp | ReduceOp):
-            operands = [copied(o) for o in op.operands]
-            if any(a is not b for a, b in zip(operands, op.operands, strict=True)):
-                new = op.clone(dict(zip(op.operands, operands, strict=True)))
-                before(at, new)
-                result = new.results[0]
-        copies[value] = result
-        return result
+    def put(op: TgOp) -> SSAValue:
+        before(at, op)
+        return op.results[0]
 
-    return copied(location)
+    return _copied(location, {clamped: index}, put)
 
 
 # -- the others ----------------------------------------------------------------------------------
@@ -373,8 +389,110 @@ def tensor_core(axes: Axes, axis: int, core: int, level: int, mode: int) -> None
     raise IllegalOptError("the target has no matrix instructions")
 
 
-def stage(axes: Axes, *arguments: int | str) -> None:
-    raise IllegalOptError("not yet")
+def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
+    """Copy what the loop of a range loads of a parameter into a buffer of its own, first.
+
+    before -> after:
+        stage 1, 0, local:  in the loop of range 0, %v = load %x[%0, %1] ->
+            %b = buffer local; store %b[%2], (load %x[%0, %2]); end over %2; ...
+            %v = load (after %b, %end)[%1]
+    On a CPU this is packing: the tile that a loop uses again and again is put together.
+    """
+    at = axes[axis]
+    if at not in axes.ends or at.axis_type.data in EXPANDED:
+        raise IllegalOptError(f"range {axis} is no loop that an END closes")
+    loads = [
+        op
+        for op in axes.reads(at)
+        if isinstance(param := memory_of(op.buffer).owner, ParamOp) and param.slot.data == slot
+    ]
+    if not loads:
+        raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
+    if any(
+        isinstance(op, StoreOp | AtomicAddOp)
+        and isinstance(param := memory_of(op.operands[0]).owner, ParamOp)
+        and param.slot.data == slot
+        for op in axes.ops
+    ):
+        raise IllegalOptError(f"parameter {slot} is written in this kernel")
+    around = _around(axes, at)
+    first = loads[0]
+    for load in loads[1:]:
+        if tuple(load.operands) != tuple(first.operands):
+            raise IllegalOptError(f"several tiles of parameter {slot} are loaded")
+    inner = [r for r in axes.ranges.values() if r in axes.open[first] and r not in around]
+    inner.sort(key=lambda r: r.axis_type.data in EXPANDED)  # Vectors lie along the last axis.
+    extents = [axes.extent(r) for r in inner]
+    if any(axes.depends(r.bound, other) for r in inner for other in axes.ranges.values()):
+        raise IllegalOptError("the extent of the tile changes")
+    if not inner:
+        raise IllegalOptError(f"one element of parameter {slot} is loaded in range {axis}")
+    _stage(axes, first, loads, at, inner, extents, AddrSpace(space))
+
+
+def _around(axes: Axes, at: RangeOp) -> set[RangeOp]:
+    """A range, and the loops that are around it."""
+    nest = [r for r in reversed(closed_ranges(axes.ends[at])) if r.axis_type.data not in EXPANDED]
+    return {*nest[: nest.index(at) + 1], *axes.open[axes.ends[at]]}
+
+
+def _stage(
+    axes: Axes,
+    first: LoadOp,
+    loads: Sequence[LoadOp],
+    at: RangeOp,
+    inner: Sequence[RangeOp],
+    extents: Sequence[int],
+    space: AddrSpace,
+) -> None:
+    block = axes.kernel.body.block
+
+    def put(op: TgOp) -> SSAValue:
+        op.location = first.location
+        block.insert_op_before(op, first)
+        return op.results[0]
+
+    slots = [op.slot.data for op in axes.ops if isinstance(op, BufferOp)]
+    where = PlaceAttr.of(addrspace=space)
+    dtype = tensor(first.result).element_type
+    buffer = put(BufferOp(max(slots, default=-1) + 1, tensor_type(dtype, tuple(extents), where)))
+    copies: dict[SSAValue, SSAValue] = {}
+    number = max(axes.ranges)
+    for range, extent in zip(inner, extents, strict=True):
+        number += 1
+        kind = range.axis_type.data if range.axis_type.data is A.UPCAST else A.LOOP
+        bound = put(ConstOp(extent, INDEX))
+        copies[range.result] = put(RangeOp(number, kind, bound))
+    source = [_copied(operand, copies, put) for operand in first.operands]
+    value = put(first.rebuild(source))
+    indices = [copies[r.result] for r in inner]
+    cell = put(IndexOp(put(AfterOp(buffer, [at.result])), indices))
+    loops = [i for r, i in zip(inner, indices, strict=True) if r.axis_type.data not in EXPANDED]
+    order = [i for i in reversed(indices) if i not in loops] + loops[::-1]
+    end = put(EndOp(put(StoreOp(cell, value)), order))
+    staged = put(IndexOp(put(AfterOp(buffer, [end])), [r.result for r in inner]))
+    result = put(LoadOp(staged))
+    for load in loads:
+        load.result.replace_all_uses_with(result)
+        block.erase_op(load)
+    axes.changed()
+
+
+def _copied(
+    value: SSAValue,
+    copies: dict[SSAValue, SSAValue],
+    put: Callable[[TgOp], SSAValue],
+) -> SSAValue:
+    """A value computed from other values, where it is computed from those in `copies`."""
+    if value in copies:
+        return copies[value]
+    op, result = value.owner, value
+    if isinstance(op, TgOp) and not isinstance(op, RangeOp | EndOp | ReduceOp):
+        operands = [_copied(o, copies, put) for o in op.operands]
+        if any(a is not b for a, b in zip(operands, op.operands, strict=True)):
+            result = put(op.rebuild(operands))
+    copies[value] = result
+    return result
 
 
 _RULES: dict[OptOp, Callable[..., None]] = {

@@ -12,11 +12,14 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.machine import machine_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristic import schedule
-from tgdialect.lowering.optimize.opts import mark_global
+from tgdialect.lowering.optimize.opts import apply_opts, mark_global, parse_opt
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 
 MODES = ("none", "heuristic")
+"""Those that need nothing else said."""
+
+EXPLICIT = "explicit"
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class OptimizePass(ModulePass):
 
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
     order, on one thread. `mode=heuristic` finds a schedule for this machine, with the `features` of
-    a CPU in LLVM's spelling and as many `threads` as it says.
+    a CPU in LLVM's spelling and as many `threads` as it says. `mode=explicit` applies `opts`, as
+    `opts="split 0, 4, upcast","order 1, 0"`, to every kernel.
     """
 
     name = "tg-optimize"
@@ -35,19 +39,28 @@ class OptimizePass(ModulePass):
     mode: str = "none"
     features: tuple[str, ...] = ()
     threads: int | None = None
+    opts: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.mode not in MODES:
+        if self.mode not in (*MODES, EXPLICIT):
+            there_are = ", ".join((*MODES, EXPLICIT))
             raise PassFailedException(
-                f"mode {self.mode!r} is not one of the modes there are: {', '.join(MODES)}"
+                f"mode {self.mode!r} is not one of the modes there are: {there_are}"
             )
+        if self.opts and self.mode != EXPLICIT:
+            raise PassFailedException(f"mode {self.mode!r} takes no opts: mode=explicit does")
         machine = machine_of(self.features, self.threads)
+        opts = [parse_opt(text) for text in self.opts]
         for kernel in op.ops:
             if not isinstance(kernel, KernelOp):
                 continue
             if kernel.sink.opts is None:
                 kernel.sink.opts = ArrayAttr[OptAttr]([])
-            if self.mode == "heuristic":
-                axes = Axes(kernel)
-                mark_global(axes)
+            if self.mode == "none":
+                continue
+            axes = Axes(kernel)
+            mark_global(axes)
+            if self.mode == EXPLICIT:
+                apply_opts(axes, opts)
+            else:
                 schedule(axes, machine)

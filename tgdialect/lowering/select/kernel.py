@@ -35,9 +35,10 @@ from tgdialect.lowering.select.scalars import (
 )
 from tgdialect.lowering.select.targets import TargetOps
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp, segments
-from tgdialect.ops.movement import ReshapeOp
-from tgdialect.ops.properties import is_memory, tensor
+from tgdialect.ops.movement import ReshapeOp, StackOp
+from tgdialect.ops.properties import is_memory, number, tensor
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
@@ -228,13 +229,17 @@ class Kernel:
                 piece = self._reversed(piece)
                 exists = None if exists is None else self._reversed(exists)
                 position = self._mirrored(position)
-            if width == 1 or (is_ramp(position) and position.step == 1):
+            is_known = exists is not None and _is_constant(exists)
+            if width == 1 or (is_ramp(position) and position.step == 1 and not is_known):
                 location = self.locations.reference(where.view, position)
                 stores.append(self._stored(location, self.scalars.splat(piece, width), exists))
                 continue
             for lane in range(width):
                 location = self.locations.reference(where.view, self._lane(position, lane))
                 here = None if exists is None else self.scalars.lane(exists, lane)
+                if is_known and not _is_true(here):
+                    continue
+                here = None if is_known else here
                 stores.append(self._stored(location, self.scalars.lane(piece, lane), here))
         return stores
 
@@ -254,6 +259,18 @@ class Kernel:
     def zero(self, dtype: Dtype) -> SSAValue:
         """The stored form of 0."""
         return self.scalars.constant(0, self.narrow.stored_dtype(dtype))
+
+
+def _is_constant(mask: SSAValue) -> bool:
+    """Whether it is known which lanes a mask has."""
+    return isinstance(op := mask.owner, StackOp) and all(
+        constant_attribute(lane) is not None for lane in op.sources
+    )
+
+
+def _is_true(lane: SSAValue | None) -> bool:
+    attribute = None if lane is None else constant_attribute(lane)
+    return attribute is not None and bool(number(attribute))
 
 
 class _Nothing:

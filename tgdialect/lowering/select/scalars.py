@@ -121,6 +121,16 @@ class Scalars:
 
     def apply(self, primitive: str, operands: Sequence[Piece], dtype: Dtype) -> SSAValue:
         """An elementwise op or a BITCAST by name on registers, with a result of `dtype`."""
+        if primitive.startswith("cmp") and any(map(is_ramp, operands)):
+            lanes = max(map(lanes_of, operands))
+            each = [tuple(self.lane(o, i) for o in operands) for i in (0, lanes - 1)]
+            if all(constant_attribute(o) is not None for pair in each for o in pair):
+                return self.stack(
+                    [
+                        self.apply(primitive, [self.lane(o, i) for o in operands], dtype)
+                        for i in range(lanes)
+                    ]
+                )
         values = [self.register(operand) for operand in operands]
         if (folded := _fold(primitive, values, dtype)) is not None:
             return self.literal(folded)
@@ -223,7 +233,8 @@ class Scalars:
 
     def calculated(self, name: str, operands: Sequence[Piece]) -> Index:
         """An elementwise op on indices; a ramp where the result is one."""
-        if (method := _INDEX_METHODS.get(name)) is None:
+        method = _INDEX_METHODS.get(name)
+        if method is None or not any(map(is_ramp, operands)):
             return self.apply(name, operands, "index")
         return method(self, *map(self.known_index, operands))
 

@@ -54,8 +54,9 @@ HANDLERS: dict[str, Handler] = {
 }
 """What is done to an op that no rule of the tables rewrites."""
 
-_OF_LOOPS = frozenset({"tg.reduce", "tg.end"})
-"""Ops whose rewrites change which loops there are."""
+_OF_LOOPS = frozenset({"tg.reduce", "tg.end", "tg.store"})
+"""Ops whose rewrites change which loops there are, or where what a gated STORE stores is loaded
+from: a schedule has made sure that it can be loaded anyway."""
 
 
 @dataclass(frozen=True)

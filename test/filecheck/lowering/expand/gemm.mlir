@@ -34,8 +34,6 @@ tg.kernel @gemm {
   // CHECK:      [[AK:%.*]] = tg.reshape %av [2, 4, 1]
   // CHECK-NEXT: [[BK:%.*]] = tg.reshape %bv [2, 1, 4]
   // CHECK-NEXT: %m = tg.mul [[AK]], [[BK]] : {{.*}} -> tensor<2x4x4xf32>
-  // CHECK-NEXT: [[R:%.*]] = tg.reduce add %m [0] : tensor<2x4x4xf32> -> tensor<1x4x4xf32>
-  // CHECK-NEXT: [[V:%.*]] = tg.reshape [[R]] [4, 4]
   %r = tg.reduce add %m [] over %k0, %k1 : tensor<f32> -> tensor<f32>
   // CHECK-NEXT: %acc = tg.buffer 0 : tensor<4x4xf32, #tg.place<reg>>
   // CHECK-NEXT: [[OUTER:%.*]] = tg.after %acc, %i0, %j0
@@ -45,7 +43,14 @@ tg.kernel @gemm {
   // CHECK-NEXT: [[INIT:%.*]] = tg.store [[OUTER]], [[ZEROS]]
   // CHECK-NEXT: [[INSIDE:%.*]] = tg.after %acc, [[INIT]], %k0
   // CHECK-NEXT: [[OLD:%.*]] = tg.load [[INSIDE]]
-  // CHECK-NEXT: [[NEW:%.*]] = tg.add [[OLD]], [[V]] : tensor<4x4xf32>
+  // CHECK-NEXT: [[A0:%.*]] = tg.index %av[%{{.*}}] : {{.*}} -> tensor<4xf32>
+  // CHECK-NEXT: [[B0:%.*]] = tg.index %bv[%{{.*}}] : {{.*}} -> tensor<4xf32>
+  // CHECK-NEXT: [[C0:%.*]] = tg.reshape [[A0]] [4, 1]
+  // CHECK-NEXT: [[S0:%.*]] = tg.mulacc [[C0]], [[B0]], [[OLD]] : {{.*}} -> tensor<4x4xf32>
+  // CHECK-NEXT: [[A1:%.*]] = tg.index %av
+  // CHECK-NEXT: [[B1:%.*]] = tg.index %bv
+  // CHECK-NEXT: [[C1:%.*]] = tg.reshape [[A1]] [4, 1]
+  // CHECK-NEXT: [[NEW:%.*]] = tg.mulacc [[C1]], [[B1]], [[S0]]
   // CHECK-NEXT: [[UPDATE:%.*]] = tg.store [[INSIDE]], [[NEW]]
   // CHECK-NEXT: [[END:%.*]] = tg.end [[UPDATE]] over %k0
   // CHECK-NEXT: [[DONE:%.*]] = tg.after %acc, [[END]]

@@ -22,7 +22,7 @@ tg.kernel @moments {
   // CHECK:      tg.store %{{.*}}, %{{.*}} : tensor<f32, #tg.place<reg>>
   // CHECK:      tg.add %{{.*}}, %xv
   // CHECK:      tg.store %{{.*}}, %{{.*}} : tensor<f32, #tg.place<reg>>
-  // CHECK:      tg.add %{{.*}}, %xx
+  // CHECK:      tg.mulacc %xv, %xv, %{{.*}}
   // CHECK:      [[BOTH:%.*]] = tg.group
   // CHECK-NEXT: [[END:%.*]] = tg.end [[BOTH]] over %k
   // CHECK-NEXT: tg.after %acc, [[END]]

@@ -60,13 +60,13 @@ tg.kernel @gates {
 // CHECK-NEXT:   %c8 = tg.const 8 : tensor<index>
 // CHECK-NEXT:   %i = tg.range 0 loop to %c8 : tensor<index>
 // CHECK-NEXT:   %half = tg.idiv %i, %c2 : tensor<index>
-// CHECK-NEXT:   %0 = tg.const 0.000000e+00 : tensor<f32>
-// CHECK-NEXT:   %1 = tg.index %x[%half] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
-// CHECK-NEXT:   %v0 = tg.load %1 : tensor<f32, #tg.place<global>> -> tensor<f32>
+// CHECK-NEXT:   %0 = tg.index %x[%half] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+// CHECK-NEXT:   %1 = tg.const 0.000000e+00 : tensor<f32>
+// CHECK-NEXT:   %v0 = tg.load %0 : tensor<f32, #tg.place<global>> -> tensor<f32>
 // CHECK-NEXT:   %2 = tg.const 4 : tensor<index>
 // CHECK-NEXT:   %3 = tg.cmplt %i, %2 : (tensor<index>, tensor<index>) -> tensor<i1>
 // CHECK-NEXT:   %4 = tg.index %x[%i] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
-// CHECK-NEXT:   %v1 = tg.load %4 alt %0 gate %3 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
+// CHECK-NEXT:   %v1 = tg.load %4 alt %1 gate %3 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
 // CHECK-NEXT:   %5 = tg.index %p[%i] : (tensor<8xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
 // CHECK-NEXT:   %any = tg.load %5 : tensor<i32, #tg.place<global>> -> tensor<i32>
 // CHECK-NEXT:   %6 = tg.cast %any to index : tensor<i32> -> tensor<index>
@@ -75,7 +75,7 @@ tg.kernel @gates {
 // CHECK-NEXT:   %9 = tg.cmplt %6, %2 : (tensor<index>, tensor<index>) -> tensor<i1>
 // CHECK-NEXT:   %10 = tg.and %8, %9 : tensor<i1>
 // CHECK-NEXT:   %11 = tg.index %x[%6] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
-// CHECK-NEXT:   %v2 = tg.load %11 alt %0 gate %10 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
+// CHECK-NEXT:   %v2 = tg.load %11 alt %1 gate %10 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
 // CHECK-NEXT:   %down = tg.sub %i, %c1 : tensor<index>
 // CHECK-NEXT:   %low = tg.cmpge %i, %c1 : (tensor<index>, tensor<index>) -> tensor<i1>
 // CHECK-NEXT:   %high = tg.cmplt %i, %c5 : (tensor<index>, tensor<index>) -> tensor<i1>
@@ -84,7 +84,7 @@ tg.kernel @gates {
 // CHECK-NEXT:   %v3 = tg.load %12 alt %v0 gate %both : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
 // CHECK-NEXT:   %13 = tg.cmplt %down, %2 : (tensor<index>, tensor<index>) -> tensor<i1>
 // CHECK-NEXT:   %14 = tg.and %low, %13 : tensor<i1>
-// CHECK-NEXT:   %15 = tg.load %12 alt %0 gate %14 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
+// CHECK-NEXT:   %15 = tg.load %12 alt %1 gate %14 : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1> -> tensor<f32>
 // CHECK-NEXT:   %v4 = tg.where %low, %15, %v0 : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
 // CHECK-NEXT:   %t0 = tg.add %v0, %v1 : tensor<f32>
 // CHECK-NEXT:   %t1 = tg.add %t0, %v2 : tensor<f32>

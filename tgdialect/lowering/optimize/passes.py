@@ -1,0 +1,253 @@
+"""Each OptOp as a pass, with the space of its legal applications.
+
+So BEAM and xDSL's own tools search what `tg-optimize` applies. A pass applies its OptOp to every
+kernel, or to the one that it names, and fails with the reason where that is not legal.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.opts import SPLIT_FROM, apply_opt, apply_opts, mark_global, opt
+from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.properties import known_index
+
+FACTORS = (2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 128)
+"""The sizes of parts that a search tries."""
+
+
+class OptOpPass(ModulePass, ABC):
+    """One OptOp."""
+
+    level_before = "kernels"
+    level_after = "kernels"
+
+    kernel: str | None
+
+    @property
+    @abstractmethod
+    def attribute(self) -> OptAttr:
+        """What is recorded on the kernel."""
+
+    @classmethod
+    @abstractmethod
+    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+        """Applications to a kernel, legal or not."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        kernels = [k for k in op.ops if isinstance(k, KernelOp) and self._is_for(k)]
+        if self.kernel is not None and not kernels:
+            raise PassFailedException(f"there is no kernel @{self.kernel}")
+        for kernel in kernels:
+            axes = Axes(kernel)
+            mark_global(axes)
+            apply_opts(axes, [self.attribute])
+
+    def _is_for(self, kernel: KernelOp) -> bool:
+        return self.kernel in (None, kernel.sym_name.data)
+
+    @classmethod
+    def schedule_space(cls, ctx: Context, module_op: ModuleOp) -> tuple[Self, ...]:
+        """The applications that are legal, each to one kernel of the module."""
+        found: list[Self] = []
+        for kernel in module_op.ops:
+            if isinstance(kernel, KernelOp):
+                for candidate in cls.candidates(Axes(kernel), kernel.sym_name.data):
+                    if _is_legal(kernel, candidate.attribute):
+                        found.append(candidate)
+        return tuple(found)
+
+
+def _is_legal(kernel: KernelOp, which: OptAttr) -> bool:
+    """Whether an OptOp may be applied to a kernel, which is left as it is."""
+    axes = Axes(kernel.clone())
+    mark_global(axes)
+    try:
+        apply_opt(axes, which)
+    except IllegalOptError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class SplitPass(OptOpPass):
+    """SPLIT a range of n into n/k and k; the new part, the inner one, gets the target's type.
+
+    split{axis=0 factor=4 target=upcast}:
+        %i = range 0 loop to 64  ->  %o = range 0 loop to 16; %u = range 1 upcast to 4; 4 %o + %u
+    With `top` the new part is the outer one.
+    """
+
+    name = "tg-split"
+
+    axis: int
+    factor: int
+    target: str
+    top: bool = False
+    kernel: str | None = None
+
+    @property
+    def attribute(self) -> OptAttr:
+        where = ("top",) if self.top else ()
+        return opt(OptOp.SPLIT, self.axis, self.factor, self.target, *where)
+
+    @classmethod
+    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+        for axis, range in axes.ranges.items():
+            extent = known_index(range.bound) or 0
+            for factor in sorted({*FACTORS, extent}):
+                for target in AxisType if extent and extent % factor == 0 else ():
+                    for top in (False, True):
+                        if target in SPLIT_FROM:
+                            yield cls(axis, factor, target.value, top, kernel)
+
+
+@dataclass(frozen=True)
+class PadToPass(OptOpPass):
+    """PADTO: pad a range to the next multiple, with what is not there masked.
+
+    padto{axis=0 multiple=16}:  range 0 loop to 100  ->  range 0 loop to 112
+    """
+
+    name = "tg-padto"
+
+    axis: int
+    multiple: int
+    kernel: str | None = None
+
+    @property
+    def attribute(self) -> OptAttr:
+        return opt(OptOp.PADTO, self.axis, self.multiple)
+
+    @classmethod
+    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+        for axis in axes.ranges:
+            for multiple in FACTORS:
+                yield cls(axis, multiple, kernel)
+
+
+@dataclass(frozen=True)
+class SwapPass(OptOpPass):
+    """SWAP two ranges that are closed together.
+
+    swap{first=0 second=1}:  end %s over %1, %0  ->  end %s over %0, %1
+    """
+
+    name = "tg-swap"
+
+    first: int
+    second: int
+    kernel: str | None = None
+
+    @property
+    def attribute(self) -> OptAttr:
+        return opt(OptOp.SWAP, self.first, self.second)
+
+    @classmethod
+    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+        for first in axes.ranges:
+            for second in axes.ranges:
+                if first < second:
+                    yield cls(first, second, kernel)
+
+
+@dataclass(frozen=True)
+class OrderPass(OptOpPass):
+    """ORDER: nest ranges that are closed together like this, the outermost first.
+
+    order{axes=2,0,1}:  end %s over %2, %1, %0  ->  end %s over %1, %0, %2
+    """
+
+    name = "tg-order"
+
+    axes: tuple[int, ...]
+    kernel: str | None = None
+
+    @property
+    def attribute(self) -> OptAttr:
+        return opt(OptOp.ORDER, *self.axes)
+
+    @classmethod
+    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+        """Each range of a nest as its innermost loop."""
+        for end in dict.fromkeys(axes.ends.values()):
+            nest = [r.axis.data for r in axes.ends if axes.ends[r] is end]
+            for last in nest:
+                if len(nest) > 1:
+                    yield cls((*(axis for axis in nest if axis != last), last), kernel)
+
+
+@dataclass(frozen=True)
+class NoLocalsPass(OptOpPass):
+    """NOLOCALS: no workgroups; LOCAL ranges are not allowed from then on."""
+
+    name = "tg-nolocals"
+
+    kernel: str | None = None
+
+    @property
+    def attribute(self) -> OptAttr:
+        return opt(OptOp.NOLOCALS)
+
+    @classmethod
+    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+        yield cls(kernel)
+
+
+@dataclass(frozen=True)
+class TensorCorePass(OptOpPass):
+    """TC: matrix instructions for the reduction over a range. It has to be the first OptOp."""
+
+    name = "tg-tc"
+
+    axis: int
+    core: int = 0
+    level: int = 0
+    mode: int = 1
+    kernel: str | None = None
+
+    @property
+    def attribute(self) -> OptAttr:
+        return opt(OptOp.TC, self.axis, self.core, self.level, self.mode)
+
+    @classmethod
+    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+        for axis in axes.ranges:
+            yield cls(axis, kernel=kernel)
+
+
+@dataclass(frozen=True)
+class StagePass(OptOpPass):
+    """STAGE: copy what a loop loads of a parameter into a buffer of its own, first.
+
+    stage{slot=2 axis=1}:  in the loop of range 1, what is loaded of parameter 2 is loaded once,
+    stored to a LOCAL buffer, and loaded from there.
+    """
+
+    name = "tg-stage"
+
+    slot: int
+    axis: int
+    space: str = AddrSpace.LOCAL.value
+    kernel: str | None = None
+
+    @property
+    def attribute(self) -> OptAttr:
+        return opt(OptOp.STAGE, self.slot, self.axis, self.space)
+
+    @classmethod
+    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+        slots = {op.slot.data for op in axes.params}
+        for axis in axes.ranges:
+            for slot in sorted(slots):
+                yield cls(slot, axis, kernel=kernel)
