@@ -16,7 +16,7 @@ from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.tile import EXPANDED
-from tgdialect.lowering.optimize.accesses import strides
+from tgdialect.lowering.optimize.accesses import strides, unclamped
 from tgdialect.lowering.optimize.axes import NAMING, Axes, IllegalOptError
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp, PlaceAttr
 from tgdialect.ops.base import TgOp
@@ -26,7 +26,7 @@ from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.elementwise import AndOp, CmpLtOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
@@ -216,6 +216,8 @@ def padto(axes: Axes, axis: int, multiple: int) -> None:
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}")
     if extent % multiple == 0:
         raise IllegalOptError(f"range {axis} to {extent} is a multiple of {multiple} already")
+    if any(unclamped(use.operation.results[0]) is range.result for use in range.result.uses):
+        raise IllegalOptError(f"range {axis} is padded already")
     if axes.ends.get(range) is not None and range.axis_type.data is A.REDUCE:
         raise IllegalOptError(f"the iterations of range {axis} have an order")
     if any(axes.depends(other.bound, range) for other in axes.ranges.values()):
@@ -337,7 +339,7 @@ def swap(axes: Axes, first: int, second: int) -> None:
         raise IllegalOptError(f"ranges {first} and {second} are not closed together")
     i, j = order.index(a), order.index(b)
     order[i], order[j] = order[j], order[i]
-    _reorder(axes, order)
+    _reorder(axes, [r for r in order if r in (a, b) or r.axis_type.data is not A.THREAD])
 
 
 def order(axes: Axes, *numbers: int) -> None:
@@ -358,6 +360,8 @@ def order(axes: Axes, *numbers: int) -> None:
 
 def _reorder(axes: Axes, ranges: Sequence[RangeOp]) -> None:
     for range in ranges:
+        if range.axis_type.data is A.THREAD:
+            raise IllegalOptError(f"range {range.axis.data} is of threads, outside of all others")
         if range in axes.ends and range.axis_type.data is A.REDUCE:
             raise IllegalOptError(f"the iterations of range {range.axis.data} have an order")
         for other in ranges:
@@ -416,6 +420,8 @@ def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
     ):
         raise IllegalOptError(f"parameter {slot} is written in this kernel")
     around = _around(axes, at)
+    if any(r.axis_type.data in (A.LOCAL, A.WARP) for r in around):
+        raise IllegalOptError("the threads of a workgroup would share the buffer")
     first = loads[0]
     for load in loads[1:]:
         if tuple(load.operands) != tuple(first.operands):
@@ -478,6 +484,9 @@ def _stage(
     axes.changed()
 
 
+_NOT_COPIED = (RangeOp, EndOp, ReduceOp, GroupOp, StoreOp, AtomicAddOp)
+
+
 def _copied(
     value: SSAValue,
     copies: dict[SSAValue, SSAValue],
@@ -487,7 +496,7 @@ def _copied(
     if value in copies:
         return copies[value]
     op, result = value.owner, value
-    if isinstance(op, TgOp) and not isinstance(op, RangeOp | EndOp | ReduceOp):
+    if isinstance(op, TgOp) and not isinstance(op, _NOT_COPIED):
         operands = [_copied(o, copies, put) for o in op.operands]
         if any(a is not b for a, b in zip(operands, op.operands, strict=True)):
             result = put(op.rebuild(operands))

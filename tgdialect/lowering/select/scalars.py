@@ -229,7 +229,8 @@ class Scalars:
         if lanes_of(value) == 1:
             return value
         properties = {"op": ReduceKindAttr(kind), "axes": split((0,))[0]}
-        return self.emit(ReduceOp, (value,), properties)
+        one = self.emit(ReduceOp, (value,), properties)
+        return self.emit(ReshapeOp, (one,), {"shape": split(())[0]})
 
     def calculated(self, name: str, operands: Sequence[Piece]) -> Index:
         """An elementwise op on indices; a ramp where the result is one."""

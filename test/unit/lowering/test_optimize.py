@@ -1,0 +1,231 @@
+"""OptOps change how a kernel is executed and not what it computes."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stages import Array, context, kernel, load, parse, store
+from xdsl.dialects.builtin import ModuleOp
+
+from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.backends.llvm_ir import llvm_ir
+from tgdialect.interpreter import run
+from tgdialect.lowering.expand import ExpandPass
+from tgdialect.lowering.linearize import LinearizePass
+from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.optimize.passes import (
+    NoLocalsPass,
+    OptOpPass,
+    OrderPass,
+    PadToPass,
+    SplitPass,
+    StagePass,
+    SwapPass,
+    TensorCorePass,
+)
+from tgdialect.lowering.plan import PlanPass
+from tgdialect.lowering.render import RenderPass
+from tgdialect.lowering.select import SelectPass
+from tgdialect.lowering.verify import verify_level
+from tgdialect.ops.call import KernelOp
+from tgdialect.runtime.loader import load as load_object
+from tgdialect.transforms.simplify import SimplifyPass
+
+PASSES: Sequence[type[OptOpPass]] = (
+    *(SplitPass, PadToPass, SwapPass, OrderPass, NoLocalsPass, TensorCorePass, StagePass),
+)
+FEATURES = tuple(CpuTarget.host().features.split(","))
+
+
+def _ranges(**kinds: tuple[int, str, int]) -> str:
+    """`i=(0, "loop", 8)`: a range of this axis id, type and extent."""
+    return "".join(
+        f"%n{name} = tg.const {extent} : tensor<index>\n"
+        f"%{name} = tg.range {axis} {kind} to %n{name} : tensor<index>\n"
+        for name, (axis, kind, extent) in kinds.items()
+    )
+
+
+def _gemm(m: int, n: int, k: int) -> str:
+    return kernel(
+        "k",
+        [f"o: {_memory(f'{m}x{n}')}", f"a: {_memory(f'{m}x{k}')}", f"b: {_memory(f'{k}x{n}')}"],
+        _ranges(i=(0, "loop", m), j=(1, "loop", n), k=(2, "reduce", k))
+        + load("x", "a", f"{m}x{k}xf32", "ik")
+        + load("y", "b", f"{k}x{n}xf32", "kj")
+        + "%xy = tg.mul %x, %y : tensor<f32>\n"
+        + "%r = tg.reduce add %xy [] over %k : tensor<f32> -> tensor<f32>\n"
+        + store("s", "o", f"{m}x{n}xf32", "ij", "r")
+        + "%e = tg.end %s over %j, %i : !tg.void\ntg.sink %e : !tg.void",
+    )
+
+
+def _memory(shape: str) -> str:
+    return f"tensor<{shape}xf32, #tg.place<global>>"
+
+
+def _row_sums(m: int, n: int) -> str:
+    return kernel(
+        "k",
+        [f"o: {_memory(str(m))}", f"a: {_memory(f'{m}x{n}')}"],
+        _ranges(i=(0, "loop", m), k=(1, "reduce", n))
+        + load("x", "a", f"{m}x{n}xf32", "ik")
+        + "%r = tg.reduce max %x [] over %k : tensor<f32> -> tensor<f32>\n"
+        + "%t = tg.reduce add %x [] over %k : tensor<f32> -> tensor<f32>\n"
+        + "%d = tg.sub %r, %t : tensor<f32>\n"
+        + store("s", "o", f"{m}xf32", "i", "d")
+        + "%e = tg.end %s over %i : !tg.void\ntg.sink %e : !tg.void",
+    )
+
+
+def _transposed(m: int, n: int) -> str:
+    return kernel(
+        "k",
+        [f"o: {_memory(f'{n}x{m}')}", f"a: {_memory(f'{m}x{n}')}"],
+        _ranges(i=(0, "loop", m), j=(1, "loop", n))
+        + load("x", "a", f"{m}x{n}xf32", "ij")
+        + "%y = tg.mul %x, %x : tensor<f32>\n"
+        + store("s", "o", f"{n}x{m}xf32", "ji", "y")
+        + "%e = tg.end %s over %j, %i : !tg.void\ntg.sink %e : !tg.void",
+    )
+
+
+def _column_scan(m: int, n: int) -> str:
+    """Sums of what is above, in one register for each column."""
+    reg = "tensor<f32, #tg.place<reg>>"
+    return kernel(
+        "k",
+        [f"o: {_memory(f'{m}x{n}')}", f"a: {_memory(f'{m}x{n}')}"],
+        _ranges(j=(0, "loop", n), i=(1, "reduce", m))
+        + load("x", "a", f"{m}x{n}xf32", "ij")
+        + f"""
+        %zero = tg.const 0.0 : tensor<f32>
+        %acc = tg.buffer 0 : {reg}
+        %outer = tg.after %acc, %j : ({reg}, tensor<index>) -> {reg}
+        %init = tg.store %outer, %zero : {reg}, tensor<f32>
+        %inside = tg.after %acc, %init, %i : ({reg}, !tg.void, tensor<index>) -> {reg}
+        %old = tg.load %inside : {reg} -> tensor<f32>
+        %new = tg.add %old, %x : tensor<f32>
+        %kept = tg.store %inside, %new : {reg}, tensor<f32>
+        """
+        + store("s", "o", f"{m}x{n}xf32", "ij", "new")
+        + "%g = tg.group %s, %kept\n"
+        + "%e = tg.end %g over %i, %j : !tg.void\ntg.sink %e : !tg.void",
+    )
+
+
+KERNELS = {
+    "gemm": (_gemm(6, 12, 10), [(6, 12), (6, 10), (10, 12)]),
+    "gemm, odd": (_gemm(5, 7, 3), [(5, 7), (5, 3), (3, 7)]),
+    "row sums": (_row_sums(6, 20), [(6,), (6, 20)]),
+    "transposed": (_transposed(9, 12), [(12, 9), (9, 12)]),
+    "column scan": (_column_scan(5, 18), [(5, 18), (5, 18)]),
+}
+
+
+def _inputs(shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    # Small integers: their sums are exact in any order.
+    random = np.random.default_rng(0)
+    return [random.integers(-4, 5, shape).astype(np.float32) for shape in shapes]
+
+
+def _interpreted(module: ModuleOp, inputs: Sequence[Array]) -> Array:
+    arguments = [array.copy() for array in inputs]
+    run(module, "k", arguments)
+    return arguments[0]
+
+
+def _compiled(module: ModuleOp, inputs: Sequence[Array]) -> Array:
+    """What machine code computes; what is beyond the result may not change."""
+    ctx = context()
+    for stage, level in (
+        (SimplifyPass(loops=False), "kernels"),
+        (ExpandPass(), "tiles"),
+        (SelectPass(features=FEATURES), "target"),
+        (SimplifyPass(loops=False), "target"),
+        (LinearizePass(), "linear"),
+        (PlanPass(), "planned"),
+        (RenderPass(), "llvm"),
+    ):
+        stage.apply(ctx, module)
+        module.verify()
+        verify_level(module, level)
+    code = load_object(CpuTarget.host().object_code(llvm_ir(module)))
+    guarded = np.full(inputs[0].size + 64, 12345, np.float32)
+    arguments = [guarded[32:-32], *(array.copy() for array in inputs[1:])]
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(arguments))(code.address("k"))
+    function(*(array.ctypes.data for array in arguments))
+    assert (guarded[:32] == 12345).all()
+    assert (guarded[-32:] == 12345).all()
+    return arguments[0].reshape(inputs[0].shape)
+
+
+def _space(module: ModuleOp) -> list[OptOpPass]:
+    return [p for kind in PASSES for p in kind.schedule_space(context(), module)]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 1_000_000), count=st.integers(1, 4))
+def test_any_legal_schedule(name: str, seed: int, count: int):
+    """Whatever `schedule_space` offers can be applied, and lowered, and computes the same."""
+    text, shapes = KERNELS[name]
+    inputs, random, module = _inputs(shapes), Random(seed), parse(text)
+    expected = _interpreted(module, inputs)
+    applied: list[str] = []
+    for _ in range(count):
+        if not (space := _space(module)):
+            break
+        choice = random.choice(space)
+        choice.apply(context(), module)
+        applied.append(str(choice.pipeline_pass_spec()))
+    module.verify()
+    verify_level(module, "kernels")
+    np.testing.assert_array_equal(_interpreted(module, inputs), expected, str(applied))
+    np.testing.assert_array_equal(_compiled(module, inputs), expected, str(applied))
+
+
+@pytest.mark.parametrize("features", ["", "+sse2", "+avx,+fma", "+avx512f,+fma"])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", KERNELS)
+def test_heuristic(name: str, features: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Schedules for machines of all widths, with threads however little work there is."""
+    monkeypatch.setattr("tgdialect.lowering.optimize.heuristic.THREAD_CYCLES", 0)
+    text, shapes = KERNELS[name]
+    inputs, module = _inputs(shapes), parse(text)
+    expected = _interpreted(module, inputs)
+    wanted = tuple(f for f in features.split(",") if f)
+    OptimizePass("heuristic", wanted, threads).apply(context(), module)
+    verify_level(module, "kernels")
+    np.testing.assert_array_equal(_interpreted(module, inputs), expected)
+    np.testing.assert_array_equal(_compiled(module, inputs), expected)
+
+
+def test_opts_are_recorded_and_applied_again():
+    """What the heuristic records is what mode=explicit takes."""
+    text, _ = KERNELS["gemm"]
+    found, again = parse(text), parse(text)
+    OptimizePass("heuristic", ("avx512f",), 1).apply(context(), found)
+    (kernel_op,) = found.ops
+    assert isinstance(kernel_op, KernelOp)
+    opts = kernel_op.sink.opts
+    assert opts is not None
+    texts = tuple(str(o).removeprefix("#tg.opt<").removesuffix(">") for o in opts)
+    assert texts
+    OptimizePass("explicit", opts=texts).apply(context(), again)
+    assert str(found) == str(again)
+
+
+def test_an_illegal_opt_leaves_the_kernel_alone():
+    text, _ = KERNELS["column scan"]
+    module = parse(text)
+    before = str(module)
+    space = _space(module)
+    assert str(module) == before
+    assert not any(isinstance(p, SplitPass) and p.axis == 1 and p.target != "reduce" for p in space)

@@ -1,0 +1,152 @@
+"""Programs with a THREAD axis, and the parallel runtime below them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from tgdialect.analysis.machine import thread_count
+from tgdialect.runtime.build import compile_module
+from tgdialect.runtime.compiler import load_module
+from tgdialect.runtime.threads import parallel_runtime
+
+GEMM = """
+func.func @main(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>) -> tensor<256x256xf32> {
+  %0 = tg.reshape %a [256, 256, 1] : tensor<256x256xf32> -> tensor<256x256x1xf32>
+  %1 = tg.mul %0, %b : (tensor<256x256x1xf32>, tensor<256x256xf32>) -> tensor<256x256x256xf32>
+  %2 = tg.reduce add %1 [1] : tensor<256x256x256xf32> -> tensor<256x1x256xf32>
+  %3 = tg.reshape %2 [256, 256] : tensor<256x1x256xf32> -> tensor<256x256xf32>
+  func.return %3 : tensor<256x256xf32>
+}
+"""
+
+
+def _inputs() -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    a, b = random.integers(-4, 5, (2, 256, 256)).astype(np.float32)
+    return a, b
+
+
+@pytest.fixture
+def two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TG_NUM_THREADS", "2")
+    monkeypatch.setattr(parallel_runtime().threads, "value", 2)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_a_thread_axis():
+    executable = compile_module(load_module(GEMM))
+    (kernel,) = executable.kernels
+    assert any("thread" in opt for opt in kernel.opts)
+    a, b = _inputs()
+    np.testing.assert_array_equal(executable(a, b), a @ b)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_any_number_of_threads():
+    executable = compile_module(load_module(GEMM))
+    a, b = _inputs()
+    for threads in (1, 2, 3, 17):
+        parallel_runtime().threads.value = threads
+        np.testing.assert_array_equal(executable(a, b), a @ b)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_calls_at_the_same_time():
+    executable = compile_module(load_module(GEMM))
+    a, b = _inputs()
+    expected = a @ b
+    with ThreadPoolExecutor(4) as pool:
+        for result in pool.map(lambda _: executable(a, b), range(40)):
+            np.testing.assert_array_equal(result, expected)
+
+
+def _python(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env={**os.environ, "TG_CACHE_DIR": "", "TG_NUM_THREADS": "2", **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+PRELUDE = f"""
+    import os, sys
+    import numpy as np
+    import tgdialect as tg
+    exe = tg.compile({GEMM!r})
+    a, b = np.random.default_rng(0).integers(-4, 5, (2, 256, 256)).astype(np.float32)
+    assert (exe(a, b) == a @ b).all()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_after_fork():
+    """The threads of the parent's pool are not in the child."""
+    _python(
+        PRELUDE
+        + """
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if (exe(a, b) == a @ b).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert (exe(a, b) == a @ b).all()
+    """
+    )
+
+
+def test_without_openmp():
+    """An executor of Python's takes its place."""
+    _python(
+        """
+    from tgdialect.runtime import threads
+    threads._openmp = lambda: None
+    """
+        + PRELUDE
+        + """
+    assert threads.parallel_runtime().name == "executor"
+    """
+    )
+
+
+def test_beside_pytorch():
+    pytest.importorskip("torch")
+    _python(
+        PRELUDE
+        + """
+    import torch
+    x = torch.from_numpy(a)
+    for _ in range(20):
+        y = (x @ torch.from_numpy(b)).numpy()
+        assert (exe(a, b) == y).all()
+    """
+    )
+
+
+def test_the_variable(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TG_NUM_THREADS", "3")
+    assert thread_count() == 3
+    for text in ("0", "-1", "two", "1.5"):
+        monkeypatch.setenv("TG_NUM_THREADS", text)
+        with pytest.raises(ValueError, match="TG_NUM_THREADS is"):
+            thread_count()
+    monkeypatch.delenv("TG_NUM_THREADS")
+    assert thread_count() >= 1
+
+
+def test_one_thread_compiles_without_a_thread_axis(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TG_NUM_THREADS", "1")
+    executable = compile_module(load_module(GEMM))
+    (kernel,) = executable.kernels
+    assert not any("thread" in opt for opt in kernel.opts)
+    a, b = _inputs()
+    np.testing.assert_array_equal(executable(a, b), a @ b)
