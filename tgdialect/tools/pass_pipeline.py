@@ -23,7 +23,7 @@ def nearest_names(name: str, known: Collection[str]) -> list[str]:
     ours = [each for each in known if each.startswith("tg-")]
     nearest = (
         difflib.get_close_matches(name, ours)
-        + difflib.get_close_matches(f"tg-{name}", ours)
+        + difflib.get_close_matches(f"tg-{name}", ours, cutoff=0.7)
         + difflib.get_close_matches(name, known)
     )
     return list(dict.fromkeys(nearest))[:3]

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import NoReturn
 
 from tgdialect.diagnostics import CompilationError, Diagnostic, exception_text, one_line
-from tgdialect.runtime.program import DEFAULT_OPT
 
 USAGE = "tg-run [options] file.mlir"
 DESCRIPTION = "Execute a function of a program, and print or write what it computes."
@@ -73,7 +72,7 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--input", action="append", default=[], metavar="INPUT", help="the next input")
     add("--arg", action="append", default=[], metavar="NAME=INPUT", help="the input of that name")
     add("--target", default="cpu", metavar="TARGET", help="cpu (default) or interpreter")
-    add("--opt", default=DEFAULT_OPT, metavar="OPT", help=f"tg-optimize's mode ({DEFAULT_OPT})")
+    add("--opt", metavar="OPT", help="mode of tg-optimize: heuristic (default) or none")
     add("--output", action="append", default=[], metavar="OUT.npy", help="file of the next result")
     add("--print-full", action="store_true", help="print results whole, however large")
     add("--digits", type=_digits, metavar="N", help="significant digits of printed floats")

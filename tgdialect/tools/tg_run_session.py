@@ -33,6 +33,7 @@ from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.ops.source import ParamOp
 from tgdialect.runtime import compiler
 from tgdialect.runtime.build import UNTRUSTED
+from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
     Array,
@@ -64,7 +65,7 @@ def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> E
 
 def _cpu(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
     executable = compiler.compile(
-        module, entry=entry, opt=options.opt, allow_custom=options.allow_custom
+        module, entry=entry, opt=options.opt or DEFAULT_OPT, allow_custom=options.allow_custom
     )
     return lambda inputs: _results(executable(*inputs))
 

@@ -1,0 +1,221 @@
+"""How fast kernels are, next to NumPy, PyTorch, JAX and tinygrad: `python -m bench`.
+
+    pip install -e '.[test,bench]'
+    python -m bench [--rows gemm softmax] [--threads 1] [--json FILE] [--plot FILE]
+
+Each tool runs in a process of its own, and they take turns on each row, since two thread pools in
+one process spoil each other's figures. Every result is compared with NumPy's in float64. Prints
+for each row our time, its ratio to the best peer's (above 1 is faster), the part of what the
+machine can do at most (measured by kernels of ours: fused multiply-adds, and bytes moved), and the
+seconds of the first call, which compiles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from bench.limits import limits
+from bench.peers import TOOLS, environment
+from bench.workloads import WORKLOADS, Workload
+
+OURS = "tgdialect"
+SLOW = frozenset({"tinygrad", "tinygrad beam", "torch.compile"})
+"""Tools that take their time: they are left out of the best peer where they are not asked for."""
+
+TOLERANCE = 2e-4
+"""How far a result may be from float64's, of the largest magnitude in it."""
+
+
+class Tool:
+    """The process of a tool."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        self.name = name
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "bench.peers", name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=Path(__file__).parents[1],
+            env=environment(name, threads),
+        )
+
+    def measure(self, workload: str, path: str) -> dict[str, Any]:
+        """One turn at a workload."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        try:
+            print(json.dumps([workload, path]), file=stdin, flush=True)
+            return json.loads(stdout.readline() or '{"error": "the process ended"}')
+        except BrokenPipeError:
+            return {"error": "the process ended"}
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def measure(
+    workload: Workload, tools: Sequence[Tool], turns: int, folder: str
+) -> dict[str, dict[str, Any]]:
+    """The quickest run of each tool, its first call, and its error against float64."""
+    reference = workload.reference()
+    found: dict[str, dict[str, Any]] = {}
+    for turn in range(turns):
+        for tool in tools:
+            if "error" in found.get(tool.name, {}):
+                continue
+            path = os.path.join(folder, f"{tool.name}.npy")
+            answer = tool.measure(workload.name, path)
+            if turn == 0:
+                found[tool.name] = answer
+                if "error" not in answer:
+                    difference = np.load(path).reshape(reference.shape) - reference
+                    wrong = float(np.abs(difference).max() / np.abs(reference).max())
+                    answer["wrong"] = wrong
+                    if not wrong <= TOLERANCE:
+                        answer["error"] = f"wrong by {wrong:.1e}"
+            elif "error" not in answer:
+                best = found[tool.name]
+                best["seconds"] = min(best["seconds"], answer["seconds"])
+    return found
+
+
+def summary(
+    w: Workload, found: dict[str, dict[str, Any]], most: dict[str, float]
+) -> dict[str, Any]:
+    """A row of the table."""
+    right = {name: each["seconds"] for name, each in found.items() if "error" not in each}
+    ours = right.get(OURS)
+    peers = {n: s for n, s in right.items() if n not in (OURS, "tinygrad", "tinygrad beam")}
+    best = min(peers, key=peers.__getitem__, default=None)
+    limit = w.flops / most["flops"] if w.bound == "compute" else w.bytes / most["copy"]
+    return {
+        "name": w.name,
+        "ours": ours,
+        "best": best,
+        "ratio": None if ours is None or best is None else peers[best] / ours,
+        "limit": None if ours is None else limit / ours,
+        "bound": w.bound,
+        "tools": found,
+    }
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def _ratios(rows: Sequence[dict[str, Any]], tool: str) -> list[float]:
+    pairs = [(row["tools"].get(tool, {}), row["ours"]) for row in rows]
+    return [
+        p["seconds"] / ours for p, ours in pairs if ours and "seconds" in p and "error" not in p
+    ]
+
+
+def show(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
+    """The table."""
+    peers = [n for n in names if n != OURS]
+    print(
+        f"\n{'':28}{'ours ms':>9}{'ratio':>7}  {'best peer':14}{'limit':>6}{'first s':>9}", end=""
+    )
+    print("".join(f"{name:>15}" for name in peers))
+    for row in rows:
+        ours = row["tools"][OURS]
+        if row["ours"] is None:
+            print(f"{row['name']:28}{ours['error']}")
+            continue
+        ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
+        print(
+            f"{row['name']:28}{1e3 * row['ours']:9.3f}{ratio:>7}  {row['best'] or '':14}"
+            f"{100 * row['limit']:5.0f}%{ours['first']:9.2f}",
+            end="",
+        )
+        for name in peers:
+            peer = row["tools"].get(name, {})
+            text = f"{1e3 * peer['seconds']:.3f}" if "error" not in peer else peer["error"][:14]
+            print(f"{text:>15}", end="")
+        print()
+    if ratios := [row["ratio"] for row in rows if row["ratio"]]:
+        mean, least = geometric_mean(ratios), min(ratios)
+        print(f"\nagainst the best peer of each row: {mean:.2f}, at least {least:.2f}")
+    for name in peers:
+        if ratios := _ratios(rows, name):
+            print(f"against {name}: {geometric_mean(ratios):.2f}")
+
+
+def plot(rows: Sequence[dict[str, Any]], path: str) -> None:
+    """Bars of the ratios, as an image."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    done = [row for row in rows if row["ratio"]]
+    figure, axes = pyplot.subplots(figsize=(9, 0.35 * len(done) + 1.2), layout="constrained")
+    colours = ["tab:green" if row["ratio"] >= 1 else "tab:red" for row in done]
+    axes.barh([row["name"] for row in done], [row["ratio"] for row in done], color=colours)
+    axes.axvline(1, color="black", linewidth=1)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("time of the best peer / ours (right of the line: ours is faster)")
+    figure.savefig(path, dpi=120)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="How fast kernels are, next to other tools."
+    )
+    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="rows whose names contain these")
+    parser.add_argument("--tools", nargs="+", choices=TOOLS, help="default: all but the slow ones")
+    parser.add_argument("--all", action="store_true", help="the slow tools as well")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument(
+        "--turns", type=int, default=3, help="of each tool at each row (default: 3)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the figures")
+    parser.add_argument("--plot", metavar="FILE", help="draw the ratios, as .png or .svg")
+    options = parser.parse_args()
+    chosen = [w for w in WORKLOADS if any(t in w.name for t in options.rows or [""])]
+    if not chosen:
+        parser.error(f"no row is called that; there are: {', '.join(w.name for w in WORKLOADS)}")
+    names = options.tools or [n for n in TOOLS if options.all or n not in SLOW]
+    names = [OURS, *(n for n in names if n != OURS)]
+    most = limits(options.threads)
+    print(
+        f"at most {most['flops'] / 1e9:.0f} GFLOP/s, {most['read'] / 1e9:.0f} GB/s read, "
+        f"{most['copy'] / 1e9:.0f} GB/s copied, on {options.threads} threads"
+    )
+    tools = [Tool(name, options.threads) for name in names]
+    rows: list[dict[str, Any]] = []
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for workload in tqdm(chosen, disable=not sys.stderr.isatty(), leave=False):
+                found = measure(workload, tools, options.turns, folder)
+                rows.append(summary(workload, found, most))
+    finally:
+        for tool in tools:
+            tool.close()
+    show(rows, names)
+    if options.json:
+        Path(options.json).write_text(json.dumps({"limits": most, "rows": rows}, indent=2))
+    if options.plot:
+        plot(rows, options.plot)
+
+
+if __name__ == "__main__":
+    main()

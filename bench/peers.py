@@ -1,0 +1,142 @@
+"""The tools that are measured, each in a process of its own: `python -m bench.peers TOOL`.
+
+The process reads the name of a workload for each line of its input, and answers each with one line
+of JSON: seconds of the first call (which compiles) and of the quickest one, or an error. The result
+is written to the file that the line names, for its check.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bench.workloads import WORKLOADS, Workload
+
+Call = Callable[[], Any]
+
+SECONDS = 0.25
+"""How long a workload is repeated in one turn."""
+
+
+def tgdialect(w: Workload, inputs: Sequence[Any]) -> Call:
+    import tgdialect as tg
+
+    function = tg.function(w.tensor)
+    arguments = [tg.Tensor(x) for x in inputs]
+    return lambda: function(*arguments).numpy()
+
+
+def numpy(w: Workload, inputs: Sequence[Any]) -> Call:
+    return lambda: w.numpy(*inputs)
+
+
+def torch(w: Workload, inputs: Sequence[Any]) -> Call:
+    import torch
+
+    arguments = [torch.from_numpy(x) for x in inputs]
+    torch.set_grad_enabled(False)
+    return lambda: w.torch(torch, *arguments).numpy()
+
+
+def torch_compiled(w: Workload, inputs: Sequence[Any]) -> Call:
+    import torch
+
+    arguments = [torch.from_numpy(x) for x in inputs]
+    torch.set_grad_enabled(False)
+    program = torch.compile(lambda *x: w.torch(torch, *x))
+    return lambda: program(*arguments).numpy()
+
+
+def jax(w: Workload, inputs: Sequence[Any]) -> Call:
+    import jax
+    import jax.numpy as jnp
+
+    program = jax.jit(lambda *x: w.jax(jax, jnp, *x))
+    arguments = [jnp.asarray(x) for x in inputs]
+    return lambda: program(*arguments).block_until_ready()
+
+
+def tinygrad(w: Workload, inputs: Sequence[Any]) -> Call:
+    from tinygrad import Device, Tensor, TinyJit
+
+    arguments = [Tensor(x).realize() for x in inputs]
+    program = TinyJit(lambda *x: w.tensor(*x).realize())
+
+    def call() -> Any:
+        result = program(*arguments)
+        Device[Device.DEFAULT].synchronize()
+        return result
+
+    call.result = lambda: program(*arguments).numpy()  # type: ignore[attr-defined]
+    return call
+
+
+TOOLS: dict[str, Callable[[Workload, Sequence[Any]], Call]] = {
+    "tgdialect": tgdialect,
+    "numpy": numpy,
+    "torch": torch,
+    "torch.compile": torch_compiled,
+    "jax": jax,
+    "tinygrad": tinygrad,
+    "tinygrad beam": tinygrad,
+}
+
+
+def environment(tool: str, threads: int) -> dict[str, str]:
+    """What a process of a tool is started with."""
+    count = str(threads)
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TG_NUM_THREADS")
+    xla = "" if threads > 1 else "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    return {
+        **os.environ,
+        **dict.fromkeys(names, count),
+        **({"XLA_FLAGS": xla} if xla else {}),
+        **({"BEAM": "2"} if tool == "tinygrad beam" else {}),
+        **({"THREADS": "0"} if threads == 1 else {}),
+        "TG_CACHE_DIR": "",
+        "CACHELEVEL": "0",
+        "DEV": "CPU",
+    }
+
+
+def main() -> None:
+    make = TOOLS[sys.argv[1]]
+    by_name = {w.name: w for w in WORKLOADS}
+    calls: dict[str, Call] = {}
+    first: dict[str, float] = {}
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # What a tool prints is not an answer.
+    for line in sys.stdin:
+        name, path = json.loads(line)
+        try:
+            if name not in calls:
+                calls[name] = make(by_name[name], by_name[name].inputs())
+                start = time.perf_counter()
+                result = calls[name]()
+                first[name] = time.perf_counter() - start
+                for _ in range(3):
+                    result = calls[name]()
+                result = getattr(calls[name], "result", lambda result=result: result)()
+                np.save(path, np.asarray(result))
+            answer: dict[str, Any] = {"seconds": _quickest(calls[name]), "first": first[name]}
+        except Exception as error:  # Whatever a tool raises is its result.
+            answer = {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
+        print(json.dumps(answer), file=out, flush=True)
+
+
+def _quickest(call: Call) -> float:
+    best, end = float("inf"), time.perf_counter() + SECONDS
+    while (start := time.perf_counter()) < end:
+        call()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+if __name__ == "__main__":
+    main()

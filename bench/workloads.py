@@ -1,0 +1,300 @@
+"""The workload table: what is computed, in each tool's own words, and how much work that is.
+
+Tensors of ours and of tinygrad have the same methods, so that one text serves both. `flops` counts
+a multiply-accumulate as two; `bytes` is what has to be read and written once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Program = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One row: shapes of f32 inputs, and the program as tinygrad (and ours), PyTorch, NumPy and JAX
+    spell it. `jax` takes the modules `jax` and `jax.numpy` first, `torch` the module `torch`."""
+
+    name: str
+    shapes: Sequence[tuple[int, ...]]
+    tensor: Program
+    torch: Program
+    numpy: Program
+    jax: Program
+    flops: int
+    bytes: int
+    bound: str = "compute"
+    """What limits it: "compute" or "memory"."""
+
+    def inputs(self) -> list[Array]:
+        random = np.random.default_rng(0)
+        return [random.standard_normal(shape).astype(np.float32) for shape in self.shapes]
+
+    def reference(self) -> Array:
+        """The result in float64."""
+        return np.asarray(self.numpy(*(x.astype(np.float64) for x in self.inputs())))
+
+
+def _f32(*shapes: tuple[int, ...]) -> int:
+    return 4 * sum(math.prod(shape) for shape in shapes)
+
+
+def gemm(m: int, n: int, k: int) -> Workload:
+    def product(a: Any, b: Any) -> Any:
+        return a @ b
+
+    shapes = ((m, k), (k, n))
+    name = f"gemm {m}x{n}x{k}"
+    jax: Program = lambda jax, jnp, a, b: a @ b  # noqa: E731
+    torch: Program = lambda torch, a, b: a @ b  # noqa: E731
+    return Workload(
+        name, shapes, product, torch, product, jax, 2 * m * n * k, _f32(*shapes, (m, n))
+    )
+
+
+def _gemv(n: int) -> Workload:
+    w = gemm(n, 1, n)
+    return Workload(
+        f"gemv {n}", ((n, n), (n,)), w.tensor, w.torch, w.numpy, w.jax, w.flops, w.bytes, "memory"
+    )
+
+
+def _softmax(x: Array) -> Array:
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def _gelu(x: Array) -> Array:
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def _layernorm(x: Array, eps: float = 1e-5) -> Array:
+    centred = x - x.mean(-1, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
+
+
+def _attention(q: Array, k: Array, v: Array) -> Array:
+    return _softmax(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])) @ v
+
+
+def _conv(x: Array, w: Array, padding: int, groups: int = 1) -> Array:
+    """By a product for each position of the kernel."""
+    batch, channels, height, width = x.shape
+    out, per_group, kh, kw = w.shape
+    x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
+    oh, ow = height + 2 * padding - kh + 1, width + 2 * padding - kw + 1
+    x = x.reshape(batch, groups, channels // groups, *x.shape[2:])
+    w = w.reshape(groups, out // groups, per_group, kh, kw)
+    result = np.zeros((batch, groups, out // groups, oh, ow), x.dtype)
+    for i in range(kh):
+        for j in range(kw):
+            window = x[:, :, :, i : i + oh, j : j + ow]
+            result += np.einsum("bgchw,goc->bgohw", window, w[..., i, j], optimize=True)
+    return result.reshape(batch, out, oh, ow)
+
+
+def _conv2d(name: str, x: tuple[int, ...], w: tuple[int, ...], groups: int = 1) -> Workload:
+    padding = w[-1] // 2
+    flops = 2 * x[0] * x[2] * x[3] * math.prod(w)
+    return Workload(
+        name,
+        (x, w),
+        lambda a, b: a.conv2d(b, padding=padding, groups=groups),
+        lambda torch, a, b: torch.nn.functional.conv2d(a, b, padding=padding, groups=groups),
+        lambda a, b: _conv(a, b, padding, groups),
+        lambda jax, jnp, a, b: jax.lax.conv_general_dilated(
+            a, b, (1, 1), [(padding, padding)] * 2, feature_group_count=groups
+        ),
+        flops,
+        _f32(x, w, (x[0], w[0], x[2], x[3])),
+    )
+
+
+def _mlp(a: Any, *weights: Any, relu: Program) -> Any:
+    for w in weights[:-1]:
+        a = relu(a @ w)
+    return a @ weights[-1]
+
+
+def _block(x: Any, wqkv: Any, wo: Any, w1: Any, w2: Any, ops: Any) -> Any:
+    """A transformer block, normalization first, with 8 heads."""
+    tokens, width = x.shape
+    heads = 8
+    qkv = ops.layernorm(x) @ wqkv
+    q, k, v = (
+        ops.heads(qkv[:, i * width : (i + 1) * width], tokens, heads, width // heads)
+        for i in range(3)
+    )
+    x = x + ops.merge(ops.attention(q, k, v), tokens, width) @ wo
+    return x + ops.gelu(ops.layernorm(x) @ w1) @ w2
+
+
+class _NumpyOps:
+    layernorm, gelu, attention = map(staticmethod, (_layernorm, _gelu, _attention))
+
+    @staticmethod
+    def heads(x: Any, tokens: int, heads: int, size: int) -> Any:
+        return x.reshape(tokens, heads, size).transpose(1, 0, 2)
+
+    @staticmethod
+    def merge(x: Any, tokens: int, width: int) -> Any:
+        return x.transpose(1, 0, 2).reshape(tokens, width)
+
+
+class _TensorOps:
+    @staticmethod
+    def layernorm(x: Any) -> Any:
+        return x.layernorm()
+
+    @staticmethod
+    def gelu(x: Any) -> Any:
+        return x.gelu()
+
+    @staticmethod
+    def attention(q: Any, k: Any, v: Any) -> Any:
+        return q.scaled_dot_product_attention(k, v)
+
+    @staticmethod
+    def heads(x: Any, tokens: int, heads: int, size: int) -> Any:
+        return x.reshape(tokens, heads, size).permute(1, 0, 2)
+
+    @staticmethod
+    def merge(x: Any, tokens: int, width: int) -> Any:
+        return x.permute(1, 0, 2).reshape(tokens, width)
+
+
+class _TorchOps(_TensorOps):
+    def __init__(self, torch: Any) -> None:
+        self._f = torch.nn.functional
+
+    def layernorm(self, x: Any) -> Any:  # type: ignore[override]
+        return self._f.layer_norm(x, x.shape[-1:])
+
+    def gelu(self, x: Any) -> Any:  # type: ignore[override]
+        return self._f.gelu(x, approximate="tanh")
+
+    def attention(self, q: Any, k: Any, v: Any) -> Any:  # type: ignore[override]
+        return self._f.scaled_dot_product_attention(q, k, v)
+
+
+class _JaxOps(_NumpyOps):
+    def __init__(self, jax: Any, jnp: Any) -> None:
+        self._jax, self._jnp = jax, jnp
+
+    def layernorm(self, x: Any) -> Any:  # type: ignore[override]
+        return self._jax.nn.standardize(x, axis=-1, epsilon=1e-5)
+
+    def gelu(self, x: Any) -> Any:  # type: ignore[override]
+        return self._jax.nn.gelu(x, approximate=True)
+
+    def attention(self, q: Any, k: Any, v: Any) -> Any:  # type: ignore[override]
+        scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+        return self._jax.nn.softmax(scores, axis=-1) @ v
+
+
+def _unary(
+    name: str, shape: tuple[int, ...], ops: int, *programs: Program, out: tuple[int, ...] = ()
+) -> Workload:
+    """A program of one array, of `ops` operations for each element."""
+    flops = ops * math.prod(shape)
+    return Workload(name, (shape,), *programs, flops, _f32(shape, out or shape), "memory")
+
+
+_BIG = 1 << 25
+_HEADS = (8, 1024, 64)
+_WIDTH, _TOKENS = 512, 256
+_MLP = ((256, 784), (784, 512), (512, 512), (512, 10))
+
+WORKLOADS: Sequence[Workload] = (
+    *(gemm(n, n, n) for n in (1024, 2048)),
+    gemm(777, 333, 555),
+    *(gemm(n, n, n) for n in (100, 64, 256)),
+    gemm(8, 1024, 1024),
+    _gemv(4096),
+    Workload(
+        "axpy 2^25",
+        ((_BIG,), (_BIG,)),
+        lambda x, y: x * 2.5 + y,
+        lambda torch, x, y: torch.add(y, x, alpha=2.5),
+        lambda x, y: x * 2.5 + y,
+        lambda jax, jnp, x, y: x * 2.5 + y,
+        2 * _BIG,
+        3 * 4 * _BIG,
+        "memory",
+    ),
+    _unary(
+        *("sum 2^25", (_BIG,), 1, lambda x: x.sum(), lambda torch, x: x.sum()),
+        *(np.sum, lambda jax, jnp, x: x.sum()),
+        out=(1,),
+    ),
+    _unary(
+        *("softmax 4096x4096", (4096, 4096), 5),
+        lambda x: x.softmax(-1),
+        lambda torch, x: x.softmax(-1),
+        *(_softmax, lambda jax, jnp, x: jax.nn.softmax(x, axis=-1)),
+    ),
+    _unary(
+        *("layernorm 4096x1024", (4096, 1024), 7),
+        lambda x: x.layernorm(),
+        lambda torch, x: torch.nn.functional.layer_norm(x, x.shape[-1:]),
+        *(_layernorm, lambda jax, jnp, x: jax.nn.standardize(x, axis=-1, epsilon=1e-5)),
+    ),
+    _unary(
+        *("gelu 2^22", (1 << 22,), 10, lambda x: x.gelu()),
+        lambda torch, x: torch.nn.functional.gelu(x, approximate="tanh"),
+        *(_gelu, lambda jax, jnp, x: jax.nn.gelu(x, approximate=True)),
+    ),
+    Workload(
+        "attention 8x1024x64",
+        (_HEADS, _HEADS, _HEADS),
+        lambda q, k, v: q.scaled_dot_product_attention(k, v),
+        lambda torch, q, k, v: torch.nn.functional.scaled_dot_product_attention(q, k, v),
+        _attention,
+        lambda jax, jnp, q, k, v: _JaxOps(jax, jnp).attention(q, k, v),
+        4 * 8 * 1024 * 1024 * 64,
+        4 * _f32(_HEADS),
+    ),
+    _conv2d("conv 3x3 64->64 56x56", (1, 64, 56, 56), (64, 64, 3, 3)),
+    _conv2d("conv 1x1 256->64 56x56", (1, 256, 56, 56), (64, 256, 1, 1)),
+    _conv2d("depthwise 3x3 128 56x56", (1, 128, 56, 56), (128, 1, 3, 3), 128),
+    _unary(
+        *("cumsum 4096x1024", (4096, 1024), 1, lambda x: x.cumsum(1)),
+        *(lambda torch, x: x.cumsum(1), lambda x: x.cumsum(1)),
+        lambda jax, jnp, x: jnp.cumsum(x, axis=1),
+    ),
+    _unary(
+        *("transpose 4096x4096", (4096, 4096), 0),
+        *(lambda x: x.T.contiguous(), lambda torch, x: x.T.contiguous()),
+        *(lambda x: np.ascontiguousarray(x.T), lambda jax, jnp, x: x.T + 0),
+    ),
+    Workload(
+        "mlp 256x784-512-512-10",
+        _MLP,
+        lambda a, *w: _mlp(a, *w, relu=lambda x: x.relu()),
+        lambda torch, a, *w: _mlp(a, *w, relu=torch.relu),
+        lambda a, *w: _mlp(a, *w, relu=lambda x: np.maximum(x, 0)),
+        lambda jax, jnp, a, *w: _mlp(a, *w, relu=jax.nn.relu),
+        2 * 256 * (784 * 512 + 512 * 512 + 512 * 10),
+        _f32(*_MLP, (256, 10)),
+    ),
+    Workload(
+        f"transformer block {_TOKENS}x{_WIDTH}",
+        (
+            *((_TOKENS, _WIDTH), (_WIDTH, 3 * _WIDTH), (_WIDTH, _WIDTH)),
+            *((_WIDTH, 4 * _WIDTH), (4 * _WIDTH, _WIDTH)),
+        ),
+        lambda *x: _block(*x, ops=_TensorOps()),
+        lambda torch, *x: _block(*x, ops=_TorchOps(torch)),
+        lambda *x: _block(*x, ops=_NumpyOps()),
+        lambda jax, jnp, *x: _block(*x, ops=_JaxOps(jax, jnp)),
+        2 * _TOKENS * 12 * _WIDTH * _WIDTH + 4 * _TOKENS * _TOKENS * _WIDTH,
+        _f32((12 * _WIDTH, _WIDTH), (2 * _TOKENS, _WIDTH)),
+    ),
+)
