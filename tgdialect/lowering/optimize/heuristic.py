@@ -48,9 +48,12 @@ OPS_PER_TILE = 64
 MAX_OPS = 400
 """How many ops on registers the body of a reduction may have."""
 
-OPS_PER_REGISTER = 12
+OPS_PER_REGISTER = 40
 """How many ops a result of a reduction may go through for its tile to be as large as it can be:
 all of them are written out for each register."""
+
+STREAM_COST = 0.05
+"""What each row costs that is loaded for one use: a core follows few streams at once."""
 
 MASK_COST = 1.03
 """What a loop over padded parts takes more."""
@@ -251,9 +254,26 @@ def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
             saved += nests.trips(op) * (1 - 1 / width)
         elif access.get(range, 0) in (0, 1, -1):
             saved += nests.trips(op) * (1 - 1 / width) * TOGETHER
+        elif isinstance(op, LoadOp) and _transposed(nests, op, range) is not None:
+            continue
         else:
             saved -= nests.trips(op) * (GATHER if isinstance(op, LoadOp) else SCATTER)
     return saved
+
+
+def _transposed(nests: Nests, load: LoadOp, vector: RangeOp) -> RangeOp | None:
+    """The range along which a LOAD is of neighbouring cells, where along `vector` it is not but
+    both can be in one tile, which is then loaded row by row and put together column by column."""
+    axes = nests.axes
+    if vector not in axes.ends:
+        return None
+    strides = nests.stride_of[load]
+    if strides.get(vector, 0) in (None, 0, 1, -1):
+        return None
+    for range, stride in strides.items():
+        if stride == 1 and axes.ends.get(range) is axes.ends[vector]:
+            return range if _is_expandable(axes, range) else None
+    return None
 
 
 def _is_expandable(axes: Axes, range: RangeOp) -> bool:
@@ -326,8 +346,13 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
         )
         opts += unrolled
     else:
-        row, height = None, 1
         vectors = max(1, min(4, OPS_PER_TILE // max(len(inner), 1)))
+        loads = [op for op in inner if isinstance(op, LoadOp)]
+        row = next((r for op in loads if (r := _transposed(nests, op, vector))), None)
+        height = 1 if row is None else _width(nests.extent(row), lanes, 1)
+        if row is not None:
+            vectors = 1
+            height = height if height * len(inner) <= MAX_OPS else 1
     kind = AxisType.GROUP_REDUCE if is_group else AxisType.UPCAST
     if row is not None and height > 1:
         opts += _parts(nests, row, height, AxisType.UPCAST)
@@ -395,10 +420,16 @@ def _best_tile(
             registers = height * vectors
             # Enough sums have to be on their way at once for the latency of an addition.
             latency = max(1.0, 8 / (registers * reductions))
-            cost = down * across * latency * (1 + loads / registers)
+            streams = height * STREAM_COST if any(_is_stream(a, vector, row) for a in reads) else 0
+            cost = down * across * latency * (1 + loads / registers + streams)
             if cost < best[0] - 1e-9:
                 best = (cost, row, height, vectors)
     return best[1:]
+
+
+def _is_stream(access: Access, vector: RangeOp, row: RangeOp | None) -> bool:
+    """Whether a tile uses what it loads once only: a row of it is a stream from memory then."""
+    return row is not None and 0 not in (access.strides.get(vector, 0), access.strides.get(row, 0))
 
 
 def _padding(extent: int, size: int) -> float:
