@@ -49,7 +49,10 @@ class OptimizePass(ModulePass):
             )
         if self.opts and self.mode != EXPLICIT:
             raise PassFailedException(f"mode {self.mode!r} takes no opts: mode=explicit does")
-        machine = machine_of(self.features, self.threads)
+        try:
+            machine = machine_of(self.features, self.threads)
+        except ValueError as error:
+            raise PassFailedException(str(error)) from None
         opts = [parse_opt(text) for text in self.opts]
         for kernel in op.ops:
             if not isinstance(kernel, KernelOp):

@@ -1,0 +1,9 @@
+// RUN: env TG_NUM_THREADS=none not tg-opt %s -p 'tg-optimize{mode=heuristic}' 2>&1 | filecheck %s
+
+// How many threads there are is a number.
+
+// CHECK: error: pass tg-optimize: TG_NUM_THREADS is 'none', not a positive number
+
+tg.kernel @k {
+  tg.sink
+}
