@@ -64,9 +64,9 @@ def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> E
 
 
 def _cpu(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
-    how = {"opt": options.opt or DEFAULT_OPT, "allow_custom": options.allow_custom}
+    opt, allow_custom = options.opt or DEFAULT_OPT, options.allow_custom
     try:
-        executable = compiler.compile(module, entry=entry, **how)
+        executable = compiler.compile(module, entry=entry, opt=opt, allow_custom=allow_custom)
     except ValueError as error:  # What the environment says is not so.
         raise CompilationError(Diagnostic(str(error))) from error
     return lambda inputs: _results(executable(*inputs))
