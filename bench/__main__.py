@@ -33,7 +33,7 @@ from bench.workloads import WORKLOADS, Workload
 
 OURS = "tgdialect"
 SLOW = frozenset({"tinygrad", "tinygrad beam", "torch.compile"})
-"""Tools that take their time: they are left out of the best peer where they are not asked for."""
+"""Tools that take their time: measured with --all only."""
 
 TOLERANCE = 2e-4
 """How far a result may be from float64's, of the largest magnitude in it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -123,80 +123,59 @@ def _mlp(a: Any, *weights: Any, relu: Program) -> Any:
     return a @ weights[-1]
 
 
-def _block(x: Any, wqkv: Any, wo: Any, w1: Any, w2: Any, ops: Any) -> Any:
+def _block(x: Any, wqkv: Any, wo: Any, w1: Any, w2: Any, ops: Ops) -> Any:
     """A transformer block, normalization first, with 8 heads."""
     tokens, width = x.shape
     heads = 8
     qkv = ops.layernorm(x) @ wqkv
     q, k, v = (
-        ops.heads(qkv[:, i * width : (i + 1) * width], tokens, heads, width // heads)
+        ops.transposed(qkv[:, i * width : (i + 1) * width].reshape(tokens, heads, width // heads))
         for i in range(3)
     )
-    x = x + ops.merge(ops.attention(q, k, v), tokens, width) @ wo
+    x = x + ops.transposed(ops.attention(q, k, v)).reshape(tokens, width) @ wo
     return x + ops.gelu(ops.layernorm(x) @ w1) @ w2
 
 
-class _NumpyOps:
-    layernorm, gelu, attention = map(staticmethod, (_layernorm, _gelu, _attention))
+class Ops(NamedTuple):
+    """What a block is made of, in the words of one tool."""
 
-    @staticmethod
-    def heads(x: Any, tokens: int, heads: int, size: int) -> Any:
-        return x.reshape(tokens, heads, size).transpose(1, 0, 2)
-
-    @staticmethod
-    def merge(x: Any, tokens: int, width: int) -> Any:
-        return x.transpose(1, 0, 2).reshape(tokens, width)
+    layernorm: Program
+    gelu: Program
+    attention: Program
+    transposed: Program
+    """The first two axes exchanged."""
 
 
-class _TensorOps:
-    @staticmethod
-    def layernorm(x: Any) -> Any:
-        return x.layernorm()
+_NUMPY = Ops(_layernorm, _gelu, _attention, lambda x: x.transpose(1, 0, 2))
+_TENSOR = Ops(
+    lambda x: x.layernorm(),
+    lambda x: x.gelu(),
+    lambda q, k, v: q.scaled_dot_product_attention(k, v),
+    lambda x: x.permute(1, 0, 2),
+)
 
-    @staticmethod
-    def gelu(x: Any) -> Any:
-        return x.gelu()
 
-    @staticmethod
+def _torch(torch: Any) -> Ops:
+    f = torch.nn.functional
+    return Ops(
+        lambda x: f.layer_norm(x, x.shape[-1:]),
+        lambda x: f.gelu(x, approximate="tanh"),
+        f.scaled_dot_product_attention,
+        lambda x: x.permute(1, 0, 2),
+    )
+
+
+def _jax(jax: Any) -> Ops:
     def attention(q: Any, k: Any, v: Any) -> Any:
-        return q.scaled_dot_product_attention(k, v)
-
-    @staticmethod
-    def heads(x: Any, tokens: int, heads: int, size: int) -> Any:
-        return x.reshape(tokens, heads, size).permute(1, 0, 2)
-
-    @staticmethod
-    def merge(x: Any, tokens: int, width: int) -> Any:
-        return x.permute(1, 0, 2).reshape(tokens, width)
-
-
-class _TorchOps(_TensorOps):
-    def __init__(self, torch: Any) -> None:
-        self._f = torch.nn.functional
-
-    def layernorm(self, x: Any) -> Any:  # type: ignore[override]
-        return self._f.layer_norm(x, x.shape[-1:])
-
-    def gelu(self, x: Any) -> Any:  # type: ignore[override]
-        return self._f.gelu(x, approximate="tanh")
-
-    def attention(self, q: Any, k: Any, v: Any) -> Any:  # type: ignore[override]
-        return self._f.scaled_dot_product_attention(q, k, v)
-
-
-class _JaxOps(_NumpyOps):
-    def __init__(self, jax: Any, jnp: Any) -> None:
-        self._jax, self._jnp = jax, jnp
-
-    def layernorm(self, x: Any) -> Any:  # type: ignore[override]
-        return self._jax.nn.standardize(x, axis=-1, epsilon=1e-5)
-
-    def gelu(self, x: Any) -> Any:  # type: ignore[override]
-        return self._jax.nn.gelu(x, approximate=True)
-
-    def attention(self, q: Any, k: Any, v: Any) -> Any:  # type: ignore[override]
         scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
-        return self._jax.nn.softmax(scores, axis=-1) @ v
+        return jax.nn.softmax(scores, axis=-1) @ v
+
+    return Ops(
+        lambda x: jax.nn.standardize(x, axis=-1, epsilon=1e-5),
+        lambda x: jax.nn.gelu(x, approximate=True),
+        attention,
+        lambda x: x.transpose(1, 0, 2),
+    )
 
 
 def _unary(
@@ -257,7 +236,7 @@ WORKLOADS: Sequence[Workload] = (
         lambda q, k, v: q.scaled_dot_product_attention(k, v),
         lambda torch, q, k, v: torch.nn.functional.scaled_dot_product_attention(q, k, v),
         _attention,
-        lambda jax, jnp, q, k, v: _JaxOps(jax, jnp).attention(q, k, v),
+        lambda jax, jnp, q, k, v: _jax(jax).attention(q, k, v),
         4 * 8 * 1024 * 1024 * 64,
         4 * _f32(_HEADS),
     ),
@@ -290,10 +269,10 @@ WORKLOADS: Sequence[Workload] = (
             *((_TOKENS, _WIDTH), (_WIDTH, 3 * _WIDTH), (_WIDTH, _WIDTH)),
             *((_WIDTH, 4 * _WIDTH), (4 * _WIDTH, _WIDTH)),
         ),
-        lambda *x: _block(*x, ops=_TensorOps()),
-        lambda torch, *x: _block(*x, ops=_TorchOps(torch)),
-        lambda *x: _block(*x, ops=_NumpyOps()),
-        lambda jax, jnp, *x: _block(*x, ops=_JaxOps(jax, jnp)),
+        lambda *x: _block(*x, ops=_TENSOR),
+        lambda torch, *x: _block(*x, ops=_torch(torch)),
+        lambda *x: _block(*x, ops=_NUMPY),
+        lambda jax, jnp, *x: _block(*x, ops=_jax(jax)),
         2 * _TOKENS * 12 * _WIDTH * _WIDTH + 4 * _TOKENS * _TOKENS * _WIDTH,
         _f32((12 * _WIDTH, _WIDTH), (2 * _TOKENS, _WIDTH)),
     ),

@@ -1,6 +1,6 @@
 """The machine that schedules are made for: what `tg-optimize` asks of it.
 
-Everything is detected for this machine, and can be said otherwise for another one.
+Vectors and threads can be said for another machine; the cache is that of this one.
 """
 
 from __future__ import annotations
@@ -14,23 +14,31 @@ from pathlib import Path
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
-_VECTORS = {"avx512f": (512, 32), "neon": (128, 32), "avx": (256, 16), "sse2": (128, 16)}
+_VECTORS = {"avx512f": (512, 32), "neon": (128, 32), "avx": (256, 16)} | dict.fromkeys(
+    ("sse2", "sse"), (128, 16)
+)
 """What a feature, in LLVM's spelling, brings: the bits of a vector register, and how many."""
+
+
+def vector_registers(features: Collection[str]) -> tuple[int, int]:
+    """The bits of the widest vector registers that features bring, with or without their `+`, and
+    how many there are: (0, 0) of none."""
+    names = {feature.removeprefix("+") for feature in features}
+    return max([v for name, v in _VECTORS.items() if name in names], default=(0, 0))
+
 
 THREADS_VARIABLE = "TG_NUM_THREADS"
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Registers and caches of a core, and how many cores there are. Sizes are in bytes."""
+    """Registers and cache of a core, and how many cores there are."""
 
     vector_bits: int = 0
     """The width of a vector register; 0 where there are none."""
-    vector_registers: int = 16
-    l1: int = 32 << 10
+    vector_registers: int = 0
     l2: int = 512 << 10
-    l3: int = 8 << 20
-    """The last cache, which all cores share."""
+    """The cache that a core has for itself, in bytes."""
     threads: int = 1
 
     def lanes(self, itemsize: int) -> int:
@@ -40,18 +48,8 @@ class Machine:
 
 def machine_of(features: Collection[str], threads: int | None = None) -> Machine:
     """This machine, with vectors as the features of its CPU say, in LLVM's spelling."""
-    names = {feature.removeprefix("+") for feature in features}
-    bits, registers = max([v for name, v in _VECTORS.items() if name in names], default=(0, 16))
-    sizes = dict(_cache_sizes())
-    default = Machine()
-    return Machine(
-        vector_bits=bits,
-        vector_registers=registers,
-        l1=sizes.get(1, default.l1),
-        l2=sizes.get(2, default.l2),
-        l3=sizes.get(3, sizes.get(2, default.l3)),
-        threads=thread_count() if threads is None else threads,
-    )
+    l2 = dict(_cache_sizes()).get(2, Machine.l2)
+    return Machine(*vector_registers(features), l2, thread_count() if threads is None else threads)
 
 
 def thread_count() -> int:

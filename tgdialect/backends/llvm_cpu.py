@@ -14,10 +14,8 @@ from typing import Self
 import llvmlite.binding as llvm
 from xdsl.utils.exceptions import LLVMTranslationException
 
+from tgdialect.analysis.machine import vector_registers
 from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONVERSIONS
-
-_VECTOR_BITS = (("avx512f", 512), ("avx", 256), ("sse", 128), ("neon", 128))
-"""The widest vector register that a feature brings, widest first."""
 
 _ARCHITECTURE_INTRINSICS = {
     **dict.fromkeys(("x86_64", "i386", "i686"), "llvm.x86."),
@@ -75,7 +73,7 @@ class CpuTarget:
     @property
     def vector_bits(self) -> int:
         """The width of the widest vector registers in bits; 0 if no feature brings any."""
-        return next((bits for feature, bits in _VECTOR_BITS if self.has(feature)), 0)
+        return vector_registers(self.features.split(","))[0]
 
     def object_code(self, ir: str, *, code_model: str = "small", opt: int = 2) -> bytes:
         """Position-independent object code of a module of LLVM IR, which needs of other libraries

@@ -126,11 +126,12 @@ def _is_in_order(op: ReduceOp) -> bool:
     dtype = DTYPES[tensor(op.source).element_type]
     if op.ordered is None or not dtype.is_float or op.kind.data is ReduceKind.MAX:
         return False
+    if _expanded(op, AxisType.GROUP_REDUCE):
+        message = "an ordered REDUCE has one accumulator: it has no GROUP_REDUCE range"
+        raise locate(PassFailedException(message), op)
     kinds = [is_expanded(axis) for axis in closed_ranges(op)]
-    if kinds != sorted(kinds) or _expanded(op, AxisType.GROUP_REDUCE):
+    if kinds != sorted(kinds):
         message = "an ordered REDUCE over a loop inside an UNROLL range would not be in order"
-        if _expanded(op, AxisType.GROUP_REDUCE):
-            message = "an ordered REDUCE has one accumulator: it has no GROUP_REDUCE range"
         raise locate(PassFailedException(message), op)
     return True
 

@@ -3,7 +3,8 @@
 Kernels level to kernels level. In reading order:
 
 * `axes.py` is a kernel as the OptOps see it: its ranges, by their axis ids;
-* `opts.py` applies OptOps, each with its rule of what is legal, and `passes.py` has each as a pass;
+* `opts.py` applies OptOps, each with its rule of what is legal (those of PADTO and STAGE are in
+  `padding.py` and `packing.py`), and `passes.py` has each as a pass;
 * `accesses.py` says how far apart in memory the iterations of a range access;
 * `heuristic.py` finds OptOps from what the machine is like;
 * `stage.py` is the pass.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from xdsl.ir import Operation, SSAValue
@@ -17,7 +17,7 @@ from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import known_index, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
@@ -236,3 +236,23 @@ class Axes:
             placed = [next(new) if r in position else r for r in ranges]
             op.operands = (op.operands[0], *(r.result for r in placed))
         self.changed()
+
+
+_NOT_COPIED = (RangeOp, EndOp, ReduceOp, GroupOp, StoreOp, AtomicAddOp)
+
+
+def copied(
+    value: SSAValue,
+    copies: dict[SSAValue, SSAValue],
+    put: Callable[[TgOp], SSAValue],
+) -> SSAValue:
+    """A value computed from other values, where it is computed from those in `copies`."""
+    if value in copies:
+        return copies[value]
+    op, result = value.owner, value
+    if isinstance(op, TgOp) and not isinstance(op, _NOT_COPIED):
+        operands = [copied(o, copies, put) for o in op.operands]
+        if any(a is not b for a, b in zip(operands, op.operands, strict=True)):
+            result = put(op.rebuild(operands))
+    copies[value] = result
+    return result

@@ -9,27 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
-from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.tile import EXPANDED
-from tgdialect.lowering.optimize.accesses import strides, unclamped
-from tgdialect.lowering.optimize.axes import NAMING, Axes, IllegalOptError
-from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp, PlaceAttr
-from tgdialect.ops.base import TgOp
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.packing import stage
+from tgdialect.lowering.optimize.padding import padto
+from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.dtypes import DTYPES, INDEX
-from tgdialect.ops.elementwise import AndOp, CmpLtOp, WhereOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
-from tgdialect.ops.properties import tensor, tensor_type
-from tgdialect.ops.reduce import ReduceOp, identity
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp
 
 A = AxisType
 
@@ -198,131 +193,6 @@ def _check_thread(axes: Axes, range: RangeOp) -> None:
             raise IllegalOptError(f"a STORE is outside of range {axis}")
 
 
-# -- PADTO ---------------------------------------------------------------------------------------
-
-
-def padto(axes: Axes, axis: int, multiple: int) -> None:
-    """Pad a range to the next multiple; what is not there is masked.
-
-    before -> after:
-        padto 0, 16:  range 0 loop to 100 -> range 0 loop to 112
-    A STORE is gated by `i < 100`, and a REDUCE takes its identity elsewhere. LOADs are of the last
-    iteration that there is, or gated where vectors may lie along the range: where neighbouring
-    iterations load neighbouring cells, and store such, or reduce.
-    """
-    range = axes[axis]
-    extent = axes.extent(range)
-    if range.axis_type.data in EXPANDED:
-        raise IllegalOptError(f"range {axis} is {range.axis_type.data}")
-    if extent % multiple == 0:
-        raise IllegalOptError(f"range {axis} to {extent} is a multiple of {multiple} already")
-    if any(unclamped(use.operation.results[0]) is range.result for use in range.result.uses):
-        raise IllegalOptError(f"range {axis} is padded already")
-    if axes.ends.get(range) is not None and range.axis_type.data is A.REDUCE:
-        raise IllegalOptError(f"the iterations of range {axis} have an order")
-    if any(axes.depends(other.bound, range) for other in axes.ranges.values()):
-        raise IllegalOptError(f"the extent of another range depends on range {axis}")
-    if any(isinstance(op, AtomicAddOp) and range in axes.open[op] for op in axes.ops):
-        raise IllegalOptError(f"an ATOMICADD is in range {axis}, and cannot be gated")
-    gated: list[LoadOp] = []
-    if range not in axes.ends or any(
-        strides(axes, store.buffer).get(range) == 1 for store in axes.stores(range)
-    ):
-        loads = axes.reads(range)
-        gated = [load for load in loads if strides(axes, load.buffer).get(range) == 1]
-    _pad(axes, range, extent, -(-extent // multiple) * multiple, gated)
-
-
-def _pad(
-    axes: Axes,
-    range: RangeOp,
-    extent: int,
-    padded: int,
-    gated: Sequence[LoadOp],
-) -> None:
-    block = axes.kernel.body.block
-
-    def before(op: Operation, *new: Operation) -> None:
-        for each in new:
-            each.location = op.location
-            block.insert_op_before(each, op)
-
-    bound = ConstOp(padded, tensor(range.bound).element_type)
-    limit = ConstOp(extent, INDEX)
-    before(range, bound)
-    range.operands = (bound.result,)
-    exists = CmpLtOp(range.result, limit)
-    last = ConstOp(extent - 1, INDEX)
-    clamped = WhereOp(exists, range.result, last)
-    for op in (clamped, last, exists, limit):
-        op.location = range.location
-        block.insert_op_after(op, range)
-    gate = exists.results[0]
-    keep: set[Operation] = {exists, clamped}
-    for use in list(range.result.uses):
-        if use.operation not in keep and not (isinstance(use.operation, NAMING) and use.index > 0):
-            use.operation.operands[use.index] = clamped.results[0]
-    for load in gated:
-        _gate_load(load, gate, range.result, clamped.results[0], before)
-    for op in list(block.ops):
-        if isinstance(op, StoreOp) and op in axes.open and range in axes.open[op]:
-            _gate_store(op, gate, range.result, clamped.results[0], before)
-        elif isinstance(op, ReduceOp) and range in closed_ranges(op):
-            dtype = tensor(op.source).element_type
-            neutral = ConstOp(identity(op.kind.data, DTYPES[dtype]), dtype)
-            value = WhereOp(gate, op.source, neutral)
-            before(op, neutral, value)
-            op.operands = (value.results[0], *op.operands[1:])
-    axes.changed()
-
-
-Before = Callable[..., None]
-
-
-def _gate_load(
-    load: LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
-) -> None:
-    """A LOAD with a gate, at the index that is not clamped."""
-    dtype = tensor(load.result).element_type
-    location = _unclamped(load, load.buffer, index, clamped, before)
-    if load.gate is not None and load.alt is not None:
-        both = AndOp(load.gate, gate)
-        before(load, both)
-        new = LoadOp(location, load.alt, both)
-    else:
-        zero = ConstOp(0, dtype)
-        before(load, zero)
-        new = LoadOp(location, zero, gate)
-    before(load, new)
-    new.result.name_hint = load.result.name_hint
-    load.result.replace_all_uses_with(new.result)
-    load.detach()
-    load.erase()
-
-
-def _gate_store(
-    store: StoreOp, gate: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
-) -> None:
-    location = _unclamped(store, store.buffer, index, clamped, before)
-    if store.gate is not None:
-        both = AndOp(store.gate, gate)
-        before(store, both)
-        gate = both.results[0]
-    store.operands = (location, store.value, gate)
-
-
-def _unclamped(
-    at: Operation, location: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
-) -> SSAValue:
-    """A location computed from the index itself, and not from what is in range."""
-
-    def put(op: TgOp) -> SSAValue:
-        before(at, op)
-        return op.results[0]
-
-    return _copied(location, {clamped: index}, put)
-
-
 # -- the others ----------------------------------------------------------------------------------
 
 
@@ -391,117 +261,6 @@ def tensor_core(axes: Axes, axis: int, core: int, level: int, mode: int) -> None
     if axes[axis].axis_type.data is not A.REDUCE:
         raise IllegalOptError(f"range {axis} is not a REDUCE")
     raise IllegalOptError("the target has no matrix instructions")
-
-
-def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
-    """Copy what the loop of a range loads of a parameter into a buffer of its own, first.
-
-    before -> after:
-        stage 1, 0, local:  in the loop of range 0, %v = load %x[%0, %1] ->
-            %b = buffer local; store %b[%2], (load %x[%0, %2]); end over %2; ...
-            %v = load (after %b, %end)[%1]
-    On a CPU this is packing: the tile that a loop uses again and again is put together.
-    """
-    at = axes[axis]
-    if at not in axes.ends or at.axis_type.data in EXPANDED:
-        raise IllegalOptError(f"range {axis} is no loop that an END closes")
-    loads = [
-        op
-        for op in axes.reads(at)
-        if isinstance(param := memory_of(op.buffer).owner, ParamOp) and param.slot.data == slot
-    ]
-    if not loads:
-        raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
-    if any(
-        isinstance(op, StoreOp | AtomicAddOp)
-        and isinstance(param := memory_of(op.operands[0]).owner, ParamOp)
-        and param.slot.data == slot
-        for op in axes.ops
-    ):
-        raise IllegalOptError(f"parameter {slot} is written in this kernel")
-    around = _around(axes, at)
-    if any(r.axis_type.data in (A.LOCAL, A.WARP) for r in around):
-        raise IllegalOptError("the threads of a workgroup would share the buffer")
-    first = loads[0]
-    for load in loads[1:]:
-        if tuple(load.operands) != tuple(first.operands):
-            raise IllegalOptError(f"several tiles of parameter {slot} are loaded")
-    inner = [r for r in axes.ranges.values() if r in axes.open[first] and r not in around]
-    inner.sort(key=lambda r: r.axis_type.data in EXPANDED)  # Vectors lie along the last axis.
-    extents = [axes.extent(r) for r in inner]
-    if any(axes.depends(r.bound, other) for r in inner for other in axes.ranges.values()):
-        raise IllegalOptError("the extent of the tile changes")
-    if not inner:
-        raise IllegalOptError(f"one element of parameter {slot} is loaded in range {axis}")
-    _stage(axes, first, loads, at, inner, extents, AddrSpace(space))
-
-
-def _around(axes: Axes, at: RangeOp) -> set[RangeOp]:
-    """A range, and the loops that are around it."""
-    nest = [r for r in reversed(closed_ranges(axes.ends[at])) if r.axis_type.data not in EXPANDED]
-    return {*nest[: nest.index(at) + 1], *axes.open[axes.ends[at]]}
-
-
-def _stage(
-    axes: Axes,
-    first: LoadOp,
-    loads: Sequence[LoadOp],
-    at: RangeOp,
-    inner: Sequence[RangeOp],
-    extents: Sequence[int],
-    space: AddrSpace,
-) -> None:
-    block = axes.kernel.body.block
-
-    def put(op: TgOp) -> SSAValue:
-        op.location = first.location
-        block.insert_op_before(op, first)
-        return op.results[0]
-
-    slots = [op.slot.data for op in axes.ops if isinstance(op, BufferOp)]
-    where = PlaceAttr.of(addrspace=space)
-    dtype = tensor(first.result).element_type
-    buffer = put(BufferOp(max(slots, default=-1) + 1, tensor_type(dtype, tuple(extents), where)))
-    copies: dict[SSAValue, SSAValue] = {}
-    number = max(axes.ranges)
-    for range, extent in zip(inner, extents, strict=True):
-        number += 1
-        kind = range.axis_type.data if range.axis_type.data is A.UPCAST else A.LOOP
-        bound = put(ConstOp(extent, INDEX))
-        copies[range.result] = put(RangeOp(number, kind, bound))
-    source = [_copied(operand, copies, put) for operand in first.operands]
-    value = put(first.rebuild(source))
-    indices = [copies[r.result] for r in inner]
-    cell = put(IndexOp(put(AfterOp(buffer, [at.result])), indices))
-    loops = [i for r, i in zip(inner, indices, strict=True) if r.axis_type.data not in EXPANDED]
-    order = [i for i in reversed(indices) if i not in loops] + loops[::-1]
-    end = put(EndOp(put(StoreOp(cell, value)), order))
-    staged = put(IndexOp(put(AfterOp(buffer, [end])), [r.result for r in inner]))
-    result = put(LoadOp(staged))
-    for load in loads:
-        load.result.replace_all_uses_with(result)
-        block.erase_op(load)
-    axes.changed()
-
-
-_NOT_COPIED = (RangeOp, EndOp, ReduceOp, GroupOp, StoreOp, AtomicAddOp)
-
-
-def _copied(
-    value: SSAValue,
-    copies: dict[SSAValue, SSAValue],
-    put: Callable[[TgOp], SSAValue],
-) -> SSAValue:
-    """A value computed from other values, where it is computed from those in `copies`."""
-    if value in copies:
-        return copies[value]
-    op, result = value.owner, value
-    if isinstance(op, TgOp) and not isinstance(op, _NOT_COPIED):
-        operands = [_copied(o, copies, put) for o in op.operands]
-        if any(a is not b for a, b in zip(operands, op.operands, strict=True)):
-            result = put(op.rebuild(operands))
-    copies[value] = result
-    return result
 
 
 _RULES: dict[OptOp, Callable[..., None]] = {

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.machine import vector_registers
 from tgdialect.transforms.decompose import NAMES as DECOMPOSABLE
 
 
@@ -41,9 +42,6 @@ _FEATURES: dict[str, dict[str, frozenset[str]]] = {
 }
 """What a feature of a CPU, in LLVM's spelling, adds to the fields of its target."""
 
-_VECTOR_BITS = {"sse2": 128, "neon": 128, "avx": 256, "avx512f": 512}
-"""How wide the vector registers are that a feature brings."""
-
 
 def target_ops(target: str, features: Collection[str] = ()) -> TargetOps:
     """The table of a target with these features, in LLVM's spelling, with or without the `+`.
@@ -52,9 +50,8 @@ def target_ops(target: str, features: Collection[str] = ()) -> TargetOps:
     """
     if (ops := TARGETS.get(target)) is None:
         raise PassFailedException(f"{target!r} is not one of the targets: {', '.join(TARGETS)}")
+    ops = replace(ops, vector_bits=vector_registers(features)[0])
     for feature in features:
-        bits = _VECTOR_BITS.get(feature.removeprefix("+"), 0)
-        ops = replace(ops, vector_bits=max(ops.vector_bits, bits))
         for name, more in _FEATURES.get(feature.removeprefix("+"), {}).items():
             ops = replace(ops, **{name: getattr(ops, name) | more})
     return ops
