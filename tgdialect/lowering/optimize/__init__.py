@@ -6,6 +6,7 @@ Kernels level to kernels level. In reading order:
 * `opts.py` applies OptOps, each with its rule of what is legal (those of PADTO and STAGE are in
   `padding.py` and `packing.py`), and `passes.py` has each as a pass;
 * `accesses.py` says how far apart in memory the iterations of a range access;
+* `nests.py` says how often what runs, and how long that takes;
 * `heuristic.py` finds OptOps from what the machine is like;
 * `stage.py` is the pass.
 """

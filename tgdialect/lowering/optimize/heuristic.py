@@ -9,31 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from tgdialect.analysis.machine import Machine
 from tgdialect.analysis.memory_order import memory_of
-from tgdialect.analysis.ranges import Ranges, closed_ranges
+from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
-from tgdialect.lowering.optimize.accesses import Strides, strides
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.nests import Access, Nests, cycles, cycles_of, is_arithmetic
 from tgdialect.lowering.optimize.opts import apply_opt, check_split, opt
-from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
-from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.dtypes import BOOL, INDEX
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import dtype_of, known_index, place, tensor
+from tgdialect.ops.properties import dtype_of, known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
-
-UNKNOWN_EXTENT = 256
-"""What a dynamic extent is taken to be."""
 
 TOGETHER, GATHER, SCATTER = 0.02, 1.5, 2.0
 """What a vector access to neighbouring cells saves of an op, and what one to cells apart costs more
@@ -71,110 +63,22 @@ MANY_PAGES = 512
 MIN_REUSE = 8
 """How often a loop has to use such a tile for the copy to be worth while."""
 
-BYTES_PER_CYCLE = 8
-"""What a core loads from memory, and stores to it."""
-
-_CYCLES: dict[str, int] = {
-    **dict.fromkeys(("tg.exp2", "tg.log2", "tg.sin"), 20),
-    **dict.fromkeys(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"), 6),
-}
-"""Ops on a vector that take longer than one cycle."""
-
-
-@dataclass(frozen=True)
-class Access:
-    """A LOAD or STORE, and how far apart the iterations of each range are in memory."""
-
-    op: Operation
-    strides: Strides
-
-
-class Nests:
-    """The loop nests of a kernel: what closes them, what is in them, and how often that runs."""
-
-    def __init__(self, axes: Axes) -> None:
-        self.axes = axes
-        self.accesses = [
-            Access(op, strides(axes, op.operands[0]))
-            for op in axes.ops
-            if isinstance(op, LoadOp | StoreOp | AtomicAddOp)
-        ]
-        self.stride_of = {access.op: access.strides for access in self.accesses}
-
-    @cached_property
-    def work(self) -> Sequence[Operation]:
-        """The ops that take time: on elements, not on indices."""
-        return [op for op in self.axes.ops if op in self.stride_of or _is_arithmetic(op)]
-
-    @cached_property
-    def closers(self) -> Sequence[EndOp | ReduceOp]:
-        """One END or REDUCE for each nest, inner ones first."""
-        found: dict[frozenset[RangeOp], EndOp | ReduceOp] = {}
-        for op in self.axes.ops:
-            if isinstance(op, EndOp) or (isinstance(op, ReduceOp) and op.ranges):
-                found.setdefault(frozenset(closed_ranges(op)), op)
-        return list(found.values())
-
-    def extent(self, range: RangeOp) -> int:
-        return UNKNOWN_EXTENT if (known := known_index(range.bound)) is None else known
-
-    def trips(self, op: Operation) -> int:
-        """How often an op runs; a REDUCE for every value that it takes."""
-        return math.prod(self.extent(r) for r in self.around(op))
-
-    def around(self, op: Operation) -> Ranges:
-        """The ranges in whose loops an op runs."""
-        return self.axes.around(op.operands[0]) if _is_reduce(op) else self.axes.open[op]
-
-
-def _is_arithmetic(op: Operation) -> bool:
-    if not isinstance(op, ElementwiseOp | ReduceOp):
-        return False
-    return tensor(op.results[0]).element_type not in (INDEX, BOOL)
-
-
-def _is_reduce(op: Operation) -> bool:
-    return isinstance(op, ReduceOp)
-
 
 def schedule(axes: Axes, machine: Machine) -> None:
     """Apply OptOps to a kernel. One that turns out to be illegal is left out."""
     nests = Nests(axes)
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return
-    cycles = _cycles(nests, machine)
+    long_enough = machine.threads > 1 and cycles(nests, machine) >= THREAD_CYCLES
     vectors = list(_vector_ranges(nests, machine)) if machine.vector_bits else []
     tiles = [_tile(nests, range, machine) for range in vectors]
     for opts in tiles:
         parts = [part for each in opts if (part := _part_of(axes, each)) is not None]
         _have_last(axes, parts)
     _order(Nests(axes))
-    if machine.threads > 1 and cycles >= THREAD_CYCLES:
+    if long_enough:
         _thread(Nests(axes), machine)
     _pack(Nests(axes), machine)
-
-
-def _cycles(nests: Nests, machine: Machine) -> float:
-    """How long a kernel takes on one core, as an order of magnitude."""
-    ops = sum(
-        nests.trips(op) * _CYCLES.get(op.name, 1) / machine.lanes(dtype_of(op.operands[0]).itemsize)
-        for op in nests.work
-    )
-    moved = sum(
-        _bytes(nests, access) for access in nests.accesses if _is_global(access.op.operands[0])
-    )
-    return max(ops / 2, moved / BYTES_PER_CYCLE)
-
-
-def _is_global(location: SSAValue) -> bool:
-    return place(location).addrspace is AddrSpace.GLOBAL
-
-
-def _bytes(nests: Nests, access: Access) -> float:
-    """What an access moves: of its range's iterations those that are at different cells."""
-    ranges = [r for r, stride in access.strides.items() if stride != 0]
-    cells = math.prod(nests.extent(r) for r in ranges)
-    return cells * dtype_of(access.op.operands[0]).itemsize
 
 
 def _try(axes: Axes, which: OptAttr) -> bool:
@@ -294,7 +198,7 @@ def _lanes(nests: Nests, range: RangeOp, machine: Machine) -> int:
         max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
         for op in nests.work
         if range in nests.axes.open[op]
-        for value in (op.results[0] if _is_arithmetic(op) else op.operands[0],)
+        for value in (op.results[0] if is_arithmetic(op) else op.operands[0],)
     ]
     return machine.lanes(max(sizes, default=4))
 
@@ -318,9 +222,9 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
     if reduces:
         heaviest = max(reduces, key=nests.trips)
         epilogue = sum(
-            _CYCLES.get(op.name, 1)
+            cycles_of(op)
             for op in inner
-            if _is_arithmetic(op) and not axes.open[op] & set(closed_ranges(heaviest))
+            if is_arithmetic(op) and not axes.open[op] & set(closed_ranges(heaviest))
         )
         rows = [
             r
@@ -340,7 +244,7 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
         unrolled = list(_unrolled(nests, heaviest, vector))
         copies = math.prod(int(each.arguments.data[1].data) for each in unrolled)
         steps = [op for op in inner if axes.open[op] & set(closed_ranges(heaviest))]
-        body = copies * sum(_CYCLES.get(op.name, 1) for op in steps)
+        body = copies * sum(cycles_of(op) for op in steps)
         row, height, vectors = _best_tile(
             nests, reads, rows, vector, lanes, budget, len(reduces), epilogue, body
         )
@@ -495,15 +399,11 @@ def _pack(nests: Nests, machine: Machine) -> None:
             if not isinstance(access.op, LoadOp) or access.strides.get(last, 0) != 0:
                 continue
             inside = {r: s for r, s in access.strides.items() if r not in loops}
-            rows = [r for r, s in inside.items() if s is None or s * _itemsize(access) >= PAGE]
+            rows = [r for r, s in inside.items() if s is None or s * access.itemsize >= PAGE]
             count = math.prod(nests.extent(r) for r in rows)
-            size = math.prod(nests.extent(r) for r in inside) * _itemsize(access)
+            size = math.prod(nests.extent(r) for r in inside) * access.itemsize
             if count >= MANY_PAGES and size <= machine.l2 and isinstance(memory, ParamOp):
                 _try(axes, opt(OptOp.STAGE, memory.slot.data, around.axis.data, "local"))
-
-
-def _itemsize(access: Access) -> int:
-    return dtype_of(access.op.operands[0]).itemsize
 
 
 def _is_tiled(end: EndOp) -> bool:
@@ -522,7 +422,7 @@ def _loaded_anew(nests: Nests, range: RangeOp) -> float:
                 and (r.axis_type.data in EXPANDED or r.axis_type.data is AxisType.REDUCE)
             ]
             cells = math.prod(nests.extent(r) for r in inner)
-            total += cells * dtype_of(access.op.operands[0]).itemsize
+            total += cells * access.itemsize
     return total
 
 

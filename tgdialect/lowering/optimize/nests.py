@@ -1,0 +1,119 @@
+"""The loop nests of a kernel, what they access, and how long they take: what schedules go by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.machine import Machine
+from tgdialect.analysis.ranges import Ranges, closed_ranges
+from tgdialect.lowering.optimize.accesses import Strides, strides
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.dtypes import BOOL, INDEX
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import dtype_of, known_index, place, tensor
+from tgdialect.ops.reduce import ReduceOp
+
+UNKNOWN_EXTENT = 256
+"""What a dynamic extent is taken to be."""
+
+BYTES_PER_CYCLE = 8
+"""What a core loads from memory, and stores to it."""
+
+_CYCLES: dict[str, int] = {
+    **dict.fromkeys(("tg.exp2", "tg.log2", "tg.sin"), 20),
+    **dict.fromkeys(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"), 6),
+}
+"""Ops on a vector that take longer than one cycle."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """A LOAD or STORE, and how far apart the iterations of each range are in memory."""
+
+    op: Operation
+    strides: Strides
+
+    @property
+    def itemsize(self) -> int:
+        return dtype_of(self.op.operands[0]).itemsize
+
+
+class Nests:
+    """The loop nests of a kernel: what closes them, what is in them, and how often that runs."""
+
+    def __init__(self, axes: Axes) -> None:
+        self.axes = axes
+        self.accesses = [
+            Access(op, strides(axes, op.operands[0]))
+            for op in axes.ops
+            if isinstance(op, LoadOp | StoreOp | AtomicAddOp)
+        ]
+        self.stride_of = {access.op: access.strides for access in self.accesses}
+
+    @cached_property
+    def work(self) -> Sequence[Operation]:
+        """The ops that take time: on elements, not on indices."""
+        return [op for op in self.axes.ops if op in self.stride_of or is_arithmetic(op)]
+
+    @cached_property
+    def closers(self) -> Sequence[EndOp | ReduceOp]:
+        """One END or REDUCE for each nest, inner ones first."""
+        found: dict[frozenset[RangeOp], EndOp | ReduceOp] = {}
+        for op in self.axes.ops:
+            if isinstance(op, EndOp) or (isinstance(op, ReduceOp) and op.ranges):
+                found.setdefault(frozenset(closed_ranges(op)), op)
+        return list(found.values())
+
+    def extent(self, range: RangeOp) -> int:
+        return UNKNOWN_EXTENT if (known := known_index(range.bound)) is None else known
+
+    def trips(self, op: Operation) -> int:
+        """How often an op runs; a REDUCE for every value that it takes."""
+        return math.prod(self.extent(r) for r in self.around(op))
+
+    def around(self, op: Operation) -> Ranges:
+        """The ranges in whose loops an op runs."""
+        return self.axes.around(op.operands[0]) if isinstance(op, ReduceOp) else self.axes.open[op]
+
+
+def is_arithmetic(op: Operation) -> bool:
+    if not isinstance(op, ElementwiseOp | ReduceOp):
+        return False
+    return tensor(op.results[0]).element_type not in (INDEX, BOOL)
+
+
+def cycles_of(op: Operation) -> int:
+    """What an op on a vector takes, as an order of magnitude."""
+    return _CYCLES.get(op.name, 1)
+
+
+def cycles(nests: Nests, machine: Machine) -> float:
+    """How long a kernel takes on one core, as an order of magnitude."""
+    ops = sum(
+        nests.trips(op) * cycles_of(op) / machine.lanes(dtype_of(op.operands[0]).itemsize)
+        for op in nests.work
+    )
+    moved = sum(
+        _bytes(nests, access) for access in nests.accesses if _is_global(access.op.operands[0])
+    )
+    return max(ops / 2, moved / BYTES_PER_CYCLE)
+
+
+def _is_global(location: SSAValue) -> bool:
+    return place(location).addrspace is AddrSpace.GLOBAL
+
+
+def _bytes(nests: Nests, access: Access) -> float:
+    """What an access moves: of its range's iterations those that are at different cells."""
+    ranges = [r for r, stride in access.strides.items() if stride != 0]
+    cells = math.prod(nests.extent(r) for r in ranges)
+    return cells * access.itemsize
