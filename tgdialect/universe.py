@@ -24,7 +24,7 @@ PASSES = {
     # the stages
     "tg-callify": "tgdialect.lowering.callify:CallifyPass",
     "tg-rangeify": "tgdialect.lowering.rangeify:RangeifyPass",
-    "tg-optimize": "tgdialect.lowering.optimize:OptimizePass",
+    "tg-optimize": "tgdialect.runtime.optimize:MeasuringOptimizePass",
     "tg-split": "tgdialect.lowering.optimize.passes:SplitPass",
     "tg-padto": "tgdialect.lowering.optimize.passes:PadToPass",
     "tg-swap": "tgdialect.lowering.optimize.passes:SwapPass",

@@ -23,7 +23,11 @@ AfterStage = Callable[[ModulePass, ModuleOp], None]
 
 
 def stages(
-    *, target: str = "cpu", mode: str = "none", features: tuple[str, ...] = ()
+    *,
+    target: str = "cpu",
+    mode: str = "none",
+    features: tuple[str, ...] = (),
+    optimize: type[OptimizePass] = OptimizePass,
 ) -> Sequence[ModulePass]:
     """The passes from the tensor level to the `llvm` dialect.
 
@@ -35,7 +39,7 @@ def stages(
         CallifyPass(),
         RangeifyPass(),
         SimplifyPass(),
-        OptimizePass(mode, features),
+        optimize(mode, features),
         *([] if mode == "none" else [SimplifyPass(loops=False)]),
         ExpandPass(),
         SelectPass(target, features),

@@ -30,6 +30,7 @@ from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.inspection import Kernel, kernels_of
+from tgdialect.runtime.optimize import MeasuringOptimizePass
 from tgdialect.runtime.program import DEFAULT_OPT, Parameter, Program
 
 UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
@@ -75,7 +76,8 @@ class Build:
 
     @cached_property
     def _passes(self) -> Sequence[ModulePass]:
-        return stages(mode=self.opt, features=tuple(self.target.features.split(",")))
+        features = tuple(self.target.features.split(","))
+        return stages(mode=self.opt, features=features, optimize=MeasuringOptimizePass)
 
     @cached_property
     def _stages(self) -> dict[str, ModuleOp]:

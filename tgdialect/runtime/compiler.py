@@ -44,7 +44,8 @@ def compile(
             or a brace is text.
         entry: the name of the function to call.
         target: "cpu", or "interpreter" for the reference semantics.
-        opt: the mode of `tg-optimize`: "heuristic", or "none" for the loops as they are.
+        opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, or "beam:N"
+            for a search that times schedules on this machine (`tgdialect/runtime/optimize.py`).
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own.
 
     Returns:

@@ -72,7 +72,7 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--input", action="append", default=[], metavar="INPUT", help="the next input")
     add("--arg", action="append", default=[], metavar="NAME=INPUT", help="the input of that name")
     add("--target", default="cpu", metavar="TARGET", help="cpu (default) or interpreter")
-    add("--opt", metavar="OPT", help="mode of tg-optimize: heuristic (default) or none")
+    add("--opt", metavar="OPT", help="heuristic (default), none, or beam:N")
     add("--output", action="append", default=[], metavar="OUT.npy", help="file of the next result")
     add("--print-full", action="store_true", help="print results whole, however large")
     add("--digits", type=_digits, metavar="N", help="significant digits of printed floats")

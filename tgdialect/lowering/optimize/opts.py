@@ -57,7 +57,7 @@ def apply_opt(axes: Axes, which: OptAttr) -> None:
     try:
         _RULES[OptOp(which.op.data)](axes, *arguments)
     except IllegalOptError as error:
-        raise IllegalOptError(f"{_spelled(which)}: {error}") from None
+        raise IllegalOptError(f"{spelled(which)}: {error}") from None
     record(axes.kernel, which)
 
 
@@ -87,7 +87,8 @@ def parse_opt(text: str) -> OptAttr:
     return which
 
 
-def _spelled(which: OptAttr) -> str:
+def spelled(which: OptAttr) -> str:
+    """An OptOp as `parse_opt` takes it."""
     return " ".join([which.op.data, ", ".join(str(a.data) for a in which.arguments)]).strip()
 
 

@@ -16,10 +16,9 @@ from tgdialect.lowering.optimize.opts import apply_opts, mark_global, parse_opt
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 
-MODES = ("none", "heuristic")
-"""Those that need nothing else said."""
-
 EXPLICIT = "explicit"
+MODES = ("none", "heuristic", EXPLICIT, "beam:N")
+"""Those that there are; the last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +41,13 @@ class OptimizePass(ModulePass):
     opts: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.mode not in (*MODES, EXPLICIT):
-            there_are = ", ".join((*MODES, EXPLICIT))
+        if self.mode not in MODES[:-1]:
+            there_are = ", ".join(MODES)
             raise PassFailedException(
                 f"mode {self.mode!r} is not one of the modes there are: {there_are}"
             )
-        if self.opts and self.mode != EXPLICIT:
-            raise PassFailedException(f"mode {self.mode!r} takes no opts: mode=explicit does")
+        if self.mode != EXPLICIT:
+            self.check_opts()
         try:
             machine = machine_of(self.features, self.threads)
         except ValueError as error:
@@ -67,3 +66,8 @@ class OptimizePass(ModulePass):
                 apply_opts(axes, opts)
             else:
                 schedule(axes, machine)
+
+    def check_opts(self) -> None:
+        """Raise PassFailedException where `opts` are given to a mode that takes none."""
+        if self.opts:
+            raise PassFailedException(f"mode {self.mode!r} takes no opts: mode=explicit does")

@@ -1,0 +1,165 @@
+"""BEAM: schedules one step from those that are known to be quick, again and again.
+
+Source: the specification, "Kernel Optimizations", whose search this is: the same OptOps as the
+heuristic's, chosen by how long kernels take and not by a model. What takes the time is the caller's
+`Timer`: nothing here runs a kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, zip_longest
+from typing import NamedTuple
+
+from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.nests import Nests
+from tgdialect.lowering.optimize.opts import apply_opt, mark_global, opt
+from tgdialect.lowering.optimize.passes import (
+    FACTORS,
+    OptOpPass,
+    OrderPass,
+    PadToPass,
+    SplitPass,
+    StagePass,
+    SwapPass,
+)
+from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops.call import KernelOp
+
+Opts = tuple[OptAttr, ...]
+Timer = Callable[[KernelOp, float], float]
+"""How many seconds a kernel takes; infinity if it cannot be compiled. It may give up on one that
+takes clearly longer than the number of seconds it is given."""
+
+MAX_TILE = 2048
+"""How many elements of a value a tile may have: more take long to compile, and are never quick."""
+
+LEAST_GAIN = 0.01
+"""A round that makes the best schedule quicker by less than this part is the last."""
+
+_CPU_TARGETS = frozenset(
+    {
+        *(AxisType.UPCAST, AxisType.UNROLL, AxisType.GROUP_REDUCE, AxisType.THREAD),
+        *(AxisType.GLOBAL, AxisType.REDUCE),
+    }
+)
+
+
+class Timed(NamedTuple):
+    """A schedule, and how long the kernel takes with it."""
+
+    seconds: float
+    opts: Opts
+
+
+def scheduled(kernel: KernelOp, opts: Sequence[OptAttr]) -> KernelOp | None:
+    """A copy of a kernel with OptOps applied; None where one of them is not legal."""
+    copy = kernel.clone()
+    axes = Axes(copy)
+    mark_global(axes)
+    try:
+        for which in opts:
+            apply_opt(axes, which)
+    except IllegalOptError:
+        return None
+    return copy
+
+
+def beam_search(
+    kernel: KernelOp, start: Sequence[Opts], timer: Timer, width: int, go_on: Callable[[], bool]
+) -> Sequence[Timed]:
+    """The quickest schedules that were found, the quickest first, of those in `start` and what can
+    be made of them by OptOps: `width` of them are looked at further in each round, until `go_on`
+    says no or there is nothing to gain any more."""
+    seen: set[Opts] = set()
+
+    def measured(candidates: Iterator[Opts], best: float) -> Iterator[Timed]:
+        for opts in candidates:
+            if opts in seen or (seen and not go_on()):
+                continue
+            seen.add(opts)
+            candidate = scheduled(kernel, opts)
+            if candidate is not None and _tile_size(candidate) <= MAX_TILE:
+                yield Timed(timer(candidate, best), opts)
+
+    beam = sorted(measured(iter(start), math.inf), key=_seconds)
+    while beam and go_on():
+        quickest = beam[0].seconds
+        # The neighbours of each schedule in turns, for when there is no time for all.
+        moves = zip_longest(*(neighbours(kernel, opts) for _, opts in beam[:width]))
+        found = measured((o for o in chain.from_iterable(moves) if o is not None), quickest)
+        beam = sorted([*beam, *found], key=_seconds)[: max(width, 1)]
+        if beam[0].seconds > (1 - LEAST_GAIN) * quickest:
+            break
+    return beam
+
+
+def _seconds(timed: Timed) -> float:
+    return timed.seconds
+
+
+def _tile_size(kernel: KernelOp) -> int:
+    """The elements of the largest value of a kernel when its tiles are expanded."""
+    nests = Nests(Axes(kernel))
+    sizes = [
+        math.prod(nests.extent(r) for r in nests.around(op) if r.axis_type.data in EXPANDED)
+        for op in nests.work
+    ]
+    return max(sizes, default=1)
+
+
+# -- one step ------------------------------------------------------------------------------------
+
+
+def neighbours(kernel: KernelOp, opts: Opts) -> Iterator[Opts]:
+    """Schedules one step away, legal or not: a part of another size, an OptOp less, one more."""
+    yield from _resized(kernel, opts)
+    for i in range(len(opts)):
+        yield opts[:i] + opts[i + 1 :]
+    yield from _extended(kernel, opts)
+
+
+def _resized(kernel: KernelOp, opts: Opts) -> Iterator[Opts]:
+    """With a SPLIT into parts of another size, padded if that does not divide the range."""
+    steps: list[list[Opts]] = []
+    for i, which in enumerate(opts):
+        if which.op.data != OptOp.SPLIT.value:
+            continue
+        axis, size, *rest = (a.data for a in which.arguments)
+        before = opts[:i]
+        if before and before[-1].op.data == OptOp.PADTO.value:
+            before = before[:-1] if before[-1].arguments.data[0].data == axis else before
+        assert isinstance(axis, int)
+        assert isinstance(size, int)
+        found: list[Opts] = []
+        for other in _sizes_near(size):
+            split = opt(OptOp.SPLIT, axis, other, *rest)
+            whole = (*before, split, *opts[i + 1 :])
+            padded = (*before, opt(OptOp.PADTO, axis, other), split, *opts[i + 1 :])
+            found.append(whole if scheduled(kernel, whole) is not None else padded)
+        steps.append(found)
+    yield from (o for o in chain.from_iterable(zip_longest(*steps)) if o is not None)
+
+
+def _sizes_near(size: int) -> list[int]:
+    """Other sizes of parts, the nearest first."""
+    sizes = {*FACTORS, size - 1, size + 1} - {0, 1, size}
+    return sorted(sizes, key=lambda s: abs(math.log(s / size)))
+
+
+def _extended(kernel: KernelOp, opts: Opts) -> Iterator[Opts]:
+    """With one OptOp more, of each kind in turn."""
+    now = scheduled(kernel, opts)
+    if now is None:
+        return
+    axes = Axes(now)
+    passes: Sequence[type[OptOpPass]] = (SplitPass, OrderPass, SwapPass, StagePass, PadToPass)
+    kinds = [each.candidates(axes, now.sym_name.data) for each in passes]
+    for found in chain.from_iterable(zip_longest(*kinds)):
+        if found is None:
+            continue
+        if isinstance(found, SplitPass) and AxisType(found.target) not in _CPU_TARGETS:
+            continue
+        yield (*opts, found.attribute)

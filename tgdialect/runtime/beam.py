@@ -1,0 +1,236 @@
+"""Schedules found by timing kernels on this machine.
+
+The search itself is `lowering/optimize/search.py`; here is what times a kernel, and the store of
+what was found, in which later processes look first. The heuristic's schedule is the first
+candidate, and stays unless another one is quicker when both are timed once more in turns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+from xdsl.context import Context
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.utils.exceptions import DiagnosticException, PassFailedException
+
+from tgdialect.analysis.machine import Machine, machine_of
+from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.backends.llvm_ir import llvm_ir
+from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.heuristic import schedule
+from tgdialect.lowering.optimize.opts import apply_opts, mark_global, parse_opt, spelled
+from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
+from tgdialect.lowering.pipeline import run_stages, stages
+from tgdialect.ops.attributes import OptAttr
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.ordering import SinkOp
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.loader import load
+from tgdialect.runtime.memory import address
+from tgdialect.runtime.optimize import BEAM
+from tgdialect.runtime.program import Array
+
+SECONDS_VARIABLE = "TG_BEAM_SECONDS"
+DEFAULT_SECONDS = 20.0
+
+_REPEAT_SECONDS = 0.01
+"""For how long a candidate is repeated: its quickest run counts."""
+_GIVE_UP = 1.5
+"""A candidate whose first runs take this many times as long as the best one is not repeated."""
+_TURNS = 5
+_FOUND: dict[str, str] = {}
+"""What was found in this process, as in the store: there may be none."""
+_MARGIN = 0.02
+"""What a schedule has to be quicker by than the heuristic's to be taken instead."""
+
+
+def search_schedules(
+    op: ModuleOp, width: int, features: tuple[str, ...], threads: int | None
+) -> None:
+    """Apply to each kernel of a module the quickest OptOps that a search finds or has found.
+
+    Raises PassFailedException where the environment says no time or number of threads.
+    """
+    target = CpuTarget.host()
+    if features:
+        target = replace(target, features=",".join(features))
+    try:
+        machine = machine_of(target.features.split(","), threads)
+    except ValueError as error:
+        raise PassFailedException(str(error)) from None
+    seconds = beam_seconds()
+    calls = {c.callee.root_reference.data: c for c in op.walk() if isinstance(c, CallOp)}
+    kernels = [k for k in op.ops if isinstance(k, KernelOp)]
+    with tqdm(kernels, BEAM, unit="kernel", disable=not sys.stderr.isatty()) as progress:
+        for kernel in progress:
+            kernel.sink.opts = ArrayAttr[OptAttr]([])
+            opts = _heuristic(kernel, machine)
+            call = calls.get(kernel.sym_name.data)
+            if call is not None and _is_static(call):
+
+                def show(timed: int, best: float) -> None:
+                    progress.set_postfix_str(f"{timed} schedules, best {1e3 * best:.3f} ms")
+
+                search = _Search(kernel, call, target)
+                opts = search.best(opts, width, seconds, machine, show)
+            axes = Axes(kernel)
+            mark_global(axes)
+            apply_opts(axes, opts)
+
+
+def beam_seconds() -> float:
+    """How long a search may take for each kernel: `TG_BEAM_SECONDS`, or 20."""
+    text = os.environ.get(SECONDS_VARIABLE, "")
+    try:
+        seconds = float(text) if text else DEFAULT_SECONDS
+    except ValueError:
+        seconds = math.nan
+    if not seconds > 0:
+        raise PassFailedException(f"{SECONDS_VARIABLE} is {text!r}, not a number of seconds")
+    return seconds
+
+
+def _heuristic(kernel: KernelOp, machine: Machine) -> Opts:
+    copy = kernel.clone()
+    axes = Axes(copy)
+    mark_global(axes)
+    schedule(axes, machine)
+    return tuple(copy.sink.opts or ())
+
+
+def _is_static(call: CallOp) -> bool:
+    """Whether all that a kernel is given is memory of known size."""
+    return all(is_memory(a) and DYNAMIC_INDEX not in tensor(a).get_shape() for a in call.arguments)
+
+
+class _Search:
+    """The search for the schedule of one kernel."""
+
+    def __init__(self, kernel: KernelOp, call: CallOp, target: CpuTarget) -> None:
+        self._kernel = kernel
+        self._call = call
+        self._target = target
+        self._arrays = [_filled(argument) for argument in call.arguments]
+        self._addresses = [address(array) for array in self._arrays]
+        passes = stages(mode=BEAM, features=tuple(target.features.split(",")))
+        first = next(i for i, p in enumerate(passes) if isinstance(p, OptimizePass))
+        self._stages = passes[first + 1 :]
+
+    def best(
+        self,
+        heuristic: Opts,
+        width: int,
+        seconds: float,
+        machine: Machine,
+        show: Callable[[int, float], None],
+    ) -> Opts:
+        """The best schedule, from the store or by a search."""
+        store = object_cache()
+        named = self._kernel.clone()
+        named.sym_name = StringAttr("kernel")
+        key = cache_key(
+            BEAM, str(named), repr(self._target), repr(machine), str(width), str(seconds)
+        )
+        if (text := _FOUND.get(key)) is None and store is not None:
+            text = data.decode() if (data := store.get(key)) is not None else None
+        if text is not None:
+            return tuple(parse_opt(line) for line in text.splitlines())
+        end = time.perf_counter() + seconds
+        timed, quickest = 0, math.inf
+
+        def timer(candidate: KernelOp, limit: float) -> float:
+            nonlocal timed, quickest
+            found = self._seconds(candidate, limit)
+            timed, quickest = timed + 1, min(quickest, found)
+            show(timed, quickest)
+            return found
+
+        found = beam_search(
+            self._kernel, [heuristic, ()], timer, width, lambda: time.perf_counter() < end
+        )
+        opts = self._quickest(heuristic, found)
+        _FOUND[key] = text = "\n".join(spelled(o) for o in opts)
+        if store is not None:
+            store.put(key, text.encode())
+        return opts
+
+    def _quickest(self, heuristic: Opts, found: Sequence[Timed]) -> Opts:
+        """The best schedule found, if it is quicker than the heuristic's: both in turns."""
+        opts = found[0].opts if found else heuristic
+        if opts == heuristic:
+            return heuristic
+        programs = [self._program(scheduled(self._kernel, each)) for each in (heuristic, opts)]
+        times = [[self._run(program, math.inf) for program in programs] for _ in range(_TURNS)]
+        before, after = (min(column) for column in zip(*times, strict=True))
+        return opts if after < (1 - _MARGIN) * before else heuristic
+
+    def _seconds(self, candidate: KernelOp, limit: float) -> float:
+        return self._run(self._program(candidate), limit)
+
+    def _program(self, candidate: KernelOp | None) -> Callable[[], None] | None:
+        """A kernel compiled, with arrays to work on; None if it cannot be."""
+        if candidate is None:
+            return None
+        name = candidate.sym_name.data
+        block = Block(arg_types=[a.type for a in self._call.arguments])
+        call = CallOp.create(
+            operands=block.args,
+            result_types=[r.type for r in self._call.results],
+            properties=self._call.properties,
+            attributes=self._call.attributes,
+        )
+        block.add_ops([call, SinkOp(call.results), ReturnOp()])
+        entry = f"{name}_timed"
+        signature = FunctionType.from_lists(list(block.arg_types), [])
+        module = ModuleOp([candidate, FuncOp(entry, signature, Region(block))])
+        try:
+            run_stages(Context(), module, self._stages)
+            code = load(self._target.object_code(llvm_ir(module)))
+        except DiagnosticException:
+            return None
+        types = [ctypes.c_void_p] * len(self._addresses)
+        function: Any = ctypes.CFUNCTYPE(None, *types)(code.address(entry))
+        addresses = self._addresses
+
+        def run(keep: object = code) -> None:
+            function(*addresses)
+
+        return run
+
+    @staticmethod
+    def _run(program: Callable[[], None] | None, limit: float) -> float:
+        """The seconds of the quickest run; the first, which warms the caches, is among them."""
+        if program is None:
+            return math.inf
+        best, runs = math.inf, 0
+        end = time.perf_counter() + _REPEAT_SECONDS
+        while (start := time.perf_counter()) < end or runs < 3:
+            program()
+            best = min(best, time.perf_counter() - start)
+            runs += 1
+            if best > _GIVE_UP * limit and runs > 1:
+                break
+        return best
+
+
+def _filled(argument: SSAValue) -> Array:
+    """Memory that a kernel can work on: floats that are normal numbers, whatever they are read as,
+    and integers that are 0."""
+    shape, dtype = tensor(argument).get_shape(), dtype_of(argument)
+    if dtype.is_float and dtype.itemsize > 1:
+        values = np.random.default_rng(0).uniform(0.5, 1.5, shape)
+        return values.astype(f"f{dtype.itemsize}")
+    return np.zeros(shape, f"u{dtype.itemsize}")

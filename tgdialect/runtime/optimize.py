@@ -1,0 +1,50 @@
+"""`tg-optimize` with the mode that needs a machine to run kernels on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.lowering.optimize import OptimizePass
+
+BEAM = "beam"
+DEFAULT_WIDTH = 4
+
+
+@dataclass(frozen=True)
+class MeasuringOptimizePass(OptimizePass):
+    """`tg-optimize`, whose `mode="beam:N"` times schedules on this machine.
+
+    A beam of width N (4 if it is not said) is searched for `TG_BEAM_SECONDS` seconds for each
+    kernel at most, by default 20. What is found is kept in the object cache. Kernels whose sizes
+    are dynamic have the heuristic's schedule. The other modes are as they are: `none`, `heuristic`,
+    `explicit`.
+    """
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        width = beam_width(self.mode)
+        if width is None:
+            super().apply(ctx, op)
+            return
+        self.check_opts()
+        from tgdialect.runtime.beam import search_schedules  # Imports LLVM and NumPy.
+
+        search_schedules(op, width, self.features, self.threads)
+
+
+def beam_width(mode: str) -> int | None:
+    """The width that a mode asks for, as "beam:4"; None for other modes.
+
+    Raises PassFailedException where it is no positive number.
+    """
+    name, colon, width = mode.partition(":")
+    if name != BEAM:
+        return None
+    if not colon:
+        return DEFAULT_WIDTH
+    if not (width.isascii() and width.isdigit() and int(width) > 0):
+        raise PassFailedException(f"mode {mode!r}: the width of a beam is a positive number")
+    return int(width)
