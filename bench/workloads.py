@@ -6,8 +6,9 @@ a multiply-accumulate as two; `bytes` is what has to be read and written once.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -32,14 +33,18 @@ class Workload:
     bytes: int
     bound: str = "compute"
     """What limits it: "compute" or "memory"."""
+    prepared: Callable[[list[Array]], list[Array]] = list
+    """What is made of arrays of normal numbers for its inputs."""
 
     def inputs(self) -> list[Array]:
         random = np.random.default_rng(0)
-        return [random.standard_normal(shape).astype(np.float32) for shape in self.shapes]
+        normal = [random.standard_normal(shape).astype(np.float32) for shape in self.shapes]
+        return self.prepared(normal)
 
     def reference(self) -> Array:
         """The result in float64."""
-        return np.asarray(self.numpy(*(x.astype(np.float64) for x in self.inputs())))
+        inputs = (x.astype(np.float64) if x.dtype.kind == "f" else x for x in self.inputs())
+        return np.asarray(self.numpy(*inputs))
 
 
 def _f32(*shapes: tuple[int, ...]) -> int:
@@ -84,18 +89,18 @@ def _attention(q: Array, k: Array, v: Array) -> Array:
     return _softmax(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])) @ v
 
 
-def _conv(x: Array, w: Array, padding: int, groups: int = 1) -> Array:
+def _conv(x: Array, w: Array, padding: int, groups: int = 1, stride: int = 1) -> Array:
     """By a product for each position of the kernel."""
     batch, channels, height, width = x.shape
     out, per_group, kh, kw = w.shape
     x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
-    oh, ow = height + 2 * padding - kh + 1, width + 2 * padding - kw + 1
+    oh, ow = ((n + 2 * padding - k) // stride + 1 for n, k in ((height, kh), (width, kw)))
     x = x.reshape(batch, groups, channels // groups, *x.shape[2:])
     w = w.reshape(groups, out // groups, per_group, kh, kw)
     result = np.zeros((batch, groups, out // groups, oh, ow), x.dtype)
     for i in range(kh):
         for j in range(kw):
-            window = x[:, :, :, i : i + oh, j : j + ow]
+            window = x[:, :, :, i : i + stride * oh : stride, j : j + stride * ow : stride]
             result += np.einsum("bgchw,goc->bgohw", window, w[..., i, j], optimize=True)
     return result.reshape(batch, out, oh, ow)
 
@@ -178,6 +183,110 @@ def _jax(jax: Any) -> Ops:
     )
 
 
+class NetOps(NamedTuple):
+    """What a convolutional network is made of, in the words of one tool."""
+
+    conv: Program
+    """Of an image, weights and a stride, padded by half of the kernel."""
+    norm: Program
+    """Batch normalization in inference: a factor and a summand for each channel."""
+    relu: Program
+    max_pool: Program
+    """Of windows of 3x3, every second one, padded by 1."""
+
+
+_STAGES = (64, 128, 256, 512)
+
+
+def _resnet(x: Any, *weights: Any, ops: NetOps) -> Any:
+    """ResNet-18 (He et al., 2016): two blocks of two convolutions in each of four stages."""
+    given = iter(weights)
+
+    def conv(x: Any, stride: int = 1) -> Any:
+        return ops.norm(ops.conv(x, next(given), stride), next(given), next(given))
+
+    x = ops.max_pool(ops.relu(conv(x, 2)))
+    for stage, block in itertools.product(range(4), range(2)):
+        stride = 2 if stage > 0 and block == 0 else 1
+        shortcut = x if stride == 1 else conv(x, stride)
+        x = ops.relu(conv(ops.relu(conv(x, stride))) + shortcut)
+    return x.mean((2, 3)) @ next(given) + next(given)
+
+
+def _resnet_shapes() -> Iterator[tuple[int, ...]]:
+    def conv(out: int, channels: int, size: int) -> Iterator[tuple[int, ...]]:
+        yield from ((out, channels, size, size), (1, out, 1, 1), (1, out, 1, 1))
+
+    yield (1, 3, 224, 224)
+    yield from conv(64, 3, 7)
+    channels = 64
+    for out in _STAGES:
+        if out != channels:
+            yield from conv(out, channels, 1)
+        for first in (channels, out, out, out):
+            yield from conv(out, first, 3)
+        channels = out
+    yield from ((512, 1000), (1000,))
+
+
+def _resnet_inputs(normal: list[Array]) -> list[Array]:
+    """Weights of He's variance; factors near 1 and summands near 0."""
+    image, *rest = normal
+    for i, w in enumerate(rest):
+        if w.shape[0] == 1:
+            rest[i] = (0.1 * w + (rest[i - 1].shape[0] > 1)).astype(np.float32)
+        else:
+            rest[i] = (w * math.sqrt(2 / math.prod(w.shape[1:]))).astype(np.float32)
+    return [image, *rest]
+
+
+def _max_pool(x: Array) -> Array:
+    x = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))
+    return windows[:, :, ::2, ::2].max((-1, -2))
+
+
+def _torch_net(torch: Any) -> NetOps:
+    f = torch.nn.functional
+
+    def norm(x: Any, scale: Any, shift: Any) -> Any:
+        zeros, ones = torch.zeros(x.shape[1]), torch.ones(x.shape[1])
+        return f.batch_norm(x, zeros, ones, scale.flatten(), shift.flatten(), eps=0.0)
+
+    return NetOps(
+        lambda x, w, stride: f.conv2d(x, w, stride=stride, padding=w.shape[-1] // 2),
+        norm,
+        lambda x: f.relu(x, inplace=True),
+        lambda x: f.max_pool2d(x, 3, 2, 1),
+    )
+
+
+def _jax_net(jax: Any, jnp: Any) -> NetOps:
+    def conv(x: Any, w: Any, stride: int) -> Any:
+        padding = [(w.shape[-1] // 2,) * 2] * 2
+        return jax.lax.conv_general_dilated(x, w, (stride, stride), padding)
+
+    def max_pool(x: Any) -> Any:
+        size, steps, padding = (1, 1, 3, 3), (1, 1, 2, 2), ((0, 0), (0, 0), (1, 1), (1, 1))
+        return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, size, steps, padding)
+
+    return NetOps(conv, lambda x, scale, shift: x * scale + shift, jax.nn.relu, max_pool)
+
+
+_NUMPY_NET = NetOps(
+    lambda x, w, stride: _conv(x, w, w.shape[-1] // 2, stride=stride),
+    lambda x, scale, shift: x * scale + shift,
+    lambda x: np.maximum(x, 0),
+    _max_pool,
+)
+_TENSOR_NET = NetOps(
+    lambda x, w, stride: x.conv2d(w, stride=stride, padding=w.shape[-1] // 2),
+    lambda x, scale, shift: x * scale + shift,
+    lambda x: x.relu(),
+    lambda x: x.max_pool2d(3, 2, padding=1),
+)
+
+
 def _unary(
     name: str, shape: tuple[int, ...], ops: int, *programs: Program, out: tuple[int, ...] = ()
 ) -> Workload:
@@ -187,8 +296,10 @@ def _unary(
 
 
 _BIG = 1 << 25
+_ROWS = 1 << 15
 _HEADS = (8, 1024, 64)
 _WIDTH, _TOKENS = 512, 256
+_RESNET = tuple(_resnet_shapes())
 _MLP = ((256, 784), (784, 512), (512, 512), (512, 10))
 
 WORKLOADS: Sequence[Workload] = (
@@ -248,6 +359,18 @@ WORKLOADS: Sequence[Workload] = (
         *(lambda torch, x: x.cumsum(1), lambda x: x.cumsum(1)),
         lambda jax, jnp, x: jnp.cumsum(x, axis=1),
     ),
+    Workload(
+        "gather 32768x256",
+        ((_ROWS, 256), (_ROWS,)),
+        lambda x, i: x[i],
+        lambda torch, x, i: x[i],
+        lambda x, i: x[i],
+        lambda jax, jnp, x, i: x[i],
+        0,
+        2 * _f32((_ROWS, 256)),
+        "memory",
+        lambda arrays: [arrays[0], arrays[1].argsort().astype(np.int32)],
+    ),
     _unary(
         *("transpose 4096x4096", (4096, 4096), 0),
         *(lambda x: x.T.contiguous(), lambda torch, x: x.T.contiguous()),
@@ -275,5 +398,16 @@ WORKLOADS: Sequence[Workload] = (
         lambda jax, jnp, *x: _block(*x, ops=_jax(jax)),
         2 * _TOKENS * 12 * _WIDTH * _WIDTH + 4 * _TOKENS * _TOKENS * _WIDTH,
         _f32((12 * _WIDTH, _WIDTH), (2 * _TOKENS, _WIDTH)),
+    ),
+    Workload(
+        "resnet-18 224x224",
+        _RESNET,
+        lambda *x: _resnet(*x, ops=_TENSOR_NET),
+        lambda torch, *x: _resnet(*x, ops=_torch_net(torch)),
+        lambda *x: _resnet(*x, ops=_NUMPY_NET),
+        lambda jax, jnp, *x: _resnet(*x, ops=_jax_net(jax, jnp)),
+        3_628_146_688,
+        _f32(*_RESNET),
+        prepared=_resnet_inputs,
     ),
 )

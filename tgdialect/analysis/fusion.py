@@ -43,6 +43,10 @@ STAGED_BYTES = 64 * 1024
 CHEAP = 12
 """What an element may cost for it to be computed where it is used, however often that is."""
 
+FREE, MANY_RUNS = 1.5, 8
+"""What a reduction's operand may cost, besides loading it, for the reduction to compute it for each
+of its results, and from how many of those on it matters."""
+
 SHORT_LOOP = 8
 """Up to so many iterations a reduction is like elementwise operations."""
 
@@ -92,6 +96,8 @@ class _Planner:
         is decided."""
         self.axes: dict[Loop, tuple[Operation, int]] = {}
         """The axis of a root that a loop is for."""
+        self.long: set[Operation] = set()
+        """What long reductions end in."""
         self.has_reductions = False
         self.masks: set[Operation] = set()
         """What makes the masks that select: never stored."""
@@ -108,6 +114,7 @@ class _Planner:
                     self.masks |= mask
                 elif self.is_long(op):
                     self.prices[_epilogue(op)] = LOAD
+                    self.long.add(_epilogue(op))
         for op in reversed(block.ops):
             if isinstance(op, StoreOp):
                 index = self.root_index(op, op.buffer)
@@ -225,9 +232,16 @@ class _Planner:
             return asked
         fresh = Demand(op, value, self.demands.loops(shape_of(value)))
         elements = fresh.trips
+        is_inside = any(self.is_in_reduction(demand) for demand in asked)
+        if is_inside and op in self.long:
+            return [self.realise(op, value)]  # A kernel has one contraction, and in a tile.
+        once = work(self.demands, [fresh], self.prices).cost
+        if is_inside and once > (LOAD + FREE) * elements:
+            runs = sum(trips_of(surrounding(demand.depends)) for demand in asked)
+            if runs >= MANY_RUNS * elements:
+                return [self.realise(op, value)]
         if len(asked) == 1 and asked[0].trips <= elements:
             return asked
-        once = work(self.demands, [fresh], self.prices).cost
         reads = sum(demand.trips for demand in asked)
         buffered = once + STORE * elements + LOAD * reads
         many = len(asked) > _MANY
@@ -314,6 +328,10 @@ class _Planner:
         if any(demand.trips > row.trips for demand in asked):
             return None
         return row
+
+    def is_in_reduction(self, demand: Demand) -> bool:
+        """Whether a value is asked for in the loop of a reduction, or of a buffer in a kernel."""
+        return any(loop.trips > 1 and loop not in self.axes for loop, _ in demand.depends)
 
     def is_long(self, op: ReduceOp) -> bool:
         """Whether a reduction is more than a few elementwise operations."""

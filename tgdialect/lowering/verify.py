@@ -138,7 +138,10 @@ def values_are_scalars(op: Operation) -> None:
 
 def values_are_vectors(op: Operation) -> None:
     for value in _values(op):
-        if len(tensor(value).get_shape()) > 1 and not isinstance(op, codegen.WmmaOp):
+        shape = tensor(value).get_shape()
+        if isinstance(op, movement.StackOp | movement.PermuteOp) and len({*shape}) == 1:
+            continue  # Vectors that are transposed.
+        if len(shape) > 1 and not isinstance(op, codegen.WmmaOp):
             raise VerifyException(f"a value is a scalar or a vector at this level: {value.type}")
 
 
@@ -334,9 +337,10 @@ _SCALAR_CODE = (
     | _MACHINE
 )
 _VECTOR_CODE = (
-    _SCALAR_CODE | _REDUCE | _names(movement.StackOp, movement.ReshapeOp, movement.ExpandOp)
+    _SCALAR_CODE
+    | _REDUCE
+    | _names(movement.StackOp, movement.ReshapeOp, movement.ExpandOp, movement.PermuteOp)
 )
-_TILE_CODE = _VECTOR_CODE | _names(movement.PermuteOp)
 
 _ON_REGISTERS = (values_are_vectors, index_is_flat, reduces_over_axes, nothing_is_invalid)
 _LINEAR_CODE = Body(
@@ -423,7 +427,7 @@ LEVELS: Mapping[str, Level] = {
     },
     "kernels": _kernels(_SCALAR_KERNEL),
     "tiles": _kernels(
-        Container(Body(_TILE_CODE, (ranges_are_loops, reduces_over_axes, nothing_is_invalid)))
+        Container(Body(_VECTOR_CODE, (ranges_are_loops, reduces_over_axes, nothing_is_invalid)))
     ),
     "target": _kernels(Container(Body(_VECTOR_CODE, _ON_REGISTERS))),
     "linear": _programs(_names(BufferOp)),

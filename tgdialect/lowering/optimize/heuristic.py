@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from xdsl.ir import Operation
 
@@ -27,9 +28,13 @@ from tgdialect.ops.properties import dtype_of, known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 
-TOGETHER, GATHER, SCATTER = 0.02, 1.5, 2.0
+TOGETHER, GATHER, SCATTER = 0.005, 1.5, 2.0
 """What a vector access to neighbouring cells saves of an op, and what one to cells apart costs more
 than as many scalar ones: a tile uses again what it loads, but it stores each result."""
+
+ACROSS = 0.97
+"""What vectors along a reduction save, of what others do: only they do not use a row of a tile for
+one of the other operand's as well."""
 
 MAX_WASTE = 1.1
 """How many times as many iterations padding may make of a range."""
@@ -37,17 +42,29 @@ MAX_WASTE = 1.1
 OPS_PER_TILE = 64
 """Beyond this many elementwise ops on vectors, a longer loop body gains nothing."""
 
-MAX_OPS = 400
-"""How many ops on registers the body of a reduction may have."""
+MAX_TRANSPOSED_OPS = 400
+"""How many ops on vectors may be done to a square that is transposed in registers."""
+
+OPS_PER_STEP = 16
+"""How many ops a step of a reduction may have for its tile to be as large as it can be."""
 
 OPS_PER_REGISTER = 40
 """How many ops a result of a reduction may go through for its tile to be as large as it can be:
 all of them are written out for each register."""
 
-STREAM_COST = 0.05
+LOAD_COST = 0.5
+"""What a load takes of a multiply-accumulate, next to which it is done."""
+
+APART = 0.1
+"""What more it takes where rows are in cache lines of their own."""
+
+CODE_COST = 1.5e-4
+"""What an op costs for being there: a tile twice as large compiles for twice as long."""
+
+STREAM_COST = 0.025
 """What each row costs that is loaded for one use: a core follows few streams at once."""
 
-MASK_COST = 1.03
+MASK_COST = 1.06
 """What a loop over padded parts takes more."""
 
 THREAD_CYCLES = 30_000
@@ -56,11 +73,12 @@ THREAD_CYCLES = 30_000
 MAX_IMBALANCE = 1.03
 """How much longer threads may take because their chunks cannot be divided evenly."""
 
+CACHE_LINE = 64
 PAGE = 4096
 MANY_PAGES = 512
 """How many pages a tile may be spread over before it is copied together, and their bytes."""
 
-MIN_REUSE = 8
+MIN_REUSE = 4
 """How often a loop has to use such a tile for the copy to be worth while."""
 
 
@@ -149,20 +167,55 @@ def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
     if not _is_expandable(axes, range):
         return 0.0
     lanes = _lanes(nests, range, machine)
-    width = min(lanes, nests.extent(range))
+    extent = nests.extent(range)
+    # The last vector may have idle lanes.
+    part = (1 - -(-extent // lanes) / extent) * (1 if range in axes.ends else ACROSS)
     saved = 0.0
     for op in nests.work:
         if range not in nests.around(op):
             continue
         if (access := nests.stride_of.get(op)) is None:
-            saved += nests.trips(op) * (1 - 1 / width)
+            saved += nests.trips(op) * part
         elif access.get(range, 0) in (0, 1, -1):
-            saved += nests.trips(op) * (1 - 1 / width) * TOGETHER
-        elif isinstance(op, LoadOp) and _transposed(nests, op, range) is not None:
-            continue
-        else:
-            saved -= nests.trips(op) * (GATHER if isinstance(op, LoadOp) else SCATTER)
+            saved += nests.trips(op) * part * TOGETHER
+        elif not isinstance(op, LoadOp):
+            saved -= nests.trips(op) * SCATTER
+        elif _transposed(nests, op, range) is None:
+            saved -= nests.trips(op) * GATHER / _uses(nests, op, range, lanes, machine)
     return saved
+
+
+def _uses(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, machine: Machine) -> int:
+    """How often a loop uses what a LOAD of cells apart loads for one vector, if that is copied
+    together first; 1 where it cannot be."""
+    strides = nests.stride_of[load]
+    # A copy is made in each iteration of a loop: the vectors of one tile must not be all.
+    if vector not in nests.axes.ends or nests.extent(vector) < 2 * lanes:
+        return 1
+    if not _is_stageable(nests, load):
+        return 1
+    if _packed_bytes(nests, load, vector, lanes) > machine.l2:
+        return 1
+    loops = closed_ranges(nests.axes.ends[vector])
+    uses = math.prod(nests.extent(r) for r in loops if strides.get(r, 0) == 0)
+    return uses if uses >= MIN_REUSE else 1
+
+
+def _is_stageable(nests: Nests, load: LoadOp) -> bool:
+    memory = memory_of(load.buffer).owner
+    return isinstance(memory, ParamOp) and all(
+        isinstance(a.op, LoadOp)
+        for a in nests.accesses
+        if memory_of(a.op.operands[0]).owner is memory
+    )
+
+
+def _packed_bytes(nests: Nests, load: LoadOp, vector: RangeOp, width: int) -> int:
+    """What a LOAD loads for one tile of a nest whose vectors have so many elements in all."""
+    loops = closed_ranges(nests.axes.ends[vector])
+    inner = (r for r, stride in nests.stride_of[load].items() if stride != 0 and r not in loops)
+    size = dtype_of(load.operands[0]).itemsize
+    return width * size * math.prod(nests.extent(r) for r in inner)
 
 
 def _transposed(nests: Nests, load: LoadOp, vector: RangeOp) -> RangeOp | None:
@@ -218,13 +271,15 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
     ]
     is_group = vector not in axes.ends
     opts: list[OptAttr] = []
-    budget = machine.vector_registers * 3 // 4
     if reduces:
         heaviest = max(reduces, key=nests.trips)
-        epilogue = sum(
-            cycles_of(op)
-            for op in inner
-            if is_arithmetic(op) and not axes.open[op] & set(closed_ranges(heaviest))
+        after = [op for op in inner if not axes.open[op] & set(closed_ranges(heaviest))]
+        epilogue = sum(cycles_of(op) for op in after if is_arithmetic(op))
+        # What is not together in memory is accessed lane by lane.
+        epilogue += lanes * sum(
+            nests.stride_of[op].get(vector, 0) not in (0, 1, -1)
+            for op in after
+            if op in nests.stride_of
         )
         rows = [
             r
@@ -241,14 +296,22 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
             for access in nests.accesses
             if isinstance(access.op, LoadOp) and set(closed_ranges(heaviest)) & axes.open[access.op]
         ]
-        unrolled = list(_unrolled(nests, heaviest, vector))
-        copies = math.prod(int(each.arguments.data[1].data) for each in unrolled)
         steps = [op for op in inner if axes.open[op] & set(closed_ranges(heaviest))]
-        body = copies * sum(cycles_of(op) for op in steps)
+        body = sum(cycles_of(op) for op in steps)
+        packed = [
+            _packed_bytes(nests, load, vector, lanes)
+            for access in reads
+            if isinstance(load := access.op, LoadOp)
+            and _uses(nests, load, vector, lanes, machine) > 1
+            and access.strides.get(vector, 0) not in (0, 1, -1)
+        ]
+        most = min([8, *(machine.l2 // each for each in packed)])
+        if packed:
+            most = min(most, -(-nests.extent(vector) // lanes) - 1)
+        shape = Work(len(reduces), epilogue, body)
         row, height, vectors = _best_tile(
-            nests, reads, rows, vector, lanes, budget, len(reduces), epilogue, body
+            nests, reads, rows, vector, lanes, machine.vector_registers, most, shape
         )
-        opts += unrolled
     else:
         vectors = max(1, min(4, OPS_PER_TILE // max(len(inner), 1)))
         loads = [op for op in inner if isinstance(op, LoadOp)]
@@ -256,7 +319,7 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
         height = 1 if row is None else _width(nests.extent(row), lanes, 1)
         if row is not None:
             vectors = 1
-            height = height if height * len(inner) <= MAX_OPS else 1
+            height = height if height * len(inner) <= MAX_TRANSPOSED_OPS else 1
     kind = AxisType.GROUP_REDUCE if is_group else AxisType.UPCAST
     if row is not None and height > 1:
         opts += _parts(nests, row, height, AxisType.UPCAST)
@@ -286,16 +349,25 @@ def _parts(nests: Nests, range: RangeOp, size: int, kind: AxisType) -> Iterator[
     yield opt(OptOp.SPLIT, axis, size, kind.value)
 
 
+class Work(NamedTuple):
+    """What is done for each register of a tile."""
+
+    reductions: int
+    epilogue: int
+    """Cycles of what is done to the result of the reduction."""
+    body: int
+    """Cycles of one of its steps."""
+
+
 def _best_tile(
     nests: Nests,
     reads: Sequence[Access],
     rows: Sequence[RangeOp],
     vector: RangeOp,
     lanes: int,
-    budget: int,
-    reductions: int,
-    epilogue: int,
-    body: int,
+    registers: int,
+    most: int,
+    work: Work,
 ) -> tuple[RangeOp | None, int, int]:
     """The range and the height of the rows of a tile, and how many vectors a row has.
 
@@ -306,7 +378,8 @@ def _best_tile(
     best: tuple[float, RangeOp | None, int, int] = (math.inf, None, 1, 1)
     width = nests.extent(vector)
     reused = [r for r in rows if any(not a.strides.get(r, 0) for a in reads)]
-    for row, vectors in product((None, *reused), range(1, 9)):
+    along = sum(1 for a in reads if a.strides.get(vector, 0) != 0)
+    for row, vectors in product((None, *reused), range(1, most + 1)):
         if lanes * (vectors - 1) >= width:
             continue
         used = -(-_width(width, lanes, vectors) // lanes)
@@ -314,18 +387,23 @@ def _best_tile(
             continue
         across = _padding(width, min(lanes * vectors, width))
         for height in range(1, min(16, nests.extent(row) if row is not None else 1) + 1):
-            if height * vectors * max(reductions, epilogue / OPS_PER_REGISTER) > budget:
+            results = height * vectors
+            # Accumulators, a row of each operand, and one for what all lanes have.
+            if results * work.reductions + vectors * along + 1 >= registers:
                 break
-            if height * vectors * body > MAX_OPS:
+            if (
+                results * max(work.epilogue / OPS_PER_REGISTER, work.body / OPS_PER_STEP)
+                > registers
+            ):
                 break
             loads = sum(_loads(a, vector, row, height, vectors) for a in reads)
             extent = nests.extent(row) if row is not None else 1
             down = _padding(extent, height)
-            registers = height * vectors
             # Enough sums have to be on their way at once for the latency of an addition.
-            latency = max(1.0, 8 / (registers * reductions))
+            latency = max(1.0, 8 / (results * work.reductions))
             streams = height * STREAM_COST if any(_is_stream(a, vector, row) for a in reads) else 0
-            cost = down * across * latency * (1 + loads / registers + streams)
+            cost = down * across * latency * (1 + LOAD_COST * loads / results + streams)
+            cost += CODE_COST * results * (work.body + work.epilogue)
             if cost < best[0] - 1e-9:
                 best = (cost, row, height, vectors)
     return best[1:]
@@ -347,27 +425,18 @@ def _loads(
     """Loads for one step of a reduction."""
     along = access.strides.get(vector, 0)
     count = 1.0 if along == 0 else float(vectors)
-    if row is not None and access.strides.get(row, 0) != 0:
-        count *= height
+    if row is not None and (stride := access.strides.get(row, 0)) != 0:
+        apart = CACHE_LINE if stride is None else min(abs(stride) * access.itemsize, CACHE_LINE)
+        count *= height * (1 + APART * apart / CACHE_LINE)
     # One element for all lanes is loaded by the multiply-accumulate itself.
     return count * (0.5 if along == 0 else 1.0)
-
-
-def _unrolled(nests: Nests, op: ReduceOp, vector: RangeOp) -> Iterator[OptAttr]:
-    """Unroll the small ranges of a reduction that has a larger one as well."""
-    ranges = [r for r in closed_ranges(op) if r is not vector]
-    small = [r for r in ranges if (known_index(r.bound) or 99) <= 5]
-    total = math.prod(nests.extent(r) for r in small)
-    if small and total <= 9 and len(small) < len(closed_ranges(op)):
-        for range in small:
-            yield opt(OptOp.SPLIT, range.axis.data, nests.extent(range), AxisType.UNROLL.value)
 
 
 # -- order and threads ---------------------------------------------------------------------------
 
 
 def _order(nests: Nests) -> None:
-    """Have that loop of a tiled nest innermost whose iterations use most of what is in the cache
+    """Have those loops of a tiled nest inside whose iterations use most of what is in the cache
     again."""
     axes = nests.axes
     for effect in axes.kernel.sink.effects:
@@ -377,33 +446,49 @@ def _order(nests: Nests) -> None:
         inside = [r for r in axes.ops if isinstance(r, ReduceOp) and set(loops) <= axes.open[r]]
         if len(loops) < 2 or not inside or not _is_tiled(end):
             continue
-        loaded = {range: _loaded_anew(nests, range) for range in loops}
-        last = min(reversed(loops), key=loaded.__getitem__)
-        order = [*(r for r in loops if r is not last), last]
+        order = sorted(loops, key=lambda r: -_loaded_anew(nests, r))
         if order != loops:
             _try(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
 
 
 def _pack(nests: Nests, machine: Machine) -> None:
-    """Put together what a loop loads again in every iteration, where that is in many pages."""
+    """Put together what loops load again in every iteration, where that is in many pages, or not
+    in the order of the vectors."""
     axes = nests.axes
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp) or not _is_tiled(end):
             continue
-        loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
-        if len(loops) < 2 or nests.extent(loops[-1]) < MIN_REUSE:
-            continue
-        *_, around, last = loops
+        ranges = list(reversed(closed_ranges(end)))
+        loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
+        vector = next(r for r in reversed(ranges) if r.axis_type.data is AxisType.UPCAST)
         for access in nests.accesses:
-            memory = memory_of(access.op.operands[0]).owner
-            if not isinstance(access.op, LoadOp) or access.strides.get(last, 0) != 0:
+            if not isinstance(load := access.op, LoadOp) or not _is_stageable(nests, load):
                 continue
-            inside = {r: s for r, s in access.strides.items() if r not in loops}
+            used = [r for r in loops if access.strides.get(r, 0) != 0]
+            around = loops.index(used[-1]) if used else 0
+            uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
+            inside = {r: s for r, s in access.strides.items() if r not in loops and s != 0}
             rows = [r for r, s in inside.items() if s is None or s * access.itemsize >= PAGE]
-            count = math.prod(nests.extent(r) for r in rows)
             size = math.prod(nests.extent(r) for r in inside) * access.itemsize
-            if count >= MANY_PAGES and size <= machine.l2 and isinstance(memory, ParamOp):
-                _try(axes, opt(OptOp.STAGE, memory.slot.data, around.axis.data, "local"))
+            pages = math.prod(nests.extent(r) for r in rows)
+            is_apart = access.strides.get(vector, 0) not in (0, 1, -1)
+            if uses >= MIN_REUSE and size <= machine.l2 and (is_apart or pages >= MANY_PAGES):
+                memory = memory_of(load.buffer).owner
+                assert isinstance(memory, ParamOp)
+                before = set(axes.ranges.values())
+                which = opt(OptOp.STAGE, memory.slot.data, loops[around].axis.data, "local")
+                if _try(axes, which) and is_apart:
+                    _transpose(axes, [r for r in axes.ranges.values() if r not in before], machine)
+
+
+def _transpose(axes: Axes, copy: Sequence[RangeOp], machine: Machine) -> None:
+    """Have a loop that copies columns load them whole, and exchange rows and columns in squares."""
+    *_, along, vector = copy
+    lanes = machine.lanes(min(dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
+    if along.axis_type.data is AxisType.LOOP and axes.extent(along) % lanes == 0:
+        part = _part_of(axes, opt(OptOp.SPLIT, along.axis.data, lanes, AxisType.UPCAST.value))
+        if part is not None:
+            _have_last(axes, [part, vector])
 
 
 def _is_tiled(end: EndOp) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
@@ -9,13 +10,15 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.accesses import strides
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, copied
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.movement import IndexOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
@@ -92,21 +95,64 @@ def _stage(
     buffer = put(BufferOp(max(slots, default=-1) + 1, tensor_type(dtype, tuple(extents), where)))
     copies: dict[SSAValue, SSAValue] = {}
     number = max(axes.ranges)
-    for range, extent in zip(inner, extents, strict=True):
+
+    def new_range(extent: int, kind: AxisType) -> SSAValue:
+        nonlocal number
         number += 1
-        kind = range.axis_type.data if range.axis_type.data is AxisType.UPCAST else AxisType.LOOP
-        bound = put(ConstOp(extent, INDEX))
-        copies[range.result] = put(RangeOp(number, kind, bound))
-    source = [copied(operand, copies, put) for operand in first.operands]
-    value = put(first.rebuild(source))
+        return put(RangeOp(number, kind, put(ConstOp(extent, INDEX))))
+
+    merged = _merged(axes, first, inner)
+    tile = [r for r in inner if r.axis_type.data in EXPANDED]
+    loops = [r for r in _by_stride(axes, first, inner) if r not in (*tile, *merged)]
+    outer = [new_range(axes.extent(r), AxisType.LOOP) for r in loops]
+    if merged:
+        outer.append(whole := new_range(math.prod(map(axes.extent, merged)), AxisType.LOOP))
+        for range in reversed(merged):
+            extent = put(ConstOp(axes.extent(range), INDEX))
+            copies[range.result] = put(ModOp(whole, extent))
+            whole = put(IDivOp(whole, extent))
+    parts = [new_range(axes.extent(r), AxisType.UPCAST) for r in tile]
+    new = (*outer[: len(loops)], *parts)
+    copies.update(zip((r.result for r in (*loops, *tile)), new, strict=True))
+    if merged:
+        index = first.buffer.owner
+        assert isinstance(index, IndexOp)
+        rest = len(index.indices) - len(merged)
+        shape = tensor(index.source).get_shape()[:rest]
+        lead = [copied(i, copies, put) for i in index.indices[:rest]]
+        flat = put(ReshapeOp(index.source, [*shape, math.prod(map(axes.extent, merged))]))
+        copies[first.buffer] = put(IndexOp(flat, [*lead, outer[-1]]))
+    value = put(first.rebuild([copied(operand, copies, put) for operand in first.operands]))
     indices = [copies[r.result] for r in inner]
     cell = put(IndexOp(put(AfterOp(buffer, [at.result])), indices))
-    loops = [i for r, i in zip(inner, indices, strict=True) if r.axis_type.data not in EXPANDED]
-    order = [i for i in reversed(indices) if i not in loops] + loops[::-1]
-    end = put(EndOp(put(StoreOp(cell, value)), order))
+    end = put(EndOp(put(StoreOp(cell, value)), [*parts[::-1], *outer[::-1]]))
     staged = put(IndexOp(put(AfterOp(buffer, [end])), [r.result for r in inner]))
     result = put(LoadOp(staged))
     for load in loads:
         load.result.replace_all_uses_with(result)
         block.erase_op(load)
     axes.changed()
+
+
+def _by_stride(axes: Axes, load: LoadOp, ranges: Sequence[RangeOp]) -> Sequence[RangeOp]:
+    """Ranges in the order of the memory that a LOAD loads, where that is known."""
+    found = strides(axes, load.buffer)
+    return sorted(ranges, key=lambda r: -abs(found.get(r) or 0))
+
+
+def _merged(axes: Axes, load: LoadOp, ranges: Sequence[RangeOp]) -> Sequence[RangeOp]:
+    """The loops that go through the last axes of a parameter, all of each: they are one loop when
+    it is copied."""
+    index = load.buffer.owner
+    if not isinstance(index, IndexOp) or not isinstance(index.source.owner, ParamOp):
+        return ()
+    found: list[RangeOp] = []
+    shape = tensor(index.source).get_shape()
+    for value, extent in zip(reversed(index.indices), reversed(shape), strict=True):
+        range = value.owner
+        if range not in ranges or range in found or not isinstance(range, RangeOp):
+            break
+        if range.axis_type.data in EXPANDED or axes.extent(range) != extent:
+            break
+        found.append(range)
+    return found[::-1] if len(found) > 1 else ()

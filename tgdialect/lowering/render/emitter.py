@@ -232,6 +232,26 @@ class Emitter:
             result = self.insert(result, lane, i)
         return result
 
+    def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """The columns of n vectors of n lanes, a power of two.
+
+        Vectors half of all apart are interleaved, as often as n can be halved: lanes that were of
+        different vectors come to be neighbours.
+        """
+        count, type = len(rows), rows[0].type
+        low = [i // 2 + count * (i % 2) for i in range(count)]
+        masks = [
+            DenseArrayBase.from_list(i32, [i + start for i in low]) for start in (0, count // 2)
+        ]
+        for _ in range(count.bit_length() - 1):
+            pairs = zip(rows[: count // 2], rows[count // 2 :], strict=True)
+            rows = [
+                self.emit(llvm.ShuffleVectorOp, pair, type, {"mask": mask})
+                for pair in pairs
+                for mask in masks
+            ]
+        return rows
+
     def lane(self, vector: SSAValue, lane: int) -> SSAValue:
         """One element of a vector."""
         return self.emit(ExtractElementOp, (vector, self.number(lane)), element_of(vector.type))

@@ -31,7 +31,7 @@ from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import ExpandOp, IndexOp, MovementOp, ReshapeOp, StackOp
+from tgdialect.ops.movement import ExpandOp, IndexOp, MovementOp, PermuteOp, ReshapeOp, StackOp
 from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, place, tensor
 from tgdialect.ops.reduce import ReduceOp
@@ -92,6 +92,8 @@ class FunctionRenderer:
         self.values: dict[SSAValue, SSAValue] = {}
         self.intervals = MinMax()
         self.memory = Memory(self.emitter, self.intervals, self.values)
+        self._squares: dict[SSAValue, Sequence[SSAValue]] = {}
+        """The vectors of values that have two axes."""
         self._loops: dict[SSAValue, _Loop] = {}
         self._conditionals: dict[SSAValue, Block] = {}
         self._stack_bytes = 0
@@ -202,14 +204,29 @@ class FunctionRenderer:
     # -- vectors
 
     def stack(self, op: StackOp) -> None:
-        self.define(op, self.emitter.stack([self.values[source] for source in op.sources]))
+        sources = [self.values[source] for source in op.sources]
+        if is_vector(sources[0].type):
+            self._squares[op.result] = sources
+        else:
+            self.define(op, self.emitter.stack(sources))
+
+    def permute(self, op: PermuteOp) -> None:
+        """Vectors that are transposed."""
+        rows = self._squares.get(op.source)
+        if rows is None:
+            raise PassFailedException("a vector has no axes to permute")
+        self._squares[op.result] = self.emitter.transposed(rows)
 
     def lane(self, op: IndexOp) -> None:
-        """INDEX of a vector: a known lane."""
+        """INDEX of a vector, or of several: a known one."""
         attribute = constant_attribute(op.indices[0])
         if attribute is None or len(op.indices) > 1:
             raise PassFailedException("a vector is indexed by one constant")
-        self.define(op, self.emitter.lane(self.values[op.source], int(number(attribute))))
+        position = int(number(attribute))
+        if (rows := self._squares.get(op.source)) is not None:
+            self.define(op, rows[position])
+        else:
+            self.define(op, self.emitter.lane(self.values[op.source], position))
 
     def reshape(self, op: ReshapeOp) -> None:
         """A scalar as a vector of one lane: a scalar."""
@@ -297,6 +314,7 @@ class FunctionRenderer:
 
 _MOVEMENTS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
     StackOp: FunctionRenderer.stack,
+    PermuteOp: FunctionRenderer.permute,
     IndexOp: FunctionRenderer.lane,
     ReshapeOp: FunctionRenderer.reshape,
     ExpandOp: FunctionRenderer.expand,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -108,6 +109,8 @@ class Kernel:
         exist."""
         shape = static_shape(memory)
         widths = self._widths(memory, shape)
+        if alt is None and gate is None and self._is_transposed(memory, shape, widths):
+            return Tile(shape, widths, self._load_transposed(memory, shape))
         alts, gates = self._optional(alt, shape, widths), self._optional(gate, shape, widths)
         pieces: list[Piece] = []
         for cell, width in self._accesses(shape, widths):
@@ -145,6 +148,39 @@ class Kernel:
             isinstance(op, ReshapeOp) and static_shape(op.result)[-1] == 1 for op in loaded
         )
         return ones(shape) if is_column else widths
+
+    def _is_transposed(self, memory: SSAValue, shape: Shape, widths: Sequence[int]) -> bool:
+        """Whether not the rows but the columns of a tile lie together in memory, all of which is
+        there, in squares of registers."""
+        if len(shape) < 2 or self.lanes == 1 or {*widths} != {self.lanes} or shape[-2] % self.lanes:
+            return False
+        lead = (0,) * (len(shape) - 2)
+        along = Ramp(0, 1, self.lanes)
+        row = self.locations.locate(memory, (*lead, 0, along))
+        column = self.locations.locate(memory, (*lead, along, 0))
+        end = Ramp(shape[-2] - self.lanes, 1, self.lanes), shape[-1] - 1
+        last = self.locations.locate(memory, (*lead, *end))
+        return (
+            is_ramp(column.position)
+            and column.position.step == 1
+            and is_ramp(row.position)
+            and row.position.step not in (1, -1)
+            and all(self.bounds.gate(each.checks, None) is None for each in (row, column, last))
+        )
+
+    def _load_transposed(self, memory: SSAValue, shape: Shape) -> Sequence[Piece]:
+        """The pieces of a tile whose columns are loaded."""
+        lanes, count = self.lanes, shape[-1] // self.lanes
+        pieces: list[Piece] = []
+        for lead in product(*map(range, shape[:-2])):
+            for top in range(0, shape[-2], lanes):
+                squares: list[Sequence[SSAValue]] = []
+                for left in range(0, shape[-1], lanes):
+                    cells = ((*lead, Ramp(top, 1, lanes), left + i) for i in range(lanes))
+                    columns = [self._load_piece(memory, c, lanes, None, None) for c in cells]
+                    squares.append(self.scalars.transposed(columns))
+                pieces += [squares[i][row] for row in range(lanes) for i in range(count)]
+        return pieces
 
     def _load_piece(
         self,

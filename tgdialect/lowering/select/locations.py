@@ -133,6 +133,12 @@ class Locations:
             result = _scalar_index(self._scalars.mul(result, extent))
         return result
 
+    def is_whole(self, value: SSAValue) -> bool:
+        """Whether a value is a whole PARAM or BUFFER."""
+        while isinstance(op := value.owner, AfterOp):
+            value = op.buffer
+        return value in self._flat
+
     def version(self, value: SSAValue) -> SSAValue:
         """The flat view of a buffer, or of a view of one, after what its AFTERs wait for."""
         afters: list[AfterOp] = []
@@ -254,7 +260,8 @@ class _Walk:
         self.value = value
         self.cell = cell
         self.flat: Index | None = None
-        """Once a BITCAST has changed the size of the elements: the position in the whole buffer."""
+        """The position in the whole buffer, once that is known, or a BITCAST has changed the size of
+        the elements."""
         self.checks: list[Check] = []
 
     def step(self, op: Operation | Any) -> None:
@@ -285,6 +292,9 @@ def _reshape(walk: _Walk, op: ReshapeOp) -> None:
         walk.cell = [0 if extent == 1 else next(kept) for extent in old]
         return
     position = walk.locations.flattened(walk.cell, new)
+    if walk.locations.is_whole(op.source):
+        walk.flat = position
+        return
     cell: list[Index] = []
     for extent in reversed(old[1:]):
         cell.append(emit.mod(position, extent))

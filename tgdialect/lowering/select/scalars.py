@@ -21,7 +21,15 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, number_attribute, wrap_to
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute, evaluate
-from tgdialect.ops.movement import BitcastOp, ExpandOp, IndexOp, ReshapeOp, StackOp, split
+from tgdialect.ops.movement import (
+    BitcastOp,
+    ExpandOp,
+    IndexOp,
+    PermuteOp,
+    ReshapeOp,
+    StackOp,
+    split,
+)
 from tgdialect.ops.properties import dtype_of, number, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
@@ -257,6 +265,15 @@ class Scalars:
             return self.splat(lanes[0], len(lanes))
         type = tensor_type(tensor(lanes[0]).element_type, (len(lanes),))
         return self.emit(StackOp, lanes, type=type)
+
+    def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """The columns of as many vectors as each of them has lanes."""
+        size, dtype = len(rows), tensor(rows[0]).element_type
+        square = self.emit(StackOp, rows, type=tensor_type(dtype, (size, size)))
+        order = {"order": split((1, 0))[0]}
+        columns = self.emit(PermuteOp, (square,), order, tensor_type(dtype, (size, size)))
+        row = tensor_type(dtype, (size,))
+        return [self.emit(IndexOp, (columns, self.index(i)), type=row) for i in range(size)]
 
     def gathered(self, lanes: Sequence[Piece]) -> Piece:
         """The piece of some scalars: a ramp where they are numbers with one step."""

@@ -102,8 +102,8 @@ def _has_more(ops: Iterable[Operation]) -> bool:
 
 
 def _ops_of(value: SSAValue) -> Iterator[TgOp]:
-    """The ops that make a value, operands first. What is read or reduced counts if nothing else
-    needs it."""
+    """The ops that make a value, operands first. What takes time (reading, reducing, arithmetic on
+    floats) counts if nothing else needs it: that would be done twice."""
     seen: set[Operation] = set()
 
     def visit(inner: SSAValue) -> Iterator[TgOp]:
@@ -112,6 +112,8 @@ def _ops_of(value: SSAValue) -> Iterator[TgOp]:
             is_taken = inner is value or _is_read_once(inner)
         else:
             is_taken = isinstance(op, ElementwiseOp)
+            if is_taken and dtype_of(inner).is_float:
+                is_taken = _is_read_once(inner)
         if is_taken and isinstance(op, TgOp) and op not in seen and len(seen) < MAX_OPS:
             seen.add(op)
             for operand in op.operands:
