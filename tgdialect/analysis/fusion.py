@@ -11,7 +11,7 @@ results.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -31,9 +31,9 @@ from tgdialect.analysis.positions import Index, Loop, surrounding, trips_of
 from tgdialect.analysis.selection import constant_values, selecting_mask
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.attributes import VOID
-from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.elementwise import ElementwiseOp, MulOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import FlipOp, PermuteOp, ReshapeOp
+from tgdialect.ops.movement import FlipOp, MovementOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import dtype_of, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 
@@ -76,17 +76,21 @@ class Fusion:
     """The axes of a root in the order of its loops, the outermost first, where that is another."""
 
 
-def plan_fusion(block: Block, is_closed: Callable[[ReduceOp], bool]) -> Fusion:
+def plan_fusion(
+    block: Block, is_closed: Callable[[ReduceOp], bool], stored: Set[Operation] = frozenset()
+) -> Fusion:
     """Decide about every value of a function, in one walk from the roots to the leaves.
 
-    `is_closed` says of a REDUCE that reads no memory whether it has a closed form.
+    `is_closed` says of a REDUCE that reads no memory whether it has a closed form. Those in
+    `stored` get a buffer in any case.
     """
-    return _Planner(is_closed).plan(block)
+    return _Planner(is_closed, stored).plan(block)
 
 
 class _Planner:
-    def __init__(self, is_closed: Callable[[ReduceOp], bool]) -> None:
+    def __init__(self, is_closed: Callable[[ReduceOp], bool], stored: Set[Operation]) -> None:
         self.is_closed = is_closed
+        self.stored = stored
         self.fusion = Fusion()
         self.demands = Demands()
         self.asked: dict[SSAValue, dict[Demand, None]] = {}
@@ -96,8 +100,8 @@ class _Planner:
         is decided."""
         self.axes: dict[Loop, tuple[Operation, int]] = {}
         """The axis of a root that a loop is for."""
-        self.long: set[Operation] = set()
-        """What long reductions end in."""
+        self.products: set[Operation] = set()
+        """What products of matrices end in."""
         self.has_reductions = False
         self.masks: set[Operation] = set()
         """What makes the masks that select: never stored."""
@@ -114,7 +118,8 @@ class _Planner:
                     self.masks |= mask
                 elif self.is_long(op):
                     self.prices[_epilogue(op)] = LOAD
-                    self.long.add(_epilogue(op))
+                    if self.is_product(op):
+                        self.products.add(_epilogue(op))
         for op in reversed(block.ops):
             if isinstance(op, StoreOp):
                 index = self.root_index(op, op.buffer)
@@ -224,7 +229,7 @@ class _Planner:
 
     def decide(self, op: Operation, value: SSAValue, asked: list[Demand]) -> list[Demand]:
         """The demands that are left: those given, or that of the kernel or loop that stores it."""
-        if isinstance(op, LoadOp):
+        if isinstance(op, LoadOp) or op in self.stored:
             return [self.realise(op, value)]
         if not isinstance(op, ElementwiseOp | ReduceOp) or is_memory(value):
             return asked
@@ -232,15 +237,9 @@ class _Planner:
             return asked
         fresh = Demand(op, value, self.demands.loops(shape_of(value)))
         elements = fresh.trips
-        is_inside = any(self.is_in_reduction(demand) for demand in asked)
-        if is_inside and op in self.long:
-            return [self.realise(op, value)]  # A kernel has one contraction, and in a tile.
         once = work(self.demands, [fresh], self.prices).cost
-        if is_inside and once > (LOAD + FREE) * elements:
-            runs = sum(trips_of(surrounding(demand.depends)) for demand in asked)
-            if runs >= MANY_RUNS * elements:
-                return [self.realise(op, value)]
-        if len(asked) == 1 and asked[0].trips <= elements:
+        is_hot = self.is_hot(op, asked, elements, once)
+        if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
             return asked
         reads = sum(demand.trips for demand in asked)
         buffered = once + STORE * elements + LOAD * reads
@@ -253,7 +252,9 @@ class _Planner:
             inside = work(self.demands, [row], self.prices)
             if not self.is_contraction(inside.reductions, row):
                 staged = inside.cost + STAGED_STORE * row.trips + STAGED_LOAD * reads
-        if once <= CHEAP * elements and not many:
+        if is_hot:
+            fused = staged = math.inf
+        elif once <= CHEAP * elements and not many:
             buffered = math.inf
         costs = {"fused": fused, "staged": staged, "buffered": buffered}
         choice = min(costs, key=costs.__getitem__)
@@ -329,15 +330,35 @@ class _Planner:
             return None
         return row
 
-    def is_in_reduction(self, demand: Demand) -> bool:
-        """Whether a value is asked for in the loop of a reduction, or of a buffer in a kernel."""
-        return any(loop.trips > 1 and loop not in self.axes for loop, _ in demand.depends)
+    def is_hot(self, op: Operation, asked: Sequence[Demand], elements: float, once: float) -> bool:
+        """Whether a value would be computed in the innermost loop of a reduction over and over, or
+        is a product of matrices, which there has no tile of its own."""
+        loops = {loop for demand in asked for loop, _ in demand.depends if loop.trips > 1}
+        if loops <= self.axes.keys():
+            return False
+        if op in self.products:
+            return True
+        runs = sum(trips_of(surrounding(demand.depends)) for demand in asked)
+        return once > (LOAD + FREE) * elements and runs >= MANY_RUNS * elements
 
     def is_long(self, op: ReduceOp) -> bool:
         """Whether a reduction is more than a few elementwise operations."""
         before = Demand(op, op.source, self.demands.loops(shape_of(op.source)))
         after = Demand(op, op.result, self.demands.loops(shape_of(op.result)))
         return before.trips > SHORT_LOOP * after.trips
+
+    def is_product(self, op: ReduceOp) -> bool:
+        """Whether a reduction uses what it reads for several of its results: a product of matrices,
+        a convolution."""
+        if not isinstance(op.source.owner, MulOp):
+            return False
+        product = Demand(op, op.source, self.demands.loops(shape_of(op.source)))
+        for demand in self.demands.operands(product):
+            while isinstance(demand.value.owner, MovementOp):
+                (demand,) = self.demands.operands(demand)
+            if len(demand.depends) == len(product.depends):
+                return False
+        return True
 
     def is_contraction(self, reductions: Iterable[Demand], row: Demand) -> bool:
         """Whether filling a buffer takes a long reduction for each of its elements."""

@@ -55,6 +55,11 @@ def selecting_mask(
     return frozenset()
 
 
+def may_select(op: ReduceOp) -> bool:
+    """Whether comparisons mask a sum."""
+    return bool(_paths(op))
+
+
 def _paths(op: ReduceOp) -> list[tuple[Operation, ...]]:
     """The ways from the source of a sum to comparisons that may mask it."""
     if op.kind.data is not ReduceKind.ADD or len(integers(op, "axes")) != 1:

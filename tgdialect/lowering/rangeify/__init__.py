@@ -2,6 +2,7 @@
 
 Function level to kernels level (docs/ir.md). In reading order:
 
+* `partial.py` splits reductions that threads could not share;
 * `analysis/fusion.py` chooses the values that get a buffer;
 * `schedule.py` makes a task of each of them and of each STORE, and orders the tasks;
 * `kernel.py` writes the kernel of a task, with `indexing.py` for the movement ops;

@@ -22,6 +22,7 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised, memory_leaf
+from tgdialect.lowering.rangeify.partial import split_reductions
 from tgdialect.lowering.rangeify.schedule import Task, schedule, written_arguments
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID, AddrSpace, AxisType, PlaceAttr
@@ -68,7 +69,8 @@ class _Rangeifier:
         self.kept.update(outlined)
         self.buffers = len(outlined)
         store_before_movement(block)
-        self.fusion = plan_fusion(block, self.is_closed)
+        partial = split_reductions(block, self.is_whole)
+        self.fusion = plan_fusion(block, self.is_closed, partial)
         tasks = schedule(block, self.fusion.realised)
         effects = dict.fromkeys(self.run_task(task) for task in tasks)
         self.host.append(SinkOp(list(effects)))
@@ -87,6 +89,10 @@ class _Rangeifier:
         if (known := self.closed.get(op)) is None:
             known = self.closed[op] = not reads_memory(op) and has_closed_form(op)
         return known
+
+    def is_whole(self, op: ReduceOp) -> bool:
+        """Whether a REDUCE is not to be split: it has a closed form, or skips invalid cells."""
+        return self.is_closed(op) or not self.validity[op.source]
 
     # -- tasks
 

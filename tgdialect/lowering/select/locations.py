@@ -260,8 +260,8 @@ class _Walk:
         self.value = value
         self.cell = cell
         self.flat: Index | None = None
-        """The position in the whole buffer, once that is known, or a BITCAST has changed the size of
-        the elements."""
+        """The position in the whole buffer, once that is known. After a BITCAST that changes the
+        size of the elements nothing else is."""
         self.checks: list[Check] = []
 
     def step(self, op: Operation | Any) -> None:

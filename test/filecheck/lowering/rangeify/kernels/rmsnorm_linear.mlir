@@ -1,11 +1,12 @@
 // RUN: tg-opt %s --split-input-file -p tg-callify,tg-rangeify | filecheck %s
 
-// RMS normalization and a linear layer: at most two kernels. A normalized row is computed once, into a
-// buffer, and then multiplied with each column.
+// RMS normalization and a linear layer: two kernels. A normalized row is computed once, into a buffer, and
+// then multiplied with each column: the second kernel is a product of matrices in tiles.
 
 // One token.
 // CHECK-LABEL: builtin.module
 // CHECK: tg.kernel @main_0
+// CHECK: tg.kernel @main_1
 // CHECK-NOT: tg.kernel
 // CHECK: func.func @main
 func.func @main(%x: tensor<1x4096xf32>, %weight: tensor<4096xf32>, %matrix: tensor<4096x4096xf32>) -> tensor<1x4096xf32> {
@@ -31,6 +32,7 @@ func.func @main(%x: tensor<1x4096xf32>, %weight: tensor<4096xf32>, %matrix: tens
 // A batch.
 // CHECK-LABEL: builtin.module
 // CHECK: tg.kernel @main_0
+// CHECK: tg.kernel @main_1
 // CHECK-NOT: tg.kernel
 // CHECK: func.func @main
 func.func @main(%x: tensor<512x1000xf32>, %weight: tensor<1000xf32>, %matrix: tensor<1000x300xf32>) -> tensor<512x300xf32> {
