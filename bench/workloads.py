@@ -305,7 +305,7 @@ _MLP = ((256, 784), (784, 512), (512, 512), (512, 10))
 WORKLOADS: Sequence[Workload] = (
     *(gemm(n, n, n) for n in (1024, 2048)),
     gemm(777, 333, 555),
-    *(gemm(n, n, n) for n in (100, 64, 256)),
+    *(gemm(n, n, n) for n in (100, 128, 256)),
     gemm(8, 1024, 1024),
     _gemv(4096),
     Workload(

@@ -355,7 +355,7 @@ class _Planner:
         product = Demand(op, op.source, self.demands.loops(shape_of(op.source)))
         for demand in self.demands.operands(product):
             while isinstance(demand.value.owner, MovementOp):
-                (demand,) = self.demands.operands(demand)
+                demand = next(iter(self.demands.operands(demand)))
             if len(demand.depends) == len(product.depends):
                 return False
         return True

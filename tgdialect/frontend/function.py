@@ -42,6 +42,8 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.movement import ShrinkOp
 from tgdialect.runtime.compiler import compile
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.program import Array
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -82,7 +84,9 @@ class _Traced:
     """The FUNCTION."""
     elements: Sequence[TgOp]
     """The GETTUPLEs of it."""
-    executable: Callable[..., Any]
+    executable: Executable
+    is_plain: bool
+    """Whether there is nothing to a call but numbers in and one tensor out."""
 
 
 class Function(Generic[P, R]):
@@ -119,7 +123,13 @@ class Function(Generic[P, R]):
                     traced = self._traced_for(args, kwargs, inputs)
                     types = [node.type for node in nodes]
                     known = self._quick[key] = traced, types  # Which live on, as do their ids.
-                return self._called(known[0], inputs, nodes)
+                traced = known[0]
+                if traced.is_plain and not is_tracing():
+                    addresses = [node.address for node in nodes]
+                    if 0 not in addresses:
+                        (array,) = traced.executable.run(addresses)
+                        return cast(R, Tensor.of_node(Node(None, (), traced.kinds[0][0], array)))
+                return self._called(traced, inputs, nodes)
         found = _Inputs()
         found.signature((args, kwargs))
         traced = self._traced_for(args, kwargs, found.tensors)
@@ -207,7 +217,10 @@ class Function(Generic[P, R]):
             result_sizes=compound_sizes([*leaves, *roots])[len(argument_sizes) :],
             prototype=prototype,
             elements=[GetTupleOp(prototype, i) for i in range(len(roots))],
-            executable=compile(module),
+            executable=(executable := cast(Executable, compile(module))),
+            is_plain=executable.is_direct
+            and structure == _ONE
+            and not (implicit or sizes or changed or any(t.node.is_tracked for t in inputs)),
         )
 
 
@@ -223,12 +236,7 @@ def function(fxn: Callable[P, R]) -> Function[P, R]:
 
 def _run(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> list[Node]:
     """Execute a function on values that are known."""
-    data = [node.data for node in nodes]
-    if traced.argument_sizes or traced.result_sizes:
-        compound = (*traced.argument_sizes, *traced.result_sizes)
-        data = [*data, *[np.array(size.substituted(sizes).value) for size in compound]]
-    found = traced.executable(*data)
-    arrays = (found,) if len(traced.kinds) == 1 else found
+    arrays = _arrays(traced, nodes, sizes)
     results = [
         Node(None, (), t, a, False, substituted(e, sizes))
         for (t, e), a in zip(traced.kinds, arrays, strict=True)
@@ -242,6 +250,20 @@ def _run(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> 
                 result.settle(array)
             break
     return results
+
+
+def _arrays(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> Sequence[Array]:
+    """The results of a function's executable."""
+    executable = traced.executable
+    if executable.is_direct:
+        addresses = [node.address for node in nodes]
+        if 0 not in addresses:
+            return executable.run(addresses)
+    data = [node.data for node in nodes]
+    compound = (*traced.argument_sizes, *traced.result_sizes)
+    data += [np.array(size.substituted(sizes).value) for size in compound]
+    found = executable(*data)
+    return (found,) if isinstance(found, np.ndarray) else found
 
 
 def _apply(

@@ -55,6 +55,10 @@ class Executable:
         self._results = [s for s in slots if s.parameter.role == "output"]
         self._workspaces = [s for s in slots if s.parameter.role == "workspace"]
         self._is_dynamic = any(p.is_dynamic for p in self.parameters)
+        self.is_direct = not self._is_dynamic and all(
+            s.parameter.role == "input" and not s.parameter.by_reference for s in self._arguments
+        )
+        """Whether `run` may be called."""
         self.inputs = [s.parameter for s in self._arguments]
         self.outputs = [s.parameter for s in self._results]
         self.buffers: dict[str, Array] = {}
@@ -136,13 +140,26 @@ class Executable:
         else:
             results = [out] if isinstance(out, ndarray) else list(out)
             copies = self._place_results(frame, spans, results)
+        self._run(frame)
+        for array, result in copies:
+            array[...] = result
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def run(self, addresses: Sequence[int]) -> Sequence[Array]:
+        """The results for inputs at these addresses: of arrays that fit the signature, which is
+        not checked, and that live until this returns."""
+        frame = self._frame.copy()
+        for slot, start in zip(self._arguments, addresses):  # noqa: B905
+            frame[slot[0]] = start
+        results = self._new_results(frame)
+        self._run(frame)
+        return results
+
+    def _run(self, frame: list[Any]) -> None:
         if self._workspaces:
             self._run_with_workspaces(frame)
         else:
             self._function(*frame)
-        for array, result in copies:
-            array[...] = result
-        return results[0] if len(results) == 1 else tuple(results)
 
     def _run_with_workspaces(self, frame: list[Any]) -> None:
         """Calls on several threads each have scratch memory of their own."""
