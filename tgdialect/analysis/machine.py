@@ -52,6 +52,14 @@ def machine_of(features: Collection[str], threads: int | None = None) -> Machine
     return Machine(*vector_registers(features), l2, thread_count() if threads is None else threads)
 
 
+DEFAULT_CACHE = 32 << 20
+
+
+def last_level_cache() -> int:
+    """The bytes of the largest cache of this machine; 32 MiB where the system does not say."""
+    return max((size for _, size in _cache_sizes()), default=DEFAULT_CACHE)
+
+
 def thread_count() -> int:
     """How many threads a kernel may use: `TG_NUM_THREADS`, or as many as this process has cores.
 

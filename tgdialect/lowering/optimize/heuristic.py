@@ -437,16 +437,21 @@ def _loads(
 
 def _order(nests: Nests) -> None:
     """Have those loops of a tiled nest inside whose iterations use most of what is in the cache
-    again."""
+    again, or else of what is next to what was loaded before."""
     axes = nests.axes
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp):
             continue
         loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
-        inside = [r for r in axes.ops if isinstance(r, ReduceOp) and set(loops) <= axes.open[r]]
-        if len(loops) < 2 or not inside or not _is_tiled(end):
+        if len(loops) < 2 or not _is_tiled(end):
             continue
-        order = sorted(loops, key=lambda r: -_loaded_anew(nests, r))
+        reduces = [op for op in axes.ops if isinstance(op, ReduceOp)]
+        if any(set(loops) <= axes.open[op] for op in reduces):
+            order = sorted(loops, key=lambda r: -_loaded_anew(nests, r))
+        elif not reduces:
+            order = sorted(loops, key=lambda r: -_step(nests, r))
+        else:
+            continue
         if order != loops:
             _try(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
 
@@ -509,6 +514,12 @@ def _loaded_anew(nests: Nests, range: RangeOp) -> float:
             cells = math.prod(nests.extent(r) for r in inner)
             total += cells * access.itemsize
     return total
+
+
+def _step(nests: Nests, range: RangeOp) -> int:
+    """How far each iteration of a loop goes in what it loads."""
+    steps = (a.strides.get(range, 0) for a in nests.accesses if isinstance(a.op, LoadOp))
+    return sum(abs(step or 0) for step in steps)
 
 
 def _thread(nests: Nests, machine: Machine) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from xdsl.dialects import llvm
@@ -80,10 +80,13 @@ class FunctionRenderer:
         programs: Mapping[str, Sequence[Requirement]] | None = None,
         *,
         is_threaded: bool = False,
+        streamed: Set[SSAValue] = frozenset(),
     ) -> None:
         """`programs` are those that a host function may call; None in a program. One that is
-        threaded gets its arguments in a `threads.Context`."""
+        threaded gets its arguments in a `threads.Context`. What is stored to parameters that are
+        `streamed` goes around the caches."""
         self._programs = programs
+        self._streamed = streamed
         # A copy of a kernel at each of its calls would have LLVM compile it as often.
         flags = () if programs is not None else ("no_inline",)
         types = [argument_type(p) for p in parameters]
@@ -111,7 +114,7 @@ class FunctionRenderer:
     def bind(self, value: SSAValue, argument: SSAValue) -> None:
         """A value that is an argument of the function."""
         if is_memory(value):
-            self.memory.add(value, argument)
+            self.memory.add(value, argument, is_streamed=value in self._streamed)
         else:
             self.values[value] = argument
 

@@ -11,19 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DYNAMIC_INDEX, i8
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i8, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ramps import ramp_start
-from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp
+from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
 from tgdialect.lowering.render.emitter import Emitter
 from tgdialect.lowering.render.types import is_vector, memory_type, vector_of
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
 from tgdialect.ops.intervals import Interval, dtype_range
 from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import Dim, Shape, dtype_of, same_dim, shape_of, tensor, window
+
+_STREAMED_BYTES = (32, 64)
+"""Vectors that fill a cache line soon enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class View:
     """How many elements are accessed at once."""
     elements: tuple[View, ...] = ()
     """Where each of them is, unless they are neighbours."""
+    is_streamed: bool = False
+    """Whether what is stored is not to take the place of other things in the caches."""
 
 
 class Memory:
@@ -59,10 +64,18 @@ class Memory:
     def __contains__(self, value: SSAValue) -> bool:
         return value in self._views
 
-    def add(self, value: SSAValue, pointer: SSAValue, alignment: int | None = None) -> None:
+    def add(
+        self,
+        value: SSAValue,
+        pointer: SSAValue,
+        alignment: int | None = None,
+        *,
+        is_streamed: bool = False,
+    ) -> None:
         """A buffer; it is aligned to its elements unless said."""
         dtype = dtype_of(value)
-        self._views[value] = View(pointer, dtype, alignment or dtype.itemsize)
+        alignment = alignment or dtype.itemsize
+        self._views[value] = View(pointer, dtype, alignment, is_streamed=is_streamed)
 
     def view(self, op: Operation) -> None:
         """A movement op of memory."""
@@ -127,10 +140,27 @@ class Memory:
         if view.dtype.is_bool:
             value = e.emit(llvm.ZExtOp, (value,), vector_of(i8, view.lanes))
         address = self._address(view)
-        if gate is None:
-            e.store(value, address, view.alignment)
-        else:
+        if gate is not None:
             e.append(MaskedStoreOp(value, address, gate, view.alignment))
+        elif view.is_streamed and view.lanes * view.dtype.itemsize in _STREAMED_BYTES:
+            self._stream(value, address, view)
+        else:
+            e.store(value, address, view.alignment)
+
+    def _stream(self, value: SSAValue, address: SSAValue, view: View) -> None:
+        """Store a vector around the caches, if it is aligned, which the instruction asks for."""
+        e, bytes = self._emitter, view.lanes * view.dtype.itemsize
+        number = e.emit(llvm.PtrToIntOp, (address,), i64)
+        rest = e.binary(llvm.AndOp, number, e.number(bytes - 1))
+        aligned, other, after = e.new_block(), e.new_block(), e.new_block()
+        e.branch_if(e.compare("eq", rest, e.number(0)), aligned, (), other)
+        e.enter(aligned)
+        e.append(StoreOp(value, address, bytes, nontemporal=True))
+        e.branch(after)
+        e.enter(other)
+        e.store(value, address, view.alignment)
+        e.branch(after)
+        e.enter(after)
 
     def _address(self, view: View) -> SSAValue:
         if view.index is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -13,6 +14,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.machine import last_level_cache
+from tgdialect.analysis.memory_order import memory_of
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.function import FunctionRenderer, argument_type, refusal
@@ -20,7 +23,9 @@ from tgdialect.lowering.render.threads import declarations, driver
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.call import parameters
 from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import LinearOp, RangeOp
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import ParamOp
 
 TARGETS = ("cpu",)
@@ -28,13 +33,18 @@ TARGETS = ("cpu",)
 
 @dataclass(frozen=True)
 class RenderPass(ModulePass):
-    """Programs and functions as `llvm.func`s: memory is passed as pointers, an index as an i64."""
+    """Programs and functions as `llvm.func`s: memory is passed as pointers, an index as an i64.
+
+    Vectors are stored around the caches where a result is larger than `cache` bytes: those of the
+    last level of this machine unless said.
+    """
 
     name = "tg-render"
     level_before = "planned"
     level_after = "llvm"
 
     target: str = "cpu"
+    cache: int | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.target not in TARGETS:
@@ -47,7 +57,8 @@ class RenderPass(ModulePass):
             for symbol in symbols
             if isinstance(symbol, ProgramOp)
         }
-        rendered = [list(render(symbol, programs)) for symbol in symbols]
+        cache = last_level_cache() if self.cache is None else self.cache
+        rendered = [list(render(symbol, programs, cache)) for symbol in symbols]
         for symbol, functions in zip(symbols, rendered, strict=True):
             for function in functions:
                 function.location = symbol.location
@@ -60,7 +71,7 @@ class RenderPass(ModulePass):
 
 
 def render(
-    symbol: Operation, programs: Mapping[str, Sequence[Requirement]]
+    symbol: Operation, programs: Mapping[str, Sequence[Requirement]], cache: int
 ) -> Sequence[llvm.FuncOp]:
     """The function that a program, or a function at the linear level, becomes; of a program with a
     THREAD axis two.
@@ -69,7 +80,7 @@ def render(
     """
     match symbol:
         case ProgramOp():
-            return _render_program(symbol)
+            return _render_program(symbol, cache)
         case FuncOp() if not symbol.is_declaration:
             block = symbol.body.block
             renderer = FunctionRenderer(symbol.sym_name.data, block.args, programs)
@@ -78,13 +89,15 @@ def render(
             raise locate(refusal(symbol), symbol)
 
 
-def _render_program(program: ProgramOp) -> Sequence[llvm.FuncOp]:
+def _render_program(program: ProgramOp, cache: int) -> Sequence[llvm.FuncOp]:
     name, block = program.sym_name.data, program.linear.body.block
     params = [param.result for param in parameters(block)]
+    streamed = _streamed(block, params, cache)
     if not any(map(_is_thread, block.ops)):
-        return [_render_body(FunctionRenderer(name, params), params, block)]
+        renderer = FunctionRenderer(name, params, streamed=streamed)
+        return [_render_body(renderer, params, block)]
     body = f"{name}.threads"
-    renderer = FunctionRenderer(body, params, is_threaded=True)
+    renderer = FunctionRenderer(body, params, is_threaded=True, streamed=streamed)
     types = [argument_type(param) for param in params]
     return [_render_body(renderer, params, block), driver(name, body, types)]
 
@@ -96,6 +109,20 @@ def _render_body(
         if isinstance(op, ParamOp):
             renderer.alias(op.result, params[op.slot.data])
     return renderer.render(list(block.ops))
+
+
+def _streamed(block: Block, params: Sequence[SSAValue], cache: int) -> Set[SSAValue]:
+    """The parameters that no cache holds and that are written only."""
+    loaded = {memory_of(op.buffer).owner for op in block.ops if isinstance(op, LoadOp)}
+    slots = {op.slot.data for op in loaded if isinstance(op, ParamOp)}
+    return {p for slot, p in enumerate(params) if slot not in slots and _bytes(p) > cache}
+
+
+def _bytes(param: SSAValue) -> int:
+    """How large memory is; 0 of scalars, and of memory of dynamic size."""
+    if not is_memory(param) or not tensor(param).has_static_shape():
+        return 0
+    return math.prod(tensor(param).get_shape()) * dtype_of(param).itemsize
 
 
 def _is_thread(op: Operation) -> bool:
