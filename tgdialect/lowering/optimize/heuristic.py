@@ -58,6 +58,9 @@ LOAD_COST = 0.5
 APART = 0.1
 """What more it takes where rows are in cache lines of their own."""
 
+LINE_COST = 4
+"""How many times as long it takes to load what is apart along a tile: whole lines for parts."""
+
 CODE_COST = 1.5e-4
 """What an op costs for being there: a tile twice as large compiles for twice as long."""
 
@@ -447,7 +450,8 @@ def _order(nests: Nests) -> None:
             continue
         reduces = [op for op in axes.ops if isinstance(op, ReduceOp)]
         if any(set(loops) <= axes.open[op] for op in reduces):
-            order = sorted(loops, key=lambda r: -_loaded_anew(nests, r))
+            vector = _vector(end)
+            order = sorted(loops, key=lambda r: -_loaded_anew(nests, r, vector))
         elif not reduces:
             order = sorted(loops, key=lambda r: -_step(nests, r))
         else:
@@ -465,7 +469,7 @@ def _pack(nests: Nests, machine: Machine) -> None:
             continue
         ranges = list(reversed(closed_ranges(end)))
         loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
-        vector = next(r for r in reversed(ranges) if r.axis_type.data is AxisType.UPCAST)
+        vector = _vector(end)
         for access in nests.accesses:
             if not isinstance(load := access.op, LoadOp) or not _is_stageable(nests, load):
                 continue
@@ -500,7 +504,12 @@ def _is_tiled(end: EndOp) -> bool:
     return any(r.axis_type.data is AxisType.UPCAST for r in closed_ranges(end))
 
 
-def _loaded_anew(nests: Nests, range: RangeOp) -> float:
+def _vector(end: EndOp) -> RangeOp:
+    """The part that the vectors of a tiled nest lie along."""
+    return next(r for r in closed_ranges(end) if r.axis_type.data is AxisType.UPCAST)
+
+
+def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
     """The bytes that each iteration of a loop loads and the one before has not."""
     total = 0.0
     for access in nests.accesses:
@@ -512,7 +521,8 @@ def _loaded_anew(nests: Nests, range: RangeOp) -> float:
                 and (r.axis_type.data in EXPANDED or r.axis_type.data is AxisType.REDUCE)
             ]
             cells = math.prod(nests.extent(r) for r in inner)
-            total += cells * access.itemsize
+            is_apart = access.strides.get(vector, 0) not in (0, 1, -1)
+            total += cells * access.itemsize * (LINE_COST if is_apart else 1)
     return total
 
 

@@ -19,7 +19,7 @@ from tgdialect.lowering.select.targets import TargetOps
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, number_attribute, wrap_to
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, AddOp
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.movement import (
     BitcastOp,
@@ -186,7 +186,11 @@ class Scalars:
                 return _ramp(self._sum(a.start, b.start), a.step + b.step, a.lanes)
             if lanes_of(b) == 1:
                 return a._replace(start=self._sum(a.start, b))
-        return a if b == 0 else self._arithmetic("add", a, b)
+        # Constants are added last: what is before them is there once for many.
+        (a, p), (b, q) = _apart(a), _apart(b)
+        total = a if b == 0 else self._arithmetic("add", a, b)
+        constant = wrap_to(DTYPES[INDEX], p + q)
+        return total if constant == 0 else self._arithmetic("add", total, constant)
 
     def _sum(self, a: Scalar, b: Index) -> Scalar:
         return cast(Scalar, self.add(a, b))
@@ -207,7 +211,13 @@ class Scalars:
             return wrap_to(DTYPES[INDEX], a * b)
         if is_ramp(a) and isinstance(b, int):
             return _ramp(cast(Scalar, self.mul(a.start, b)), a.step * b, a.lanes)
-        return a if b == 1 else self._arithmetic("mul", a, b)
+        if b == 1:
+            return a
+        if isinstance(b, int):
+            a, constant = _apart(a)
+            product = self._arithmetic("mul", a, b)
+            return product if constant == 0 else self.add(product, constant * b)
+        return self._arithmetic("mul", a, b)
 
     def idiv(self, a: Index, b: Index) -> Index:
         if isinstance(a, int) and isinstance(b, int):
@@ -329,6 +339,17 @@ _INDEX_METHODS: dict[str, Callable[..., Index]] = {
     "idiv": Scalars.idiv,
     "mod": Scalars.mod,
 }
+
+
+def _apart(index: Index) -> tuple[Index, int]:
+    """A sum, and the constant that is added to it."""
+    if isinstance(index, int):
+        return 0, index
+    if isinstance(index, SSAValue) and isinstance(op := index.owner, AddOp):
+        attribute = constant_attribute(op.operands[1])
+        if attribute is not None and not tensor(op.operands[1]).get_shape():
+            return op.operands[0], int(number(attribute))
+    return index, 0
 
 
 def _ramp(start: Scalar, step: int, lanes: int) -> Index:
