@@ -45,7 +45,7 @@ class Tool:
     def __init__(self, name: str, threads: int) -> None:
         self.name = name
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.peers", name],
+            [sys.executable, "-m", "bench.peers", name, str(threads)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

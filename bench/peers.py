@@ -1,4 +1,4 @@
-"""The tools that are measured, each in a process of its own: `python -m bench.peers TOOL`.
+"""The tools that are measured, each in a process of its own: `python -m bench.peers TOOL CORES`.
 
 The process reads the name of a workload for each line of its input, and answers each with one line
 of JSON: seconds of the first call (which compiles) and of the quickest one, or an error. The result
@@ -91,11 +91,9 @@ def environment(tool: str, threads: int) -> dict[str, str]:
     """What a process of a tool is started with."""
     count = str(threads)
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TG_NUM_THREADS")
-    xla = "" if threads > 1 else "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     return {
         **os.environ,
         **dict.fromkeys(names, count),
-        **({"XLA_FLAGS": xla} if xla else {}),
         **({"BEAM": "2"} if tool == "tinygrad beam" else {}),
         **({"THREADS": "0"} if threads == 1 else {}),
         "TG_CACHE_DIR": "",
@@ -105,7 +103,9 @@ def environment(tool: str, threads: int) -> dict[str, str]:
 
 
 def main() -> None:
-    make = TOOLS[sys.argv[1]]
+    make, cores = TOOLS[sys.argv[1]], int(sys.argv[2])
+    # Not every tool can be told how many threads to use.
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     by_name = {w.name: w for w in WORKLOADS}
     calls: dict[str, Call] = {}
     first: dict[str, float] = {}

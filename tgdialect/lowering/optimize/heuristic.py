@@ -492,6 +492,8 @@ def _pack(nests: Nests, machine: Machine) -> None:
 
 def _transpose(axes: Axes, copy: Sequence[RangeOp], machine: Machine) -> None:
     """Have a loop that copies columns load them whole, and exchange rows and columns in squares."""
+    if len(copy) < 2:
+        return
     *_, along, vector = copy
     lanes = machine.lanes(min(dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
     if along.axis_type.data is AxisType.LOOP and axes.extent(along) % lanes == 0:
