@@ -404,6 +404,18 @@ class Movement(Functions):
         ]
         if any(count <= 0 for count in counts) or 0 in sizes:
             raise ValueError(f"a window of {tuple(sizes)} does not fit in {extents}")
+        spans = [c * s for c, s in zip(counts, strides, strict=True)]
+        first = len(lead)
+        if all(k <= s for k, s in zip(sizes, strides, strict=True)) and {*dilations} == {1}:
+            # Windows that do not overlap: parts of `stride` cells, of which they are the first.
+            cuts = [(0, min(i, e)) for i, e in zip(extents, spans, strict=True)]
+            more = [(0, e - stop) for e, (_, stop) in zip(spans, cuts, strict=True)]
+            x = self.shrink([*[None] * first, *cuts]).pad([*[None] * first, *more])
+            x = x.reshape((*lead, *(e for pair in zip(counts, strides, strict=True) for e in pair)))
+            bounds = [b for c, k in zip(counts, sizes, strict=True) for b in ((0, c), (0, k))]
+            axes = range(first, first + 2 * n)
+            x = x.shrink([*[None] * first, *bounds])
+            return x.permute([*range(first), *axes[::2], *axes[1::2]])
         # In copies one after the other, rows of `width` cells begin `dilation` cells later each.
         widths = [
             i * (1 + (c * s > i - d * (k - 1))) + d
@@ -418,13 +430,11 @@ class Movement(Functions):
             shape = [e for entries in zip(*into, strict=True) for e in entries]
             return x.shrink([*none, *bounds]).reshape((*lead, *shape))
 
-        spans = [c * s for c, s in zip(counts, strides, strict=True)]
         ones = [1] * n
         rows = [k * w for k, w in zip(sizes, widths, strict=True)]
         x = cut_and_split(x, rows, into=(sizes, widths))
         x = cut_and_split(x, sizes, spans, into=(sizes, counts, strides))
         x = cut_and_split(x, sizes, counts, ones, into=(sizes, counts))
-        first = len(lead)
         order = [
             *range(first),
             *range(first + 1, first + 2 * n, 2),
