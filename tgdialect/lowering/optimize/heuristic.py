@@ -306,7 +306,7 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
             for access in reads
             if isinstance(load := access.op, LoadOp)
             and _uses(nests, load, vector, lanes, machine) > 1
-            and access.strides.get(vector, 0) not in (0, 1, -1)
+            and _is_apart(access, vector)
         ]
         most = min([8, *(machine.l2 // each for each in packed)])
         if packed:
@@ -449,10 +449,10 @@ def _order(nests: Nests) -> None:
         if len(loops) < 2 or not _is_tiled(end):
             continue
         reduces = [op for op in axes.ops if isinstance(op, ReduceOp)]
+        vector = _vector(end)
         if any(set(loops) <= axes.open[op] for op in reduces):
-            vector = _vector(end)
             order = sorted(loops, key=lambda r: -_loaded_anew(nests, r, vector))
-        elif not reduces:
+        elif not reduces and any(_is_apart(a, vector) for a in nests.accesses):
             order = sorted(loops, key=lambda r: -_step(nests, r))
         else:
             continue
@@ -480,7 +480,7 @@ def _pack(nests: Nests, machine: Machine) -> None:
             rows = [r for r, s in inside.items() if s is None or s * access.itemsize >= PAGE]
             size = math.prod(nests.extent(r) for r in inside) * access.itemsize
             pages = math.prod(nests.extent(r) for r in rows)
-            is_apart = access.strides.get(vector, 0) not in (0, 1, -1)
+            is_apart = _is_apart(access, vector)
             if uses >= MIN_REUSE and size <= machine.l2 and (is_apart or pages >= MANY_PAGES):
                 memory = memory_of(load.buffer).owner
                 assert isinstance(memory, ParamOp)
@@ -506,6 +506,11 @@ def _is_tiled(end: EndOp) -> bool:
     return any(r.axis_type.data is AxisType.UPCAST for r in closed_ranges(end))
 
 
+def _is_apart(access: Access, vector: RangeOp) -> bool:
+    """Whether the lanes of a vector are not neighbours in memory, nor all one cell."""
+    return access.strides.get(vector, 0) not in (0, 1, -1)
+
+
 def _vector(end: EndOp) -> RangeOp:
     """The part that the vectors of a tiled nest lie along."""
     return next(r for r in closed_ranges(end) if r.axis_type.data is AxisType.UPCAST)
@@ -523,7 +528,7 @@ def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
                 and (r.axis_type.data in EXPANDED or r.axis_type.data is AxisType.REDUCE)
             ]
             cells = math.prod(nests.extent(r) for r in inner)
-            is_apart = access.strides.get(vector, 0) not in (0, 1, -1)
+            is_apart = _is_apart(access, vector)
             total += cells * access.itemsize * (LINE_COST if is_apart else 1)
     return total
 
