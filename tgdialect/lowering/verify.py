@@ -356,7 +356,7 @@ _PROGRAM = Container(
 )
 _SCALAR_KERNEL = Container(
     Body(
-        _SCALAR_CODE | _REDUCE,
+        _SCALAR_CODE | _REDUCE | _names(movement.ReshapeOp),
         (values_are_scalars, index_is_complete, reduces_over_ranges, nothing_is_invalid),
     )
 )

@@ -10,6 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.estimates import estimate
+from tgdialect.lowering.render.threads import body_name
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import LinearOp, SinkOp
@@ -43,7 +44,9 @@ def kernels_of(function: FuncOp, ir: str, asm: str) -> Sequence[Kernel]:
         program = SymbolTable.lookup_symbol(call, call.callee)
         if isinstance(program, ProgramOp) and (name := program.sym_name.data) not in kernels:
             work = estimate(program.linear)
-            source, code = _definition(ir, name), _code(asm, name)
+            functions = (body_name(name), name)  # The first is there if it has threads.
+            source = "\n\n".join(filter(None, (_definition(ir, f) for f in functions)))
+            code = "\n".join(filter(None, (_code(asm, f) for f in functions)))
             kernels[name] = Kernel(name, _opts(program.linear), *work, source, code)
     return list(kernels.values())
 

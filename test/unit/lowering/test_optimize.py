@@ -96,6 +96,45 @@ def _transposed(m: int, n: int) -> str:
     )
 
 
+def _gemm_transposed(m: int, n: int, k: int) -> str:
+    """The second matrix has a row for each column of the result: vectors ask for a copy of it."""
+    return kernel(
+        "k",
+        [f"o: {_memory(f'{m}x{n}')}", f"a: {_memory(f'{m}x{k}')}", f"b: {_memory(f'{n}x{k}')}"],
+        _ranges(i=(0, "loop", m), j=(1, "loop", n), k=(2, "reduce", k))
+        + load("x", "a", f"{m}x{k}xf32", "ik")
+        + load("y", "b", f"{n}x{k}xf32", "jk")
+        + "%xy = tg.mul %x, %y : tensor<f32>\n"
+        + "%r = tg.reduce add %xy [] over %k : tensor<f32> -> tensor<f32>\n"
+        + store("s", "o", f"{m}x{n}xf32", "ij", "r")
+        + "%e = tg.end %s over %j, %i : !tg.void\ntg.sink %e : !tg.void",
+    )
+
+
+def _convolution(out: int, channels: int, size: int, taps: int) -> str:
+    """Weights whose last axes are all reduced: a copy of them has one loop."""
+    result, weights = f"{out}x{size}x{size}", f"{out}x{channels}x{taps}"
+    image = f"{channels}x{size}x{size + taps - 1}"
+    return kernel(
+        "k",
+        [f"o: {_memory(result)}", f"x: {_memory(image)}", f"w: {_memory(weights)}"],
+        _ranges(
+            i=(0, "loop", out),
+            h=(1, "loop", size),
+            j=(2, "loop", size),
+            t=(3, "reduce", taps),
+            c=(4, "reduce", channels),
+        )
+        + "%p = tg.add %j, %t : tensor<index>\n"
+        + load("u", "x", f"{image}xf32", "chp")
+        + load("v", "w", f"{weights}xf32", "ict")
+        + "%uv = tg.mul %u, %v : tensor<f32>\n"
+        + "%r = tg.reduce add %uv [] over %t, %c : tensor<f32> -> tensor<f32>\n"
+        + store("s", "o", f"{result}xf32", "ihj", "r")
+        + "%e = tg.end %s over %j, %h, %i : !tg.void\ntg.sink %e : !tg.void",
+    )
+
+
 def _column_scan(m: int, n: int) -> str:
     """Sums of what is above, in one register for each column."""
     reg = "tensor<f32, #tg.place<reg>>"
@@ -125,6 +164,9 @@ KERNELS = {
     "gemm, odd": (_gemm(5, 7, 3), [(5, 7), (5, 3), (3, 7)]),
     "row sums": (_row_sums(6, 20), [(6,), (6, 20)]),
     "transposed": (_transposed(9, 12), [(12, 9), (9, 12)]),
+    "transposed in squares": (_transposed(32, 48), [(48, 32), (32, 48)]),
+    "gemm of columns": (_gemm_transposed(48, 32, 16), [(48, 32), (48, 16), (32, 16)]),
+    "convolution": (_convolution(32, 8, 5, 2), [(32, 5, 5), (8, 5, 6), (32, 8, 2)]),
     "column scan": (_column_scan(5, 18), [(5, 18), (5, 18)]),
 }
 
@@ -205,6 +247,19 @@ def test_heuristic(name: str, features: str, threads: int, monkeypatch: pytest.M
     verify_level(module, "kernels")
     np.testing.assert_array_equal(_interpreted(module, inputs), expected)
     np.testing.assert_array_equal(_compiled(module, inputs), expected)
+
+
+@pytest.mark.parametrize("name", ["gemm of columns", "convolution"])
+def test_what_is_apart_is_packed(name: str) -> None:
+    """And copied in squares of registers, that are transposed."""
+    text, _ = KERNELS[name]
+    module = parse(text)
+    OptimizePass("heuristic", ("avx512f",), 1).apply(context(), module)
+    (kernel_op,) = module.ops
+    assert isinstance(kernel_op, KernelOp)
+    opts = [str(o) for o in kernel_op.sink.opts or ()]
+    assert "stage" in opts[-2]
+    assert "16, upcast" in opts[-1]
 
 
 def test_opts_are_recorded_and_applied_again():

@@ -217,3 +217,46 @@ def test_the_module_of_the_caller_is_left_as_it_is():
     before = str(module)
     tg.compile(module)
     assert str(module) == before
+
+
+@pytest.mark.parametrize("offset", [0, 4, 16, 32, 60])
+def test_results_that_no_cache_holds(offset: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are stored around the caches where they are aligned, and right wherever they are."""
+    monkeypatch.setattr("tgdialect.lowering.render.stage.last_level_cache", lambda: 1000)
+    program = """
+    func.func @main(%x: tensor<33x128xf32>) -> tensor<33x128xf32> {
+      %y = tg.add %x, %x : tensor<33x128xf32>
+      func.return %y : tensor<33x128xf32>
+    }
+    """
+    executable = tg.compile(program)
+    assert "nontemporal" in executable.kernels[0].source
+    x = np.random.default_rng(0).standard_normal((33, 128)).astype(np.float32)
+    memory = np.full(33 * 128 + 64, -7, np.float32)
+    start = (-memory.ctypes.data % 64 + offset) // 4
+    out = memory[start : start + 33 * 128].reshape(33, 128)
+    executable(x, out=out)
+    np.testing.assert_array_equal(out, 2 * x)
+    assert (memory[:start] == -7).all()
+    assert (memory[start + 33 * 128 :] == -7).all()
+
+
+@pytest.mark.parametrize(
+    "shape", [(1 << 18,), (3, 1 << 17), (512, 511), (1 << 20, 1), (7, 1, 65536)]
+)
+@pytest.mark.parametrize("kind", ["add", "max"])
+@pytest.mark.parametrize("dtype", ["f32", "i32", "f16"])
+def test_reductions_of_much_to_little(shape: tuple[int, ...], kind: str, dtype: str) -> None:
+    """In parts that threads share, or as they are."""
+    extents, ones = ("x".join(map(str, s)) for s in (shape, [1] * len(shape)))
+    source, result = f"tensor<{extents}x{dtype}>", f"tensor<{ones}x{dtype}>"
+    program = f"""
+    func.func @main(%x: {source}) -> {result} {{
+      %y = tg.reduce {kind} %x {list(range(len(shape)))} : {source} -> {result}
+      func.return %y : {result}
+    }}
+    """
+    numbers = np.random.default_rng(0).integers(-3, 4, shape)
+    x = numbers.astype({"f32": np.float32, "i32": np.int32, "f16": np.float16}[dtype])
+    expected = numbers.sum() if kind == "add" else numbers.max()
+    assert tg.compile(program)(x).item() == x.dtype.type(expected)

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.ops.elementwise import CmpLtOp, WhereOp
-from tgdialect.ops.movement import IndexOp, MovementOp
+from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import (
     Polynomial,
@@ -54,8 +54,8 @@ def _position(location: SSAValue) -> Polynomial | None:
 
 def _flat(indices: Sequence[SSAValue], source: SSAValue) -> Polynomial | None:
     memory = source
-    while isinstance(owner := memory.owner, AfterOp):
-        memory = owner.buffer
+    while isinstance(owner := memory.owner, AfterOp | ReshapeOp):
+        memory = owner.operands[0]
     if isinstance(owner, MovementOp):
         return None
     total: Polynomial | None = {}

@@ -81,8 +81,9 @@ PAGE = 4096
 MANY_PAGES = 512
 """How many pages a tile may be spread over before it is copied together, and their bytes."""
 
-MIN_REUSE = 4
-"""How often a loop has to use such a tile for the copy to be worth while."""
+MIN_REUSE, MIN_APART = 4, 2
+"""How often a loop has to use such a tile for the copy to be worth while, and one whose lanes are
+apart."""
 
 
 def schedule(axes: Axes, machine: Machine) -> None:
@@ -481,7 +482,8 @@ def _pack(nests: Nests, machine: Machine) -> None:
             size = math.prod(nests.extent(r) for r in inside) * access.itemsize
             pages = math.prod(nests.extent(r) for r in rows)
             is_apart = _is_apart(access, vector)
-            if uses >= MIN_REUSE and size <= machine.l2 and (is_apart or pages >= MANY_PAGES):
+            least = MIN_APART if is_apart else MIN_REUSE
+            if uses >= least and size <= machine.l2 and (is_apart or pages >= MANY_PAGES):
                 memory = memory_of(load.buffer).owner
                 assert isinstance(memory, ParamOp)
                 before = set(axes.ranges.values())

@@ -19,7 +19,7 @@ from tgdialect.analysis.memory_order import memory_of
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.function import FunctionRenderer, argument_type, refusal
-from tgdialect.lowering.render.threads import declarations, driver
+from tgdialect.lowering.render.threads import body_name, declarations, driver
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.call import parameters
 from tgdialect.ops.codegen import ProgramOp
@@ -96,7 +96,7 @@ def _render_program(program: ProgramOp, cache: int) -> Sequence[llvm.FuncOp]:
     if not any(map(_is_thread, block.ops)):
         renderer = FunctionRenderer(name, params, streamed=streamed)
         return [_render_body(renderer, params, block)]
-    body = f"{name}.threads"
+    body = body_name(name)
     renderer = FunctionRenderer(body, params, is_threaded=True, streamed=streamed)
     types = [argument_type(param) for param in params]
     return [_render_body(renderer, params, block), driver(name, body, types)]

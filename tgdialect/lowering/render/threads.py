@@ -21,6 +21,12 @@ PARALLEL = "tg_parallel"
 THREADS = "tg_threads"
 """How many threads there are, an i32."""
 
+
+def body_name(program: str) -> str:
+    """The name of the function that every thread runs, of a program of this name."""
+    return f"{program}.threads"
+
+
 _SLOT = 8
 """Bytes of an argument in a context, which is aligned to them. The counter comes first."""
 _CACHE_LINE = 64
