@@ -1,4 +1,4 @@
-"""Vectors of neighbouring indices, by how they are computed."""
+"""Vectors of indices, by how they are computed."""
 
 from __future__ import annotations
 
@@ -12,29 +12,32 @@ from tgdialect.ops.movement import StackOp
 from tgdialect.ops.properties import number, tensor
 
 
-class RampStart(NamedTuple):
-    """The first of some neighbouring indices: a sum of scalars and a constant."""
+class LaneIndices(NamedTuple):
+    """Indices, one for each lane: a sum of scalars, and a number for each."""
 
     terms: tuple[SSAValue, ...]
-    constant: int
+    numbers: tuple[int, ...]
+
+    @property
+    def is_ramp(self) -> bool:
+        """Whether each is one more than the one before."""
+        first = self.numbers[0]
+        return self.numbers == tuple(range(first, first + len(self.numbers)))
 
 
-def ramp_start(index: SSAValue) -> RampStart | None:
-    """Where a vector of indices begins that are each one more than the one before; None of others.
-
-    Such a vector is a STACK of constants, to which scalars may have been added.
-    """
+def lane_indices(index: SSAValue) -> LaneIndices | None:
+    """What the indices in a vector are, of a STACK of constants to which scalars may have been
+    added; None of others."""
     if isinstance(op := index.owner, AddOp):
         for vector, scalar in (op.operands, reversed(op.operands)):
-            if tensor(scalar).get_shape() or (start := ramp_start(vector)) is None:
+            if tensor(scalar).get_shape() or (found := lane_indices(vector)) is None:
                 continue
-            if (attribute := constant_attribute(scalar)) is not None:
-                return start._replace(constant=start.constant + int(number(attribute)))
-            return start._replace(terms=(*start.terms, scalar))
+            if (attribute := constant_attribute(scalar)) is None:
+                return found._replace(terms=(*found.terms, scalar))
+            more = int(number(attribute))
+            return found._replace(numbers=tuple(n + more for n in found.numbers))
     if not isinstance(op, StackOp) or tensor(op.sources[0]).get_shape():
         return None
     attributes = [constant_attribute(source) for source in op.sources]
-    numbers = [int(number(a)) for a in attributes if a is not None]
-    first = numbers[0] if numbers else 0
-    is_ramp = numbers == list(range(first, first + len(attributes)))
-    return RampStart((), first) if is_ramp else None
+    numbers = tuple(int(number(a)) for a in attributes if a is not None)
+    return LaneIndices((), numbers) if len(numbers) == len(attributes) else None

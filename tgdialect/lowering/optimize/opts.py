@@ -151,6 +151,8 @@ def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
     axis = range.axis.data
     if kind is A.LOCAL and any(o.op.data == OptOp.NOLOCALS for o in axes.kernel.sink.opts or ()):
         raise IllegalOptError("after nolocals there are no LOCAL ranges")
+    if kind is A.LOCAL and axes.shared_buffers(range):
+        raise IllegalOptError("the threads of a workgroup would share a buffer")
     if kind is A.THREAD:
         _check_thread(axes, range)
     if kind not in EXPANDED:

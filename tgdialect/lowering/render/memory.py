@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.ramps import ramp_start
+from tgdialect.analysis.ramps import lane_indices
 from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
 from tgdialect.lowering.render.emitter import Emitter
 from tgdialect.lowering.render.types import is_vector, memory_type, vector_of
@@ -134,9 +134,16 @@ class Memory:
 
     def store(self, value: SSAValue, location: SSAValue, gate: SSAValue | None = None) -> None:
         """Write the elements at a location; of a vector those of the gate's lanes."""
-        e, view = self._emitter, self._views[location]
-        if view.elements:
-            raise PassFailedException("a vector is stored to neighbouring elements")
+        view = self._views[location]
+        if not view.elements:
+            self._store(value, view, gate)
+        elif gate is not None:
+            raise PassFailedException("a gated vector is stored to neighbouring elements")
+        for lane, element in enumerate(view.elements):
+            self._store(self._emitter.lane(value, lane), element)
+
+    def _store(self, value: SSAValue, view: View, gate: SSAValue | None = None) -> None:
+        e = self._emitter
         if view.dtype.is_bool:
             value = e.emit(llvm.ZExtOp, (value,), vector_of(i8, view.lanes))
         address = self._address(view)
@@ -208,16 +215,19 @@ class Memory:
     def _neighbours(self, op: IndexOp, source: View) -> View:
         (index,) = op.indices
         e, lanes = self._emitter, tensor(index).get_shape()[0]
-        if (start := ramp_start(index)) is None:
+        if (found := lane_indices(index)) is None:
             vector = self._values[index]
             each = [self._advanced(source, e.lane(vector, lane), 0) for lane in range(lanes)]
             return replace(source, elements=tuple(each), lanes=lanes)
         total: SSAValue | None = None
-        for term in start.terms:
+        for term in found.terms:
             value = self._values[term]
             total = value if total is None else e.binary(llvm.AddOp, total, value)
-        moved = self._advanced(source, total, start.constant)
-        return replace(moved, lanes=lanes)
+        if found.is_ramp:
+            return replace(self._advanced(source, total, found.numbers[0]), lanes=lanes)
+        first = replace(source, pointer=self._address(self._advanced(source, total, 0)), index=None)
+        each = [self._advanced(first, None, number) for number in found.numbers]
+        return replace(source, elements=tuple(each), lanes=lanes)
 
     def _moved(self, source: View, offsets: Sequence[Dim], shape: Shape) -> View:
         """A view from an element on; the offsets are of the leading axes."""

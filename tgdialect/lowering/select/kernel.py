@@ -198,7 +198,8 @@ class Kernel:
             choice = [v if v is None else self._reversed(v) for v in choice]
             return self._reversed(self._loaded(memory, location, *choice))
         is_one = max(map(lanes_of, (position, *(v for v in choice if v is not None)))) == 1
-        if is_one or (is_ramp(position) and position.step == 1):
+        is_free = gate is None and exists is None
+        if is_one or (is_ramp(position) and (position.step == 1 or is_free)):
             location = self.locations.reference(where.view, position)
             return self._loaded(memory, location, *choice)
         # Neighbours in a tile that are not in memory.
@@ -266,7 +267,8 @@ class Kernel:
                 exists = None if exists is None else self._reversed(exists)
                 position = self._mirrored(position)
             is_known = exists is not None and _is_constant(exists)
-            if width == 1 or (is_ramp(position) and position.step == 1 and not is_known):
+            is_vector = is_ramp(position) and (position.step == 1 or exists is None)
+            if width == 1 or (is_vector and not is_known):
                 location = self.locations.reference(where.view, position)
                 stores.append(self._stored(location, self.scalars.splat(piece, width), exists))
                 continue

@@ -66,16 +66,14 @@ tg.kernel @views {
 // CHECK-NEXT:   %i = tg.range 0 loop to %c2 : tensor<index>
 // CHECK-NEXT:   %2 = tg.const 1 : tensor<index>
 // CHECK-NEXT:   %3 = tg.sub %2, %i : tensor<index>
-// CHECK-NEXT:   %4 = tg.const 3 : tensor<index>
+// CHECK-NEXT:   %4 = tg.const 21 : tensor<index>
 // CHECK-NEXT:   %5 = tg.add %3, %4 : tensor<index>
-// CHECK-NEXT:   %6 = tg.const 18 : tensor<index>
-// CHECK-NEXT:   %7 = tg.add %5, %6 : tensor<index>
-// CHECK-NEXT:   %8 = tg.bitcast %1 to i32 : tensor<24xf32, #tg.place<global>> -> tensor<24xi32, #tg.place<global>>
-// CHECK-NEXT:   %9 = tg.index %8[%7] : (tensor<24xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
-// CHECK-NEXT:   %v = tg.load %9 : tensor<i32, #tg.place<global>> -> tensor<i32>
-// CHECK-NEXT:   %10 = tg.const 0 : tensor<index>
-// CHECK-NEXT:   %11 = tg.index %0[%10] : (tensor<1xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
-// CHECK-NEXT:   %st = tg.store %11, %v : tensor<i32, #tg.place<global>>, tensor<i32>
+// CHECK-NEXT:   %6 = tg.bitcast %1 to i32 : tensor<24xf32, #tg.place<global>> -> tensor<24xi32, #tg.place<global>>
+// CHECK-NEXT:   %7 = tg.index %6[%5] : (tensor<24xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
+// CHECK-NEXT:   %v = tg.load %7 : tensor<i32, #tg.place<global>> -> tensor<i32>
+// CHECK-NEXT:   %8 = tg.const 0 : tensor<index>
+// CHECK-NEXT:   %9 = tg.index %0[%8] : (tensor<1xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
+// CHECK-NEXT:   %st = tg.store %9, %v : tensor<i32, #tg.place<global>>, tensor<i32>
 // CHECK-NEXT:   %e = tg.end %st over %i : !tg.void
-// CHECK-NEXT:   %12 = tg.sink %e : !tg.void
+// CHECK-NEXT:   %10 = tg.sink %e : !tg.void
 // CHECK-NEXT: }
