@@ -1,6 +1,6 @@
 """The machine that schedules are made for: what `tg-optimize` asks of it.
 
-Vectors and threads can be said for another machine; the cache is that of this one.
+Vectors, threads and caches are those of this machine, or are said for another one.
 """
 
 from __future__ import annotations
@@ -46,9 +46,19 @@ class Machine:
         return max(self.vector_bits // (8 * itemsize), 1)
 
 
-def machine_of(features: Collection[str], threads: int | None = None) -> Machine:
-    """This machine, with vectors as the features of its CPU say, in LLVM's spelling."""
-    l2 = dict(_cache_sizes()).get(2, Machine.l2)
+def machine_of(
+    features: Collection[str], threads: int | None = None, l2: int | None = None
+) -> Machine:
+    """This machine, with vectors as the features of its CPU say, in LLVM's spelling; `threads` and
+    `l2`, in bytes, are those of this machine unless given.
+
+    Raises ValueError where one of them is no positive number.
+    """
+    for name, value in (("threads", threads), ("l2", l2)):
+        if value is not None and value < 1:
+            raise ValueError(f"{name} is {value}, not a positive number")
+    if l2 is None:
+        l2 = dict(_cache_sizes()).get(2, Machine.l2)
     return Machine(*vector_registers(features), l2, thread_count() if threads is None else threads)
 
 

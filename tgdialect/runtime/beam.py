@@ -58,7 +58,7 @@ _MARGIN = 0.02
 
 
 def search_schedules(
-    op: ModuleOp, width: int, features: tuple[str, ...], threads: int | None
+    op: ModuleOp, width: int, features: tuple[str, ...], threads: int | None, l2: int | None
 ) -> None:
     """Apply to each kernel of a module the quickest OptOps that a search finds or has found.
 
@@ -68,7 +68,7 @@ def search_schedules(
     if features:
         target = replace(target, features=",".join(features))
     try:
-        machine = machine_of(target.features.split(","), threads)
+        machine = machine_of(target.features.split(","), threads, l2)
     except ValueError as error:
         raise PassFailedException(str(error)) from None
     seconds = beam_seconds()

@@ -32,7 +32,7 @@ class MeasuringOptimizePass(OptimizePass):
         self.check_opts()
         from tgdialect.runtime.beam import search_schedules  # Imports LLVM and NumPy.
 
-        search_schedules(op, width, self.features, self.threads)
+        search_schedules(op, width, self.features, self.threads, self.l2)
 
 
 def beam_width(mode: str) -> int | None:

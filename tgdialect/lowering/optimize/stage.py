@@ -26,8 +26,9 @@ class OptimizePass(ModulePass):
     """Settle the axis type of every range, and record the OptOps on the kernel.
 
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
-    order, on one thread. `mode=heuristic` finds a schedule for this machine, with the `features` of
-    a CPU in LLVM's spelling and as many `threads` as it says. `mode=explicit` applies `opts`, as
+    order, on one thread. `mode=heuristic` finds a schedule for a machine with the `features` of a
+    CPU in LLVM's spelling, so many `threads`, and a second cache of `l2` bytes: unless they are
+    said, the last two are those of this machine. `mode=explicit` applies `opts`, as
     `opts="split 0, 4, upcast","order 1, 0"`, to every kernel.
     """
 
@@ -38,6 +39,7 @@ class OptimizePass(ModulePass):
     mode: str = "none"
     features: tuple[str, ...] = ()
     threads: int | None = None
+    l2: int | None = None
     opts: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -49,7 +51,7 @@ class OptimizePass(ModulePass):
         if self.mode != EXPLICIT:
             self.check_opts()
         try:
-            machine = machine_of(self.features, self.threads)
+            machine = machine_of(self.features, self.threads, self.l2)
         except ValueError as error:
             raise PassFailedException(str(error)) from None
         opts = [parse_opt(text) for text in self.opts]

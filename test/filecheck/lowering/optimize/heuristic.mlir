@@ -1,6 +1,8 @@
 // RUN: tg-opt %s -p 'tg-optimize{mode=heuristic features=avx512f threads=2},tg-verify{level=kernels}' | filecheck %s --check-prefix=WIDE
 // RUN: tg-opt %s -p 'tg-optimize{mode=heuristic features=sse2 threads=1},tg-verify{level=kernels}' | filecheck %s --check-prefix=NARROW
 // RUN: tg-opt %s -p 'tg-optimize{mode=heuristic threads=1},tg-verify{level=kernels}' | filecheck %s --check-prefix=SCALAR
+// RUN: not tg-opt %s -p 'tg-optimize{mode=heuristic threads=0}' 2>&1 | filecheck %s --check-prefix=THREADS
+// RUN: not tg-opt %s -p 'tg-optimize{mode=heuristic l2=-1}' 2>&1 | filecheck %s --check-prefix=L2
 
 // The machine model decides: vectors along the columns, a tile of rows in registers.
 
@@ -16,6 +18,9 @@
 
 // SCALAR: %e = tg.end %s over %j, %i : !tg.void
 // SCALAR: %{{.*}} = tg.sink %e opts []
+
+// THREADS: error: pass tg-optimize: threads is 0, not a positive number
+// L2: error: pass tg-optimize: l2 is -1, not a positive number
 
 #g = #tg.place<global>
 tg.kernel @gemm {
