@@ -58,6 +58,9 @@ LOAD_COST = 0.5
 APART = 0.1
 """What more it takes where rows are in cache lines of their own."""
 
+ROWS = 8
+"""How many rows of a tile use what is loaded for one of them, as an order of magnitude."""
+
 LINE_COST = 4
 """How many times as long it takes to load what is apart along a tile: whole lines for parts."""
 
@@ -185,24 +188,38 @@ def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
         elif not isinstance(op, LoadOp):
             saved -= nests.trips(op) * SCATTER
         elif _transposed(nests, op, range) is None:
-            saved -= nests.trips(op) * GATHER / _uses(nests, op, range, lanes, machine)
+            saved -= GATHER * _lanes_apart(nests, op, range, lanes, machine)
     return saved
 
 
-def _uses(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, machine: Machine) -> int:
-    """How often a loop uses what a LOAD of cells apart loads for one vector, if that is copied
-    together first; 1 where it cannot be."""
+def _lanes_apart(
+    nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, machine: Machine
+) -> float:
+    """How many lanes are loaded one by one, where they are apart along a vector: all that there are
+    once if they are packed, or else for each row of a tile that uses them."""
+    trips = nests.trips(load)
+    if _is_packable(nests, load, vector, lanes, machine):
+        return trips
+    return trips * max(1.0, _uses(nests, load, vector) / ROWS)
+
+
+def _uses(nests: Nests, load: LoadOp, vector: RangeOp) -> int:
+    """How often the loops of a nest use what a LOAD loads."""
+    loops = closed_ranges(nests.axes.nest(vector))
     strides = nests.stride_of[load]
+    return math.prod(nests.extent(r) for r in loops if strides.get(r, 0) == 0)
+
+
+def _is_packable(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, machine: Machine) -> bool:
+    """Whether what a LOAD loads for one vector, of cells apart, can be copied together first."""
     # A copy is made in each iteration of a loop: the vectors of one tile must not be all.
-    if vector not in nests.axes.ends or nests.extent(vector) < 2 * lanes:
-        return 1
-    if not _is_stageable(nests, load):
-        return 1
-    if _packed_bytes(nests, load, vector, lanes) > machine.l2:
-        return 1
-    loops = closed_ranges(nests.axes.ends[vector])
-    uses = math.prod(nests.extent(r) for r in loops if strides.get(r, 0) == 0)
-    return uses if uses >= MIN_REUSE else 1
+    return (
+        vector in nests.axes.ends
+        and nests.extent(vector) >= 2 * lanes
+        and _is_stageable(nests, load)
+        and _packed_bytes(nests, load, vector, lanes) <= machine.l2
+        and _uses(nests, load, vector) >= MIN_REUSE
+    )
 
 
 def _is_stageable(nests: Nests, load: LoadOp) -> bool:
@@ -306,8 +323,8 @@ def _tile(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
             _packed_bytes(nests, load, vector, lanes)
             for access in reads
             if isinstance(load := access.op, LoadOp)
-            and _uses(nests, load, vector, lanes, machine) > 1
             and _is_apart(access, vector)
+            and _is_packable(nests, load, vector, lanes, machine)
         ]
         most = min([8, *(machine.l2 // each for each in packed)])
         if packed:
