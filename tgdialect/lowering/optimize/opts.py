@@ -61,6 +61,15 @@ def apply_opt(axes: Axes, which: OptAttr) -> None:
     record(axes.kernel, which)
 
 
+def try_opt(axes: Axes, which: OptAttr) -> bool:
+    """Apply an OptOp if it is legal. Whether it was."""
+    try:
+        apply_opt(axes, which)
+    except IllegalOptError:
+        return False
+    return True
+
+
 def apply_opts(axes: Axes, opts: Sequence[OptAttr]) -> None:
     """Apply OptOps from left to right; an error is at the kernel."""
     for which in opts:

@@ -1,0 +1,164 @@
+"""What is left around a tile: the order of the loops, packing what they use again, threads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tgdialect.analysis.machine import Machine
+from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.nests import Nests
+from tgdialect.lowering.optimize.opts import opt, try_opt
+from tgdialect.lowering.optimize.tiles import nest_parts, split_off
+from tgdialect.lowering.optimize.vectors import MIN_REUSE, is_apart, is_stageable
+from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import dtype_of, known_index
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ParamOp
+
+LINE_COST = 4
+"""How many times as long it takes to load what is apart along a tile: whole lines for parts."""
+
+MAX_IMBALANCE = 1.03
+"""How much longer threads may take because their chunks cannot be divided evenly."""
+
+PAGE, MANY_PAGES = 4096, 512
+"""The bytes of a page, and over how many a tile may be spread before it is copied together."""
+
+MIN_APART = 2
+"""As `MIN_REUSE`, where the lanes of a vector are apart."""
+
+
+def order_loops(nests: Nests) -> None:
+    """Have those loops of a tiled nest inside whose iterations use most of what is in the cache
+    again, or else of what is next to what was loaded before."""
+    axes = nests.axes
+    for effect in axes.kernel.sink.effects:
+        if not isinstance(end := effect.owner, EndOp):
+            continue
+        loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
+        if len(loops) < 2 or not _is_tiled(end):
+            continue
+        reduces = [op for op in axes.ops if isinstance(op, ReduceOp)]
+        vector = _vector(end)
+        if any(set(loops) <= axes.open[op] for op in reduces):
+            order = sorted(loops, key=lambda r: -_loaded_anew(nests, r, vector))
+        elif not reduces and any(is_apart(a, vector) for a in nests.accesses):
+            order = sorted(loops, key=lambda r: -_step(nests, r))
+        else:
+            continue
+        if order != loops:
+            try_opt(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
+
+
+def pack_tiles(nests: Nests, machine: Machine) -> None:
+    """Put together what loops load again in every iteration, where that is in many pages, or not
+    in the order of the vectors."""
+    axes = nests.axes
+    for effect in axes.kernel.sink.effects:
+        if not isinstance(end := effect.owner, EndOp) or not _is_tiled(end):
+            continue
+        ranges = list(reversed(closed_ranges(end)))
+        loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
+        vector = _vector(end)
+        for access in nests.accesses:
+            if not isinstance(load := access.op, LoadOp) or not is_stageable(nests, load):
+                continue
+            used = [r for r in loops if access.strides.get(r, 0) != 0]
+            around = loops.index(used[-1]) if used else 0
+            uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
+            inside = {r: s for r, s in access.strides.items() if r not in loops and s != 0}
+            rows = [r for r, s in inside.items() if s is None or s * access.itemsize >= PAGE]
+            size = math.prod(nests.extent(r) for r in inside) * access.itemsize
+            pages = math.prod(nests.extent(r) for r in rows)
+            apart = is_apart(access, vector)
+            least = MIN_APART if apart else MIN_REUSE
+            if uses >= least and size <= machine.l2 and (apart or pages >= MANY_PAGES):
+                memory = memory_of(load.buffer).owner
+                assert isinstance(memory, ParamOp)
+                before = set(axes.ranges.values())
+                which = opt(OptOp.STAGE, memory.slot.data, loops[around].axis.data, "local")
+                if try_opt(axes, which) and apart:
+                    _transpose(axes, [r for r in axes.ranges.values() if r not in before], machine)
+
+
+def _transpose(axes: Axes, copy: Sequence[RangeOp], machine: Machine) -> None:
+    """Have a loop that copies columns load them whole, and exchange rows and columns in squares."""
+    if len(copy) < 2:
+        return
+    *_, along, vector = copy
+    lanes = machine.lanes(min(dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
+    if along.axis_type.data is AxisType.LOOP and axes.extent(along) % lanes == 0:
+        part = split_off(axes, opt(OptOp.SPLIT, along.axis.data, lanes, AxisType.UPCAST.value))
+        if part is not None:
+            nest_parts(axes, [part, vector])
+
+
+def _is_tiled(end: EndOp) -> bool:
+    return any(r.axis_type.data is AxisType.UPCAST for r in closed_ranges(end))
+
+
+def _vector(end: EndOp) -> RangeOp:
+    """The part that the vectors of a tiled nest lie along."""
+    return next(r for r in closed_ranges(end) if r.axis_type.data is AxisType.UPCAST)
+
+
+def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
+    """The bytes that each iteration of a loop loads and the one before has not."""
+    total = 0.0
+    for access in nests.accesses:
+        if isinstance(access.op, LoadOp) and access.strides.get(range, 0) != 0:
+            inner = [
+                r
+                for r, stride in access.strides.items()
+                if stride != 0
+                and (r.axis_type.data in EXPANDED or r.axis_type.data is AxisType.REDUCE)
+            ]
+            cells = math.prod(nests.extent(r) for r in inner)
+            lines = LINE_COST if is_apart(access, vector) else 1
+            total += cells * access.itemsize * lines
+    return total
+
+
+def _step(nests: Nests, range: RangeOp) -> int:
+    """How far each iteration of a loop goes in what it loads."""
+    steps = (a.strides.get(range, 0) for a in nests.accesses if isinstance(a.op, LoadOp))
+    return sum(abs(step or 0) for step in steps)
+
+
+def share_among_threads(nests: Nests, machine: Machine) -> None:
+    """Share the iterations of a loop among the threads: the outermost that can be divided well."""
+    axes = nests.axes
+    candidates: list[tuple[float, int, OptAttr]] = []
+    for effect in axes.kernel.sink.effects:
+        if not isinstance(end := effect.owner, EndOp):
+            continue
+        for depth, range in enumerate(reversed(closed_ranges(end))):
+            extent = known_index(range.bound)
+            if range.axis_type.data is not AxisType.GLOBAL or extent is None or extent < 2:
+                continue
+            chunks = _chunks(extent, machine.threads)
+            which = opt(OptOp.SPLIT, range.axis.data, chunks, AxisType.THREAD.value, "top")
+            candidates.append((_imbalance(chunks, machine.threads), depth, which))
+    candidates.sort(key=lambda c: (max(c[0], MAX_IMBALANCE), c[1]))
+    for _, _, which in candidates:
+        if try_opt(axes, which):
+            return
+
+
+def _chunks(extent: int, threads: int) -> int:
+    """Into how many equal chunks iterations are divided: few, if threads get as many of them."""
+    for count in range(2 * threads, min(extent, 64 * threads) + 1):
+        if extent % count == 0 and _imbalance(count, threads) <= MAX_IMBALANCE:
+            return count
+    return extent
+
+
+def _imbalance(chunks: int, threads: int) -> float:
+    """How many times as long the thread with most chunks takes as all would on average."""
+    return -(-chunks // threads) * threads / chunks

@@ -1,0 +1,255 @@
+"""The tile of results that is kept in registers, with vectors along one range of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from tgdialect.analysis.machine import Machine
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.nests import Access, Nests, cycles_of, is_arithmetic
+from tgdialect.lowering.optimize.opts import opt, try_opt
+from tgdialect.lowering.optimize.vectors import (
+    is_apart,
+    is_expandable,
+    is_packable,
+    lanes_along,
+    packed_bytes,
+    transposed_row,
+)
+from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.reduce import ReduceOp
+
+MAX_WASTE = 1.1
+"""How many times as many iterations padding may make of a range."""
+
+OPS_PER_TILE = 64
+"""Beyond this many elementwise ops on vectors, a longer loop body gains nothing."""
+
+MAX_TRANSPOSED_OPS = 400
+"""How many ops on vectors may be done to a square that is transposed in registers."""
+
+OPS_PER_STEP = 16
+"""How many ops a step of a reduction may have for its tile to be as large as it can be."""
+
+OPS_PER_REGISTER = 40
+"""How many ops a result of a reduction may go through for its tile to be as large as it can be:
+all of them are written out for each register."""
+
+LOAD_COST = 0.5
+"""What a load takes of a multiply-accumulate, next to which it is done."""
+
+APART = 0.1
+"""What more it takes where rows are in cache lines of their own."""
+
+CODE_COST = 1.5e-4
+"""What an op costs for being there: a tile twice as large compiles for twice as long."""
+
+STREAM_COST = 0.025
+"""What each row costs that is loaded for one use: a core follows few streams at once."""
+
+MASK_COST = 1.06
+"""What a loop over padded parts takes more."""
+
+CACHE_LINE = 64
+
+
+def tile_opts(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
+    """The OptOps that keep a tile of results in registers, with vectors along a range."""
+    axes = nests.axes
+    lanes = lanes_along(nests, vector, machine)
+    inner = [op for op in nests.work if vector in axes.open[op]]
+    reduces = [
+        op
+        for op in axes.ops
+        if isinstance(op, ReduceOp) and (vector in axes.open[op] or vector in closed_ranges(op))
+    ]
+    is_group = vector not in axes.ends
+    opts: list[OptAttr] = []
+    if reduces:
+        heaviest = max(reduces, key=nests.trips)
+        after = [op for op in inner if not axes.open[op] & set(closed_ranges(heaviest))]
+        epilogue = sum(cycles_of(op) for op in after if is_arithmetic(op))
+        # What is not together in memory is accessed lane by lane.
+        epilogue += lanes * sum(
+            nests.stride_of[op].get(vector, 0) not in (0, 1, -1)
+            for op in after
+            if op in nests.stride_of
+        )
+        rows = [
+            r
+            for r in axes.ranges.values()
+            if r in axes.open[heaviest]
+            and r is not vector
+            and r in axes.ends
+            and is_expandable(axes, r)
+            # A copy of a buffer for each row would gain nothing.
+            and not axes.shared_buffers(r)
+        ]
+        reads = [
+            access
+            for access in nests.accesses
+            if isinstance(access.op, LoadOp) and set(closed_ranges(heaviest)) & axes.open[access.op]
+        ]
+        steps = [op for op in inner if axes.open[op] & set(closed_ranges(heaviest))]
+        body = sum(cycles_of(op) for op in steps)
+        packed = [
+            packed_bytes(nests, load, vector, lanes)
+            for access in reads
+            if isinstance(load := access.op, LoadOp)
+            and is_apart(access, vector)
+            and is_packable(nests, load, vector, lanes, machine)
+        ]
+        most = min([8, *(machine.l2 // each for each in packed)])
+        if packed:
+            most = min(most, -(-nests.extent(vector) // lanes) - 1)
+        shape = Work(len(reduces), epilogue, body)
+        row, height, vectors = _best_tile(
+            nests, reads, rows, vector, lanes, machine.vector_registers, most, shape
+        )
+    else:
+        vectors = max(1, min(4, OPS_PER_TILE // max(len(inner), 1)))
+        loads = [op for op in inner if isinstance(op, LoadOp)]
+        row = next((r for op in loads if (r := transposed_row(nests, op, vector))), None)
+        height = 1 if row is None else _width(nests.extent(row), lanes, 1)
+        if row is not None:
+            vectors = 1
+            height = height if height * len(inner) <= MAX_TRANSPOSED_OPS else 1
+    kind = AxisType.GROUP_REDUCE if is_group else AxisType.UPCAST
+    if row is not None and height > 1:
+        opts += _parts(nests, row, height, AxisType.UPCAST)
+    opts += _parts(nests, vector, _width(nests.extent(vector), lanes, vectors), kind)
+    return opts
+
+
+def _width(extent: int, lanes: int, vectors: int) -> int:
+    """How many iterations of a range a tile has: `vectors` vectors or fewer."""
+    if extent <= lanes * vectors:
+        return extent
+    for count in range(vectors, 0, -1):
+        if extent % (lanes * count) == 0 and 2 * count >= vectors:
+            return lanes * count
+    for count in range(vectors, 0, -1):
+        padded = -(-extent // (lanes * count)) * lanes * count
+        if padded <= MAX_WASTE * extent:
+            return lanes * count
+    return lanes
+
+
+def _parts(nests: Nests, range: RangeOp, size: int, kind: AxisType) -> Iterator[OptAttr]:
+    """The OptOps that split parts of a size off a range, which is padded if need be."""
+    axis, extent = range.axis.data, nests.extent(range)
+    if extent % size:
+        yield opt(OptOp.PADTO, axis, size)
+    yield opt(OptOp.SPLIT, axis, size, kind.value)
+
+
+class Work(NamedTuple):
+    """What is done for each register of a tile."""
+
+    reductions: int
+    epilogue: int
+    """Cycles of what is done to the result of the reduction."""
+    body: int
+    """Cycles of one of its steps."""
+
+
+def _best_tile(
+    nests: Nests,
+    reads: Sequence[Access],
+    rows: Sequence[RangeOp],
+    vector: RangeOp,
+    lanes: int,
+    registers: int,
+    most: int,
+    work: Work,
+) -> tuple[RangeOp | None, int, int]:
+    """The range and the height of the rows of a tile, and how many vectors a row has.
+
+    A step of the reduction takes one multiply-accumulate for each register of the tile, and loads
+    for the tile of each operand: the fewer loads for each, the better, and the fewer iterations
+    that padding adds.
+    """
+    best: tuple[float, RangeOp | None, int, int] = (math.inf, None, 1, 1)
+    width = nests.extent(vector)
+    reused = [r for r in rows if any(not a.strides.get(r, 0) for a in reads)]
+    along = sum(1 for a in reads if a.strides.get(vector, 0) != 0)
+    for row, vectors in product((None, *reused), range(1, most + 1)):
+        if lanes * (vectors - 1) >= width:
+            continue
+        used = -(-_width(width, lanes, vectors) // lanes)
+        if used != vectors:
+            continue
+        across = _padding(width, min(lanes * vectors, width))
+        for height in range(1, min(16, nests.extent(row) if row is not None else 1) + 1):
+            results = height * vectors
+            # Accumulators, a row of each operand, and one for what all lanes have.
+            if results * work.reductions + vectors * along + 1 >= registers:
+                break
+            if (
+                results * max(work.epilogue / OPS_PER_REGISTER, work.body / OPS_PER_STEP)
+                > registers
+            ):
+                break
+            loads = sum(_loads(a, vector, row, height, vectors) for a in reads)
+            extent = nests.extent(row) if row is not None else 1
+            down = _padding(extent, height)
+            # Enough sums have to be on their way at once for the latency of an addition.
+            latency = max(1.0, 8 / (results * work.reductions))
+            streams = height * STREAM_COST if any(_is_stream(a, vector, row) for a in reads) else 0
+            cost = down * across * latency * (1 + LOAD_COST * loads / results + streams)
+            cost += CODE_COST * results * (work.body + work.epilogue)
+            if cost < best[0] - 1e-9:
+                best = (cost, row, height, vectors)
+    return best[1:]
+
+
+def _is_stream(access: Access, vector: RangeOp, row: RangeOp | None) -> bool:
+    """Whether a tile uses what it loads once only: a row of it is a stream from memory then."""
+    return row is not None and 0 not in (access.strides.get(vector, 0), access.strides.get(row, 0))
+
+
+def _padding(extent: int, size: int) -> float:
+    """How much more work parts of a size make of a range; masks take time too."""
+    return -(-extent // size) * size / extent * (MASK_COST if extent % size else 1.0)
+
+
+def _loads(
+    access: Access, vector: RangeOp, row: RangeOp | None, height: int, vectors: int
+) -> float:
+    """Loads for one step of a reduction."""
+    along = access.strides.get(vector, 0)
+    count = 1.0 if along == 0 else float(vectors)
+    if row is not None and (stride := access.strides.get(row, 0)) != 0:
+        apart = CACHE_LINE if stride is None else min(abs(stride) * access.itemsize, CACHE_LINE)
+        count *= height * (1 + APART * apart / CACHE_LINE)
+    # One element for all lanes is loaded by the multiply-accumulate itself.
+    return count * (0.5 if along == 0 else 1.0)
+
+
+def split_off(axes: Axes, which: OptAttr) -> RangeOp | None:
+    """Apply an OptOp; the range of the tile that a SPLIT has made, if it has."""
+    before = set(axes.ranges.values())
+    if not try_opt(axes, which):
+        return None
+    kind = which.arguments.data[-1].data
+    if kind not in set(EXPANDED):
+        return None
+    (axis, *_) = (a.data for a in which.arguments)
+    made = [r for r in axes.ranges.values() if r not in before and r.axis_type.data == kind]
+    return made[0] if made else axes[int(axis)]
+
+
+def nest_parts(axes: Axes, parts: Sequence[RangeOp]) -> None:
+    """Have the parts of a tile nest in this order: vectors lie along the last."""
+    tile = [part for part in parts if part in axes.ends]
+    if len(tile) > 1:
+        nest = [r for r in reversed(closed_ranges(axes.ends[tile[-1]])) if r in tile]
+        if nest != tile:
+            try_opt(axes, opt(OptOp.ORDER, *(part.axis.data for part in tile)))

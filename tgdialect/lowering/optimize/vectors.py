@@ -1,0 +1,178 @@
+"""Which range vectors lie along: the one that saves most scalar ops, loads one by one counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from xdsl.ir import Operation
+
+from tgdialect.analysis.machine import Machine
+from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.nests import Access, Nests, is_arithmetic
+from tgdialect.lowering.optimize.opts import check_split
+from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import dtype_of, known_index
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ParamOp
+
+TOGETHER, GATHER, SCATTER = 0.005, 1.5, 2.0
+"""What a vector access to neighbouring cells saves of an op, and what one to cells apart costs more
+than as many scalar ones: a tile uses again what it loads, but it stores each result."""
+
+ACROSS = 0.97
+"""What vectors along a reduction save, of what others do: only they do not use a row of a tile for
+one of the other operand's as well."""
+
+ROWS = 8
+"""How many rows of a tile use what is loaded for one of them, as an order of magnitude."""
+
+MIN_REUSE = 4
+"""How often loops have to use a tile for a copy of it to be worth while."""
+
+
+def vector_ranges(nests: Nests, machine: Machine) -> Iterator[RangeOp]:
+    """The ranges that vectors lie along: for each op one at most."""
+    best: dict[Operation, tuple[float, list[RangeOp]]] = {}
+    axes = nests.axes
+    inside: dict[Operation, list[EndOp | ReduceOp]] = {}
+    for closer in nests.closers:
+        inside[closer] = [
+            other
+            for other in nests.closers
+            if other is not closer and axes.open[other] & set(closed_ranges(closer))
+        ]
+        options = [(0.0, None), *((_gain(nests, r, machine), r) for r in closed_ranges(closer))]
+        choices: list[tuple[float, list[RangeOp]]] = []
+        for gain, range in options:
+            if range is not None and gain <= 0:
+                continue
+            rest = [o for o in inside[closer] if range is None or range not in axes.open[o]]
+            # Of nests within one another the outer ones count for theirs.
+            outer = [o for o in rest if not any(o in inside.get(p, ()) for p in rest)]
+            chosen = [best[o] for o in outer if o in best]
+            total = gain + sum(value for value, _ in chosen)
+            ranges = [r for _, found in chosen for r in found]
+            choices.append((total, [*ranges, *([range] if range is not None else [])]))
+        best[closer] = max(choices, key=lambda choice: choice[0])
+    roots = [c for c in nests.closers if not any(c in others for others in inside.values())]
+    for root in roots:
+        yield from best[root][1]
+
+
+def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
+    """How many scalar ops vectors along a range save; not positive where they may not."""
+    axes = nests.axes
+    if not is_expandable(axes, range):
+        return 0.0
+    lanes = lanes_along(nests, range, machine)
+    extent = nests.extent(range)
+    # The last vector may have idle lanes.
+    part = (1 - -(-extent // lanes) / extent) * (1 if range in axes.ends else ACROSS)
+    saved = 0.0
+    for op in nests.work:
+        if range not in nests.around(op):
+            continue
+        if (access := nests.stride_of.get(op)) is None:
+            saved += nests.trips(op) * part
+        elif access.get(range, 0) in (0, 1, -1):
+            saved += nests.trips(op) * part * TOGETHER
+        elif not isinstance(op, LoadOp):
+            saved -= nests.trips(op) * SCATTER
+        elif transposed_row(nests, op, range) is None:
+            saved -= GATHER * _lanes_apart(nests, op, range, lanes, machine)
+    return saved
+
+
+def _lanes_apart(
+    nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, machine: Machine
+) -> float:
+    """How many lanes are loaded one by one, where they are apart along a vector: all that there are
+    once if they are packed, or else for each row of a tile that uses them."""
+    trips = nests.trips(load)
+    if is_packable(nests, load, vector, lanes, machine):
+        return trips
+    return trips * max(1.0, _uses(nests, load, vector) / ROWS)
+
+
+def _uses(nests: Nests, load: LoadOp, vector: RangeOp) -> int:
+    """How often the loops of a nest use what a LOAD loads."""
+    loops = closed_ranges(nests.axes.nest(vector))
+    strides = nests.stride_of[load]
+    return math.prod(nests.extent(r) for r in loops if strides.get(r, 0) == 0)
+
+
+def is_packable(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, machine: Machine) -> bool:
+    """Whether what a LOAD loads for one vector, of cells apart, can be copied together first."""
+    # A copy is made in each iteration of a loop: the vectors of one tile must not be all.
+    return (
+        vector in nests.axes.ends
+        and nests.extent(vector) >= 2 * lanes
+        and is_stageable(nests, load)
+        and packed_bytes(nests, load, vector, lanes) <= machine.l2
+        and _uses(nests, load, vector) >= MIN_REUSE
+    )
+
+
+def is_stageable(nests: Nests, load: LoadOp) -> bool:
+    memory = memory_of(load.buffer).owner
+    return isinstance(memory, ParamOp) and all(
+        isinstance(a.op, LoadOp)
+        for a in nests.accesses
+        if memory_of(a.op.operands[0]).owner is memory
+    )
+
+
+def packed_bytes(nests: Nests, load: LoadOp, vector: RangeOp, width: int) -> int:
+    """What a LOAD loads for one tile of a nest whose vectors have so many elements in all."""
+    loops = closed_ranges(nests.axes.ends[vector])
+    inner = (r for r, stride in nests.stride_of[load].items() if stride != 0 and r not in loops)
+    size = dtype_of(load.operands[0]).itemsize
+    return width * size * math.prod(nests.extent(r) for r in inner)
+
+
+def is_apart(access: Access, vector: RangeOp) -> bool:
+    """Whether the lanes of a vector are not neighbours in memory, nor all one cell."""
+    return access.strides.get(vector, 0) not in (0, 1, -1)
+
+
+def transposed_row(nests: Nests, load: LoadOp, vector: RangeOp) -> RangeOp | None:
+    """The range along which a LOAD is of neighbouring cells, where along `vector` it is not but
+    both can be in one tile, which is then loaded row by row and put together column by column."""
+    axes = nests.axes
+    if vector not in axes.ends:
+        return None
+    strides = nests.stride_of[load]
+    if strides.get(vector, 0) in (None, 0, 1, -1):
+        return None
+    for range, stride in strides.items():
+        if stride == 1 and axes.ends.get(range) is axes.ends[vector]:
+            return range if is_expandable(axes, range) else None
+    return None
+
+
+def is_expandable(axes: Axes, range: RangeOp) -> bool:
+    kind = AxisType.UPCAST if range in axes.ends else AxisType.GROUP_REDUCE
+    extent = known_index(range.bound)
+    if extent is None or extent < 2:
+        return False
+    try:
+        check_split(axes, range, kind, top=False)
+    except IllegalOptError:
+        return False
+    return True
+
+
+def lanes_along(nests: Nests, range: RangeOp, machine: Machine) -> int:
+    """The elements of a vector: of the widest dtype in the loop of a range."""
+    sizes = [
+        max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
+        for op in nests.work
+        if range in nests.axes.open[op]
+        for value in (op.results[0] if is_arithmetic(op) else op.operands[0],)
+    ]
+    return machine.lanes(max(sizes, default=4))
