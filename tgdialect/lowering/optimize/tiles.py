@@ -42,6 +42,9 @@ OPS_PER_REGISTER = 40
 """How many ops a result of a reduction may go through for its tile to be as large as it can be:
 all of them are written out for each register."""
 
+MAX_STEPS, MAX_UNROLLED = 16, 600
+"""How many steps of a reduction are written out, and how many cycles they may take in all."""
+
 LOAD_COST = 0.5
 """What a load takes of a multiply-accumulate, next to which it is done."""
 
@@ -60,72 +63,118 @@ MASK_COST = 1.06
 CACHE_LINE = 64
 
 
+class Work(NamedTuple):
+    """What is done for each register of a tile."""
+
+    reductions: int
+    epilogue: int
+    """Cycles of what is done to the result of the reduction."""
+    body: int
+    """Cycles of one of its steps."""
+
+
+class Tile(NamedTuple):
+    """A tile of results: its rows, how many there are, and the vectors of each."""
+
+    row: RangeOp | None
+    height: int
+    vectors: int
+
+
 def tile_opts(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
     """The OptOps that keep a tile of results in registers, with vectors along a range."""
     axes = nests.axes
     lanes = lanes_along(nests, vector, machine)
-    inner = [op for op in nests.work if vector in axes.open[op]]
     reduces = [
         op
         for op in axes.ops
         if isinstance(op, ReduceOp) and (vector in axes.open[op] or vector in closed_ranges(op))
     ]
-    is_group = vector not in axes.ends
     opts: list[OptAttr] = []
     if reduces:
         heaviest = max(reduces, key=nests.trips)
-        after = [op for op in inner if not axes.open[op] & set(closed_ranges(heaviest))]
-        epilogue = sum(cycles_of(op) for op in after if is_arithmetic(op))
-        # What is not together in memory is accessed lane by lane.
-        epilogue += lanes * sum(
-            nests.stride_of[op].get(vector, 0) not in (0, 1, -1)
-            for op in after
-            if op in nests.stride_of
-        )
-        rows = [
-            r
-            for r in axes.ranges.values()
-            if r in axes.open[heaviest]
-            and r is not vector
-            and r in axes.ends
-            and is_expandable(axes, r)
-            # A copy of a buffer for each row would gain nothing.
-            and not axes.shared_buffers(r)
-        ]
-        reads = [
-            access
-            for access in nests.accesses
-            if isinstance(access.op, LoadOp) and set(closed_ranges(heaviest)) & axes.open[access.op]
-        ]
-        steps = [op for op in inner if axes.open[op] & set(closed_ranges(heaviest))]
-        body = sum(cycles_of(op) for op in steps)
-        packed = [
-            packed_bytes(nests, load, vector, lanes)
-            for access in reads
-            if isinstance(load := access.op, LoadOp)
-            and is_apart(access, vector)
-            and is_packable(nests, load, vector, lanes, machine)
-        ]
-        most = min([8, *(machine.l2 // each for each in packed)])
-        if packed:
-            most = min(most, -(-nests.extent(vector) // lanes) - 1)
-        shape = Work(len(reduces), epilogue, body)
-        row, height, vectors = _best_tile(
-            nests, reads, rows, vector, lanes, machine.vector_registers, most, shape
-        )
+        work = _work(nests, reduces, heaviest, vector, lanes)
+        tile = _reduction_tile(nests, heaviest, work, vector, machine)
+        loaded = lanes * sum(is_apart(a, vector) for a in _reads(nests, heaviest))
+        step = tile.height * tile.vectors * (work.body + loaded)
+        opts += _unrolled(nests, heaviest, vector, step)
     else:
-        vectors = max(1, min(4, OPS_PER_TILE // max(len(inner), 1)))
-        loads = [op for op in inner if isinstance(op, LoadOp)]
-        row = next((r for op in loads if (r := transposed_row(nests, op, vector))), None)
-        height = 1 if row is None else _width(nests.extent(row), lanes, 1)
-        if row is not None:
-            vectors = 1
-            height = height if height * len(inner) <= MAX_TRANSPOSED_OPS else 1
-    kind = AxisType.GROUP_REDUCE if is_group else AxisType.UPCAST
-    if row is not None and height > 1:
-        opts += _parts(nests, row, height, AxisType.UPCAST)
-    opts += _parts(nests, vector, _width(nests.extent(vector), lanes, vectors), kind)
+        tile = _elementwise_tile(nests, vector, lanes)
+    kind = AxisType.UPCAST if vector in axes.ends else AxisType.GROUP_REDUCE
+    if tile.row is not None and tile.height > 1:
+        opts += _parts(nests, tile.row, tile.height, AxisType.UPCAST)
+    opts += _parts(nests, vector, _width(nests.extent(vector), lanes, tile.vectors), kind)
     return opts
+
+
+def _work(
+    nests: Nests, reduces: Sequence[ReduceOp], heaviest: ReduceOp, vector: RangeOp, lanes: int
+) -> Work:
+    axes, loops = nests.axes, set(closed_ranges(heaviest))
+    inner = [op for op in nests.work if vector in axes.open[op]]
+    steps = [op for op in inner if axes.open[op] & loops]
+    after = [op for op in inner if not axes.open[op] & loops]
+    epilogue = sum(cycles_of(op) for op in after if is_arithmetic(op))
+    # What is not together in memory is accessed lane by lane.
+    apart = [a for a in nests.accesses if a.op in after and is_apart(a, vector)]
+    epilogue += lanes * len(apart)
+    return Work(len(reduces), epilogue, sum(cycles_of(op) for op in steps))
+
+
+def _reduction_tile(
+    nests: Nests, reduce: ReduceOp, work: Work, vector: RangeOp, machine: Machine
+) -> Tile:
+    """The tile of the results of a reduction."""
+    axes = nests.axes
+    lanes = lanes_along(nests, vector, machine)
+    rows = [
+        r
+        for r in axes.ranges.values()
+        if r in axes.open[reduce]
+        and r is not vector
+        and r in axes.ends
+        and is_expandable(axes, r)
+        # A copy of a buffer for each row would gain nothing.
+        and not axes.shared_buffers(r)
+    ]
+    reads = _reads(nests, reduce)
+    packed = [
+        packed_bytes(nests, a.op, vector, lanes)
+        for a in reads
+        if isinstance(a.op, LoadOp)
+        and is_apart(a, vector)
+        and is_packable(nests, a.op, vector, lanes, machine)
+    ]
+    most = min([8, *(machine.l2 // each for each in packed)])
+    if packed:
+        most = min(most, -(-nests.extent(vector) // lanes) - 1)
+    return _best_tile(nests, reads, rows, vector, lanes, machine.vector_registers, most, work)
+
+
+def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[Access]:
+    """What the steps of a reduction load."""
+    loops = set(closed_ranges(reduce))
+    opened = nests.axes.open
+    return [a for a in nests.accesses if isinstance(a.op, LoadOp) and loops & opened[a.op]]
+
+
+def _unrolled(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> Iterator[OptAttr]:
+    """Write out a reduction that is short, as those of a pool or of a depthwise convolution are,
+    of steps of so many cycles."""
+    loops = [r for r in closed_ranges(reduce) if r is not vector]
+    steps = math.prod(nests.extent(r) for r in loops)
+    if steps <= MAX_STEPS and steps * step <= MAX_UNROLLED:
+        for range in loops:
+            yield opt(OptOp.SPLIT, range.axis.data, nests.extent(range), AxisType.UNROLL.value)
+
+
+def _elementwise_tile(nests: Nests, vector: RangeOp, lanes: int) -> Tile:
+    inner = [op for op in nests.work if vector in nests.axes.open[op]]
+    for op in inner:
+        if isinstance(op, LoadOp) and (row := transposed_row(nests, op, vector)) is not None:
+            height = _width(nests.extent(row), lanes, 1)
+            return Tile(row, height if height * len(inner) <= MAX_TRANSPOSED_OPS else 1, 1)
+    return Tile(None, 1, max(1, min(4, OPS_PER_TILE // max(len(inner), 1))))
 
 
 def _width(extent: int, lanes: int, vectors: int) -> int:
@@ -150,16 +199,6 @@ def _parts(nests: Nests, range: RangeOp, size: int, kind: AxisType) -> Iterator[
     yield opt(OptOp.SPLIT, axis, size, kind.value)
 
 
-class Work(NamedTuple):
-    """What is done for each register of a tile."""
-
-    reductions: int
-    epilogue: int
-    """Cycles of what is done to the result of the reduction."""
-    body: int
-    """Cycles of one of its steps."""
-
-
 def _best_tile(
     nests: Nests,
     reads: Sequence[Access],
@@ -169,14 +208,14 @@ def _best_tile(
     registers: int,
     most: int,
     work: Work,
-) -> tuple[RangeOp | None, int, int]:
+) -> Tile:
     """The range and the height of the rows of a tile, and how many vectors a row has.
 
     A step of the reduction takes one multiply-accumulate for each register of the tile, and loads
     for the tile of each operand: the fewer loads for each, the better, and the fewer iterations
     that padding adds.
     """
-    best: tuple[float, RangeOp | None, int, int] = (math.inf, None, 1, 1)
+    best, least = Tile(None, 1, 1), math.inf
     width = nests.extent(vector)
     reused = [r for r in rows if any(not a.strides.get(r, 0) for a in reads)]
     along = sum(1 for a in reads if a.strides.get(vector, 0) != 0)
@@ -205,9 +244,9 @@ def _best_tile(
             streams = height * STREAM_COST if any(_is_stream(a, vector, row) for a in reads) else 0
             cost = down * across * latency * (1 + LOAD_COST * loads / results + streams)
             cost += CODE_COST * results * (work.body + work.epilogue)
-            if cost < best[0] - 1e-9:
-                best = (cost, row, height, vectors)
-    return best[1:]
+            if cost < least - 1e-9:
+                best, least = Tile(row, height, vectors), cost
+    return best
 
 
 def _is_stream(access: Access, vector: RangeOp, row: RangeOp | None) -> bool:
