@@ -42,7 +42,7 @@ OPS_PER_REGISTER = 40
 """How many ops a result of a reduction may go through for its tile to be as large as it can be:
 all of them are written out for each register."""
 
-MAX_STEPS, MAX_UNROLLED = 16, 600
+MAX_STEPS, MAX_UNROLLED = 9, 600
 """How many steps of a reduction are written out, and how many cycles they may take in all."""
 
 LOAD_COST = 0.5
