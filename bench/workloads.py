@@ -57,10 +57,15 @@ def gemm(m: int, n: int, k: int) -> Workload:
 
     shapes = ((m, k), (k, n))
     name = f"gemm {m}x{n}x{k}"
-    jax: Program = lambda jax, jnp, a, b: a @ b  # noqa: E731
-    torch: Program = lambda torch, a, b: a @ b  # noqa: E731
     return Workload(
-        name, shapes, product, torch, product, jax, 2 * m * n * k, _f32(*shapes, (m, n))
+        name,
+        shapes,
+        product,
+        lambda torch, a, b: a @ b,
+        product,
+        lambda jax, jnp, a, b: a @ b,
+        2 * m * n * k,
+        _f32(*shapes, (m, n)),
     )
 
 
@@ -305,7 +310,7 @@ _MLP = ((256, 784), (784, 512), (512, 512), (512, 10))
 WORKLOADS: Sequence[Workload] = (
     *(gemm(n, n, n) for n in (1024, 2048)),
     gemm(777, 333, 555),
-    *(gemm(n, n, n) for n in (100, 128, 256)),
+    *(gemm(n, n, n) for n in (100, 64, 128, 256)),
     gemm(8, 1024, 1024),
     _gemv(4096),
     Workload(

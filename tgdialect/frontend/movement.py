@@ -394,7 +394,7 @@ class Movement(Functions):
     def _windows(
         self, sizes: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
     ) -> Self:
-        """The windows over the last axes: (..., *counts, *sizes), by repeating and cutting."""
+        """The windows over the last axes: (..., *counts, *sizes)."""
         n = len(sizes)
         lead = self.shape[: self.ndim - n]
         extents = self.shape[self.ndim - n :]
@@ -404,18 +404,8 @@ class Movement(Functions):
         ]
         if any(count <= 0 for count in counts) or 0 in sizes:
             raise ValueError(f"a window of {tuple(sizes)} does not fit in {extents}")
-        spans = [c * s for c, s in zip(counts, strides, strict=True)]
-        first = len(lead)
         if all(k <= s for k, s in zip(sizes, strides, strict=True)) and {*dilations} == {1}:
-            # Windows that do not overlap: parts of `stride` cells, of which they are the first.
-            cuts = [(0, min(i, e)) for i, e in zip(extents, spans, strict=True)]
-            more = [(0, e - stop) for e, (_, stop) in zip(spans, cuts, strict=True)]
-            x = self.shrink([*[None] * first, *cuts]).pad([*[None] * first, *more])
-            x = x.reshape((*lead, *(e for pair in zip(counts, strides, strict=True) for e in pair)))
-            bounds = [b for c, k in zip(counts, sizes, strict=True) for b in ((0, c), (0, k))]
-            axes = range(first, first + 2 * n)
-            x = x.shrink([*[None] * first, *bounds])
-            return x.permute([*range(first), *axes[::2], *axes[1::2]])
+            return self._windows_apart(sizes, strides, counts)
         # In copies one after the other, rows of `width` cells begin `dilation` cells later each.
         widths = [
             i * (1 + (c * s > i - d * (k - 1))) + d
@@ -430,17 +420,31 @@ class Movement(Functions):
             shape = [e for entries in zip(*into, strict=True) for e in entries]
             return x.shrink([*none, *bounds]).reshape((*lead, *shape))
 
+        spans = [c * s for c, s in zip(counts, strides, strict=True)]
         ones = [1] * n
         rows = [k * w for k, w in zip(sizes, widths, strict=True)]
         x = cut_and_split(x, rows, into=(sizes, widths))
         x = cut_and_split(x, sizes, spans, into=(sizes, counts, strides))
         x = cut_and_split(x, sizes, counts, ones, into=(sizes, counts))
-        order = [
-            *range(first),
-            *range(first + 1, first + 2 * n, 2),
-            *range(first, first + 2 * n, 2),
-        ]
-        return x.permute(order)
+        axes = range(len(lead), len(lead) + 2 * n)
+        return x.permute([*range(len(lead)), *axes[1::2], *axes[::2]])
+
+    def _windows_apart(
+        self, sizes: Sequence[int], strides: Sequence[int], counts: Sequence[int]
+    ) -> Self:
+        """Windows that do not overlap: axes are cut into parts as long as a stride, of which they
+        are the first cells. What pads the last part is in no window."""
+        n = len(sizes)
+        lead, extents = self.shape[: self.ndim - n], self.shape[self.ndim - n :]
+        none: list[tuple[int, int] | None] = [None] * len(lead)
+        spans = [c * s for c, s in zip(counts, strides, strict=True)]
+        stops = [min(i, e) for i, e in zip(extents, spans, strict=True)]
+        x = self.shrink([*none, *((0, stop) for stop in stops)])
+        x = x.pad([*none, *((0, e - stop) for e, stop in zip(spans, stops, strict=True))])
+        x = x.reshape((*lead, *(e for pair in zip(counts, strides, strict=True) for e in pair)))
+        bounds = [b for c, k in zip(counts, sizes, strict=True) for b in ((0, c), (0, k))]
+        axes = range(len(lead), len(lead) + 2 * n)
+        return x.shrink([*none, *bounds]).permute([*range(len(lead)), *axes[::2], *axes[1::2]])
 
     def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Self:
         """The cells (i, i + offset) of two axes, as a new last axis."""

@@ -52,13 +52,16 @@ def _ranges(**kinds: tuple[int, str, int]) -> str:
     )
 
 
-def _gemm(m: int, n: int, k: int) -> str:
+def _gemm(m: int, n: int, k: int, second: str = "kj") -> str:
+    """`second` is how the second matrix is indexed: "jk" if it has a row for each column of the
+    result, so that vectors ask for a copy of it."""
+    shape = f"{k}x{n}" if second == "kj" else f"{n}x{k}"
     return kernel(
         "k",
-        [f"o: {_memory(f'{m}x{n}')}", f"a: {_memory(f'{m}x{k}')}", f"b: {_memory(f'{k}x{n}')}"],
+        [f"o: {_memory(f'{m}x{n}')}", f"a: {_memory(f'{m}x{k}')}", f"b: {_memory(shape)}"],
         _ranges(i=(0, "loop", m), j=(1, "loop", n), k=(2, "reduce", k))
         + load("x", "a", f"{m}x{k}xf32", "ik")
-        + load("y", "b", f"{k}x{n}xf32", "kj")
+        + load("y", "b", f"{shape}xf32", second)
         + "%xy = tg.mul %x, %y : tensor<f32>\n"
         + "%r = tg.reduce add %xy [] over %k : tensor<f32> -> tensor<f32>\n"
         + store("s", "o", f"{m}x{n}xf32", "ij", "r")
@@ -92,21 +95,6 @@ def _transposed(m: int, n: int) -> str:
         + load("x", "a", f"{m}x{n}xf32", "ij")
         + "%y = tg.mul %x, %x : tensor<f32>\n"
         + store("s", "o", f"{n}x{m}xf32", "ji", "y")
-        + "%e = tg.end %s over %j, %i : !tg.void\ntg.sink %e : !tg.void",
-    )
-
-
-def _gemm_transposed(m: int, n: int, k: int) -> str:
-    """The second matrix has a row for each column of the result: vectors ask for a copy of it."""
-    return kernel(
-        "k",
-        [f"o: {_memory(f'{m}x{n}')}", f"a: {_memory(f'{m}x{k}')}", f"b: {_memory(f'{n}x{k}')}"],
-        _ranges(i=(0, "loop", m), j=(1, "loop", n), k=(2, "reduce", k))
-        + load("x", "a", f"{m}x{k}xf32", "ik")
-        + load("y", "b", f"{n}x{k}xf32", "jk")
-        + "%xy = tg.mul %x, %y : tensor<f32>\n"
-        + "%r = tg.reduce add %xy [] over %k : tensor<f32> -> tensor<f32>\n"
-        + store("s", "o", f"{m}x{n}xf32", "ij", "r")
         + "%e = tg.end %s over %j, %i : !tg.void\ntg.sink %e : !tg.void",
     )
 
@@ -165,7 +153,7 @@ KERNELS = {
     "row sums": (_row_sums(6, 20), [(6,), (6, 20)]),
     "transposed": (_transposed(9, 12), [(12, 9), (9, 12)]),
     "transposed in squares": (_transposed(32, 48), [(48, 32), (32, 48)]),
-    "gemm of columns": (_gemm_transposed(48, 32, 16), [(48, 32), (48, 16), (32, 16)]),
+    "gemm of columns": (_gemm(48, 32, 16, "jk"), [(48, 32), (48, 16), (32, 16)]),
     "convolution": (_convolution(32, 8, 5, 2), [(32, 5, 5), (8, 5, 6), (32, 8, 2)]),
     "column scan": (_column_scan(5, 18), [(5, 18), (5, 18)]),
 }

@@ -13,6 +13,6 @@ Kernels level to kernels level. In reading order:
 * `stage.py` is the pass.
 """
 
-from tgdialect.lowering.optimize.stage import MODES, OptimizePass
+from tgdialect.lowering.optimize.stage import OptimizePass
 
-__all__ = ["MODES", "OptimizePass"]
+__all__ = ["OptimizePass"]

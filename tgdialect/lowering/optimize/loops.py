@@ -69,8 +69,10 @@ def pack_tiles(nests: Nests, machine: Machine) -> None:
         for access in nests.accesses:
             if not isinstance(load := access.op, LoadOp) or not is_stageable(nests, load):
                 continue
-            used = [r for r in loops if access.strides.get(r, 0) != 0]
-            around = loops.index(used[-1]) if used else 0
+            used = [i for i, r in enumerate(loops) if access.strides.get(r, 0) != 0]
+            if not used:
+                continue  # There is no loop to copy it in.
+            around = used[-1]
             uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
             inside = {r: s for r, s in access.strides.items() if r not in loops and s != 0}
             rows = [r for r, s in inside.items() if s is None or s * access.itemsize >= PAGE]

@@ -115,14 +115,15 @@ def _tile_size(kernel: KernelOp) -> int:
 
 def neighbours(kernel: KernelOp, opts: Opts) -> Iterator[Opts]:
     """Schedules one step away, legal or not: a part of another size, an OptOp less, one more."""
-    yield from _resized(kernel, opts)
+    yield from _resized(opts)
     for i in range(len(opts)):
         yield opts[:i] + opts[i + 1 :]
     yield from _extended(kernel, opts)
 
 
-def _resized(kernel: KernelOp, opts: Opts) -> Iterator[Opts]:
-    """With a SPLIT into parts of another size, padded if that does not divide the range."""
+def _resized(opts: Opts) -> Iterator[Opts]:
+    """With a SPLIT into parts of another size: of the range, or of the range padded, whichever is
+    legal."""
     steps: list[list[Opts]] = []
     for i, which in enumerate(opts):
         if which.op.data != OptOp.SPLIT.value:
@@ -136,9 +137,8 @@ def _resized(kernel: KernelOp, opts: Opts) -> Iterator[Opts]:
         found: list[Opts] = []
         for other in _sizes_near(size):
             split = opt(OptOp.SPLIT, axis, other, *rest)
-            whole = (*before, split, *opts[i + 1 :])
-            padded = (*before, opt(OptOp.PADTO, axis, other), split, *opts[i + 1 :])
-            found.append(whole if scheduled(kernel, whole) is not None else padded)
+            for padding in ((), (opt(OptOp.PADTO, axis, other),)):
+                found.append((*before, *padding, split, *opts[i + 1 :]))
         steps.append(found)
     yield from (o for o in chain.from_iterable(zip_longest(*steps)) if o is not None)
 

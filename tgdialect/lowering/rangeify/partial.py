@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation
+from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.selection import may_select
-from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import ReshapeOp
-from tgdialect.ops.properties import dtype_of, integers, is_memory, tensor
+from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ReduceOp
 
 MANY_ELEMENTS = 1 << 17
@@ -24,8 +24,8 @@ threads."""
 FEW_RESULTS = 3
 """With more results than that there are loops around the reduction for threads to share."""
 
-PARTS = 64
-"""At most so many parts: enough to share evenly, and quickly reduced."""
+LEAST_PARTS, PARTS = 16, 64
+"""How many parts there are: enough to share evenly, and quickly reduced."""
 
 
 def split_reductions(block: Block, is_whole: Callable[[ReduceOp], bool]) -> set[Operation]:
@@ -38,43 +38,37 @@ def split_reductions(block: Block, is_whole: Callable[[ReduceOp], bool]) -> set[
     found: set[Operation] = set()
     for op in list(block.ops):
         if isinstance(op, ReduceOp) and not is_whole(op) and (split := _axis(op)) is not None:
-            partial, result = _split(op, *split)
-            op.result.replace_all_uses_with(result.results[0])
-            block.erase_op(op)
-            found.add(partial)
+            found.add(_split(op, *split))
     return found
 
 
 def _axis(op: ReduceOp) -> tuple[int, int] | None:
     """The axis to split and the number of its parts, if that is worth while."""
-    if op.ranges or op.ordered is not None or is_memory(op.result):
-        return None
     source, result = tensor(op.source).get_shape(), tensor(op.result).get_shape()
     dtype = dtype_of(op.source)
-    if DYNAMIC_INDEX in source or (dtype.is_float and dtype.itemsize < 4):
+    if op.ordered is not None or DYNAMIC_INDEX in source:
+        return None
+    if dtype.is_float and dtype.itemsize < 4:
         return None  # Narrow floats accumulate in f32, and a buffer would be narrow.
     if math.prod(source) < MANY_ELEMENTS or math.prod(result) > FEW_RESULTS or may_select(op):
         return None
     for axis in integers(op, "axes"):
         parts = max(n for n in range(1, PARTS + 1) if source[axis] % n == 0)
-        if parts * 4 >= PARTS:
+        if parts >= LEAST_PARTS:
             return axis, parts
     return None
 
 
-def _split(op: ReduceOp, axis: int, parts: int) -> tuple[Operation, Operation]:
+def _split(op: ReduceOp, axis: int, parts: int) -> ReduceOp:
+    """Put two reductions in place of one; the first of them."""
     source = tensor(op.source).get_shape()
-
-    def placed(new: TgOp) -> TgOp:
-        new.location = op.location
-        block = op.parent
-        assert block is not None
-        block.insert_op_before(new, op)
-        return new
-
     cut = (*source[:axis], parts, source[axis] // parts, *source[axis + 1 :])
     inner = [each + (each >= axis) for each in integers(op, "axes")]
-    view = placed(ReshapeOp(op.source, cut))
-    partial = placed(ReduceOp(op.kind.data, view.results[0], inner))
-    whole = placed(ReduceOp(op.kind.data, partial.results[0], (axis,)))
-    return partial, placed(ReshapeOp(whole.results[0], tensor(op.result).get_shape()))
+    view = ReshapeOp(op.source, cut)
+    partial = ReduceOp(op.kind.data, view.results[0], inner)
+    whole = ReduceOp(op.kind.data, partial.results[0], (axis,))
+    new = (view, partial, whole, ReshapeOp(whole.results[0], tensor(op.result).get_shape()))
+    for each in new:
+        each.location = op.location
+    Rewriter.replace_op(op, new)
+    return partial

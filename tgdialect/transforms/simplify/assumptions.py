@@ -111,9 +111,9 @@ def _ops_of(value: SSAValue) -> Iterator[TgOp]:
         if isinstance(op, LoadOp | IndexOp | ReduceOp):
             is_taken = inner is value or _is_read_once(inner)
         else:
-            is_taken = isinstance(op, ElementwiseOp)
-            if is_taken and dtype_of(inner).is_float:
-                is_taken = _is_read_once(inner)
+            is_taken = isinstance(op, ElementwiseOp) and (
+                not dtype_of(inner).is_float or _is_read_once(inner)
+            )
         if is_taken and isinstance(op, TgOp) and op not in seen and len(seen) < MAX_OPS:
             seen.add(op)
             for operand in op.operands:
