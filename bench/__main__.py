@@ -104,7 +104,7 @@ def summary(
     ours = right.get(OURS)
     peers = {n: s for n, s in right.items() if n not in (OURS, "tinygrad", "tinygrad beam")}
     best = min(peers, key=peers.__getitem__, default=None)
-    limit = w.flops / most["flops"] if w.bound == "compute" else w.bytes / most["copy"]
+    limit = (w.flops if w.bound == "flops" else w.bytes) / most[w.bound]
     return {
         "name": w.name,
         "ours": ours,
@@ -185,7 +185,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="the slow tools as well")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument(
-        "--turns", type=int, default=3, help="of each tool at each row (default: 3)"
+        "--turns", type=int, default=8, help="of each tool at each row (default: 8)"
     )
     parser.add_argument("--json", metavar="FILE", help="write the figures")
     parser.add_argument("--plot", metavar="FILE", help="draw the ratios, as .png or .svg")

@@ -20,8 +20,8 @@ from bench.workloads import WORKLOADS, Workload
 
 Call = Callable[[], Any]
 
-SECONDS = 0.25
-"""How long a workload is repeated in one turn."""
+SECONDS = 0.08
+"""How long a workload is repeated in one turn: a machine that others use is quick for moments."""
 
 
 def tgdialect(w: Workload, inputs: Sequence[Any]) -> Call:

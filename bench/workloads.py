@@ -31,8 +31,8 @@ class Workload:
     jax: Program
     flops: int
     bytes: int
-    bound: str = "compute"
-    """What limits it: "compute" or "memory"."""
+    bound: str = "flops"
+    """What limits it: "flops", or the bandwidth of "copy" or, where it hardly writes, of "read"."""
     prepared: Callable[[list[Array]], list[Array]] = list
     """What is made of arrays of normal numbers for its inputs."""
 
@@ -72,7 +72,7 @@ def gemm(m: int, n: int, k: int) -> Workload:
 def _gemv(n: int) -> Workload:
     w = gemm(n, 1, n)
     return Workload(
-        f"gemv {n}", ((n, n), (n,)), w.tensor, w.torch, w.numpy, w.jax, w.flops, w.bytes, "memory"
+        f"gemv {n}", ((n, n), (n,)), w.tensor, w.torch, w.numpy, w.jax, w.flops, w.bytes, "read"
     )
 
 
@@ -297,7 +297,8 @@ def _unary(
 ) -> Workload:
     """A program of one array, of `ops` operations for each element."""
     flops = ops * math.prod(shape)
-    return Workload(name, (shape,), *programs, flops, _f32(shape, out or shape), "memory")
+    bound = "copy" if math.prod(out or shape) == math.prod(shape) else "read"
+    return Workload(name, (shape,), *programs, flops, _f32(shape, out or shape), bound)
 
 
 _BIG = 1 << 25
@@ -322,7 +323,7 @@ WORKLOADS: Sequence[Workload] = (
         lambda jax, jnp, x, y: x * 2.5 + y,
         2 * _BIG,
         3 * 4 * _BIG,
-        "memory",
+        "copy",
     ),
     _unary(
         *("sum 2^25", (_BIG,), 1, lambda x: x.sum(), lambda torch, x: x.sum()),
@@ -373,7 +374,7 @@ WORKLOADS: Sequence[Workload] = (
         lambda jax, jnp, x, i: x[i],
         0,
         2 * _f32((_ROWS, 256)),
-        "memory",
+        "copy",
         lambda arrays: [arrays[0], arrays[1].argsort().astype(np.int32)],
     ),
     _unary(

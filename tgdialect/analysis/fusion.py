@@ -33,7 +33,7 @@ from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.elementwise import ElementwiseOp, MulOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import FlipOp, MovementOp, PermuteOp, ReshapeOp
+from tgdialect.ops.movement import FlipOp, MovementOp, PadOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import dtype_of, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 
@@ -46,6 +46,9 @@ CHEAP = 12
 FREE, MANY_RUNS = 1.5, 8
 """What a reduction's operand may cost, besides loading it, for the reduction to compute it for each
 of its results, and from how many of those on it matters."""
+
+MANY_MASKS = 64
+"""How often a padded value is read for each of its elements for a copy to be worth while."""
 
 SHORT_LOOP = 8
 """Up to so many iterations a reduction is like elementwise operations."""
@@ -102,6 +105,8 @@ class _Planner:
         """The axis of a root that a loop is for."""
         self.products: set[Operation] = set()
         """What products of matrices end in."""
+        self.padded: set[Operation] = set()
+        """The PADs of what products of matrices read."""
         self.has_reductions = False
         self.masks: set[Operation] = set()
         """What makes the masks that select: never stored."""
@@ -120,6 +125,7 @@ class _Planner:
                     self.prices[_epilogue(op)] = LOAD
                     if self.is_product(op):
                         self.products.add(_epilogue(op))
+                        self.padded.update(_pads(op))
         for op in reversed(block.ops):
             if isinstance(op, StoreOp):
                 index = self.root_index(op, op.buffer)
@@ -231,6 +237,8 @@ class _Planner:
         """The demands that are left: those given, or that of the kernel or loop that stores it."""
         if isinstance(op, LoadOp) or op in self.stored:
             return [self.realise(op, value)]
+        if isinstance(op, PadOp):
+            return [self.realise(op, value)] if self.is_masked_often(op, asked) else asked
         if not isinstance(op, ElementwiseOp | ReduceOp) or is_memory(value):
             return asked
         if op in self.masks or (isinstance(op, ReduceOp) and self.is_closed(op)):
@@ -333,13 +341,25 @@ class _Planner:
     def is_hot(self, op: Operation, asked: Sequence[Demand], elements: float, once: float) -> bool:
         """Whether a value would be computed in the innermost loop of a reduction over and over, or
         is a product of matrices, which there has no tile of its own."""
+        runs = self.runs_in_steps(asked)
+        if op in self.products:
+            return runs > 0 or any(demand.trips > elements for demand in asked)
+        return once > (LOAD + FREE) * elements and runs >= MANY_RUNS * elements
+
+    def is_masked_often(self, op: PadOp, asked: Sequence[Demand]) -> bool:
+        """Whether a product, as a convolution, reads what is padded so often that masks in its
+        steps take longer than a copy that has the padding in it."""
+        if op not in self.padded or op.fill is None:  # Without, a buffer would need a mask as well.
+            return False
+        elements = trips_of(Demand(op, op.result, self.demands.loops(shape_of(op.result))).depends)
+        return self.runs_in_steps(asked) >= MANY_MASKS * elements
+
+    def runs_in_steps(self, asked: Sequence[Demand]) -> float:
+        """How often a value would be computed in the loops of reductions; 0 outside of them."""
         loops = {loop for demand in asked for loop, _ in demand.depends if loop.trips > 1}
         if loops <= self.axes.keys():
-            return False
-        if op in self.products:
-            return True
-        runs = sum(trips_of(surrounding(demand.depends)) for demand in asked)
-        return once > (LOAD + FREE) * elements and runs >= MANY_RUNS * elements
+            return 0
+        return sum(trips_of(surrounding(demand.depends)) for demand in asked)
 
     def is_long(self, op: ReduceOp) -> bool:
         """Whether a reduction is more than a few elementwise operations."""
@@ -384,6 +404,17 @@ def _epilogue(op: ReduceOp) -> Operation:
         elif not isinstance(user, ReshapeOp | PermuteOp | FlipOp):
             return last
         value = user.results[0]
+
+
+def _pads(product: ReduceOp) -> Iterator[PadOp]:
+    """The PADs among the movement of a product's operands."""
+    factors = product.source.owner
+    assert isinstance(factors, MulOp)
+    for value in factors.operands:
+        while isinstance(op := value.owner, MovementOp):
+            if isinstance(op, PadOp):
+                yield op
+            value = op.operands[0]
 
 
 def _chain(divisors: Sequence[int]) -> list[int]:

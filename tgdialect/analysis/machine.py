@@ -62,12 +62,15 @@ def machine_of(
     return Machine(*vector_registers(features), l2, thread_count() if threads is None else threads)
 
 
-DEFAULT_CACHE = 32 << 20
+CACHE_PER_CORE = 16 << 20
+"""What a core has of the last cache at most: a larger one is shared with other machines' cores."""
 
 
 def last_level_cache() -> int:
-    """The bytes of the largest cache of this machine; 32 MiB where the system does not say."""
-    return max((size for _, size in _cache_sizes()), default=DEFAULT_CACHE)
+    """The bytes of the largest cache that are for this process; 16 MiB for each of its cores where
+    the system says more, or nothing."""
+    share = CACHE_PER_CORE * _cores()
+    return min(max((size for _, size in _cache_sizes()), default=share), share)
 
 
 def thread_count() -> int:

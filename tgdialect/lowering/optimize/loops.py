@@ -10,7 +10,7 @@ from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.nests import Nests
+from tgdialect.lowering.optimize.nests import Access, Nests
 from tgdialect.lowering.optimize.opts import opt, try_opt
 from tgdialect.lowering.optimize.tiles import nest_parts, split_off
 from tgdialect.lowering.optimize.vectors import MIN_REUSE, is_apart, is_stageable
@@ -27,8 +27,13 @@ LINE_COST = 4
 MAX_IMBALANCE = 1.03
 """How much longer threads may take because their chunks cannot be divided evenly."""
 
-PAGE, MANY_PAGES = 4096, 512
-"""The bytes of a page, and over how many a tile may be spread before it is copied together."""
+PAGE, MANY_PAGES = 4096, 64
+"""The bytes of a page, and how many the first table of addresses knows: a tile that is spread over
+more is copied together."""
+
+MANY_ROWS = 128
+"""How many rows of results a tile is loaded for, again in each step of a reduction, for a copy to
+be worth while that is next to nothing but aligned vectors."""
 
 MIN_APART = 2
 """As `MIN_REUSE`, where the lanes of a vector are apart."""
@@ -57,36 +62,51 @@ def order_loops(nests: Nests) -> None:
 
 
 def pack_tiles(nests: Nests, machine: Machine) -> None:
-    """Put together what loops load again in every iteration, where that is in many pages, or not
-    in the order of the vectors."""
+    """Put together what loops load again in every iteration, where that pays."""
     axes = nests.axes
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp) or not _is_tiled(end):
             continue
-        ranges = list(reversed(closed_ranges(end)))
-        loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
         vector = _vector(end)
         for access in nests.accesses:
             if not isinstance(load := access.op, LoadOp) or not is_stageable(nests, load):
                 continue
-            used = [i for i, r in enumerate(loops) if access.strides.get(r, 0) != 0]
-            if not used:
-                continue  # There is no loop to copy it in.
-            around = used[-1]
-            uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
-            inside = {r: s for r, s in access.strides.items() if r not in loops and s != 0}
-            rows = [r for r, s in inside.items() if s is None or s * access.itemsize >= PAGE]
-            size = math.prod(nests.extent(r) for r in inside) * access.itemsize
-            pages = math.prod(nests.extent(r) for r in rows)
-            apart = is_apart(access, vector)
-            least = MIN_APART if apart else MIN_REUSE
-            if uses >= least and size <= machine.l2 and (apart or pages >= MANY_PAGES):
-                memory = memory_of(load.buffer).owner
-                assert isinstance(memory, ParamOp)
-                before = set(axes.ranges.values())
-                which = opt(OptOp.STAGE, memory.slot.data, loops[around].axis.data, "local")
-                if try_opt(axes, which) and apart:
-                    _transpose(axes, [r for r in axes.ranges.values() if r not in before], machine)
+            if (loop := _loop_of_copy(nests, access, end, machine)) is None:
+                continue
+            memory = memory_of(load.buffer).owner
+            assert isinstance(memory, ParamOp)
+            before = set(axes.ranges.values())
+            which = opt(OptOp.STAGE, memory.slot.data, loop.axis.data, "local")
+            if try_opt(axes, which) and is_apart(access, vector):
+                _transpose(axes, [r for r in axes.ranges.values() if r not in before], machine)
+
+
+def _loop_of_copy(nests: Nests, access: Access, end: EndOp, machine: Machine) -> RangeOp | None:
+    """The loop of a tiled nest in which a copy of what it loads pays: where loops inside it use
+    that often enough; None if there is none."""
+    ranges = list(reversed(closed_ranges(end)))
+    loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
+    used = [i for i, r in enumerate(loops) if access.strides.get(r, 0) != 0]
+    if not used:
+        return None  # There is no loop to copy it in.
+    around = used[-1]
+    uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
+    inside = {r: s for r, s in access.strides.items() if r not in loops and s != 0}
+    if math.prod(nests.extent(r) for r in inside) * access.itemsize > machine.l2:
+        return None
+    if is_apart(access, _vector(end)):
+        return loops[around] if uses >= MIN_APART else None
+    pages = math.prod(_pages(nests.extent(r), s, access.itemsize) for r, s in inside.items())
+    rows = uses * math.prod(nests.extent(r) for r in ranges if r not in (*loops, *inside))
+    in_steps = any(r.axis_type.data is AxisType.REDUCE for r in inside)
+    pays = pages > MANY_PAGES or (in_steps and rows >= MANY_ROWS)
+    return loops[around] if pays and uses >= MIN_REUSE else None
+
+
+def _pages(extent: int, stride: int | None, itemsize: int) -> float:
+    """Over how many pages the iterations of a range are spread."""
+    apart = PAGE if stride is None else min(abs(stride) * itemsize, PAGE)
+    return max(1.0, extent * apart / PAGE)
 
 
 def _transpose(axes: Axes, copy: Sequence[RangeOp], machine: Machine) -> None:

@@ -58,7 +58,10 @@ STREAM_COST = 0.025
 """What each row costs that is loaded for one use: a core follows few streams at once."""
 
 MASK_COST = 1.06
-"""What a loop over padded parts takes more."""
+"""How many times as long a step takes whose vectors are masked."""
+
+ROW_MASK_STEPS = 8
+"""How many steps the masks of padded rows take: they are the same for all steps of a tile."""
 
 CACHE_LINE = 64
 
@@ -71,6 +74,7 @@ class Work(NamedTuple):
     """Cycles of what is done to the result of the reduction."""
     body: int
     """Cycles of one of its steps."""
+    steps: int
 
 
 class Tile(NamedTuple):
@@ -118,7 +122,9 @@ def _work(
     # What is not together in memory is accessed lane by lane.
     apart = [a for a in nests.accesses if a.op in after and is_apart(a, vector)]
     epilogue += lanes * len(apart)
-    return Work(len(reduces), epilogue, sum(cycles_of(op) for op in steps))
+    body = sum(cycles_of(op) for op in steps)
+    trips = math.prod(nests.extent(r) for r in loops if r is not vector)
+    return Work(len(reduces), epilogue, body, trips)
 
 
 def _reduction_tile(
@@ -225,7 +231,7 @@ def _best_tile(
         used = -(-_width(width, lanes, vectors) // lanes)
         if used != vectors:
             continue
-        across = _padding(width, min(lanes * vectors, width))
+        across = _padding(width, min(lanes * vectors, width), MASK_COST)
         for height in range(1, min(16, nests.extent(row) if row is not None else 1) + 1):
             results = height * vectors
             # Accumulators, a row of each operand, and one for what all lanes have.
@@ -238,7 +244,7 @@ def _best_tile(
                 break
             loads = sum(_loads(a, vector, row, height, vectors) for a in reads)
             extent = nests.extent(row) if row is not None else 1
-            down = _padding(extent, height)
+            down = _padding(extent, height, 1 + ROW_MASK_STEPS / work.steps)
             # Enough sums have to be on their way at once for the latency of an addition.
             latency = max(1.0, 8 / (results * work.reductions))
             streams = height * STREAM_COST if any(_is_stream(a, vector, row) for a in reads) else 0
@@ -254,9 +260,9 @@ def _is_stream(access: Access, vector: RangeOp, row: RangeOp | None) -> bool:
     return row is not None and 0 not in (access.strides.get(vector, 0), access.strides.get(row, 0))
 
 
-def _padding(extent: int, size: int) -> float:
+def _padding(extent: int, size: int, mask_cost: float) -> float:
     """How much more work parts of a size make of a range; masks take time too."""
-    return -(-extent // size) * size / extent * (MASK_COST if extent % size else 1.0)
+    return -(-extent // size) * size / extent * (mask_cost if extent % size else 1.0)
 
 
 def _loads(

@@ -100,8 +100,9 @@ def _lanes_apart(
 
 
 def _uses(nests: Nests, load: LoadOp, vector: RangeOp) -> int:
-    """How often the loops of a nest use what a LOAD loads."""
-    loops = closed_ranges(nests.axes.nest(vector))
+    """How often the loops of a nest, and those around it, use what a LOAD loads."""
+    nest = nests.axes.nest(vector)
+    loops = {*closed_ranges(nest), *nests.axes.open[nest]}
     strides = nests.stride_of[load]
     return math.prod(nests.extent(r) for r in loops if strides.get(r, 0) == 0)
 
