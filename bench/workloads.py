@@ -146,6 +146,12 @@ def _block(x: Any, wqkv: Any, wo: Any, w1: Any, w2: Any, ops: Ops) -> Any:
     return x + ops.gelu(ops.layernorm(x) @ w1) @ w2
 
 
+def _with_weights(normal: list[Array]) -> list[Array]:
+    """Weights whose products keep the variance of what they multiply, as those of a network do."""
+    x, *weights = normal
+    return [x, *((w / math.sqrt(w.shape[0])).astype(np.float32) for w in weights)]
+
+
 class Ops(NamedTuple):
     """What a block is made of, in the words of one tool."""
 
@@ -391,6 +397,7 @@ WORKLOADS: Sequence[Workload] = (
         lambda jax, jnp, a, *w: _mlp(a, *w, relu=jax.nn.relu),
         2 * 256 * (784 * 512 + 512 * 512 + 512 * 10),
         _f32(*_MLP, (256, 10)),
+        prepared=_with_weights,
     ),
     Workload(
         f"transformer block {_TOKENS}x{_WIDTH}",
@@ -404,6 +411,7 @@ WORKLOADS: Sequence[Workload] = (
         lambda jax, jnp, *x: _block(*x, ops=_jax(jax)),
         2 * _TOKENS * 12 * _WIDTH * _WIDTH + 4 * _TOKENS * _TOKENS * _WIDTH,
         _f32((12 * _WIDTH, _WIDTH), (2 * _TOKENS, _WIDTH)),
+        prepared=_with_weights,
     ),
     Workload(
         "resnet-18 224x224",

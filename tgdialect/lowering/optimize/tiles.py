@@ -45,8 +45,11 @@ all of them are written out for each register."""
 MAX_STEPS, MAX_UNROLLED = 9, 600
 """How many steps of a reduction are written out, and how many cycles they may take in all."""
 
-LOAD_COST = 0.5
-"""What a load takes of a multiply-accumulate, next to which it is done."""
+LOAD_COST = 0.75
+"""What a load of a vector takes of a multiply-accumulate, next to which it is done."""
+
+SPLAT_COST = 0.25
+"""The same of a load of one element for all lanes, which a multiply-accumulate may do itself."""
 
 APART = 0.1
 """What more it takes where rows are in cache lines of their own."""
@@ -248,7 +251,7 @@ def _best_tile(
             # Enough sums have to be on their way at once for the latency of an addition.
             latency = max(1.0, 8 / (results * work.reductions))
             streams = height * STREAM_COST if any(_is_stream(a, vector, row) for a in reads) else 0
-            cost = down * across * latency * (1 + LOAD_COST * loads / results + streams)
+            cost = down * across * latency * (1 + loads / results + streams)
             cost += CODE_COST * results * (work.body + work.epilogue)
             if cost < least - 1e-9:
                 best, least = Tile(row, height, vectors), cost
@@ -268,14 +271,13 @@ def _padding(extent: int, size: int, mask_cost: float) -> float:
 def _loads(
     access: Access, vector: RangeOp, row: RangeOp | None, height: int, vectors: int
 ) -> float:
-    """Loads for one step of a reduction."""
+    """What the loads take for one step of a reduction."""
     along = access.strides.get(vector, 0)
     count = 1.0 if along == 0 else float(vectors)
     if row is not None and (stride := access.strides.get(row, 0)) != 0:
         apart = CACHE_LINE if stride is None else min(abs(stride) * access.itemsize, CACHE_LINE)
         count *= height * (1 + APART * apart / CACHE_LINE)
-    # One element for all lanes is loaded by the multiply-accumulate itself.
-    return count * (0.5 if along == 0 else 1.0)
+    return count * (SPLAT_COST if along == 0 else LOAD_COST)
 
 
 def split_off(axes: Axes, which: OptAttr) -> RangeOp | None:

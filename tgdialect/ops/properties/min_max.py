@@ -9,12 +9,13 @@ import math
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops import intervals
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import dtype
+from tgdialect.ops.properties.symbolic import known_index
 from tgdialect.ops.properties.values import dtype_of, integer, number, tensor
 
 MinMaxRule = Callable[[Operation, Sequence[Interval]], Interval]
@@ -150,7 +151,31 @@ def where(op: Operation, sources: Sequence[Interval]) -> Interval:
     condition, a, b = sources
     if condition.is_constant:
         return a if condition.lo else b
+    test, chosen, other = op.operands
+    if isinstance(comparison := test.owner, Operation) and comparison.name == "tg.cmplt":
+        # As in min(x, n): where(x < n, x, n) is of x no more than what the test lets through.
+        a, b = (
+            _passing(comparison, chosen, a, holds=True),
+            _passing(comparison, other, b, holds=False),
+        )
+        if a.lo > a.hi or b.lo > b.hi:
+            return b if a.lo > a.hi else a
     return a.union(b)
+
+
+def _passing(comparison: Operation, value: SSAValue, among: Interval, *, holds: bool) -> Interval:
+    """The integers of an interval for which `value < n` or `n < value` holds, or does not, where n
+    is a constant; empty if there are none."""
+    low, high = among.lo, among.hi
+    if isinstance(low, float) or isinstance(high, float):
+        return among
+    x, y = comparison.operands
+    limit = known_index(y if value is x else x)
+    if limit is None or value not in (x, y):
+        return among
+    if value is x:
+        return Interval(low, min(high, limit - 1)) if holds else Interval(max(low, limit), high)
+    return Interval(max(low, limit + 1), high) if holds else Interval(low, min(high, limit))
 
 
 def mulacc(op: Operation, sources: Sequence[Interval]) -> Interval:
