@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops.elementwise import AddOp
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.movement import StackOp
-from tgdialect.ops.properties import number, tensor
+from tgdialect.ops.movement import IndexOp, StackOp
+from tgdialect.ops.properties import is_memory, number, tensor
 
 
 class LaneIndices(NamedTuple):
@@ -41,3 +41,15 @@ def lane_indices(index: SSAValue) -> LaneIndices | None:
     attributes = [constant_attribute(source) for source in op.sources]
     numbers = tuple(int(number(a)) for a in attributes if a is not None)
     return LaneIndices((), numbers) if len(numbers) == len(attributes) else None
+
+
+def only_locates(op: Operation) -> bool:
+    """Whether an op computes the indices of lanes that nothing but INDEXes of memory use."""
+    if not isinstance(op, AddOp) or lane_indices(op.result) is None:
+        return False
+    return all(
+        only_locates(use.operation)
+        if isinstance(use.operation, AddOp)
+        else isinstance(use.operation, IndexOp) and is_memory(use.operation.source)
+        for use in op.result.uses
+    )

@@ -139,8 +139,8 @@ def values_are_scalars(op: Operation) -> None:
 def values_are_vectors(op: Operation) -> None:
     for value in _values(op):
         shape = tensor(value).get_shape()
-        if isinstance(op, movement.StackOp | movement.PermuteOp) and len({*shape}) == 1:
-            continue  # Vectors that are transposed.
+        if isinstance(op, movement.StackOp | movement.PermuteOp) and len(shape) == 2:
+            continue  # Vectors that are transposed, or joined.
         if len(shape) > 1 and not isinstance(op, codegen.WmmaOp):
             raise VerifyException(f"a value is a scalar or a vector at this level: {value.type}")
 

@@ -233,24 +233,36 @@ class Emitter:
         return result
 
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """The columns of n vectors of n lanes, a power of two.
+        """The columns of vectors, of which there are a power of two, and no more than lanes.
 
-        Vectors half of all apart are interleaved, as often as n can be halved: lanes that were of
-        different vectors come to be neighbours.
+        Vectors half of all apart are interleaved, as often as their number can be halved: lanes
+        that were of different vectors come to be neighbours.
         """
         count, type = len(rows), rows[0].type
-        low = [i // 2 + count * (i % 2) for i in range(count)]
-        masks = [
-            DenseArrayBase.from_list(i32, [i + start for i in low]) for start in (0, count // 2)
-        ]
+        lanes = lanes_of(type)
+        low = [i // 2 + lanes * (i % 2) for i in range(lanes)]
+        masks = [[i + start for i in low] for start in (0, lanes // 2)]
         for _ in range(count.bit_length() - 1):
             pairs = zip(rows[: count // 2], rows[count // 2 :], strict=True)
-            rows = [
-                self.emit(llvm.ShuffleVectorOp, pair, type, {"mask": mask})
-                for pair in pairs
-                for mask in masks
-            ]
-        return rows
+            rows = [self.shuffle(a, b, mask) for a, b in pairs for mask in masks]
+        if count == lanes:
+            return rows
+        starts = range(0, lanes, count)
+        return [self.shuffle(v, v, range(i, i + count)) for v in rows for i in starts]
+
+    def joined(self, parts: Sequence[SSAValue]) -> SSAValue:
+        """The vector of the lanes of some vectors, a power of two, one after the other."""
+        while len(parts) > 1:
+            mask = range(2 * lanes_of(parts[0].type))
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [self.shuffle(a, b, mask) for a, b in pairs]
+        return parts[0]
+
+    def shuffle(self, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
+        """The vector of some lanes of two vectors; those of the second come after the first's."""
+        type = vector_of(element_of(a.type), len(lanes))
+        mask = DenseArrayBase.from_list(i32, lanes)
+        return self.emit(llvm.ShuffleVectorOp, (a, b), type, {"mask": mask})
 
     def lane(self, vector: SSAValue, lane: int) -> SSAValue:
         """One element of a vector."""

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.ramps import only_locates
 from tgdialect.diagnostics import locate
 from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.lowering.render.arithmetic import ELEMENTWISE, across, compute
@@ -95,7 +96,7 @@ class FunctionRenderer:
         self.values: dict[SSAValue, SSAValue] = {}
         self.intervals = MinMax()
         self.memory = Memory(self.emitter, self.intervals, self.values)
-        self._squares: dict[SSAValue, Sequence[SSAValue]] = {}
+        self._rows: dict[SSAValue, Sequence[SSAValue]] = {}
         """The vectors of values that have two axes."""
         self._loops: dict[SSAValue, _Loop] = {}
         self._conditionals: dict[SSAValue, Block] = {}
@@ -139,6 +140,8 @@ class FunctionRenderer:
         elif (movement := _MOVEMENTS.get(type(op))) is not None:
             movement(self, op)
         elif op.name in ELEMENTWISE:
+            if only_locates(op):
+                return
             operands = [self.values[operand] for operand in op.operands]
             lanes = max(lanes_of(value.type) for value in operands)
             operands = [self.emitter.splat(value, lanes) for value in operands]
@@ -209,16 +212,16 @@ class FunctionRenderer:
     def stack(self, op: StackOp) -> None:
         sources = [self.values[source] for source in op.sources]
         if is_vector(sources[0].type):
-            self._squares[op.result] = sources
+            self._rows[op.result] = sources
         else:
             self.define(op, self.emitter.stack(sources))
 
     def permute(self, op: PermuteOp) -> None:
         """Vectors that are transposed."""
-        rows = self._squares.get(op.source)
+        rows = self._rows.get(op.source)
         if rows is None:
             raise PassFailedException("a vector has no axes to permute")
-        self._squares[op.result] = self.emitter.transposed(rows)
+        self._rows[op.result] = self.emitter.transposed(rows)
 
     def lane(self, op: IndexOp) -> None:
         """INDEX of a vector, or of several: a known one."""
@@ -226,14 +229,17 @@ class FunctionRenderer:
         if attribute is None or len(op.indices) > 1:
             raise PassFailedException("a vector is indexed by one constant")
         position = int(number(attribute))
-        if (rows := self._squares.get(op.source)) is not None:
+        if (rows := self._rows.get(op.source)) is not None:
             self.define(op, rows[position])
         else:
             self.define(op, self.emitter.lane(self.values[op.source], position))
 
     def reshape(self, op: ReshapeOp) -> None:
-        """A scalar as a vector of one lane: a scalar."""
-        self.values[op.result] = self.values[op.source]
+        """A scalar as a vector of one lane: a scalar. Vectors as one."""
+        if (parts := self._rows.get(op.source)) is not None:
+            self.define(op, self.emitter.joined(parts))
+        else:
+            self.values[op.result] = self.values[op.source]
 
     def expand(self, op: ExpandOp) -> None:
         """A scalar in every lane."""

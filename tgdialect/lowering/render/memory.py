@@ -25,8 +25,10 @@ from tgdialect.ops.intervals import Interval, dtype_range
 from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import Dim, Shape, dtype_of, same_dim, shape_of, tensor, window
 
-_STREAMED_BYTES = (32, 64)
-"""Vectors that fill a cache line soon enough."""
+_STREAMED_BYTES = 32
+"""Vectors of a multiple of this fill a cache line soon enough."""
+
+_CACHE_LINE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +151,14 @@ class Memory:
         address = self._address(view)
         if gate is not None:
             e.append(MaskedStoreOp(value, address, gate, view.alignment))
-        elif view.is_streamed and view.lanes * view.dtype.itemsize in _STREAMED_BYTES:
+        elif view.is_streamed and view.lanes * view.dtype.itemsize % _STREAMED_BYTES == 0:
             self._stream(value, address, view)
         else:
             e.store(value, address, view.alignment)
 
     def _stream(self, value: SSAValue, address: SSAValue, view: View) -> None:
         """Store a vector around the caches, if it is aligned, which the instruction asks for."""
-        e, bytes = self._emitter, view.lanes * view.dtype.itemsize
+        e, bytes = self._emitter, min(view.lanes * view.dtype.itemsize, _CACHE_LINE)
         number = e.emit(llvm.PtrToIntOp, (address,), i64)
         rest = e.binary(llvm.AndOp, number, e.number(bytes - 1))
         aligned, other, after = e.new_block(), e.new_block(), e.new_block()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import islice, product
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -43,6 +43,9 @@ from tgdialect.ops.properties import is_memory, number, tensor
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
+REGISTERS = 4
+"""How many registers a vector may take: the code generator cuts it, and until then it is one op."""
+
 
 def static_shape(value: SSAValue) -> Shape:
     """The shape of a value in registers, which is known."""
@@ -56,9 +59,12 @@ class Kernel:
     """The new block, and what became of the values of the old one."""
 
     def __init__(self, target: TargetOps, lanes: int = 1) -> None:
-        """`lanes` is how many elements its vectors have."""
+        """`lanes` is how many elements a vector register has."""
         self.target = target
-        self.lanes = lanes
+        self.square = lanes
+        """The rows and columns of what is transposed in registers."""
+        self.lanes = REGISTERS * lanes if lanes > 1 else 1
+        """How many elements a piece of a row has at most."""
         self.block = Block()
         self.scalars = Scalars(self.block, target)
         self.narrow = NarrowFloats(self.scalars)
@@ -109,8 +115,8 @@ class Kernel:
         exist."""
         shape = static_shape(memory)
         widths = self._widths(memory, shape)
-        if alt is None and gate is None and self._is_transposed(memory, shape, widths):
-            return Tile(shape, widths, self._load_transposed(memory, shape))
+        if alt is None and gate is None and self._is_loaded_transposed(memory, shape, widths):
+            return Tile(shape, widths, self._load_transposed(memory, shape, widths))
         alts, gates = self._optional(alt, shape, widths), self._optional(gate, shape, widths)
         pieces: list[Piece] = []
         for cell, width in self._accesses(shape, widths):
@@ -149,16 +155,21 @@ class Kernel:
         )
         return ones(shape) if is_column else widths
 
-    def _is_transposed(self, memory: SSAValue, shape: Shape, widths: Sequence[int]) -> bool:
+    def _is_loaded_transposed(self, memory: SSAValue, shape: Shape, widths: Sequence[int]) -> bool:
+        is_square = self.square > 1 and len(shape) > 1 and shape[-2] % self.square == 0
+        return (
+            is_square
+            and all(width % self.square == 0 for width in widths)
+            and self._has_columns(memory, shape, self.square)
+        )
+
+    def _has_columns(self, memory: SSAValue, shape: Shape, height: int) -> bool:
         """Whether not the rows but the columns of a tile lie together in memory, all of which is
-        there, in squares of registers."""
-        if len(shape) < 2 or self.lanes == 1 or {*widths} != {self.lanes} or shape[-2] % self.lanes:
-            return False
+        there; so many elements of a column at least."""
         lead = (0,) * (len(shape) - 2)
-        along = Ramp(0, 1, self.lanes)
-        row = self.locations.locate(memory, (*lead, 0, along))
-        column = self.locations.locate(memory, (*lead, along, 0))
-        end = Ramp(shape[-2] - self.lanes, 1, self.lanes), shape[-1] - 1
+        row = self.locations.locate(memory, (*lead, 0, Ramp(0, 1, shape[-1])))
+        column = self.locations.locate(memory, (*lead, Ramp(0, 1, height), 0))
+        end = Ramp(shape[-2] - height, 1, height), shape[-1] - 1
         last = self.locations.locate(memory, (*lead, *end))
         return (
             is_ramp(column.position)
@@ -168,18 +179,23 @@ class Kernel:
             and all(self.bounds.gate(each.checks, None) is None for each in (row, column, last))
         )
 
-    def _load_transposed(self, memory: SSAValue, shape: Shape) -> Sequence[Piece]:
-        """The pieces of a tile whose columns are loaded."""
-        lanes, count = self.lanes, shape[-1] // self.lanes
+    def _load_transposed(
+        self, memory: SSAValue, shape: Shape, widths: Sequence[int]
+    ) -> Sequence[Piece]:
+        """The pieces of a tile whose columns are loaded, in squares."""
+        size = self.square
         pieces: list[Piece] = []
         for lead in product(*map(range, shape[:-2])):
-            for top in range(0, shape[-2], lanes):
+            for top in range(0, shape[-2], size):
                 squares: list[Sequence[SSAValue]] = []
-                for left in range(0, shape[-1], lanes):
-                    cells = ((*lead, Ramp(top, 1, lanes), left + i) for i in range(lanes))
-                    columns = [self._load_piece(memory, c, lanes, None, None) for c in cells]
+                for left in range(0, shape[-1], size):
+                    cells = ((*lead, Ramp(top, 1, size), left + i) for i in range(size))
+                    columns = [self._load_piece(memory, c, size, None, None) for c in cells]
                     squares.append(self.scalars.transposed(columns))
-                pieces += [squares[i][row] for row in range(lanes) for i in range(count)]
+                for row in zip(*squares, strict=True):
+                    parts = iter(row)
+                    for width in widths:
+                        pieces.append(self.scalars.joined(list(islice(parts, width // size))))
         return pieces
 
     def _load_piece(
@@ -257,9 +273,12 @@ class Kernel:
         """The STOREs of the pieces of a value."""
         tile, dtype = self.tile(value), dtype_name(value)
         gates = self._optional(gate, tile.shape, tile.widths)
+        pieces = [self.stored(self.scalars.register(piece), dtype) for piece in tile.pieces]
+        if gate is None and (height := self._height_of_columns(memory, tile)):
+            return self._store_transposed(memory, tile._replace(pieces=pieces), height)
         stores: list[SSAValue] = []
         for i, (cell, width) in enumerate(self._accesses(tile.shape, tile.widths)):
-            piece = self.stored(self.scalars.register(tile.pieces[i]), dtype)
+            piece = pieces[i]
             where = self.locations.locate(memory, cell)
             position, exists = where.position, self.bounds.gate(where.checks, gates[i])
             if is_ramp(position) and position.step == -1:
@@ -279,6 +298,33 @@ class Kernel:
                     continue
                 here = None if is_known else here
                 stores.append(self._stored(location, self.scalars.lane(piece, lane), here))
+        return stores
+
+    def _height_of_columns(self, memory: SSAValue, tile: Tile) -> int:
+        """How many elements of a column of a tile are stored at once; 0 where not columns are."""
+        if self.square == 1 or len(tile.shape) < 2 or tile.shape[-2] == 1:
+            return 0
+        height = min(1 << tile.shape[-2].bit_length() - 1, self.square)
+        if min(tile.widths) < height or not self._has_columns(memory, tile.shape, height):
+            return 0
+        return height
+
+    def _store_transposed(self, memory: SSAValue, tile: Tile, height: int) -> Sequence[SSAValue]:
+        """The STOREs of a tile by parts of its columns. The last one may overlap with the one
+        before: both store the same."""
+        rows, count = tile.shape[-2], len(tile.widths)
+        tops = dict.fromkeys(min(top, rows - height) for top in range(0, rows, height))
+        stores: list[SSAValue] = []
+        for block, lead in enumerate(product(*map(range, tile.shape[:-2]))):
+            for top in tops:
+                first = (block * rows + top) * count
+                for i, (start, width) in enumerate(zip(tile.starts, tile.widths, strict=True)):
+                    pieces = tile.pieces[first + i : first + i + height * count : count]
+                    vectors = [self.scalars.splat(cast(SSAValue, p), width) for p in pieces]
+                    for left, column in enumerate(self.scalars.transposed(vectors), start):
+                        where = self.locations.locate(memory, (*lead, Ramp(top, 1, height), left))
+                        location = self.locations.reference(where.view, where.position)
+                        stores.append(self._stored(location, column, None))
         return stores
 
     def _stored(self, location: SSAValue, value: SSAValue, gate: SSAValue | None) -> SSAValue:

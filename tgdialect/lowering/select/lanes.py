@@ -118,7 +118,7 @@ def _taken(scalars: Scalars, tile: Tile, source: Source) -> Piece:
         scalars.lane(tile.pieces[i], lane)
         for i, lane in zip(source[::2], source[1::2], strict=True)
     ]
-    return lanes[0] if all(lane is lanes[0] for lane in lanes) else scalars.stack(lanes)
+    return lanes[0] if all(lane is lanes[0] for lane in lanes) else scalars.gathered(lanes)
 
 
 def reshaped_tile(scalars: Scalars, tile: Tile, shape: Shape, lanes: int) -> Tile:

@@ -277,22 +277,33 @@ class Scalars:
         return self.emit(StackOp, lanes, type=type)
 
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """The columns of as many vectors as each of them has lanes."""
-        size, dtype = len(rows), tensor(rows[0]).element_type
-        square = self.emit(StackOp, rows, type=tensor_type(dtype, (size, size)))
+        """The columns of vectors of which there are no more than each has lanes."""
+        type = tensor(rows[0])
+        dtype, (width,), height = type.element_type, type.get_shape(), len(rows)
+        matrix = self.emit(StackOp, rows, type=tensor_type(dtype, (height, width)))
         order = {"order": split((1, 0))[0]}
-        columns = self.emit(PermuteOp, (square,), order, tensor_type(dtype, (size, size)))
-        row = tensor_type(dtype, (size,))
-        return [self.emit(IndexOp, (columns, self.index(i)), type=row) for i in range(size)]
+        columns = self.emit(PermuteOp, (matrix,), order, tensor_type(dtype, (width, height)))
+        column = tensor_type(dtype, (height,))
+        return [self.emit(IndexOp, (columns, self.index(i)), type=column) for i in range(width)]
+
+    def joined(self, parts: Sequence[SSAValue]) -> SSAValue:
+        """The vector of the lanes of some vectors, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        type = tensor(parts[0])
+        dtype, (width,), count = type.element_type, type.get_shape(), len(parts)
+        matrix = self.emit(StackOp, parts, type=tensor_type(dtype, (count, width)))
+        return self.emit(ReshapeOp, (matrix,), {"shape": split((count * width,))[0]})
 
     def gathered(self, lanes: Sequence[Piece]) -> Piece:
-        """The piece of some scalars: a ramp where they are numbers with one step."""
-        known = [self.known_index(lane) for lane in lanes if _is_index(lane)]
-        numbers = [i for i in known if isinstance(i, int)]
-        if len(numbers) == len(lanes) > 1:
-            step = numbers[1] - numbers[0]
-            if step and numbers == list(range(numbers[0], numbers[0] + step * len(lanes), step)):
-                return Ramp(numbers[0], step, len(lanes))
+        """The piece of some scalars: a ramp where they are numbers, or sums of one value and
+        numbers, with one step."""
+        parts = [_apart(self.known_index(lane)) for lane in lanes if _is_index(lane)]
+        if len(parts) == len(lanes) > 1 and all(rest == parts[0][0] for rest, _ in parts):
+            numbers = [number for _, number in parts]
+            start, step = numbers[0], numbers[1] - numbers[0]
+            if step and numbers == list(range(start, start + step * len(lanes), step)):
+                return Ramp(cast(Scalar, self.known_index(lanes[0])), step, len(lanes))
         values = [self.register(lane) for lane in lanes]
         return values[0] if len(values) == 1 else self.stack(values)
 
