@@ -115,8 +115,8 @@ class Kernel:
         exist."""
         shape = static_shape(memory)
         widths = self._widths(memory, shape)
-        if alt is None and gate is None and self._is_loaded_transposed(memory, shape, widths):
-            return Tile(shape, widths, self._load_transposed(memory, shape, widths))
+        if alt is None and gate is None and (height := self._columns(memory, shape, widths)):
+            return Tile(shape, widths, self._load_transposed(memory, shape, widths, height))
         alts, gates = self._optional(alt, shape, widths), self._optional(gate, shape, widths)
         pieces: list[Piece] = []
         for cell, width in self._accesses(shape, widths):
@@ -155,47 +155,47 @@ class Kernel:
         )
         return ones(shape) if is_column else widths
 
-    def _is_loaded_transposed(self, memory: SSAValue, shape: Shape, widths: Sequence[int]) -> bool:
-        is_square = self.square > 1 and len(shape) > 1 and shape[-2] % self.square == 0
-        return (
-            is_square
-            and all(width % self.square == 0 for width in widths)
-            and self._has_columns(memory, shape, self.square)
-        )
-
-    def _has_columns(self, memory: SSAValue, shape: Shape, height: int) -> bool:
-        """Whether not the rows but the columns of a tile lie together in memory, all of which is
-        there; so many elements of a column at least."""
+    def _columns(self, memory: SSAValue, shape: Shape, widths: Sequence[int]) -> int:
+        """How many elements of a column of a tile are accessed at once, where not its rows but its
+        columns lie together in memory, all of which is there; 0 otherwise."""
+        if self.square == 1 or len(shape) < 2 or shape[-2] == 1:
+            return 0
+        height = min(1 << shape[-2].bit_length() - 1, self.square)
+        if any(width % height for width in widths):
+            return 0
         lead = (0,) * (len(shape) - 2)
         row = self.locations.locate(memory, (*lead, 0, Ramp(0, 1, shape[-1])))
         column = self.locations.locate(memory, (*lead, Ramp(0, 1, height), 0))
         end = Ramp(shape[-2] - height, 1, height), shape[-1] - 1
         last = self.locations.locate(memory, (*lead, *end))
-        return (
+        is_so = (
             is_ramp(column.position)
             and column.position.step == 1
             and is_ramp(row.position)
             and row.position.step not in (1, -1)
             and all(self.bounds.gate(each.checks, None) is None for each in (row, column, last))
         )
+        return height if is_so else 0
 
     def _load_transposed(
-        self, memory: SSAValue, shape: Shape, widths: Sequence[int]
+        self, memory: SSAValue, shape: Shape, widths: Sequence[int], height: int
     ) -> Sequence[Piece]:
         """The pieces of a tile whose columns are loaded, in squares."""
-        size = self.square
         pieces: list[Piece] = []
         for lead in product(*map(range, shape[:-2])):
-            for top in range(0, shape[-2], size):
+            rows: dict[int, Sequence[Piece]] = {}
+            for top in _tops(shape[-2], height):
                 squares: list[Sequence[SSAValue]] = []
-                for left in range(0, shape[-1], size):
-                    cells = ((*lead, Ramp(top, 1, size), left + i) for i in range(size))
-                    columns = [self._load_piece(memory, c, size, None, None) for c in cells]
+                for left in range(0, shape[-1], height):
+                    cells = ((*lead, Ramp(top, 1, height), left + i) for i in range(height))
+                    columns = [self._load_piece(memory, c, height, None, None) for c in cells]
                     squares.append(self.scalars.transposed(columns))
-                for row in zip(*squares, strict=True):
-                    parts = iter(row)
-                    for width in widths:
-                        pieces.append(self.scalars.joined(list(islice(parts, width // size))))
+                for at, parts in enumerate(map(iter, zip(*squares, strict=True)), top):
+                    if at not in rows:
+                        each = (list(islice(parts, width // height)) for width in widths)
+                        rows[at] = [self.scalars.joined(part) for part in each]
+            for row in rows.values():
+                pieces += row
         return pieces
 
     def _load_piece(
@@ -274,7 +274,7 @@ class Kernel:
         tile, dtype = self.tile(value), dtype_name(value)
         gates = self._optional(gate, tile.shape, tile.widths)
         pieces = [self.stored(self.scalars.register(piece), dtype) for piece in tile.pieces]
-        if gate is None and (height := self._height_of_columns(memory, tile)):
+        if gate is None and (height := self._columns(memory, tile.shape, tile.widths)):
             return self._store_transposed(memory, tile._replace(pieces=pieces), height)
         stores: list[SSAValue] = []
         for i, (cell, width) in enumerate(self._accesses(tile.shape, tile.widths)):
@@ -300,23 +300,12 @@ class Kernel:
                 stores.append(self._stored(location, self.scalars.lane(piece, lane), here))
         return stores
 
-    def _height_of_columns(self, memory: SSAValue, tile: Tile) -> int:
-        """How many elements of a column of a tile are stored at once; 0 where not columns are."""
-        if self.square == 1 or len(tile.shape) < 2 or tile.shape[-2] == 1:
-            return 0
-        height = min(1 << tile.shape[-2].bit_length() - 1, self.square)
-        if min(tile.widths) < height or not self._has_columns(memory, tile.shape, height):
-            return 0
-        return height
-
     def _store_transposed(self, memory: SSAValue, tile: Tile, height: int) -> Sequence[SSAValue]:
-        """The STOREs of a tile by parts of its columns. The last one may overlap with the one
-        before: both store the same."""
+        """The STOREs of a tile by parts of its columns; what is in two parts is stored twice."""
         rows, count = tile.shape[-2], len(tile.widths)
-        tops = dict.fromkeys(min(top, rows - height) for top in range(0, rows, height))
         stores: list[SSAValue] = []
         for block, lead in enumerate(product(*map(range, tile.shape[:-2]))):
-            for top in tops:
+            for top in _tops(rows, height):
                 first = (block * rows + top) * count
                 for i, (start, width) in enumerate(zip(tile.starts, tile.widths, strict=True)):
                     pieces = tile.pieces[first + i : first + i + height * count : count]
@@ -343,6 +332,11 @@ class Kernel:
     def zero(self, dtype: Dtype) -> SSAValue:
         """The stored form of 0."""
         return self.scalars.constant(0, self.narrow.stored_dtype(dtype))
+
+
+def _tops(rows: int, height: int) -> Sequence[int]:
+    """Where parts of so many rows begin; the last one may overlap with the one before."""
+    return list(dict.fromkeys(min(top, rows - height) for top in range(0, rows, height)))
 
 
 def _is_constant(mask: SSAValue) -> bool:
