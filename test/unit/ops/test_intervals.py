@@ -159,6 +159,23 @@ def test_where(a: Interval, b: Interval, p: Interval):
     assert result == Interval(min(i.lo for i in taken), max(i.hi for i in taken))
 
 
+@settings(max_examples=200)
+@given(a=subintervals(I8), b=subintervals(I8), limit=st.integers(-128, 127), kind=st.integers(0, 3))
+def test_where_knows_what_its_test_lets_through(a: Interval, b: Interval, limit: int, kind: int):
+    """min and max against a constant, as WHERE."""
+    x, y, n = param(I8), param(I8), ConstOp(limit, I8)
+    operands = (x, n) if kind % 2 else (n, x)
+    test = ew.CmpLtOp(*operands)
+    op = ew.WhereOp(test, x, y) if kind < 2 else ew.WhereOp(test, y, x)
+    result = MinMax({x.result: a, y.result: b})[op.result]
+    values = np.arange(a.lo, a.hi + 1)
+    taken = values < limit if kind % 2 else limit < values
+    passed = values[taken if kind < 2 else ~taken]
+    others = np.arange(b.lo, b.hi + 1) if (~taken if kind < 2 else taken).any() else passed
+    possible = np.concatenate((passed, others))
+    assert result == Interval(possible.min(), possible.max())
+
+
 @settings(max_examples=60)
 @given(a=subintervals(I8), b=subintervals(I8), c=subintervals(I8))
 def test_unary_and_ternary_integer(a: Interval, b: Interval, c: Interval):
