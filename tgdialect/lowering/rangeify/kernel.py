@@ -10,11 +10,12 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.indexing import moved
-from tgdialect.analysis.positions import Index
+from tgdialect.analysis.positions import Index, Position
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.cells import (
     RULES,
@@ -35,9 +36,10 @@ from tgdialect.ops.movement import (
     BitcastOp,
     IndexOp,
     MovementOp,
+    ReshapeOp,
 )
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
-from tgdialect.ops.properties import dtype_of, is_memory, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, is_memory, place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp
 
 
@@ -172,10 +174,27 @@ class KernelBuilder(Emitter):
 
     def _load(self, buffer: SSAValue, index: Index) -> SSAValue:
         self.loads.setdefault(buffer, set()).add(index)
-        return self.emit(LoadOp, self._locate(buffer, index))
+        return self.emit(LoadOp, self._at(*self._viewed(self.parameter(buffer), index)))
 
-    def _locate(self, buffer: SSAValue, index: Index) -> SSAValue:
-        return self._at(self.parameter(buffer), index)
+    def _viewed(self, memory: SSAValue, index: Index) -> tuple[SSAValue, Index]:
+        """A view in which axes are one whose positions are digits of one loop, which goes through
+        all of them in order."""
+        extents: list[int] = []
+        positions: list[Position] = []
+        for extent, position in zip(tensor(memory).get_shape(), index, strict=True):
+            if positions and DYNAMIC_INDEX not in (extent, extents[-1]):
+                size = Position((), extent)
+                whole = self.add(self.mul(positions[-1], size), position)
+                if _is_digit(whole) and _is_digit(positions[-1]) and _is_digit(position):
+                    extents[-1] *= extent
+                    positions[-1] = whole
+                    continue
+            extents.append(extent)
+            positions.append(position)
+        if len(extents) == len(index):
+            return memory, index
+        type = tensor_type(tensor(memory).element_type, tuple(extents), place(memory))
+        return self.emit(_view_op, memory, argument=type), tuple(positions)
 
     def _at(self, memory: SSAValue, index: Index) -> SSAValue:
         if not index:
@@ -228,7 +247,7 @@ class KernelBuilder(Emitter):
     def store(self, where: Location, cell: Cell, gate: SSAValue | None = None) -> SSAValue:
         """Store a cell where it exists, is valid, and the gate is open."""
         condition = self.both(gate, self.both(where.valid, cell.valid))
-        location = self._locate(where.buffer, where.position)
+        location = self._at(self.parameter(where.buffer), where.position)
         value, dtype = cell.value, tensor(where.buffer).element_type
         if tensor(value).element_type != dtype:
             value = self.emit(BitcastOp, value, argument=dtype)
@@ -244,6 +263,19 @@ class KernelBuilder(Emitter):
             if isinstance(op, ConstOp | IndexOp | ElementwiseOp) and not op.results[0].uses:
                 self.block.erase_op(op)
         return KernelOp(name, Region(self.block))
+
+
+def _view_op(buffer: SSAValue, type: Attribute) -> ReshapeOp:
+    assert isinstance(type, TensorType)
+    return ReshapeOp(buffer, type.get_shape())
+
+
+def _is_digit(position: Position) -> bool:
+    """Whether a position is a digit of a loop variable and nothing else."""
+    if len(position.terms) != 1 or position.constant:
+        return False
+    ((atom, factor),) = position.terms
+    return atom.kind == "digit" and factor == 1
 
 
 def _index_op(buffer: SSAValue, *index: SSAValue) -> IndexOp:

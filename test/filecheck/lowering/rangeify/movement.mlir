@@ -42,18 +42,31 @@ func.func @reshape(%x: tensor<7x2x3xf32>) -> tensor<7x6xf32> {
 
 // -----
 
-// Elsewhere, only the axes that mix go through the row-major position.
+// Elsewhere, axes that one loop goes through are one in a view of the memory, and others that mix go through the row-major
+// position.
 
 // CHECK-LABEL: tg.kernel @split_0
 // CHECK:         %[[I:.*]] = tg.range 0
 // CHECK:         %[[J:.*]] = tg.range 1
-// CHECK-DAG:     %[[R:.*]] = tg.mod %[[J]], %{{.*}}
-// CHECK-DAG:     %[[Q:.*]] = tg.idiv %[[J]], %{{.*}}
-// CHECK:         tg.index %x[%[[I]], %[[Q]], %[[R]]]
+// CHECK:         %[[VIEW:.*]] = tg.reshape %x [7, 6] : tensor<7x2x3xf32, #tg.place<global>> -> tensor<7x6xf32, #tg.place<global>>
+// CHECK:         tg.index %[[VIEW]][%[[I]], %[[J]]]
 func.func @split(%x: tensor<7x2x3xf32>, %y: tensor<7x6xf32>) -> tensor<7x6xf32> {
   %0 = tg.reshape %x [7, 6] : tensor<7x2x3xf32> -> tensor<7x6xf32>
   %1 = tg.add %0, %y : tensor<7x6xf32>
   func.return %1 : tensor<7x6xf32>
+}
+
+// CHECK-LABEL: tg.kernel @mixed_0
+// CHECK:         %[[I:.*]] = tg.range 0
+// CHECK:         %[[J:.*]] = tg.range 1
+// CHECK-DAG:     %[[R:.*]] = tg.mod %[[J]], %{{.*}}
+// CHECK-DAG:     %[[Q:.*]] = tg.idiv %[[J]], %{{.*}}
+// CHECK:         tg.index %x[%[[R]], %[[I]], %[[Q]]]
+func.func @mixed(%x: tensor<2x7x3xf32>, %y: tensor<7x6xf32>) -> tensor<7x6xf32> {
+  %0 = tg.permute %x [1, 2, 0] : tensor<2x7x3xf32> -> tensor<7x3x2xf32>
+  %1 = tg.reshape %0 [7, 6] : tensor<7x3x2xf32> -> tensor<7x6xf32>
+  %2 = tg.add %1, %y : tensor<7x6xf32>
+  func.return %2 : tensor<7x6xf32>
 }
 
 // -----
