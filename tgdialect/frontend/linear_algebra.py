@@ -144,11 +144,6 @@ class LinearAlgebra(Indexing):
                 f"conv2d of {self.shape} with weight {weight.shape} in {groups} groups"
             )
         x = self._padded([(0, 0), (0, 0), *_padding_pairs(padding, n)], 0)
-        if n > 1 and {*sizes, *_each(stride, n)} == {1}:
-            # A product of matrices, of as many columns as there are cells.
-            cells = x.reshape((batch, channels, math.prod(x.shape[2:])))
-            result = cells.conv2d(weight.reshape((out, inside, 1)), bias, groups, dtype=dtype)
-            return result.reshape((batch, out, *x.shape[2:]))
         x = x._windows(sizes, _each(stride, n), _each(dilation, n))
         counts = x.shape[2 : 2 + n]
         per = out // groups

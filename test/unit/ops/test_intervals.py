@@ -176,6 +176,17 @@ def test_where_knows_what_its_test_lets_through(a: Interval, b: Interval, limit:
     assert result == Interval(possible.min(), possible.max())
 
 
+@pytest.mark.parametrize("other", [0, 1])
+@pytest.mark.parametrize("is_left", [True, False])
+def test_where_tests_bools_against_true(other: int, is_left: bool):
+    """`p < true` lets 0 through, `true < p` nothing."""
+    p, y, true = param(BOOL), param(BOOL), ConstOp(True, BOOL)
+    test = ew.CmpLtOp(p, true) if is_left else ew.CmpLtOp(true, p)
+    known = {p.result: Interval(0, 1), y.result: Interval(other, other)}
+    expected = Interval(0, other) if is_left else Interval(other, other)
+    assert MinMax(known)[ew.WhereOp(test, p, y).result] == expected
+
+
 @settings(max_examples=60)
 @given(a=subintervals(I8), b=subintervals(I8), c=subintervals(I8))
 def test_unary_and_ternary_integer(a: Interval, b: Interval, c: Interval):

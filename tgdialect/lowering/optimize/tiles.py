@@ -78,6 +78,7 @@ class Work(NamedTuple):
     body: int
     """Cycles of one of its steps."""
     steps: int
+    """How many steps it has."""
 
 
 class Tile(NamedTuple):

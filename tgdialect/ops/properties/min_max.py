@@ -15,7 +15,6 @@ from tgdialect.ops import intervals
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import dtype
-from tgdialect.ops.properties.symbolic import known_index
 from tgdialect.ops.properties.values import dtype_of, integer, number, tensor
 
 MinMaxRule = Callable[[Operation, Sequence[Interval]], Interval]
@@ -170,12 +169,20 @@ def _passing(comparison: Operation, value: SSAValue, among: Interval, *, holds: 
     if isinstance(low, float) or isinstance(high, float):
         return among
     x, y = comparison.operands
-    limit = known_index(y if value is x else x)
-    if limit is None or value not in (x, y):
+    if value not in (x, y) or (limit := _constant(y if value is x else x)) is None:
         return among
     if value is x:
         return Interval(low, min(high, limit - 1)) if holds else Interval(max(low, limit), high)
     return Interval(max(low, limit + 1), high) if holds else Interval(low, min(high, limit))
+
+
+def _constant(value: SSAValue) -> int | None:
+    """The value of an integer CONST."""
+    op = value.owner
+    if not isinstance(op, Operation) or op.name != "tg.const":
+        return None
+    attribute = op.properties["value"]
+    return None if isinstance(attribute, InvalidAttr) else int(number(attribute))
 
 
 def mulacc(op: Operation, sources: Sequence[Interval]) -> Interval:
