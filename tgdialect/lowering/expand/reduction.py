@@ -42,6 +42,14 @@ class Accumulator(NamedTuple):
     update: SSAValue
 
 
+def accumulated_dtype(op: ReduceOp) -> Attribute:
+    """The dtype that a REDUCE accumulates in: f32 for sums and products of narrower floats."""
+    element_type = tensor(op.source).element_type
+    dtype = DTYPES[element_type]
+    is_narrow = dtype.is_float and dtype.bits < 32 and op.kind.data is not ReduceKind.MAX
+    return F32 if is_narrow else element_type
+
+
 def expand_reductions(tile: Tile, group: Sequence[ReduceOp]) -> None:
     """Expand REDUCEs that share their loops, once their operands have been expanded.
 
@@ -137,11 +145,11 @@ def _is_in_order(op: ReduceOp) -> bool:
 
 
 def _widened(tile: Tile, op: ReduceOp) -> SSAValue:
-    """The operand, in f32 where sums and products of its dtype accumulate in f32."""
+    """The operand, in the dtype that is accumulated in."""
     value = tile.value(op.source)
-    dtype = DTYPES[tensor(value).element_type]
-    if dtype.is_float and dtype.bits < 32 and op.kind.data is not ReduceKind.MAX:
-        return tile.emit(CastOp(value, F32), tile.axes(value))
+    wide = accumulated_dtype(op)
+    if wide != tensor(value).element_type:
+        return tile.emit(CastOp(value, wide), tile.axes(value))
     return value
 
 

@@ -238,7 +238,8 @@ class Axes:
         self.changed()
 
 
-_NOT_COPIED = (RangeOp, EndOp, ReduceOp, GroupOp, StoreOp, AtomicAddOp)
+NOT_COPIED = (RangeOp, EndOp, ReduceOp, GroupOp, StoreOp, AtomicAddOp)
+"""What does not become another op where the ranges that it is in do."""
 
 
 def copied(
@@ -250,7 +251,7 @@ def copied(
     if value in copies:
         return copies[value]
     op, result = value.owner, value
-    if isinstance(op, TgOp) and not isinstance(op, _NOT_COPIED):
+    if isinstance(op, TgOp) and not isinstance(op, NOT_COPIED):
         operands = [copied(o, copies, put) for o in op.operands]
         if any(a is not b for a, b in zip(operands, op.operands, strict=True)):
             result = put(op.rebuild(operands))

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from tgdialect.analysis.machine import Machine
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.loops import order_loops, pack_tiles, share_among_threads
+from tgdialect.lowering.optimize.loops import (
+    block_reductions,
+    order_loops,
+    pack_tiles,
+    share_among_threads,
+)
 from tgdialect.lowering.optimize.nests import Nests, cycles
 from tgdialect.lowering.optimize.tiles import nest_parts, split_off, tile_opts
 from tgdialect.lowering.optimize.vectors import vector_ranges
@@ -32,4 +37,5 @@ def schedule(axes: Axes, machine: Machine) -> None:
     order_loops(Nests(axes))
     if long_enough:
         share_among_threads(Nests(axes), machine)
+    block_reductions(Nests(axes), machine)
     pack_tiles(Nests(axes), machine)

@@ -35,6 +35,17 @@ MANY_ROWS = 128
 """How many rows of results a tile is loaded for, again in each step of a reduction, for a copy to
 be worth while that is next to nothing but aligned vectors."""
 
+BLOCKED_ROWS = 256
+"""For up to how many rows of results reductions are done in blocks: more make up for what it takes
+to go through an operand by columns once."""
+
+BLOCK, PACKED_BLOCK = 32, 128
+"""How many steps a block of a reduction has at most: as many pages as a core follows at once, or
+more where blocks are packed, so that there are fewer passes over the results."""
+
+CACHE_PARTS = 4
+"""Into how many parts the second cache is thought to be divided, one of them for results."""
+
 MIN_APART = 2
 """As `MIN_REUSE`, where the lanes of a vector are apart."""
 
@@ -61,16 +72,80 @@ def order_loops(nests: Nests) -> None:
             try_opt(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
 
 
-def pack_tiles(nests: Nests, machine: Machine) -> None:
-    """Put together what loops load again in every iteration, where that pays."""
+def block_reductions(nests: Nests, machine: Machine) -> None:
+    """Do reductions that go down many pages for few results in blocks: the steps of a block for all
+    results before those of the next, so that all of a page that is needed is read in one go."""
     axes = nests.axes
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp) or not _is_tiled(end):
             continue
         vector = _vector(end)
         for access in nests.accesses:
+            if isinstance(access.op, LoadOp) and access.strides.get(vector) == 1:
+                over = _over_pages(nests, access)
+                if over is not None and _block(nests, access, over, end, machine):
+                    break
+
+
+def _over_pages(nests: Nests, access: Access) -> RangeOp | None:
+    """The range of a REDUCE that takes an operand from one page to others, again and again."""
+    for range, stride in access.strides.items():
+        is_reduced = range.axis_type.data is AxisType.REDUCE and range not in nests.axes.ends
+        if is_reduced and _pages(nests.extent(range), stride, access.itemsize) > MANY_PAGES:
+            return range
+    return None
+
+
+def _block(nests: Nests, access: Access, over: RangeOp, end: EndOp, machine: Machine) -> bool:
+    """Do a reduction that an operand is loaded for in blocks, if that pays. Whether it does."""
+    axes, strides = nests.axes, access.strides
+    ranges = list(reversed(closed_ranges(end)))
+    loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
+    beside = [i for i, r in enumerate(loops) if strides.get(r) == nests.extent(_vector(end))]
+    if not beside or loops[beside[0]].axis_type.data is AxisType.THREAD:
+        return False
+    along, inside = loops[beside[0]], loops[beside[0] + 1 :]
+    results = [r for r in ranges if r in inside or r.axis_type.data in EXPANDED]
+    rows = math.prod(nests.extent(r) for r in results if strides.get(r, 0) == 0)
+    is_packed = _loop_of_copy(nests, access, end, machine) is not None
+    most = PACKED_BLOCK if is_packed else BLOCK
+    steps = _divisor(nests.extent(over), most)
+    # The results of a block are to stay in the second cache, with the block and all else.
+    row = math.prod(map(nests.extent, results)) * access.itemsize
+    width = _divisor(nests.extent(along), machine.l2 // CACHE_PARTS // row)
+    if rows > BLOCKED_ROWS or 2 * steps < most or width == 0:
+        return False
+    numbers = [r.axis.data for r in (along, *inside)]
+    if width < nests.extent(along):
+        kind = along.axis_type.data.value
+        numbers[0] = max(axes.ranges) + 1
+        if not try_opt(axes, opt(OptOp.SPLIT, along.axis.data, width, kind)):
+            return False
+    return try_opt(
+        axes, opt(OptOp.SPLIT, over.axis.data, steps, AxisType.REDUCE.value)
+    ) and try_opt(axes, opt(OptOp.ORDER, over.axis.data, *numbers))
+
+
+def _divisor(extent: int, most: int) -> int:
+    """The largest number of parts, up to `most`, that an extent is made of; 0 if there is none."""
+    return next((n for n in range(min(extent, most), 0, -1) if extent % n == 0), 0)
+
+
+def pack_tiles(nests: Nests, machine: Machine) -> None:
+    """Put together what loops load again in every iteration, where that pays."""
+    axes = nests.axes
+    for end in dict.fromkeys(axes.ends.values()):
+        if not _is_tiled(end):
+            continue
+        vector = _vector(end)
+        for access in nests.accesses:
             if not isinstance(load := access.op, LoadOp) or not is_stageable(nests, load):
                 continue
+            if load.parent is None:
+                continue  # It was the same as another, which has been packed.
+            loops = axes.open[load] & axes.ends.keys()
+            if not loops <= {*closed_ranges(end), *axes.open[end]}:
+                continue  # It is in another nest.
             if (loop := _loop_of_copy(nests, access, end, machine)) is None:
                 continue
             memory = memory_of(load.buffer).owner

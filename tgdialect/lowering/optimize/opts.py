@@ -16,6 +16,7 @@ from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.blocking import accumulate_outside
 from tgdialect.lowering.optimize.packing import stage
 from tgdialect.lowering.optimize.padding import padto
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
@@ -229,8 +230,12 @@ def order(axes: Axes, *numbers: int) -> None:
 
     before -> after:
         order 2, 0, 1:  end %s over %2, %1, %0 -> end %s over %1, %0, %2
+    The first may be the loop of a REDUCE that is in the others (`accumulate_outside`).
     """
     wanted = [axes[number] for number in numbers]
+    if wanted[0] not in axes.ends and any(range in axes.ends for range in wanted):
+        accumulate_outside(axes, wanted[0], wanted[1:])
+        return
     nest = closed_ranges(axes.nest(wanted[0]))
     for range in wanted:
         if range not in nest:

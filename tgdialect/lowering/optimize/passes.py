@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Self
 
 from xdsl.context import Context
@@ -16,6 +17,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.opts import SPLIT_FROM, apply_opt, apply_opts, mark_global, opt
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
@@ -166,6 +169,8 @@ class OrderPass(OptOpPass):
     """ORDER: nest ranges that are closed together like this, the outermost first.
 
     order{axes=2,0,1}:  end %s over %2, %1, %0  ->  end %s over %1, %0, %2
+    The first may be the loop of a REDUCE that is in the others, which then adds to partial results
+    in memory.
     """
 
     name = "tg-order"
@@ -179,12 +184,17 @@ class OrderPass(OptOpPass):
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
-        """Each range of a nest as its innermost loop."""
+        """Each range of a nest as its innermost loop, and the loop of each REDUCE around some of
+        its loops."""
+        reduced = [r for r in axes.ranges.values() if r not in axes.ends]
         for end in dict.fromkeys(axes.ends.values()):
-            nest = [r.axis.data for r in axes.ends if axes.ends[r] is end]
+            nest = [r.axis.data for r in reversed(closed_ranges(end))]
             for last in nest:
                 if len(nest) > 1:
                     yield cls((*(axis for axis in nest if axis != last), last), kernel)
+            loops = [a for a in nest if axes[a].axis_type.data not in EXPANDED]
+            for range, first in product(reduced, loops):
+                yield cls((range.axis.data, *loops[loops.index(first) :]), kernel)
 
 
 @dataclass(frozen=True)

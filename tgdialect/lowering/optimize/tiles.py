@@ -57,6 +57,10 @@ APART = 0.1
 CODE_COST = 1.5e-4
 """What an op costs for being there: a tile twice as large compiles for twice as long."""
 
+WAYS, SAME_SET = 8, 4096
+"""How many cache lines the first cache has for addresses that are multiples of so many bytes apart:
+rows beyond those evict one another."""
+
 STREAM_COST = 0.025
 """What each row costs that is loaded for one use: a core follows few streams at once."""
 
@@ -278,6 +282,8 @@ def _loads(
     if row is not None and (stride := access.strides.get(row, 0)) != 0:
         apart = CACHE_LINE if stride is None else min(abs(stride) * access.itemsize, CACHE_LINE)
         count *= height * (1 + APART * apart / CACHE_LINE)
+        if stride is not None and stride * access.itemsize % SAME_SET == 0 and height > WAYS:
+            count *= 2
     return count * (SPLAT_COST if along == 0 else LOAD_COST)
 
 

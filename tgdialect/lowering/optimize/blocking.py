@@ -1,0 +1,153 @@
+"""ORDER of the loop of a REDUCE and those around it: partial results in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import count
+
+from xdsl.dialects.builtin import IntAttr
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.expand.reduction import ALU, accumulated_dtype
+from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, copied
+from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.dtypes import DTYPES, INDEX
+from tgdialect.ops.elementwise import CastOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+from tgdialect.ops.properties import tensor, tensor_type
+from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.source import BufferOp, ConstOp
+
+
+def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> None:
+    """Nest loops in the loop of a REDUCE that is in them: each of its steps is done for all of
+    their iterations before the next one is.
+
+    before -> after:
+        order 1, 0:  in the loop of range 0, store %x[%0], (reduce add %v over %1, %2) ->
+            %b = buffer local; store %b[%3], 0; end over %3
+            store %b[%0], (load %b[%0]) + (reduce add %v over %2); end over %0, %1
+            in the loop of range 4, store %x[%4], (load %b[%4])
+    So that what is loaded is next to what was loaded before, or is used again while it is in a
+    cache (the loop over blocks of k of Goto and van de Geijn, "Anatomy of High-Performance Matrix
+    Multiplication", 2008).
+    """
+    reduce, end = _checked(axes, reduced, inside)
+    parts = [r for r in reversed(closed_ranges(end)) if r.axis_type.data in EXPANDED]
+    kept = {*inside, *parts}
+    outer = {*axes.open[end], *closed_ranges(end)} - kept
+    block = axes.kernel.body.block
+
+    def put(op: TgOp) -> SSAValue:
+        op.location = reduce.location
+        block.insert_op_before(op, reduce)
+        return op.results[0]
+
+    loops = (*inside, *parts)
+    numbers = count(max(axes.ranges) + 1)
+
+    def again(numbers: Iterable[int]) -> list[SSAValue]:
+        """The loops once more."""
+        bounds = [put(ConstOp(axes.extent(range), INDEX)) for range in loops]
+        kinds = [AxisType.UPCAST if range in parts else AxisType.LOOP for range in loops]
+        ranges = zip(kinds, bounds, numbers, strict=False)
+        return [put(RangeOp(number, kind, bound)) for kind, bound, number in ranges]
+
+    kind, dtype = reduce.kind.data, tensor(reduce.result).element_type
+    wide = accumulated_dtype(reduce)
+    slots = [op.slot.data for op in axes.ops if isinstance(op, BufferOp)]
+    extents = tuple(map(axes.extent, loops))
+    type = tensor_type(wide, extents, PlaceAttr.of(addrspace=AddrSpace.LOCAL))
+    buffer = put(BufferOp(max(slots, default=-1) + 1, type))
+
+    first = again(numbers)
+    around = sorted(outer, key=lambda r: r.axis.data)
+    start = put(AfterOp(buffer, [r.result for r in around])) if around else buffer
+    zero = put(ConstOp(identity(kind, DTYPES[wide]), wide))
+    ready = put(EndOp(put(StoreOp(put(IndexOp(start, first)), zero)), first[::-1]))
+
+    second = again([r.axis.data for r in loops])
+    copies: dict[SSAValue, SSAValue] = {r.result: v for r, v in zip(loops, second, strict=True)}
+    partial = copied(reduce.source, copies, put)
+    if wide != dtype:
+        partial = put(CastOp(partial, wide))
+    if rest := [r.result for r in closed_ranges(reduce) if r is not reduced]:
+        partial = put(ReduceOp(kind, partial, ranges=rest))
+    cell = put(IndexOp(put(AfterOp(buffer, [ready, reduced.result])), second))
+    sums = [put(LoadOp(cell)), partial]
+    update = put(StoreOp(cell, put(ALU[kind].create(operands=sums, result_types=[partial.type]))))
+    done = put(EndOp(update, [*second[::-1], reduced.result]))
+
+    for range, number in zip(loops, numbers, strict=False):
+        range.axis = IntAttr(number)
+    total = put(LoadOp(put(IndexOp(put(AfterOp(buffer, [done])), [r.result for r in loops]))))
+    if wide != dtype:
+        total = put(CastOp(total, dtype))
+    reduce.result.replace_all_uses_with(total)
+    axes.changed()
+    needed = set(axes.ops)
+    for op in reversed(block.ops):
+        if op not in needed:
+            block.erase_op(op)
+
+
+def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[ReduceOp, EndOp]:
+    """The REDUCE of a range, and the END of the loops around it. Raises IllegalOptError with the
+    reason where they cannot change places."""
+    axis = reduced.axis.data
+    if reduced.axis_type.data is not AxisType.REDUCE:
+        raise IllegalOptError(f"range {axis} is {reduced.axis_type.data}, and not reduce")
+    closers = [op for op in axes.ops if isinstance(op, ReduceOp) and reduced in closed_ranges(op)]
+    if len(closers) > 1:
+        raise IllegalOptError(f"several REDUCEs are over range {axis}")
+    (reduce,) = closers
+    if reduce.ordered is not None:
+        raise IllegalOptError("the REDUCE over them is ordered")
+    end = axes.ends.get(inside[0])
+    if end is None:
+        raise IllegalOptError(f"range {inside[0].axis.data} is no loop that an END closes")
+    loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
+    if loops[len(loops) - len(inside) :] != [*inside]:
+        raise IllegalOptError(
+            f"the ranges after {axis} are not the inner loops of a nest, in order"
+        )
+    for range in inside:
+        if range.axis_type.data is AxisType.THREAD:
+            raise IllegalOptError(f"range {range.axis.data} is of threads, outside of all others")
+        if range.axis_type.data is AxisType.REDUCE:
+            raise IllegalOptError(f"the iterations of range {range.axis.data} have an order")
+    if set(axes.open[reduce]) != {*closed_ranges(end), *axes.open[end]}:
+        raise IllegalOptError(
+            f"the REDUCE over range {axis} is not in all loops of that nest alone"
+        )
+    kept = {*inside, *closed_ranges(end)} - {*loops[: len(loops) - len(inside)]}
+    if any(axes.depends(r.bound, k) for r in axes.ranges.values() for k in (*kept, reduced)):
+        raise IllegalOptError("the extent of a range depends on one of them")
+    written = {
+        memory_of(op.operands[0]).owner for op in axes.ops if isinstance(op, StoreOp | AtomicAddOp)
+    }
+    for op in _computed_from(reduce.source):
+        if isinstance(op, LoadOp) and memory_of(op.buffer).owner in written:
+            raise IllegalOptError("the REDUCE is of memory that this kernel writes")
+        if isinstance(op, NOT_COPIED) and op not in axes.ranges.values() and axes.open[op] & kept:
+            raise IllegalOptError("the REDUCE is of what a loop in that nest computes")
+    return reduce, end
+
+
+def _computed_from(value: SSAValue) -> Sequence[Operation]:
+    """The ops that a value is computed by."""
+    found: dict[Operation, None] = {}
+    stack = [value.owner]
+    while stack:
+        op = stack.pop()
+        if isinstance(op, Operation) and op not in found:
+            found[op] = None
+            stack += [operand.owner for operand in op.operands]
+    return list(found)
