@@ -238,7 +238,8 @@ class InvalidAttr(ParametrizedAttribute):
 
 
 class OptOp(StrEnum):
-    """The schedule transforms: the specification's five, then STAGE and ORDER, which are ours."""
+    """The schedule transforms: the specification's five, then STAGE, ORDER and MERGE, which are
+    ours."""
 
     SPLIT = "split"
     PADTO = "padto"
@@ -247,6 +248,7 @@ class OptOp(StrEnum):
     TC = "tc"
     STAGE = "stage"
     ORDER = "order"
+    MERGE = "merge"
 
 
 @irdl_attr_definition
@@ -311,6 +313,7 @@ _OPT_ARGUMENTS = {
         rf"\d+, \d+, ({AddrSpace.LOCAL}|{AddrSpace.REG})",
     ),
     OptOp.ORDER: ("axes", r"\d+(, \d+)*"),
+    OptOp.MERGE: ("two axes", r"\d+, \d+"),
 }
 """What each OptOp's arguments are, in words and as a pattern of their text."""
 

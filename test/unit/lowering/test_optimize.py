@@ -20,6 +20,7 @@ from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.linearize import LinearizePass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.passes import (
+    MergePass,
     NoLocalsPass,
     OptOpPass,
     OrderPass,
@@ -38,7 +39,8 @@ from tgdialect.runtime.loader import load as load_object
 from tgdialect.transforms.simplify import SimplifyPass
 
 PASSES: Sequence[type[OptOpPass]] = (
-    *(SplitPass, PadToPass, SwapPass, OrderPass, NoLocalsPass, TensorCorePass, StagePass),
+    *(SplitPass, PadToPass, SwapPass, OrderPass, MergePass, NoLocalsPass),
+    *(TensorCorePass, StagePass),
 )
 FEATURES = tuple(CpuTarget.host().features.split(","))
 
@@ -123,6 +125,27 @@ def _convolution(out: int, channels: int, size: int, taps: int) -> str:
     )
 
 
+def _pointwise(out: int, channels: int, size: int) -> str:
+    """A product of matrices whose columns are the cells of an image."""
+    image = f"{channels}x{size}x{size}"
+    return kernel(
+        "k",
+        [f"o: {_memory(f'{out}x{size}x{size}')}", f"x: {_memory(image)}"],
+        _ranges(
+            i=(0, "loop", out),
+            h=(1, "loop", size),
+            j=(2, "loop", size),
+            c=(3, "reduce", channels),
+        )
+        + load("u", "x", f"{image}xf32", "chj")
+        + "%p = tg.cast %i to f32 : tensor<index> -> tensor<f32>\n"
+        + "%v = tg.mul %u, %p : tensor<f32>\n"
+        + "%r = tg.reduce add %v [] over %c : tensor<f32> -> tensor<f32>\n"
+        + store("s", "o", f"{out}x{size}x{size}xf32", "ihj", "r")
+        + "%e = tg.end %s over %j, %h, %i : !tg.void\ntg.sink %e : !tg.void",
+    )
+
+
 def _column_scan(m: int, n: int) -> str:
     """Sums of what is above, in one register for each column."""
     reg = "tensor<f32, #tg.place<reg>>"
@@ -155,6 +178,7 @@ KERNELS = {
     "transposed in squares": (_transposed(32, 48), [(48, 32), (32, 48)]),
     "gemm of columns": (_gemm(48, 32, 16, "jk"), [(48, 32), (48, 16), (32, 16)]),
     "convolution": (_convolution(32, 8, 5, 2), [(32, 5, 5), (8, 5, 6), (32, 8, 2)]),
+    "pointwise": (_pointwise(6, 9, 5), [(6, 5, 5), (9, 5, 5)]),
     "column scan": (_column_scan(5, 18), [(5, 18), (5, 18)]),
 }
 

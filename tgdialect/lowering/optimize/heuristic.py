@@ -11,6 +11,7 @@ from tgdialect.analysis.machine import Machine
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.loops import (
     block_reductions,
+    merge_loops,
     order_loops,
     pack_tiles,
     share_among_threads,
@@ -25,6 +26,7 @@ THREAD_CYCLES = 30_000
 
 def schedule(axes: Axes, machine: Machine) -> None:
     """Apply OptOps to a kernel. One that turns out to be illegal is left out."""
+    merge_loops(axes)
     nests = Nests(axes)
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return

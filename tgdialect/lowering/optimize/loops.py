@@ -10,6 +10,7 @@ from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.merging import mergeable
 from tgdialect.lowering.optimize.nests import Access, Nests
 from tgdialect.lowering.optimize.opts import opt, try_opt
 from tgdialect.lowering.optimize.tiles import nest_parts, split_off
@@ -48,6 +49,14 @@ CACHE_PARTS = 4
 
 MIN_APART = 2
 """As `MIN_REUSE`, where the lanes of a vector are apart."""
+
+
+def merge_loops(axes: Axes) -> None:
+    """Make one loop of each two that go through memory as one would."""
+    tried: set[tuple[int, int]] = set()
+    while (pair := next((p for p in mergeable(axes) if p not in tried), None)) is not None:
+        tried.add(pair)
+        try_opt(axes, opt(OptOp.MERGE, *pair))
 
 
 def order_loops(nests: Nests) -> None:

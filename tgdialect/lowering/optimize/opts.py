@@ -17,6 +17,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.blocking import accumulate_outside
+from tgdialect.lowering.optimize.merging import merge
 from tgdialect.lowering.optimize.packing import stage
 from tgdialect.lowering.optimize.padding import padto
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
@@ -288,6 +289,7 @@ _RULES: dict[OptOp, Callable[..., None]] = {
     OptOp.NOLOCALS: nolocals,
     OptOp.TC: tensor_core,
     OptOp.STAGE: stage,
+    OptOp.MERGE: merge,
 }
 
 

@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.merging import mergeable
 from tgdialect.lowering.optimize.opts import SPLIT_FROM, apply_opt, apply_opts, mark_global, opt
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
@@ -195,6 +196,29 @@ class OrderPass(OptOpPass):
             loops = [a for a in nest if axes[a].axis_type.data not in EXPANDED]
             for range, first in product(reduced, loops):
                 yield cls((range.axis.data, *loops[loops.index(first) :]), kernel)
+
+
+@dataclass(frozen=True)
+class MergePass(OptOpPass):
+    """MERGE two ranges that nest directly, and go through memory as one would: a SPLIT undone.
+
+    merge{first=0 second=1}:  %x[%0, %1]  ->  (reshape %x)[%0]
+    """
+
+    name = "tg-merge"
+
+    first: int
+    second: int
+    kernel: str | None = None
+
+    @property
+    def attribute(self) -> OptAttr:
+        return opt(OptOp.MERGE, self.first, self.second)
+
+    @classmethod
+    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+        for first, second in mergeable(axes):
+            yield cls(first, second, kernel)
 
 
 @dataclass(frozen=True)

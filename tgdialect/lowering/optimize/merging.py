@@ -1,0 +1,111 @@
+"""MERGE: two loops that go through memory as one would."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.movement import IndexOp, ReshapeOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+from tgdialect.ops.properties import tensor
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ConstOp
+
+
+def merge(axes: Axes, first: int, second: int) -> None:
+    """Have one range, which keeps the id of the first, in place of two that nest directly: the
+    inverse of a SPLIT.
+
+    before -> after:
+        merge 0, 1:  %x[%0, %1], range 0 loop to 4, range 1 loop to 8 ->
+            (reshape %x [32])[%0], range 0 loop to 32
+    They have to be indices of neighbouring axes wherever they are used, so that no division is
+    needed. Vectors go on from one row to the next then, and threads have more to share.
+    """
+    outer, inner = axes[first], axes[second]
+    extents = axes.extent(outer), axes.extent(inner)
+    kind = outer.axis_type.data
+    if outer is inner or kind is not inner.axis_type.data:
+        raise IllegalOptError(f"ranges {first} and {second} are not two of one type")
+    if kind in EXPANDED or kind is AxisType.THREAD:
+        raise IllegalOptError(f"range {first} is {kind}")
+    users = dict.fromkeys(use.operation for r in (outer, inner) for use in r.result.uses)
+    closers = [op for op in users if isinstance(op, EndOp | ReduceOp | AfterOp)]
+    if not all(_nest_directly(op, outer, inner) for op in closers):
+        raise IllegalOptError(f"range {second} is not directly inside of range {first}")
+    views: list[tuple[IndexOp, Sequence[int]]] = []
+    for op in users:
+        if isinstance(op, IndexOp):
+            views.append((op, _positions(op, outer, inner, extents[1])))
+        elif op not in closers:
+            raise IllegalOptError(f"{op.name} uses range {first} or {second} by itself")
+    block = axes.kernel.body.block
+
+    def put(op: TgOp) -> TgOp:
+        op.location = outer.location
+        block.insert_op_before(op, max(outer, inner, key=block.get_operation_index))
+        return op
+
+    bound = put(ConstOp(math.prod(extents), INDEX))
+    whole = put(RangeOp(first, kind, bound.results[0])).results[0]
+    for op, positions in views:
+        memory = op.source
+        while isinstance(view := memory.owner, ReshapeOp):
+            memory = view.source
+        start, stop = positions[0], positions[-1] + 1
+        shape = tensor(op.source).get_shape()
+        merged = (*shape[:start], math.prod(shape[start:stop]), *shape[stop:])
+        reshaped = ReshapeOp(memory, merged)
+        reshaped.location = op.location
+        block.insert_op_before(reshaped, op)
+        op.operands = (reshaped.results[0], *op.indices[:start], whole, *op.indices[stop:])
+    for op in closers:
+        kept = [o for o in op.operands if o is not inner.result]
+        op.operands = [whole if o is outer.result else o for o in kept]
+    for op in (outer, inner):
+        block.erase_op(op)
+    for op in reversed(block.ops):
+        if isinstance(op, ReshapeOp) and op.result.first_use is None:
+            block.erase_op(op)
+    axes.changed()
+
+
+def _positions(op: IndexOp, outer: RangeOp, inner: RangeOp, extent: int) -> Sequence[int]:
+    """The axes of memory that two ranges go through, and those of 1 between them."""
+    shape, indices = tensor(op.source).get_shape(), list(op.indices)
+    owners = [index.owner for index in indices]
+    if DYNAMIC_INDEX not in shape and owners.count(outer) == owners.count(inner) == 1:
+        start, stop = owners.index(outer), owners.index(inner)
+        if start < stop and math.prod(shape[start + 1 : stop + 1]) == shape[stop] == extent:
+            return range(start, stop + 1)
+    raise IllegalOptError(
+        f"memory has other axes than ranges {outer.axis.data} and {inner.axis.data}"
+    )
+
+
+def _nest_directly(op: EndOp | ReduceOp | AfterOp, outer: RangeOp, inner: RangeOp) -> bool:
+    """Whether an op that names ranges names them as those of one loop."""
+    if isinstance(op, AfterOp):
+        return {outer, inner} <= {d.owner for d in op.dependencies}
+    pair = (inner, outer) if isinstance(op, EndOp) else (outer, inner)
+    # A REDUCE may also be of the number of an iteration.
+    return pair in pairwise(closed_ranges(op)) and op.operands[0].owner not in pair
+
+
+def mergeable(axes: Axes) -> Iterator[tuple[int, int]]:
+    """Pairs of ranges that are closed together, one directly in the other, the inner ones first."""
+    for op in axes.ops:
+        if isinstance(op, EndOp | ReduceOp):
+            nest = closed_ranges(op)
+            inside = nest if isinstance(op, EndOp) else nest[::-1]
+            for inner, outer in pairwise(inside):
+                yield outer.axis.data, inner.axis.data
