@@ -2,10 +2,12 @@
 
     python bench/call_overhead.py
 
-`native` is the compiled function called with addresses that are at hand: the kernel, and ctypes.
-The overhead is what `exe(...)` takes beyond it: checking arguments, finding addresses, results.
+`native` is the compiled function called by ctypes with addresses that are at hand. The overhead is
+what `exe(...)` takes beyond it, which finds addresses and makes results, but does without ctypes;
+`function(x, y)` is a function of tensors.
 """
 
+import ctypes
 import timeit
 
 import numpy as np
@@ -32,12 +34,14 @@ def main() -> None:
     c = np.empty_like(a)
     exe = tg.compile(ADD)
     np.testing.assert_array_equal(exe(a, b, out=c), a + b)
-    frame = [address(a), address(b), address(c)]
+    frame = (ctypes.c_int64 * 3)(address(a), address(b), address(c))
+    tensors = {"function": tg.function(lambda x, y: x + y), "x": tg.Tensor(a), "y": tg.Tensor(b)}
     names = {"np": np, "exe": exe, "native": exe._function, "frame": frame, "a": a, "b": b, "c": c}
-    native = microseconds("native(*frame)", names)
+    names |= tensors
+    native = microseconds("native(frame)", names)
     print(f"{'a + b, 64x64 f32':<20}{'time':>10}{'overhead':>12}")
     print(f"{'native':<20}{native:>8.2f}us")
-    for call in ("exe(a, b, out=c)", "exe(a, b)"):
+    for call in ("exe(a, b, out=c)", "exe(a, b)", "function(x, y)"):
         time = microseconds(call, names)
         print(f"{call:<20}{time:>8.2f}us{time - native:>10.2f}us")
     print(f"{'np.add(a, b, out=c)':<20}{microseconds('np.add(a, b, out=c)', names):>8.2f}us")

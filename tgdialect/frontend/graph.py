@@ -27,7 +27,6 @@ from tgdialect.ops.marker import DetachOp
 from tgdialect.ops.properties import polynomial, shape_of, tensor_type
 from tgdialect.ops.properties.polynomials import monomial
 from tgdialect.ops.source import ConstOp, ParamOp
-from tgdialect.runtime.memory import address
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[Dim, ...]
@@ -47,8 +46,8 @@ class Node:
     """
 
     __slots__ = (
-        *("__weakref__", "_address", "data", "extents", "is_tracked", "operands", "owner"),
-        *("prototype", "serial", "size", "type"),
+        *("__weakref__", "data", "extents", "is_tracked", "operands", "owner", "prototype"),
+        *("serial", "size", "type"),
     )
 
     def __init__(
@@ -69,16 +68,6 @@ class Node:
         self.size: SymInt | None = None
         self.owner: Callable[[], object] | None = None
         self.serial = next(serials)
-        self._address: int | None = None
-
-    @property
-    def address(self) -> int:
-        """Where the elements are, if the value is known and lies in memory in order; else 0."""
-        if self._address is None:
-            if self.data is None:
-                return 0
-            self._address = address(self.data) if self.data.flags.carray else 0
-        return self._address
 
     @property
     def shape(self) -> tuple[int, ...]:

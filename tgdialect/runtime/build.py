@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
+from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.interpreter.dtypes import numpy_dtype
 from tgdialect.lowering.pipeline import AfterStage, run_stages, stages
 from tgdialect.lowering.render import RenderPass
@@ -71,8 +72,9 @@ class Build:
         run_stages(context, module, passes[:render], after)
         signature = _signature(entry_function(module, self.entry), by_reference)
         run_stages(context, module, passes[render:], after)
-        code = self.target.object_code(llvm_ir(module))
-        return Program(self.entry, tuple(signature), code)
+        entry = f"{self.entry}.frame"
+        code = self.target.object_code(llvm_ir(module) + _frame_entry(entry, self.entry, signature))
+        return Program(entry, tuple(signature), code)
 
     @cached_property
     def _passes(self) -> Sequence[ModulePass]:
@@ -128,6 +130,19 @@ def compile_module(
     """
     build = Build(module, entry, opt, allow_custom)
     return Executable(build.program(), lambda: build)
+
+
+def _frame_entry(name: str, function: str, signature: Sequence[Parameter]) -> str:
+    """LLVM IR of a function that calls another with the arguments in a frame."""
+    lines = [f"define void {symbol_text(name)}(ptr %frame) {{"]
+    arguments: list[str] = []
+    for i, parameter in enumerate(signature):
+        type = "i64" if parameter.role == "scalar" else "ptr"
+        lines.append(f"  %at{i} = getelementptr i64, ptr %frame, i64 {i}")
+        lines.append(f"  %argument{i} = load {type}, ptr %at{i}")
+        arguments.append(f"{type} %argument{i}")
+    lines.append(f"  call void {symbol_text(function)}({', '.join(arguments)})")
+    return "\n".join([*lines, "  ret void", "}", ""])
 
 
 def refuse_untrusted(module: ModuleOp) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
 from tgdialect.runtime.loader import load
-from tgdialect.runtime.memory import POOL, address
+from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address
 from tgdialect.runtime.program import Array, Parameter, Program
 
 if TYPE_CHECKING:
@@ -19,18 +19,22 @@ if TYPE_CHECKING:
 
     from tgdialect.runtime.build import Build
     from tgdialect.runtime.inspection import Kernel
+    from tgdialect.runtime.launcher import Launcher
 
 
 class _Slot(NamedTuple):
-    """A parameter and where it is in the call; shape and dtype once more, for quick checks.
-
-    No array has the shape of a scalar, which is passed by value.
-    """
+    """A parameter and where it is in the call."""
 
     position: int
     parameter: Parameter
-    shape: tuple[int | None, ...] | None
-    dtype: np.dtype[Any]
+
+
+_ENTRY: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def _refuse(*_: object) -> bool:
+    """The launcher of what needs to be looked at by Python."""
+    return False
 
 
 class Executable:
@@ -47,35 +51,38 @@ class Executable:
         self._build = cache(build)
         self._code = load(program.object_code)
         self.parameters = program.parameters
-        slots = [
-            _Slot(i, p, None if p.role == "scalar" else p.shape, p.dtype)
-            for i, p in enumerate(self.parameters)
-        ]
+        slots = [_Slot(i, p) for i, p in enumerate(self.parameters)]
         self._arguments = [s for s in slots if s.parameter.role in ("input", "scalar")]
         self._results = [s for s in slots if s.parameter.role == "output"]
         self._workspaces = [s for s in slots if s.parameter.role == "workspace"]
         self._is_dynamic = any(p.is_dynamic for p in self.parameters)
-        self.is_direct = not self._is_dynamic and all(
-            s.parameter.role == "input" and not s.parameter.by_reference for s in self._arguments
-        )
-        """Whether `run` may be called."""
         self.inputs = [s.parameter for s in self._arguments]
         self.outputs = [s.parameter for s in self._results]
         self.buffers: dict[str, Array] = {}
         self._frame: list[Any] = [0] * len(slots)
         self._buffer_spans: list[tuple[int, int]] = []
-        for position, parameter, _, dtype in slots:
+        for position, parameter in slots:
             if parameter.role == "buffer":
-                buffer = np.zeros(parameter.shape_for(()), dtype)
+                buffer = np.zeros(parameter.shape_for(()), parameter.dtype)
                 self.buffers[parameter.name] = buffer
                 self._frame[position] = start = address(buffer)
                 self._buffer_spans.append((start, start + buffer.nbytes))
         # Not from `buffers`, which the caller may change: compiled code has the addresses.
         self._memory = tuple(self.buffers.values())
-        scalar, pointer = ctypes.c_int64, ctypes.c_void_p
-        types = [scalar if p.role == "scalar" else pointer for p in self.parameters]
-        prototype = ctypes.CFUNCTYPE(None, *types)
-        self._function: Callable[..., None] = prototype(self._code.address(program.symbol))
+        self._start = self._code.address(program.symbol)
+        self._frame_type: Any = ctypes.c_int64 * len(slots)
+        self._function: Callable[..., None] = _ENTRY(self._start)
+        self._launch: Launcher = self._wait
+        if self._is_dynamic or any(p.role in ("scalar", "buffer") for p in self.parameters):
+            self._launch = _refuse
+        self._made = [
+            (np.empty if p.nbytes < POOLED_BYTES else POOL.empty, p.shape_for(()), p.dtype)
+            for p in self.outputs
+            if not self._is_dynamic
+        ]
+        """What makes each result, of which shape and dtype."""
+        is_simple = len(self._made) == 1 and not self._workspaces
+        self._one = self._made[0] if is_simple else None
 
     @property
     def workspace_bytes(self) -> int:
@@ -111,24 +118,72 @@ class Executable:
 
         Raises ValueError and TypeError for arguments that do not fit the signature.
         """
+        # Nearly every call passes arrays that need nothing done to them, and has one result.
+        if out is None and self._one is not None:
+            empty, shape, dtype = self._one
+            if self._launch(result := empty(shape, dtype), *arrays):
+                return result
+            return self._call(arrays, None)
+        if out is None:
+            results = [empty(shape, dtype) for empty, shape, dtype in self._made]
+        else:
+            results = [out] if isinstance(out, ndarray) else list(out)
+        if self._launched(results, arrays):
+            return results[0] if len(results) == 1 else tuple(results)
+        return self._call(arrays, None if out is None else results)
+
+    def _launched(self, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
+        """Whether the launcher has called the function. It does not with what has to be looked at
+        or to be changed first."""
+        if not self._workspaces:
+            return self._launch(*results, *arrays)
+        blocks = self._scratch()
+        called = self._launch(*results, *arrays, *[block.address for block in blocks])
+        for block in blocks:
+            POOL.give(block)
+        return called
+
+    def _scratch(self) -> Sequence[Block]:
+        """Workspaces: calls on several threads each have memory of their own."""
+        return [POOL.take(slot.parameter.nbytes) for slot in self._workspaces]
+
+    def _wait(self, *_: object) -> bool:
+        """The launcher before the second call: most programs that are called once never are again,
+        and a launcher takes time to make."""
+        self._launch = self._first_launch
+        return False
+
+    def _first_launch(self, *arguments: object) -> bool:
+        from tgdialect.runtime.launcher import Slot, launcher
+
+        slots = [
+            Slot(
+                position=position,
+                shape=None if p.role == "workspace" else p.shape_for(()),
+                dtype=p.dtype,
+                nbytes=p.nbytes,
+                is_written=p.role == "output" or p.by_reference,
+            )
+            for position, p in (*self._results, *self._arguments, *self._workspaces)
+        ]
+        self._launch = launcher(self._start, slots, len(self._results)) or _refuse
+        return self._launch(*arguments)
+
+    def _call(
+        self, arrays: Sequence[Any], out: Sequence[Array] | None
+    ) -> Array | tuple[Array, ...]:
+        """A call whose arguments are looked at one by one, and converted if need be."""
         if len(arrays) != len(self._arguments):
             names = ", ".join(p.name for p in self.inputs)
             raise ValueError(f"expected {len(self.inputs)} inputs ({names}), got {len(arrays)}")
         frame = self._frame.copy()
         spans = self._buffer_spans.copy()
         values: list[Array] = []
-        # Nearly every call passes arrays that need nothing done to them: this loop is for those.
-        for value, (position, parameter, shape, dtype) in zip(arrays, self._arguments):  # noqa: B905
-            if (
-                type(value) is not ndarray
-                or value.shape != shape
-                or value.dtype != dtype
-                or not value.flags.carray
-            ):
-                if parameter.role == "scalar":
-                    frame[position] = parameter.number(value)
-                    continue
-                value = parameter.array(value)
+        for value, (position, parameter) in zip(arrays, self._arguments, strict=True):
+            if parameter.role == "scalar":
+                frame[position] = parameter.number(value)
+                continue
+            value = parameter.array(value)
             frame[position] = start = address(value)
             spans.append((start, start + value.nbytes))
             values.append(value)
@@ -138,73 +193,46 @@ class Executable:
             results = self._new_results(frame)
             copies = ()
         else:
-            results = [out] if isinstance(out, ndarray) else list(out)
+            results = out
             copies = self._place_results(frame, spans, results)
         self._run(frame)
         for array, result in copies:
             array[...] = result
         return results[0] if len(results) == 1 else tuple(results)
 
-    def run(self, addresses: Sequence[int]) -> Sequence[Array]:
-        """The results for inputs at these addresses: of arrays that fit the signature, which is
-        not checked, and that live until this returns."""
-        frame = self._frame.copy()
-        for slot, start in zip(self._arguments, addresses):  # noqa: B905
-            frame[slot[0]] = start
-        results = self._new_results(frame)
-        self._run(frame)
-        return results
-
     def _run(self, frame: list[Any]) -> None:
-        if self._workspaces:
-            self._run_with_workspaces(frame)
-        else:
-            self._function(*frame)
-
-    def _run_with_workspaces(self, frame: list[Any]) -> None:
-        """Calls on several threads each have scratch memory of their own."""
-        blocks = [POOL.take(slot.parameter.nbytes) for slot in self._workspaces]
+        blocks = self._scratch()
         for slot, block in zip(self._workspaces, blocks, strict=True):
             frame[slot.position] = block.address
-        self._function(*frame)
+        self._function(self._frame_type(*frame))
         for block in blocks:
             POOL.give(block)
 
     def _new_results(self, frame: list[Any]) -> list[Array]:
         results: list[Array] = []
-        for position, parameter, shape, dtype in self._results:
-            extents = parameter.shape_for(frame) if self._is_dynamic else shape
-            result = POOL.empty(cast("tuple[int, ...]", extents), dtype)
+        for position, parameter in self._results:
+            result = POOL.empty(parameter.shape_for(frame), parameter.dtype)
             frame[position] = address(result)
             results.append(result)
         return results
 
     def _place_results(
-        self, frame: list[Any], spans: list[tuple[int, int]], given: list[Array]
+        self, frame: list[Any], spans: list[tuple[int, int]], given: Sequence[Array]
     ) -> Sequence[tuple[Array, Array]]:
         """Let results be computed in the caller's memory where nothing else of the call is in it;
         the others come with where they have to be copied to."""
         if len(given) != len(self._results):
             raise ValueError(f"out has {len(given)} arrays for {len(self._results)} results")
         copies: list[tuple[Array, Array]] = []
-        for array, (position, parameter, shape, dtype) in zip(given, self._results):  # noqa: B905
-            is_free = True
-            if (
-                type(array) is not ndarray
-                or array.shape != shape
-                or array.dtype != dtype
-                or not array.flags.carray
-            ):
-                parameter.check_out(array, frame)
-                is_free = array.flags.carray
+        for array, (position, parameter) in zip(given, self._results, strict=True):
+            parameter.check_out(array, frame)
             start = address(array)
             stop = start + array.nbytes
-            for low, high in spans:
-                if start < high and low < stop:
-                    is_free = False
+            is_free = array.flags.carray
+            is_free = is_free and not any(start < high and low < stop for low, high in spans)
             spans.append((start, stop))
             if not is_free:
-                copies.append((array, temporary := POOL.empty(array.shape, dtype)))
+                copies.append((array, temporary := POOL.empty(array.shape, array.dtype)))
                 start = address(temporary)
             frame[position] = start
         return copies

@@ -110,7 +110,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Position-independent object code, and how the function `symbol` in it is called."""
+    """Position-independent object code, and how the function `symbol` in it is called: with a
+    frame, of 8 bytes for each parameter, which are an address or the value of a scalar.
+    """
 
     symbol: str
     parameters: tuple[Parameter, ...]

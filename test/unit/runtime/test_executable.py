@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import tgdialect as tg
+from tgdialect.runtime import launcher
+from tgdialect.runtime.executable import Executable
 
 MEMORY = 'tensor<4xf32, #tg.place<"CPU", global>>'
 
@@ -61,6 +63,16 @@ func.func @main(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
   func.return %r : tensor<64x32xf32>
 }
 """
+
+
+@pytest.fixture(autouse=True, params=["launcher", "ctypes"])
+def how_it_is_called(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each test runs with the launcher from the first call on, and where there is none."""
+    if request.param == "launcher":
+        monkeypatch.setattr(Executable, "_wait", Executable._first_launch)
+    else:
+        monkeypatch.setattr(launcher, "_method", lambda: None)
+    return request.param
 
 
 def arrays(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -145,6 +157,11 @@ def test_calls_on_several_threads_do_not_share_scratch_memory():
         (ADD, lambda exe, a, b: exe(a), ValueError, "expected 2 inputs"),
         (ADD, lambda exe, a, b: exe(a, b.astype(np.float64)), TypeError, "b is float32"),
         (ADD, lambda exe, a, b: exe(a, b[:2]), ValueError, "shape"),
+        (ADD, lambda exe, a, b: exe(a, b.T), ValueError, "shape"),
+        (ADD, lambda exe, a, b: exe(a, b.ravel()), ValueError, "shape"),
+        (ADD, lambda exe, a, b: exe(a, b.ctypes.data), TypeError, "b is float32"),
+        (ADD, lambda exe, a, b: exe(a, None), TypeError, "b is float32"),
+        (SOFTMAX, lambda exe, a, b: exe(a, 4096), ValueError, "expected 1 inputs"),
         (ADD, lambda exe, a, b: exe(a, b, out=a[:2]), ValueError, "shape"),
         (ADD, lambda exe, a, b: exe(a, b, out=a.astype(int)), TypeError, "out"),
         (ADD, lambda exe, a, b: exe(a, b, out=[a, b]), ValueError, "2 arrays for 1"),
@@ -157,6 +174,45 @@ def test_arguments_that_do_not_fit(source: str, call, error: type[Exception], me
     a, b = arrays()
     with pytest.raises(error, match=message):
         call(tg.compile(source), a, b)
+
+
+def test_launchers_take_over(how_it_is_called: str, monkeypatch: pytest.MonkeyPatch):
+    """Arrays that fit are not looked at by Python, and those that do not are."""
+    a, b = arrays()
+    exe, softmax = tg.compile(ADD), tg.compile(SOFTMAX)
+    x = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
+    expected = exe(a, b), softmax(x)
+    looked: list[object] = []
+    call = Executable._call
+    monkeypatch.setattr(Executable, "_call", lambda *of: looked.append(of[0]) or call(*of))
+    for _ in range(3):
+        np.testing.assert_array_equal(exe(a, b), expected[0])
+        np.testing.assert_array_equal(exe(a, b, out=np.empty_like(a)), expected[0])
+        np.testing.assert_array_equal(softmax(x), expected[1])
+    assert len(looked) == (0 if how_it_is_called == "launcher" else 9)
+    np.testing.assert_array_equal(exe(a, np.asfortranarray(b)), expected[0])
+    np.testing.assert_array_equal(exe(a, b.astype(">f4").astype("<f4")), expected[0])
+
+
+def test_functions_of_many_arguments():
+    """One beyond those that a launcher takes, and one of more axes."""
+    names = [f"%a{i}" for i in range(launcher.MAX_SLOTS)]
+    body = [
+        f"%s{i} = tg.add {a}, {b} : tensor<2xi32>"
+        for i, (a, b) in enumerate(
+            zip([names[0], *[f"%s{i}" for i in range(len(names) - 2)]], names[1:], strict=True)
+        )
+    ]
+    arguments = ", ".join(f"{name}: tensor<2xi32>" for name in names)
+    text = f"func.func @main({arguments}) -> tensor<2xi32> {{\n" + "\n".join(body)
+    exe = tg.compile(f"{text}\nfunc.return %s{len(names) - 2} : tensor<2xi32>\n}}")
+    many = [np.array([i, -i], np.int32) for i in range(len(names))]
+    np.testing.assert_array_equal(exe(*many), sum(many))
+    shape = (1, 2) * 5
+    axes = "x".join(map(str, shape))
+    negate = ADD.replace("3x4", axes)
+    x = np.arange(32, dtype=np.float32).reshape(shape)
+    np.testing.assert_array_equal(tg.compile(negate)(x, x), x + x)
 
 
 def test_read_only_out():

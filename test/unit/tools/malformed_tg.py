@@ -73,7 +73,7 @@ TEXTS = [
         "a tuple holds tensors, got f32",
     ),
     _body(
-        "unknown opt", "%0 = tg.sink opts [#tg.opt<|merge 0>]", "Expected `split`, `padto`, `swap`"
+        "unknown opt", "%0 = tg.sink opts [#tg.opt<|fuse 0>]", "Expected `split`, `padto`, `swap`"
     ),
     _body(
         "axis type", "%0 = tg.range 0 |outer to %n : tensor<index>", "Expected `global`, `local`"
