@@ -43,7 +43,7 @@ def stages(
         *([] if mode == "none" else [SimplifyPass(loops=False)]),
         ExpandPass(),
         SelectPass(target, features),
-        SimplifyPass(loops=False),
+        SimplifyPass(loops=False, floats=False),
         LinearizePass(),
         PlanPass(),
         RenderPass(target),

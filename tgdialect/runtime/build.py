@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator, Sequence
+import sys
+from collections.abc import Generator, Sequence, Set
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,6 +13,7 @@ from functools import cached_property
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
@@ -18,7 +21,9 @@ from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.interpreter.dtypes import numpy_dtype
+from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.pipeline import AfterStage, run_stages, stages
+from tgdialect.lowering.plan import PlanPass, plan_function
 from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.verify import verify_level
 from tgdialect.ops.arguments import (
@@ -26,19 +31,21 @@ from tgdialect.ops.arguments import (
     dims_attribute,
     integer_attribute,
 )
+from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.inspection import Kernel, kernels_of
 from tgdialect.runtime.optimize import MeasuringOptimizePass
-from tgdialect.runtime.program import DEFAULT_OPT, Parameter, Program
+from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 
 UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
 """Ops that carry code or bytes of their own; nothing executes them unasked."""
 
 _ROLES = ("tg.output", "tg.workspace", "tg.buffer")
 _PREFIX = "tg-"
+_SWITCH_SECONDS = 5e-4
 
 
 @dataclass(frozen=True)
@@ -51,30 +58,66 @@ class Build:
     allow_custom: bool = False
     target: CpuTarget = field(default_factory=CpuTarget.host)
 
-    def program(self, after: AfterStage | None = None) -> Program:
-        """Compile; `after` sees the module after each stage.
+    def program(self) -> Program:
+        """Compile.
 
         Raises VerifyException or PassFailedException for programs that cannot be compiled.
         """
-        with _without_collection():
-            return self._program(after)
+        expand = next(i for i, p in enumerate(self._passes) if isinstance(p, ExpandPass))
+        with _at_full_speed(), ThreadPoolExecutor(1, "tgdialect") as llvm:
+            module, by_reference = self._copy()
+            run_stages(Context(), module, self._passes[:expand])
+            return self._compiled(module, by_reference, self._passes[expand:], llvm)
 
-    def _program(self, after: AfterStage | None) -> Program:
+    def _compiled(
+        self, module: ModuleOp, by_reference: Set[int], passes: Sequence[ModulePass], llvm: Executor
+    ) -> Program:
+        """A program of a module with schedules. LLVM generates the code of a kernel, for which it
+        needs no Python, while the next one goes through the stages."""
+        *stages, render = passes
+        assert isinstance(render, RenderPass)
+        kernels = [op for op in module.ops if isinstance(op, KernelOp)]
+        coming: dict[str, Future[bytes]] = {}
+        programs: list[Operation] = []
+        for kernel in kernels:
+            kernel.detach()
+            alone = ModuleOp([kernel])
+            run_stages(Context(), alone, stages)
+            (program,) = alone.ops
+            program.detach()
+            programs.append(program)
+            if kernel is not kernels[-1]:
+                ir = llvm_ir(ModuleOp(list(render.rendered([program]))))
+                coming[kernel.sym_name.data] = llvm.submit(self.target.object_code, ir)
+        functions = [op for op in module.ops if isinstance(op, FuncOp)]
+        module.body.block.add_ops(programs)
+        run_stages(Context(), module, [s for s in stages if not isinstance(s, PlanPass)])
+        for function in functions:
+            if not function.is_declaration:
+                plan_function(function)
+        signature = _signature(entry_function(module, self.entry), by_reference)
+        rest = ModuleOp(list(render.rendered([*programs[-1:], *functions], programs)))
+        entry = f"{self.entry}.frame"
+        code = self.target.object_code(llvm_ir(rest) + _frame_entry(entry, self.entry, signature))
+        objects = [Object(name, future.result()) for name, future in coming.items()]
+        return Program(tuple(signature), (*objects, Object(entry, code)))
+
+    def lowered(self, after: AfterStage) -> ModuleOp:
+        """The module after all stages; `after` sees it after each one."""
+        with _at_full_speed():
+            module, _ = self._copy()
+            run_stages(Context(), module, self._passes, after)
+            return module
+
+    def _copy(self) -> tuple[ModuleOp, Set[int]]:
+        """A copy of the module, and which inputs of the entry are memory."""
         if not self.allow_custom:
             refuse_untrusted(self.source)
         verify_level(self.source, "tensor")
         module = self.source.clone()
         entry = entry_function(module, self.entry)
         inputs = *entry.args, *(param.result for param in parameters(entry.body.block))
-        by_reference = {position for position, value in enumerate(inputs) if is_memory(value)}
-        passes, context = self._passes, Context()
-        render = next(i for i, p in enumerate(passes) if isinstance(p, RenderPass))
-        run_stages(context, module, passes[:render], after)
-        signature = _signature(entry_function(module, self.entry), by_reference)
-        run_stages(context, module, passes[render:], after)
-        entry = f"{self.entry}.frame"
-        code = self.target.object_code(llvm_ir(module) + _frame_entry(entry, self.entry, signature))
-        return Program(entry, tuple(signature), code)
+        return module, {position for position, value in enumerate(inputs) if is_memory(value)}
 
     @cached_property
     def _passes(self) -> Sequence[ModulePass]:
@@ -89,7 +132,7 @@ class Build:
         def keep(stage: ModulePass, module: ModuleOp) -> None:
             found[stage.name.removeprefix(_PREFIX)] = module.clone()
 
-        self.program(keep)
+        self.lowered(keep)
         return found
 
     def module(self, stage: str) -> ModuleOp:
@@ -108,14 +151,17 @@ class Build:
 
 
 @contextmanager
-def _without_collection() -> Generator[None]:
+def _at_full_speed() -> Generator[None]:
     """Collect no garbage: a compiler makes so many objects, and drops so few in cycles, that a
-    third of its time would be spent on looking for some."""
-    was_enabled = gc.isenabled()
+    third of its time would be spent on looking for some. And have the thread that calls LLVM wait
+    for the interpreter no longer than LLVM takes for a small kernel."""
+    was_enabled, interval = gc.isenabled(), sys.getswitchinterval()
     gc.disable()
+    sys.setswitchinterval(min(interval, _SWITCH_SECONDS))
     try:
         yield
     finally:
+        sys.setswitchinterval(interval)
         if was_enabled:
             gc.enable()
 
@@ -165,7 +211,7 @@ def entry_function(module: ModuleOp, name: str) -> FuncOp:
     return functions[name]
 
 
-def _signature(function: FuncOp, by_reference: set[int]) -> list[Parameter]:
+def _signature(function: FuncOp, by_reference: Set[int]) -> list[Parameter]:
     """The parameters of a function at level `planned`."""
     parameters: list[Parameter] = []
     for position, argument in enumerate(function.args):

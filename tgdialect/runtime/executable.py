@@ -49,7 +49,6 @@ class Executable:
     def __init__(self, program: Program, build: Callable[[], Build]) -> None:
         """`build` prepares compiling once more, for those who ask how it was compiled."""
         self._build = cache(build)
-        self._code = load(program.object_code)
         self.parameters = program.parameters
         slots = [_Slot(i, p) for i, p in enumerate(self.parameters)]
         self._arguments = [s for s in slots if s.parameter.role in ("input", "scalar")]
@@ -69,7 +68,11 @@ class Executable:
                 self._buffer_spans.append((start, start + buffer.nbytes))
         # Not from `buffers`, which the caller may change: compiled code has the addresses.
         self._memory = tuple(self.buffers.values())
-        self._start = self._code.address(program.symbol)
+        self._code: list[object] = []
+        functions: dict[str, int] = {}
+        for name, code in program.objects:
+            self._code.append(library := load(code, functions))
+            functions[name] = self._start = library.address(name)
         self._frame_type: Any = ctypes.c_int64 * len(slots)
         self._function: Callable[..., None] = _ENTRY(self._start)
         self._launch: Launcher = self._wait

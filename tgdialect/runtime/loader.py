@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from tgdialect.runtime.jit import JitLibrary
 
 
-def load(object_code: bytes) -> ElfImage | JitLibrary:
+def load(object_code: bytes, functions: Mapping[str, int] = {}) -> ElfImage | JitLibrary:
     """Loads position-independent object code for this machine.
 
-    Names need only be unique within one object; symbols that it does not define (as `memcpy`) are
-    the process's, and the parallel runtime's. LLVM is imported only where the system is not Linux
-    on x86-64, and for object code of kinds that are not ours. Raises OSError for bytes that cannot
-    be loaded.
+    Names need only be unique within one object; symbols that it does not define are those of
+    `functions`, at these addresses, the process's (as `memcpy`), and the parallel runtime's. LLVM
+    is imported only where the system is not Linux on x86-64, and for object code of kinds that are
+    not ours. Raises OSError for bytes that cannot be loaded.
     """
-    symbols: Mapping[str, int] = {}
+    symbols = functions
     if b"tg_parallel" in object_code:
         # Only programs with threads need it, and those from the cache are to start quickly.
         from tgdialect.runtime.threads import parallel_runtime
 
-        symbols = parallel_runtime().symbols
+        symbols = {**functions, **parallel_runtime().symbols}
     if sys.platform == "linux":
         try:
             return ElfImage(object_code, symbols)

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -108,21 +108,29 @@ class Parameter:
         return ValueError(f"{self.name} has shape {wanted}, got {given.shape}")
 
 
+class Object(NamedTuple):
+    """Position-independent object code, of a function that others call by this name."""
+
+    name: str
+    code: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Position-independent object code, and how the function `symbol` in it is called: with a
-    frame, of 8 bytes for each parameter, which are an address or the value of a scalar.
+    """Objects, each of which may call those before, and how the last one is called: with a frame,
+    of 8 bytes for each parameter, which are an address or the value of a scalar.
     """
 
-    symbol: str
     parameters: tuple[Parameter, ...]
-    object_code: bytes
+    objects: tuple[Object, ...]
 
     def to_bytes(self) -> bytes:
         """The program as bytes: the length of a JSON header, the header, the object code."""
         parameters = [asdict(replace(p, dtype=p.dtype.name)) for p in self.parameters]  # type: ignore[arg-type]
-        header = json.dumps({"symbol": self.symbol, "parameters": parameters}).encode()
-        return len(header).to_bytes(_LENGTH_BYTES, "little") + header + self.object_code
+        objects = [(name, len(code)) for name, code in self.objects]
+        header = json.dumps({"objects": objects, "parameters": parameters}).encode()
+        code = b"".join(code for _, code in self.objects)
+        return len(header).to_bytes(_LENGTH_BYTES, "little") + header + code
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:
@@ -140,7 +148,11 @@ class Program:
             )
             for p in header["parameters"]
         )
-        return cls(header["symbol"], tuple(parameters), data[start:])
+        objects: list[Object] = []
+        for name, size in header["objects"]:
+            objects.append(Object(name, data[start : start + size]))
+            start += size
+        return cls(tuple(parameters), tuple(objects))
 
 
 def _dtype(name: str) -> np.dtype[Any]:

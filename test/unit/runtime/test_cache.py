@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import StringAttr
 import tgdialect as tg
 from tgdialect.runtime import build
 from tgdialect.runtime.cache import ObjectCache, cache_key
-from tgdialect.runtime.program import Parameter, Program
+from tgdialect.runtime.program import Object, Parameter, Program
 
 SOURCE = """
 func.func @main(%n: tensor<index> {tg.min = 1 : i64, tg.max = 9 : i64}, %a: tensor<4xbf16>)
@@ -190,5 +190,5 @@ def test_programs_as_bytes():
         Parameter("a", "input", (None, 3), np.dtype("float32"), (1,), by_reference=True),
         Parameter("n", "scalar", (), np.dtype("int64"), low=-4, high=7),
     )
-    program = Program("main", parameters, b"\0code\xff")
+    program = Program(parameters, (Object("main_0", b"\0code\xff"), Object("main.frame", b"more")))
     assert Program.from_bytes(program.to_bytes()) == program

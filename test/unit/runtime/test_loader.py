@@ -20,7 +20,7 @@ from tgdialect.runtime.loader import load
 HOST = CpuTarget.host()
 HAS_ELF_LOADER = sys.platform == "linux" and HOST.triple.startswith("x86_64")
 
-Loader = Callable[[bytes], "JitLibrary"]
+Loader = Callable[..., "JitLibrary"]
 """`ElfImage` has the same methods."""
 
 
@@ -55,6 +55,14 @@ def test_code_lives_as_long_as_its_object(loader: Loader):
         gc.collect()
         assert kept.address("f") == address
         assert call(kept) == 7
+
+
+def test_functions_of_other_objects(loader: Loader):
+    """However far from each other they are in memory."""
+    called = loader(constant_function(20))
+    ir = "declare i32 @f()\ndefine i32 @g() { %a = call i32 @f() %b = add i32 %a, 2 ret i32 %b }"
+    caller = loader(HOST.object_code(ir), {"f": called.address("f")})
+    assert ctypes.CFUNCTYPE(ctypes.c_int32)(caller.address("g"))() == 22
 
 
 def test_state_is_not_shared(loader: Loader):

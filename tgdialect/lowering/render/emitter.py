@@ -65,6 +65,13 @@ def _first_lane(lanes: int) -> DenseArrayBase[Any]:
     return DenseArrayBase.from_list(i32, [0] * lanes)
 
 
+def function(name: str, arguments: Sequence[Attribute], body: Region, *flags: str) -> llvm.FuncOp:
+    """A function that returns nothing; a declaration of one if the body has no blocks."""
+    type = llvm.LLVMFunctionType(arguments, llvm.LLVMVoidType())
+    properties: dict[str, Attribute | None] = {flag: UnitAttr() for flag in flags}
+    return llvm.FuncOp(name, type, llvm.LinkageAttr("external"), body=body, other_props=properties)
+
+
 class Emitter:
     """A function under construction; ops are appended to the current block."""
 
@@ -92,14 +99,7 @@ class Emitter:
         first = self.entry.first_op
         assert first is not None
         self.entry.insert_ops_before(self._preamble, first)
-        type = llvm.LLVMFunctionType(self.entry.arg_types, llvm.LLVMVoidType())
-        return llvm.FuncOp(
-            self._name,
-            type,
-            llvm.LinkageAttr("external"),
-            body=self._region,
-            other_props=dict.fromkeys(("no_unwind", *self._flags), UnitAttr()),
-        )
+        return function(self._name, self.entry.arg_types, self._region, "no_unwind", *self._flags)
 
     # -- ops
 

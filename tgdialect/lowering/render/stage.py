@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
@@ -18,6 +18,7 @@ from tgdialect.analysis.machine import last_level_cache
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, requirements
+from tgdialect.lowering.render.emitter import function
 from tgdialect.lowering.render.function import FunctionRenderer, argument_type, refusal
 from tgdialect.lowering.render.threads import body_name, declarations, driver
 from tgdialect.ops.attributes import AxisType
@@ -52,22 +53,34 @@ class RenderPass(ModulePass):
                 f"{self.target!r} is not one of the targets: {', '.join(TARGETS)}"
             )
         symbols = list(op.body.block.ops)
+        rendered = self.rendered(symbols, symbols)
+        for symbol in symbols:
+            op.body.block.erase_op(symbol)
+        op.body.block.add_ops(rendered)
+
+    def rendered(
+        self, symbols: Sequence[Operation], callees: Sequence[Operation] = ()
+    ) -> Sequence[Operation]:
+        """What symbols of a module become, where those that they call are among `callees`. Programs
+        that are not among the symbols are declared."""
         programs = {
             symbol.sym_name.data: requirements(symbol.linear.body.block)
-            for symbol in symbols
+            for symbol in callees
             if isinstance(symbol, ProgramOp)
         }
         cache = last_level_cache() if self.cache is None else self.cache
-        rendered = [list(render(symbol, programs, cache)) for symbol in symbols]
-        for symbol, functions in zip(symbols, rendered, strict=True):
-            for function in functions:
-                function.location = symbol.location
-                op.body.block.insert_op_before(function, symbol)
-            op.body.block.erase_op(symbol)
-        if any(len(functions) > 1 for functions in rendered):
-            first = op.body.block.first_op
-            assert first is not None
-            op.body.block.insert_ops_before(declarations(), first)
+        found: list[Operation] = []
+        has_threads = False
+        for symbol in symbols:
+            made = render(symbol, programs, cache)
+            for op in made:
+                op.location = symbol.location
+            found += made
+            has_threads |= len(made) > 1
+        declared = [
+            _declaration(p) for p in callees if isinstance(p, ProgramOp) and p not in symbols
+        ]
+        return [*(declarations() if has_threads else ()), *declared, *found]
 
 
 def render(
@@ -100,6 +113,11 @@ def _render_program(program: ProgramOp, cache: int) -> Sequence[llvm.FuncOp]:
     renderer = FunctionRenderer(body, params, is_threaded=True, streamed=streamed)
     types = [argument_type(param) for param in params]
     return [_render_body(renderer, params, block), driver(name, body, types)]
+
+
+def _declaration(program: ProgramOp) -> llvm.FuncOp:
+    types = [argument_type(param.result) for param in parameters(program.linear.body.block)]
+    return function(program.sym_name.data, types, Region())
 
 
 def _render_body(

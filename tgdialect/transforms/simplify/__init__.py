@@ -77,14 +77,17 @@ class SimplifyPass(ModulePass):
     """Whether reductions and scatters are rewritten too: not once a schedule is chosen. Then blocks
     are left alone whose indices are sums of products already."""
 
+    floats: bool = True
+    """Whether floats are looked at: nothing is to be found among those that select has made."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        simplify(op, loops=self.loops)
+        simplify(op, loops=self.loops, floats=self.floats)
 
 
-def simplify(root: Operation, *, loops: bool = True) -> bool:
+def simplify(root: Operation, *, loops: bool = True, floats: bool = True) -> bool:
     """Simplify all blocks inside `root`. Whether anything changed."""
     handlers = HANDLERS if loops else {n: h for n, h in HANDLERS.items() if n not in _OF_LOOPS}
-    engine = Engine(handlers)
+    engine = Engine(handlers, floats=floats)
     changed = False
     stack = [root]
     while stack:
