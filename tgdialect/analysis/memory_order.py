@@ -88,7 +88,8 @@ def accesses(ops: Iterable[Operation]) -> Iterator[Access]:
             if writes or is_memory(location):
                 memory, cell = memory_of(location), constant_cell(location)
                 yield Access(op, location, memory, cell, reads, writes)
-        elif isinstance(op, CallOp):
+        elif op.name == CallOp.name:
+            assert isinstance(op, CallOp)
             symbol = op.callee.string_value()
             if symbol not in effects:
                 effects[symbol] = parameter_effects(op)

@@ -66,11 +66,13 @@ class TgOp(IRDLOperation, ABC):
     ) -> None:
         """Build the op in place, deriving its result type (leaf ops pass theirs as `type`).
 
-        This goes around `IRDLOperation.__init__`, which takes twice the time to do the same.
+        This goes around `IRDLOperation.__init__`, which takes twice the time to do the same, and
+        asks for the class that nearly all operands have: `isinstance` of an abstract class, as
+        SSAValue is, takes ten times as long.
         """
         Operation.__init__(
             self,
-            operands=[o if isinstance(o, SSAValue) else SSAValue.get(o) for o in operands],
+            operands=[o if isinstance(o, OpResult) else SSAValue.get(o) for o in operands],
             properties={k: v for k, v in properties.items() if v is not None},
             regions=regions,
         )

@@ -199,6 +199,10 @@ def _transpose(axes: Axes, copy: Sequence[RangeOp], machine: Machine) -> None:
         return
     *_, along, vector = copy
     lanes = machine.lanes(min(dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
+    width, axis = axes.extent(vector), vector.axis.data
+    if width > lanes and width % lanes == 0:
+        try_opt(axes, opt(OptOp.SPLIT, axis, width // lanes, AxisType.LOOP.value, "top"))
+        vector = axes[axis]
     if along.axis_type.data is AxisType.LOOP and axes.extent(along) % lanes == 0:
         part = split_off(axes, opt(OptOp.SPLIT, along.axis.data, lanes, AxisType.UPCAST.value))
         if part is not None:

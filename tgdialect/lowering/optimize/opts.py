@@ -36,10 +36,11 @@ SPLIT_FROM: dict[AxisType, tuple[frozenset[AxisType], frozenset[bool]]] = {
     A.GROUP_REDUCE: (frozenset({A.REDUCE}), frozenset({False, True})),
     A.UPCAST: (frozenset({A.GLOBAL, A.LOCAL, A.LOOP}), frozenset({False})),
     A.UNROLL: (frozenset({A.REDUCE, A.GROUP_REDUCE}), frozenset({False})),
+    A.LOOP: (frozenset({A.UPCAST}), frozenset({True})),
 }
 """The specification's table: by target, the types that it is split from, and whether it may be the
-outer part (`top`). A range may always be split into two of its own type, which is how loops are
-blocked."""
+outer part (`top`). The last row is ours: a loop over parts of a tile that is too wide. And a range
+may always be split into two of its own type, which is how loops are blocked."""
 
 
 def opt(kind: OptOp, *arguments: int | str) -> OptAttr:

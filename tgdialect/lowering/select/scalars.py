@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard, cast
+from typing import Any, NamedTuple, cast
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, SSAValue
 
@@ -58,7 +59,7 @@ Piece = SSAValue | Ramp
 """A register, or the indices that one would hold."""
 
 
-def is_ramp(piece: object) -> TypeGuard[Ramp]:
+def is_ramp(piece: object) -> TypeIs[Ramp]:
     # A Ramp is a tuple, and so is no SSAValue.
     return type(piece) is Ramp
 
@@ -69,7 +70,6 @@ def lanes_of(piece: Index) -> int:
         return 1
     if is_ramp(piece):
         return piece.lanes
-    assert isinstance(piece, SSAValue)
     shape = tensor(piece).get_shape()
     return shape[0] if shape else 1
 
@@ -168,7 +168,6 @@ class Scalars:
         """A register as an index: its number if it is a constant."""
         if is_ramp(value):
             return value
-        assert isinstance(value, SSAValue)
         if dtype_of(value) is not DTYPES[INDEX]:
             value = self.apply("cast", (value,), "index")
         attribute = constant_attribute(value)
@@ -262,7 +261,7 @@ class Scalars:
     def register(self, piece: Piece) -> SSAValue:
         """A piece that is in a register."""
         if not is_ramp(piece):
-            return cast(SSAValue, piece)
+            return piece
         key = (Ramp, piece.step, piece.lanes)
         if (steps := self._known.get(key)) is None:
             numbers = [self.index(piece.step * i) for i in range(piece.lanes)]
@@ -318,12 +317,11 @@ class Scalars:
         """One element."""
         if is_ramp(piece):
             return self.index(self.add(piece.start, piece.step * position))
-        value = cast(SSAValue, piece)
-        if lanes_of(value) == 1:
-            return value
-        if isinstance(stack := value.owner, StackOp):
+        if lanes_of(piece) == 1:
+            return piece
+        if isinstance(stack := piece.owner, StackOp):
             return stack.sources[position]
-        return self.emit(IndexOp, (value, self.index(position)))
+        return self.emit(IndexOp, (piece, self.index(position)))
 
     def compare(self, name: str, a: Index, b: Index) -> SSAValue:
         return self.apply(name, (self.index(a), self.index(b)), "i1")
@@ -340,7 +338,7 @@ class Scalars:
 
 
 def _is_index(piece: Piece) -> bool:
-    return is_ramp(piece) or dtype_name(cast(SSAValue, piece)) == "index"
+    return is_ramp(piece) or dtype_name(piece) == "index"
 
 
 _INDEX_METHODS: dict[str, Callable[..., Index]] = {
@@ -356,7 +354,7 @@ def _apart(index: Index) -> tuple[Index, int]:
     """A sum, and the constant that is added to it."""
     if isinstance(index, int):
         return 0, index
-    if isinstance(index, SSAValue) and isinstance(op := index.owner, AddOp):
+    if not is_ramp(index) and isinstance(op := index.owner, AddOp):
         attribute = constant_attribute(op.operands[1])
         if attribute is not None and not tensor(op.operands[1]).get_shape():
             return op.operands[0], int(number(attribute))

@@ -35,10 +35,10 @@ def tensor(value: SSAValue) -> TensorType[Attribute]:
 def place_of(type: TensorType[Any]) -> PlaceAttr:
     """Where a tensor lives; no encoding means nowhere in particular."""
     encoding = type.encoding
+    if encoding.__class__ is NoneAttr:
+        return _NOWHERE
     if isinstance(encoding, PlaceAttr):
         return encoding
-    if isinstance(encoding, NoneAttr):
-        return _NOWHERE
     raise VerifyException(f"the encoding of {type} is not a #tg.place")
 
 

@@ -1,6 +1,8 @@
 // RUN: tg-opt %s -p 'tg-split{axis=0 factor=4 target=upcast},tg-verify{level=kernels}' | filecheck %s --check-prefix=INNER
 // RUN: tg-opt %s -p 'tg-split{axis=1 factor=8 target=thread top=true},tg-verify{level=kernels}' | filecheck %s --check-prefix=THREAD
 // RUN: tg-opt %s -p 'tg-split{axis=2 factor=4 target=group_reduce},tg-split{axis=0 factor=16 target=upcast},tg-verify{level=kernels}' | filecheck %s --check-prefix=WHOLE
+// RUN: tg-opt %s -p 'tg-split{axis=1 factor=32 target=upcast},tg-split{axis=1 factor=2 target=loop top=true},tg-verify{level=kernels}' | filecheck %s --check-prefix=LOOP
+// RUN: not tg-opt %s -p 'tg-split{axis=1 factor=32 target=upcast},tg-split{axis=1 factor=2 target=loop}' 2>&1 | filecheck %s --check-prefix=INSIDE
 // RUN: not tg-opt %s -p 'tg-split{axis=0 factor=5 target=upcast}' 2>&1 | filecheck %s --check-prefix=PARTS
 // RUN: not tg-opt %s -p 'tg-split{axis=0 factor=4 target=unroll}' 2>&1 | filecheck %s --check-prefix=KIND
 // RUN: not tg-opt %s -p 'tg-split{axis=1 factor=8 target=thread}' 2>&1 | filecheck %s --check-prefix=SIDE
@@ -32,6 +34,13 @@
 // THREAD: %r = tg.reduce add %m [] over %k
 // THREAD: %e = tg.end %s over %{{.*}}, %i, %{{.*}} : !tg.void
 // THREAD: %{{.*}} = tg.sink %e opts [#tg.opt<split 1, 8, thread, top>]
+
+// LOOP: %[[O:.*]] = tg.range 3 loop to
+// LOOP: %[[I:.*]] = tg.range 1 upcast to
+// LOOP: %e = tg.end %s over %[[I]], %[[O]], %i : !tg.void
+// LOOP: opts [#tg.opt<split 1, 32, upcast>, #tg.opt<split 1, 2, loop, top>]
+
+// INSIDE: error: pass tg-split: split 1, 2, loop: loop is the outer part
 
 // WHOLE: %i = tg.range 0 upcast to %c16
 // WHOLE: %j = tg.range 1 global to %c32

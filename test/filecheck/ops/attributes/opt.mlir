@@ -29,5 +29,8 @@ func.func @f() {
   // CHECK: %o8 = tg.sink opts [#tg.opt<order 1, 0>]
   // GENERIC: %o8 = "tg.sink"() <{opts = [#tg.opt<order 1, 0>]}> : () -> !tg.void
   %o8 = tg.sink opts [#tg.opt<order 1, 0>]
+  // CHECK: %o9 = tg.sink opts [#tg.opt<merge 0, 1>]
+  // GENERIC: %o9 = "tg.sink"() <{opts = [#tg.opt<merge 0, 1>]}> : () -> !tg.void
+  %o9 = tg.sink opts [#tg.opt<merge 0, 1>]
   func.return
 }

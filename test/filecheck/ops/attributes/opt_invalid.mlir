@@ -1,8 +1,8 @@
 // RUN: tg-opt %s --split-input-file --verify-diagnostics
 
 func.func @f() {
-  // expected-error@below {{Expected `split`, `padto`, `swap`, `nolocals`, `tc`, `stage`, or `order`}}
-  %0 = tg.sink opts [#tg.opt<merge 0, 1>]
+  // expected-error@below {{Expected `split`, `padto`, `swap`, `nolocals`, `tc`, `stage`, `order`, or `merge`}}
+  %0 = tg.sink opts [#tg.opt<fuse 0, 1>]
   func.return
 }
 
@@ -83,6 +83,14 @@ func.func @f() {
 func.func @f() {
   // expected-error@below {{order takes axes, got (a)}}
   %0 = tg.sink opts [#tg.opt<order a>]
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@below {{merge takes two axes, got (0)}}
+  %0 = tg.sink opts [#tg.opt<merge 0>]
   func.return
 }
 
