@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Generator, Sequence, Set
+from collections.abc import Generator, Mapping, Sequence, Set
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -63,21 +63,23 @@ class Build:
 
         Raises VerifyException or PassFailedException for programs that cannot be compiled.
         """
-        expand = next(i for i, p in enumerate(self._passes) if isinstance(p, ExpandPass))
         with _at_full_speed(), ThreadPoolExecutor(1, "tgdialect") as llvm:
-            module, by_reference = self._copy()
-            run_stages(Context(), module, self._passes[:expand])
-            return self._compiled(module, by_reference, self._passes[expand:], llvm)
+            signature, coming = self._compiled(llvm)
+            # What the stages have made is garbage by now, and LLVM is still at it.
+            gc.collect(0)
+            objects = [Object(name, future.result()) for name, future in coming.items()]
+            return Program(tuple(signature), tuple(objects))
 
-    def _compiled(
-        self, module: ModuleOp, by_reference: Set[int], passes: Sequence[ModulePass], llvm: Executor
-    ) -> Program:
-        """A program of a module with schedules. LLVM generates the code of a kernel, for which it
-        needs no Python, while the next one goes through the stages."""
-        *stages, render = passes
+    def _compiled(self, llvm: Executor) -> tuple[list[Parameter], Mapping[str, Future[bytes]]]:
+        """The parameters of the program, and the objects that are to come. LLVM generates the code
+        of a kernel, for which it needs no Python, while the next one goes through the stages."""
+        module, by_reference = self._copy()
+        expand = next(i for i, p in enumerate(self._passes) if isinstance(p, ExpandPass))
+        run_stages(Context(), module, self._passes[:expand])
+        *stages, render = self._passes[expand:]
         assert isinstance(render, RenderPass)
-        kernels = [op for op in module.ops if isinstance(op, KernelOp)]
         coming: dict[str, Future[bytes]] = {}
+        kernels = [op for op in module.ops if isinstance(op, KernelOp)]
         programs: list[Operation] = []
         for kernel in kernels:
             kernel.detach()
@@ -98,9 +100,9 @@ class Build:
         signature = _signature(entry_function(module, self.entry), by_reference)
         rest = ModuleOp(list(render.rendered([*programs[-1:], *functions], programs)))
         entry = f"{self.entry}.frame"
-        code = self.target.object_code(llvm_ir(rest) + _frame_entry(entry, self.entry, signature))
-        objects = [Object(name, future.result()) for name, future in coming.items()]
-        return Program(tuple(signature), (*objects, Object(entry, code)))
+        ir = llvm_ir(rest) + _frame_entry(entry, self.entry, signature)
+        coming[entry] = llvm.submit(self.target.object_code, ir)
+        return signature, coming
 
     def lowered(self, after: AfterStage) -> ModuleOp:
         """The module after all stages; `after` sees it after each one."""

@@ -127,6 +127,8 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
         raise IllegalOptError(
             f"the REDUCE over range {axis} is not in all loops of that nest alone"
         )
+    if any(r.axis_type.data in (AxisType.LOCAL, AxisType.WARP) for r in axes.open[reduce]):
+        raise IllegalOptError("the threads of a workgroup would share the partial results")
     kept = {*inside, *closed_ranges(end)} - {*loops[: len(loops) - len(inside)]}
     if any(axes.depends(r.bound, k) for r in axes.ranges.values() for k in (*kept, reduced)):
         raise IllegalOptError("the extent of a range depends on one of them")

@@ -4,6 +4,7 @@
 // RUN: not tg-opt %s -p 'tg-order{axes=0,0}' 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: tg-opt %s -p 'tg-split{axis=2 factor=4 target=reduce},tg-order{axes=2,1},tg-verify{level=kernels}' | filecheck %s --check-prefix=AROUND
 // RUN: tg-opt %s -p 'tg-order{axes=2,0,1},tg-verify{level=kernels}' | filecheck %s --check-prefix=WHOLE
+// RUN: not tg-opt %s -p 'tg-split{axis=0 factor=4 target=local},tg-order{axes=2,1}' 2>&1 | filecheck %s --check-prefix=SHARED
 // RUN: not tg-opt %s -p 'tg-order{axes=2,0}' 2>&1 | filecheck %s --check-prefix=OUTER
 // RUN: not tg-opt %s -p 'tg-split{axis=2 factor=8 target=unroll},tg-order{axes=2,1}' 2>&1 | filecheck %s --check-prefix=UNROLLED
 
@@ -52,6 +53,8 @@
 // WHOLE: %[[TERM:.*]] = tg.mul %{{.*}} : tensor<f32>
 // WHOLE: %[[OLD:.*]] = tg.load
 // WHOLE: tg.add %[[OLD]], %[[TERM]]
+
+// SHARED: error: pass tg-order: order 2, 1: the threads of a workgroup would share the partial results
 
 // OUTER: error: pass tg-order: order 2, 0: the ranges after 2 are not the inner loops of a nest, in order
 
