@@ -186,7 +186,13 @@ class Executable:
             if parameter.role == "scalar":
                 frame[position] = parameter.number(value)
                 continue
-            value = parameter.array(value)
+            if (
+                type(value) is not ndarray
+                or value.shape != parameter.shape
+                or value.dtype != parameter.dtype
+                or not value.flags.carray
+            ):
+                value = parameter.array(value)
             frame[position] = start = address(value)
             spans.append((start, start + value.nbytes))
             values.append(value)

@@ -121,8 +121,9 @@ def _block(nests: Nests, access: Access, over: RangeOp, end: EndOp, machine: Mac
     steps = _divisor(nests.extent(over), most)
     # The results of a block are to stay in the second cache, with the block and all else.
     row = math.prod(map(nests.extent, results)) * access.itemsize
-    width = _divisor(nests.extent(along), machine.l2 // CACHE_PARTS // row)
-    if rows > BLOCKED_ROWS or 2 * steps < most or width == 0:
+    fitting = min(machine.l2 // CACHE_PARTS // row, nests.extent(along))
+    width = _divisor(nests.extent(along), fitting)
+    if rows > BLOCKED_ROWS or 2 * steps < most or fitting == 0 or 2 * width < fitting:
         return False
     numbers = [r.axis.data for r in (along, *inside)]
     if width < nests.extent(along):
