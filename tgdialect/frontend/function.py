@@ -117,7 +117,7 @@ class Function(Generic[P, R]):
         if last is not None and not kwargs and len(args) == len(last.types):
             # Most calls are like the one before.
             arrays: list[Any] = []
-            for argument, type_ in zip(args, last.types):  # noqa: B905
+            for argument, type_ in zip(args, last.types, strict=True):
                 if type(argument) is not Tensor:
                     break
                 node = argument.node

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Generator, Mapping, Sequence, Set
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -45,7 +44,6 @@ UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
 
 _ROLES = ("tg.output", "tg.workspace", "tg.buffer")
 _PREFIX = "tg-"
-_SWITCH_SECONDS = 5e-4
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Build:
 
         Raises VerifyException or PassFailedException for programs that cannot be compiled.
         """
-        with _at_full_speed(), ThreadPoolExecutor(1, "tgdialect") as llvm:
+        with _without_collection(), ThreadPoolExecutor(1, "tgdialect") as llvm:
             signature, coming = self._compiled(llvm)
             # What the stages have made is garbage by now, and LLVM is still at it.
             gc.collect(0)
@@ -106,7 +104,7 @@ class Build:
 
     def lowered(self, after: AfterStage) -> ModuleOp:
         """The module after all stages; `after` sees it after each one."""
-        with _at_full_speed():
+        with _without_collection():
             module, _ = self._copy()
             run_stages(Context(), module, self._passes, after)
             return module
@@ -153,17 +151,14 @@ class Build:
 
 
 @contextmanager
-def _at_full_speed() -> Generator[None]:
+def _without_collection() -> Generator[None]:
     """Collect no garbage: a compiler makes so many objects, and drops so few in cycles, that a
-    third of its time would be spent on looking for some. And have the thread that calls LLVM wait
-    for the interpreter no longer than LLVM takes for a small kernel."""
-    was_enabled, interval = gc.isenabled(), sys.getswitchinterval()
+    third of its time would be spent on looking for some."""
+    was_enabled = gc.isenabled()
     gc.disable()
-    sys.setswitchinterval(min(interval, _SWITCH_SECONDS))
     try:
         yield
     finally:
-        sys.setswitchinterval(interval)
         if was_enabled:
             gc.enable()
 

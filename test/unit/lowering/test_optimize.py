@@ -261,6 +261,33 @@ def test_heuristic(name: str, features: str, threads: int, monkeypatch: pytest.M
     np.testing.assert_array_equal(_compiled(module, inputs), expected)
 
 
+def test_few_rows_are_reduced_in_blocks():
+    """Where each step of the reduction is on another page."""
+    module = parse(_gemm(8, 1024, 96))
+    inputs = _inputs([(8, 1024), (8, 96), (96, 1024)])
+    OptimizePass("heuristic", FEATURES, 1).apply(context(), module)
+    (kernel_op,) = module.ops
+    assert isinstance(kernel_op, KernelOp)
+    opts = [str(o) for o in kernel_op.sink.opts or ()]
+    assert "#tg.opt<split 2, 32, reduce>" in opts
+    assert any(o.startswith("#tg.opt<order 2, 1") for o in opts)
+    np.testing.assert_array_equal(_compiled(module, inputs), inputs[1] @ inputs[2])
+
+
+def test_cells_beyond_an_axis_of_one_keep_it():
+    """Loops do not become one across an axis of 1 that may be left: what is beyond it is 0."""
+    text = kernel(
+        "k",
+        [f"o: {_memory('4x6')}", f"x: {_memory('4x1x6')}"],
+        _ranges(i=(0, "loop", 4), j=(1, "loop", 6))
+        + "%q = tg.const 1 : tensor<index>\n"
+        + load("y", "x", "4x1x6xf32", "iqj")
+        + store("s", "o", "4x6xf32", "ij", "y")
+        + "%e = tg.end %s over %j, %i : !tg.void\ntg.sink %e : !tg.void",
+    )
+    assert not MergePass.schedule_space(context(), parse(text))
+
+
 @pytest.mark.parametrize("name", ["gemm of columns", "convolution"])
 def test_what_is_apart_is_packed(name: str) -> None:
     """And copied in squares of registers, that are transposed."""

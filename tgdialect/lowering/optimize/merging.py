@@ -12,11 +12,10 @@ from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import IndexOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
-from tgdialect.ops.properties import tensor
+from tgdialect.ops.properties import known_index, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 
@@ -50,13 +49,11 @@ def merge(axes: Axes, first: int, second: int) -> None:
             raise IllegalOptError(f"{op.name} uses range {first} or {second} by itself")
     block = axes.kernel.body.block
 
-    def put(op: TgOp) -> TgOp:
-        op.location = outer.location
-        block.insert_op_before(op, max(outer, inner, key=block.get_operation_index))
-        return op
-
-    bound = put(ConstOp(math.prod(extents), INDEX))
-    whole = put(RangeOp(first, kind, bound.results[0])).results[0]
+    bound = ConstOp(math.prod(extents), INDEX)
+    range = RangeOp(first, kind, bound.results[0])
+    whole = range.results[0]
+    bound.location = range.location = outer.location
+    block.insert_ops_before([bound, range], max(outer, inner, key=block.get_operation_index))
     for op, positions in views:
         memory = op.source
         while isinstance(view := memory.owner, ReshapeOp):
@@ -85,7 +82,10 @@ def _positions(op: IndexOp, outer: RangeOp, inner: RangeOp, extent: int) -> Sequ
     owners = [index.owner for index in indices]
     if DYNAMIC_INDEX not in shape and owners.count(outer) == owners.count(inner) == 1:
         start, stop = owners.index(outer), owners.index(inner)
-        if start < stop and math.prod(shape[start + 1 : stop + 1]) == shape[stop] == extent:
+        # What is beyond the one element of an axis of 1 would be another cell of the view.
+        between = zip(shape[start + 1 : stop], indices[start + 1 : stop], strict=True)
+        are_ones = all(size == 1 and known_index(index) == 0 for size, index in between)
+        if start < stop and shape[stop] == extent and are_ones:
             return range(start, stop + 1)
     raise IllegalOptError(
         f"memory has other axes than ranges {outer.axis.data} and {inner.axis.data}"
