@@ -27,6 +27,7 @@ TG = Dialect(
         source.ParamOp,
         source.BufferOp,
         source.ConstOp,
+        source.VConstOp,
         source.BinaryDataOp,
         # movement
         movement.PermuteOp,

@@ -9,7 +9,8 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.ops.elementwise import AddOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import IndexOp, StackOp
-from tgdialect.ops.properties import is_memory, number, tensor
+from tgdialect.ops.properties import integers, is_memory, number, tensor
+from tgdialect.ops.source import VConstOp
 
 
 class LaneIndices(NamedTuple):
@@ -26,9 +27,12 @@ class LaneIndices(NamedTuple):
 
 
 def lane_indices(index: SSAValue) -> LaneIndices | None:
-    """What the indices in a vector are, of a STACK of constants to which scalars may have been
-    added; None of others."""
-    if isinstance(op := index.owner, AddOp):
+    """What the indices in a vector are, of a VCONST, or a STACK of constants, to which scalars may
+    have been added; None of others."""
+    op = index.owner
+    if isinstance(op, VConstOp):
+        return LaneIndices((), integers(op, "values"))
+    if isinstance(op, AddOp):
         for vector, scalar in (op.operands, reversed(op.operands)):
             if tensor(scalar).get_shape() or (found := lane_indices(vector)) is None:
                 continue
@@ -45,7 +49,7 @@ def lane_indices(index: SSAValue) -> LaneIndices | None:
 
 def only_locates(op: Operation) -> bool:
     """Whether an op computes the indices of lanes that nothing but INDEXes of memory use."""
-    if not isinstance(op, AddOp) or lane_indices(op.result) is None:
+    if not isinstance(op, VConstOp) and not (isinstance(op, AddOp) and lane_indices(op.result)):
         return False
     return all(
         only_locates(use.operation)

@@ -63,6 +63,11 @@ def constant(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     return Array(np.full(shape, number(op.value), dtype))
 
 
+def constants(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+    """VCONST: a vector of indices."""
+    return Array(np.array(integers(op, "values"), np.int64).reshape((1,) * lanes + (-1,)))
+
+
 def binary(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     """BINARY: its bytes."""
     assert isinstance(op, BinaryDataOp)
@@ -125,6 +130,7 @@ def load(op: Operation, read: Array, alt: Array | None, gate: Array | None, lane
 
 PURE: dict[str, PureFunction] = {
     "tg.const": constant,
+    "tg.vconst": constants,
     "tg.binary": binary,
     "tg.reduce": reduction,
     "tg.stack": _stack,

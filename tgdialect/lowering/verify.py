@@ -39,7 +39,7 @@ from tgdialect.ops.base import verify_tensor
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import is_memory, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp
+from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp, VConstOp
 
 Rule = Callable[[Operation], None]
 """Raises VerifyException where an op breaks it."""
@@ -339,7 +339,8 @@ _SCALAR_CODE = (
 _VECTOR_CODE = (
     _SCALAR_CODE
     | _REDUCE
-    | _names(movement.StackOp, movement.ReshapeOp, movement.ExpandOp, movement.PermuteOp)
+    | _names(VConstOp, movement.StackOp)
+    | _names(movement.ReshapeOp, movement.ExpandOp, movement.PermuteOp)
 )
 
 _ON_REGISTERS = (values_are_vectors, index_is_flat, reduces_over_axes, nothing_is_invalid)

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from xdsl.dialects.builtin import (
+    DenseArrayBase,
     IntAttr,
     StringAttr,
     TensorType,
+    i64,
 )
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -176,7 +178,7 @@ def parameters(block: Block | None) -> list[ParamOp]:
 
 @op_definition
 class ConstOp(TgOp, HasFolderInterface):
-    """CONST (), value, dtype: a scalar of shape (). Vector constants are STACKs of it.
+    """CONST (), value, dtype: a scalar of shape (). Vectors are STACKs of it; of indices, VCONSTs.
 
     `%0 = tg.const 1.5 : tensor<f32>`, `%1 = tg.const true : tensor<i1>`,
     `%2 = tg.const -inf : tensor<f32>`, `%3 = tg.const invalid : tensor<f32>`
@@ -205,6 +207,28 @@ class ConstOp(TgOp, HasFolderInterface):
     def verify_rule(self) -> None:
         if not isinstance(self.value, InvalidAttr):
             check_representable(dtype_of(self.result), number(self.value))
+
+
+@op_definition
+class VConstOp(TgOp):
+    """VCONST (), values: a vector of known indices, of shape (len(values),).
+
+    It is what the indices of lanes are: a STACK of as many CONSTs, in one op.
+
+    `%0 = tg.vconst [0, 1, 2, 3] : tensor<4xindex>`
+    """
+
+    name = "tg.vconst"
+
+    values = prop_def(DenseArrayBase.constr(i64))
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "custom<Integers>($values) attr-dict `:` type($result)"
+
+    def __init__(self, values: Sequence[int]):
+        self.infer((), {"values": DenseArrayBase.from_list(i64, values)})
 
 
 @op_definition

@@ -435,7 +435,7 @@ def test_upcast_and_unrolled_axes_are_shape(execute):
       %c4 = tg.const 4 : tensor<index>
       %u = tg.stack %c0, %c1, %c2, %c3
           : (tensor<index>, tensor<index>, tensor<index>, tensor<index>) -> tensor<4xindex>
-      %w = tg.stack %c0, %c1 : (tensor<index>, tensor<index>) -> tensor<2xindex>
+      %w = tg.vconst [0, 1] : tensor<2xindex>
       %b = tg.mul %i, %c4 : tensor<index>
       %at = tg.add %b, %u : (tensor<index>, tensor<4xindex>) -> tensor<4xindex>
       %p = tg.index %x[%at, %w] : ({mem("8x2x")}, tensor<4xindex>, tensor<2xindex>) -> {mem("4x2x")}
@@ -710,10 +710,7 @@ CONFIG = """<16x8x16, threads = 32, a = ["k1", "k2", "m0", "m1", "m2", "k0", "m3
 
 
 def vector(name, count):
-    constants = "\n".join(f"%{name}{i} = tg.const {i} : tensor<index>" for i in range(count))
-    items = ", ".join(f"%{name}{i}" for i in range(count))
-    types = ", ".join(["tensor<index>"] * count)
-    return f"{constants}\n%{name} = tg.stack {items} : ({types}) -> tensor<{count}xindex>"
+    return f"%{name} = tg.vconst {list(range(count))} : tensor<{count}xindex>"
 
 
 def wmma_program(axis):

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from kernels import DTYPES, INTEGERS, NARROW_FLOATS, WIDE_FLOATS, bits, compiled, specials
 
+from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.interpreter.dtypes import NUMPY_DTYPES
 from tgdialect.interpreter.elementwise import compute
 from tgdialect.ops.dtypes import DTYPES as ROWS
 
+FEATURES = CpuTarget.host().features.split(",")
 ROW = {row.name: row for row in ROWS.values()}
 
 
@@ -41,15 +43,18 @@ MOVEMENT = """
 %e = tg.reshape %y2 [4, 1, 2] : tensor<4x2xi32> -> tensor<4x1x2xi32>
 %y3 = tg.expand %e [4, 3, 2] : tensor<4x1x2xi32> -> tensor<4x3x2xi32>
 %v = tg.stack %c1, %c0, %c7, %c1 : (!i, !i, !i, !i) -> tensor<4xindex>
+%w = tg.vconst [2, -1, 0] : tensor<3xindex>
 %y4 = tg.index %x0[%c1, %v] : (tensor<2x3x4xi32>, !i, tensor<4xindex>) -> tensor<4x4xi32>
 %y5 = tg.index %r[%x1, %v] : (tensor<6x4xi32>, tensor<3xi8>, tensor<4xindex>) -> tensor<3x4xi32>
 %y6 = tg.stack %y2, %y2 : (tensor<4x2xi32>, tensor<4x2xi32>) -> tensor<2x4x2xi32>
+%y7 = tg.index %r[%w] : (tensor<6x4xi32>, tensor<3xindex>) -> tensor<3x4xi32>
+%y8 = tg.cast %w to i32 : tensor<3xindex> -> tensor<3xi32>
 """
 
 
 def test_movement_of_values():
     x, rows = np.arange(1, 25, dtype=np.int32).reshape(2, 3, 4), np.array([5, -1, 2], np.int8)
-    shapes = ["4x2x3x", "2x3x4x", "4x2x", "4x3x2x", "4x4x", "3x4x", "2x4x2x"]
+    shapes = ["4x2x3x", "2x3x4x", "4x2x", "4x3x2x", "4x4x", "3x4x", "2x4x2x", "3x4x", "3x"]
     kernel = tile(MOVEMENT, ["2x3x4x", "3x"], ["i32", "i8"], [(s, "i32") for s in shapes])
     outputs = [np.zeros([int(n) for n in s.split("x")[:-1]], np.int32) for s in shapes]
     compiled(kernel)("k")(*outputs, x, rows)
@@ -65,6 +70,8 @@ def test_movement_of_values():
         y4,
         y5,
         np.stack([part, part]),
+        r[[2, 0, 0]] * np.array([1, 0, 1])[:, None],
+        np.array([2, -1, 0]),
     ]
     for i, (output, wanted) in enumerate(zip(outputs, expected, strict=True)):
         assert np.array_equal(output, wanted), f"%y{i}"
@@ -87,6 +94,45 @@ def test_reduce_over_axes(kind, dtype):
         total = reduce(lambda a, b: compute(f"tg.{kind}", [a, b], [wide, wide], wide), lanes)
         expected = compute("tg.cast", [total], [wide], row)
     assert np.array_equal(bits(output.ravel()), bits(expected))
+
+
+@pytest.mark.parametrize("kind", ["add", "max"])
+@pytest.mark.parametrize("length", [2, 3, 7, 10, 31, 37, 64, 74, 131])
+def test_rows_of_any_length(length, kind):
+    """One vector of a row has what is left; it is reduced apart from those that are full."""
+    x = np.random.default_rng(length).integers(-9, 10, (3, length)).astype(np.float32)
+    row, one = f"3x{length}x", "3x1x"
+    body = f"""
+    %d = tg.add %x0, %x0 : tensor<{row}f32>
+    %y0 = tg.reduce {kind} %d [1] : tensor<{row}f32> -> tensor<3x1xf32>
+    %y1 = tg.sub %d, %y0 : (tensor<{row}f32>, tensor<3x1xf32>) -> tensor<{row}f32>"""
+    total, rest = np.zeros((3, 1), np.float32), np.zeros_like(x)
+    kernel = tile(body, [row], ["f32"], [(one, "f32"), (row, "f32")])
+    compiled(kernel, features=FEATURES)("k")(total, rest, x)
+    expected = (2 * x).sum(1, keepdims=True) if kind == "add" else (2 * x).max(1, keepdims=True)
+    np.testing.assert_array_equal(total, expected)
+    np.testing.assert_array_equal(rest, 2 * x - expected)
+
+
+@pytest.mark.parametrize("rows", range(2, 20))
+@pytest.mark.parametrize("columns", [16, 32])
+def test_columns_of_any_height(rows, columns):
+    """Where they are shorter than a vector they are stored with a mask: what is beyond stays."""
+    x = np.random.default_rng(rows).standard_normal((rows, columns)).astype(np.float32)
+    new = np.full((columns + 1, rows), 12345, np.float32)
+    kernel = f"""tg.kernel @k {{
+      %o = tg.param 0 : tensor<{columns}x{rows}xf32, #g>
+      %p = tg.param 1 : tensor<{rows}x{columns}xf32, #g>
+      %x = tg.load %p : tensor<{rows}x{columns}xf32, #g> -> tensor<{rows}x{columns}xf32>
+      %n = tg.neg %x : tensor<{rows}x{columns}xf32>
+      %t = tg.permute %o [1, 0]
+        : tensor<{columns}x{rows}xf32, #g> -> tensor<{rows}x{columns}xf32, #g>
+      %s = tg.store %t, %n : tensor<{rows}x{columns}xf32, #g>, tensor<{rows}x{columns}xf32>
+      %k = tg.sink %s : !tg.void
+    }}"""
+    compiled(kernel, features=FEATURES)("k")(new, x)
+    np.testing.assert_array_equal(new[:-1], -x.T)
+    assert (new[-1] == 12345).all()
 
 
 @pytest.mark.parametrize("dtype", ["i8", "ui16", "f32", "f64", "bf16", "f8E5M2", "i1"])

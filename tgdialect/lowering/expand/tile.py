@@ -18,11 +18,11 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.movement import ExpandOp, ReshapeOp, StackOp
+from tgdialect.ops.movement import ExpandOp, ReshapeOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import number, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
 
 EXPANDED = (AxisType.UNROLL, AxisType.UPCAST, AxisType.GROUP_REDUCE)
 """The axis types whose ranges become shape, in the order of their axes."""
@@ -113,7 +113,7 @@ class Tile:
 
     def lanes(self, axis: RangeOp) -> SSAValue:
         """What becomes of an expanded range: the vector 0, 1, ..., n - 1."""
-        return self.emit(StackOp([self.constant(i) for i in range(self._extent[axis])]), (axis,))
+        return self.emit(VConstOp(range(self._extent[axis])), (axis,))
 
     # -- broadcasting
 

@@ -233,7 +233,7 @@ class Emitter:
         return result
 
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """The columns of vectors, of which there are a power of two, and no more than lanes.
+        """The columns of vectors: a power of two of them, of a multiple of as many lanes.
 
         Vectors half of all apart are interleaved, as often as their number can be halved: lanes
         that were of different vectors come to be neighbours.
@@ -251,12 +251,14 @@ class Emitter:
         return [self.shuffle(v, v, range(i, i + count)) for v in rows for i in starts]
 
     def joined(self, parts: Sequence[SSAValue]) -> SSAValue:
-        """The vector of the lanes of some vectors, a power of two, one after the other."""
+        """The vector of the lanes of some vectors, one after the other."""
+        lanes = len(parts) * lanes_of(parts[0].type)
         while len(parts) > 1:
             mask = range(2 * lanes_of(parts[0].type))
-            pairs = zip(parts[::2], parts[1::2], strict=True)
+            pairs = zip(parts[::2], [*parts[1::2], *parts[-1:][: len(parts) % 2]], strict=True)
             parts = [self.shuffle(a, b, mask) for a, b in pairs]
-        return parts[0]
+        (whole,) = parts
+        return whole if lanes_of(whole.type) == lanes else self.shuffle(whole, whole, range(lanes))
 
     def shuffle(self, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
         """The vector of some lanes of two vectors; those of the second come after the first's."""

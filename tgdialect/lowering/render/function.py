@@ -34,9 +34,9 @@ from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ExpandOp, IndexOp, MovementOp, PermuteOp, ReshapeOp, StackOp
 from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
-from tgdialect.ops.properties import dtype_of, is_memory, number, place, tensor
+from tgdialect.ops.properties import dtype_of, integers, is_memory, number, place, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 
 STACK_LIMIT = 4 << 20
 """How many bytes of REG and LOCAL buffers a program may have: half of the usual stack."""
@@ -161,6 +161,11 @@ class FunctionRenderer:
     def const(self, op: ConstOp) -> None:
         type = register_type(dtype_of(op.result))
         self.values[op.result] = self.emitter.constant(literal(op.value, type))
+
+    def vconst(self, op: VConstOp) -> None:
+        if not only_locates(op):
+            lanes = [self.emitter.number(value) for value in integers(op, "values")]
+            self.define(op, self.emitter.stack(lanes))
 
     def buffer(self, op: BufferOp) -> None:
         """REG and LOCAL buffers are on the stack; what is read before it is written is 0."""
@@ -332,6 +337,7 @@ _MOVEMENTS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
 
 _HANDLERS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
     ConstOp: FunctionRenderer.const,
+    VConstOp: FunctionRenderer.vconst,
     BufferOp: FunctionRenderer.buffer,
     LoadOp: FunctionRenderer.load,
     StoreOp: FunctionRenderer.store,

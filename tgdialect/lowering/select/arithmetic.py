@@ -151,15 +151,24 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
     firsts = targets.reshape(-1, row_length(source))[:, list(tile.starts)].ravel()
     starts = {start: i for i, start in enumerate(_piece_starts(shape, widths))}
     chains: list[SSAValue | None] = [None] * len(starts)
+    rests = chains.copy()
     for piece, width, first in zip(tile.pieces, cycle(tile.widths), firsts.tolist(), strict=False):
         value, i = k.scalars.register(piece), starts[first]
         if is_across:
             value = k.scalars.splat(value, width)
-        chains[i] = _combined(k, kind, chains[i], value, computed)
+        links, chain = chains, chains[i]
+        if chain is not None and lanes_of(chain) != lanes_of(value):
+            links, value = rests, k.scalars.across(kind, value)
+        before = links[i]
+        links[i] = value if before is None else k.scalars.apply(kind, (before, value), computed)
     neutral = k.scalars.constant(identity(kind, DTYPES[TYPES[dtype]]), computed)
     totals = [neutral if chain is None else chain for chain in chains]
     if is_across:
         totals = [k.scalars.across(kind, total) for total in totals]
+        totals = [
+            total if rest is None else k.scalars.apply(kind, (total, rest), computed)
+            for total, rest in zip(totals, rests, strict=True)
+        ]
     if dtype in NARROW_FORMATS and kind is not ReduceKind.MAX:
         totals = [k.narrow.rounded(total, dtype) for total in totals]
     return Tile(shape, widths, totals)
@@ -171,29 +180,6 @@ def _piece_starts(shape: Shape, widths: Sequence[int]) -> Sequence[int]:
     count = math.prod(shape) // length if length else 0
     starts = Tile(shape, widths, ()).starts
     return [row * length + start for row in range(count) for start in starts]
-
-
-def _combined(
-    k: Kernel, kind: ReduceKind, chain: SSAValue | None, value: SSAValue, dtype: Dtype
-) -> SSAValue:
-    """A chain with one more link; of vectors of two widths the wider is folded first."""
-    if chain is None:
-        return value
-    while lanes_of(chain) > lanes_of(value):
-        chain = _folded(k, kind, chain, dtype)
-    while lanes_of(value) > lanes_of(chain):
-        value = _folded(k, kind, value, dtype)
-    return k.scalars.apply(kind, (chain, value), dtype)
-
-
-def _folded(k: Kernel, kind: ReduceKind, value: SSAValue, dtype: Dtype) -> SSAValue:
-    """One half of a vector combined with the other."""
-    half = lanes_of(value) // 2
-    lanes = [k.scalars.lane(value, i) for i in range(2 * half)]
-    low, high = (
-        part[0] if half == 1 else k.scalars.stack(part) for part in (lanes[:half], lanes[half:])
-    )
-    return k.scalars.apply(kind, (low, high), dtype)
 
 
 def wmma(k: Kernel, op: WmmaOp) -> Tile:

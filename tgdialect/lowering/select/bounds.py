@@ -13,10 +13,11 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.bounds import exact_polynomial, is_less
 from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.lowering.select.scalars import Index, Scalar, Scalars, is_ramp
-from tgdialect.ops.intervals import Interval
+from tgdialect.lowering.select.scalars import Extent, Index, Scalar, Scalars, is_ramp, is_sum
+from tgdialect.ops.dtypes import DTYPES, INDEX
+from tgdialect.ops.intervals import Interval, add
 
-Check = tuple[Index, Scalar]
+Check = tuple[Index, Extent]
 """An index, or one for each lane, and the extent of the axis that it is an index of."""
 
 
@@ -36,9 +37,9 @@ class Bounds:
             conditions += self._unproven(index, extent, intervals)
         return self._scalars.all_of(conditions)
 
-    def is_positive(self, extent: Scalar) -> bool:
+    def is_positive(self, extent: Extent) -> bool:
         """Whether an extent is proven to be 1 or more."""
-        return (extent if isinstance(extent, int) else self._intervals[None][extent].lo) >= 1
+        return self._interval(extent, self._intervals[None]).lo >= 1
 
     def _under(self, gate: SSAValue | None) -> MinMax:
         if (known := self._intervals.get(gate)) is None:
@@ -47,7 +48,7 @@ class Bounds:
             known = self._intervals[gate] = MinMax(assumed)
         return known
 
-    def _unproven(self, index: Index, extent: Scalar, intervals: MinMax) -> Sequence[SSAValue]:
+    def _unproven(self, index: Index, extent: Extent, intervals: MinMax) -> Sequence[SSAValue]:
         """The conditions that have to hold; those of a ramp do where they do at its ends."""
         ends = [index, index]
         if is_ramp(index):
@@ -57,22 +58,29 @@ class Bounds:
                 ends.reverse()
         first, last = (cast(Scalar, end) for end in ends)
         result: list[SSAValue] = []
-        if not _is_less(-1, first, intervals):
+        if not self._is_less(-1, first, intervals):
             result.append(self._scalars.compare("cmpge", index, 0))
-        if not _is_less(last, extent, intervals):
+        if not self._is_less(last, extent, intervals):
             result.append(self._scalars.compare("cmplt", index, extent))
         return result
 
+    def _is_less(self, a: Scalar, b: Scalar, intervals: MinMax) -> bool:
+        """Whether a is proven to be less than b."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a < b
+        if self._interval(a, intervals).hi < self._interval(b, intervals).lo:
+            return True
+        # RANGEs are less than their bounds.
+        sides = (exact_polynomial(self._scalars.settled(i), intervals) for i in (a, b))
+        return is_less(*sides, min_max=intervals)
 
-def _is_less(a: Scalar, b: Scalar, intervals: MinMax) -> bool:
-    """Whether a is proven to be less than b."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a < b
-    low, high = (Interval(i, i) if isinstance(i, int) else intervals[i] for i in (a, b))
-    # RANGEs are less than their bounds.
-    return low.hi < high.lo or is_less(
-        *(exact_polynomial(i, intervals) for i in (a, b)), min_max=intervals
-    )
+    def _interval(self, index: Scalar, intervals: MinMax) -> Interval:
+        if isinstance(index, int):
+            return Interval(index, index)
+        if is_sum(index):
+            distance = Interval(index.distance, index.distance)
+            return add(DTYPES[INDEX], intervals[index.base], distance)
+        return intervals[index]
 
 
 def implied_intervals(gate: SSAValue, intervals: MinMax) -> dict[SSAValue, Interval]:

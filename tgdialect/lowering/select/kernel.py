@@ -32,6 +32,7 @@ from tgdialect.lowering.select.scalars import (
     Scalars,
     dtype_name,
     is_ramp,
+    is_sum,
     lanes_of,
 )
 from tgdialect.lowering.select.targets import TargetOps
@@ -39,7 +40,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp, segments
 from tgdialect.ops.movement import ReshapeOp, StackOp
-from tgdialect.ops.properties import is_memory, number, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
@@ -155,18 +156,28 @@ class Kernel:
         )
         return ones(shape) if is_column else widths
 
-    def _columns(self, memory: SSAValue, shape: Shape, widths: Sequence[int]) -> int:
+    def _columns(
+        self, memory: SSAValue, shape: Shape, widths: Sequence[int], *, is_masked: bool = False
+    ) -> int:
         """How many elements of a column of a tile are accessed at once, where not its rows but its
-        columns lie together in memory, all of which is there; 0 otherwise."""
+        columns lie together in memory, all of which is there; 0 otherwise. Where they are masked it
+        may be more than there are."""
         if self.square == 1 or len(shape) < 2 or shape[-2] == 1:
             return 0
-        height = min(1 << shape[-2].bit_length() - 1, self.square)
+        rows = shape[-2]
+        height = min(1 << rows.bit_length() - 1, self.square)
+        if (
+            is_masked
+            and height < min(rows, self.square)
+            and not any(w % (2 * height) for w in widths)
+        ):
+            height *= 2
         if any(width % height for width in widths):
             return 0
-        lead = (0,) * (len(shape) - 2)
+        lead, count = (0,) * (len(shape) - 2), min(height, rows)
         row = self.locations.locate(memory, (*lead, 0, Ramp(0, 1, shape[-1])))
-        column = self.locations.locate(memory, (*lead, Ramp(0, 1, height), 0))
-        end = Ramp(shape[-2] - height, 1, height), shape[-1] - 1
+        column = self.locations.locate(memory, (*lead, Ramp(0, 1, count), 0))
+        end = Ramp(rows - count, 1, count), shape[-1] - 1
         last = self.locations.locate(memory, (*lead, *end))
         is_so = (
             is_ramp(column.position)
@@ -227,7 +238,7 @@ class Kernel:
         return self.scalars.stack(loaded)
 
     def _lane(self, position: Index, lane: int) -> Index:
-        if isinstance(position, int):
+        if isinstance(position, int) or is_sum(position):
             return position
         return self.scalars.known_index(self.scalars.lane(position, lane))
 
@@ -274,7 +285,9 @@ class Kernel:
         tile, dtype = self.tile(value), dtype_name(value)
         gates = self._optional(gate, tile.shape, tile.widths)
         pieces = [self.stored(self.scalars.register(piece), dtype) for piece in tile.pieces]
-        if gate is None and (height := self._columns(memory, tile.shape, tile.widths)):
+        is_masked = self.target.masks_stores and dtype_of(memory).itemsize >= 4
+        height = self._columns(memory, tile.shape, tile.widths, is_masked=is_masked)
+        if gate is None and height:
             return self._store_transposed(memory, tile._replace(pieces=pieces), height)
         stores: list[SSAValue] = []
         for i, (cell, width) in enumerate(self._accesses(tile.shape, tile.widths)):
@@ -303,17 +316,22 @@ class Kernel:
     def _store_transposed(self, memory: SSAValue, tile: Tile, height: int) -> Sequence[SSAValue]:
         """The STOREs of a tile by parts of its columns; what is in two parts is stored twice."""
         rows, count = tile.shape[-2], len(tile.widths)
+        present = min(rows, height)
+        mask = self.scalars.first_lanes(present, height) if present < height else None
         stores: list[SSAValue] = []
         for block, lead in enumerate(product(*map(range, tile.shape[:-2]))):
-            for top in _tops(rows, height):
+            for top in _tops(rows, present):
                 first = (block * rows + top) * count
                 for i, (start, width) in enumerate(zip(tile.starts, tile.widths, strict=True)):
-                    pieces = tile.pieces[first + i : first + i + height * count : count]
+                    pieces = list(tile.pieces[first + i : first + i + present * count : count])
+                    pieces += pieces[-1:] * (height - present)
                     vectors = [self.scalars.splat(cast(SSAValue, p), width) for p in pieces]
                     for left, column in enumerate(self.scalars.transposed(vectors), start):
-                        where = self.locations.locate(memory, (*lead, Ramp(top, 1, height), left))
-                        location = self.locations.reference(where.view, where.position)
-                        stores.append(self._stored(location, column, None))
+                        cell = *lead, Ramp(top, 1, present), left
+                        where = self.locations.locate(memory, cell)
+                        position = cast(Ramp, where.position)._replace(lanes=height)
+                        location = self.locations.reference(where.view, position)
+                        stores.append(self._stored(location, column, mask))
         return stores
 
     def _stored(self, location: SSAValue, value: SSAValue, gate: SSAValue | None) -> SSAValue:

@@ -8,6 +8,7 @@ an element comes from is known when the program is compiled, so that no movement
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, product
@@ -39,6 +40,11 @@ class Tile(NamedTuple):
         """Where the pieces of a row begin."""
         return _starts(tuple(self.widths))
 
+    def element(self, position: int) -> tuple[Piece, int]:
+        """The piece that an element of a tile of one row is in, and its lane."""
+        i = bisect(self.starts, position) - 1
+        return self.pieces[i], position - self.starts[i]
+
 
 def scalar(value: Piece) -> Tile:
     return Tile((), (1,), (value,))
@@ -50,13 +56,9 @@ def row_length(shape: Shape) -> int:
 
 @cache
 def cut(extent: int, lanes: int) -> Sequence[int]:
-    """A row cut into vectors of `lanes` elements, and what is left into powers of two."""
-    widths = [lanes] * (extent // lanes)
-    rest = extent % lanes
-    while rest:
-        widths.append(1 << rest.bit_length() - 1)
-        rest -= widths[-1]
-    return tuple(widths)
+    """A row cut into vectors of `lanes` elements, and one of what is left."""
+    count, rest = divmod(extent, lanes)
+    return (lanes,) * count + (rest,) * (rest > 0)
 
 
 def ones(shape: Shape) -> Sequence[int]:

@@ -20,9 +20,9 @@ from tgdialect.lowering.select.lanes import Tile, elements, moved_tile
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import (
     TYPES,
+    Extent,
     Index,
     Ramp,
-    Scalar,
     Scalars,
     dtype_name,
     is_ramp,
@@ -61,7 +61,7 @@ class Location(NamedTuple):
     """The buffer, with one axis, after what it waits for."""
     position: Index
     checks: Sequence[Check]
-    extent: Scalar
+    extent: Extent
     """The number of elements of the view."""
 
 
@@ -86,7 +86,7 @@ class Locations:
         self._edges = edges
         self._flat: dict[SSAValue, SSAValue] = {}
         """The one-dimensional view of each PARAM and BUFFER."""
-        self._shapes: dict[SSAValue, tuple[Scalar, ...]] = {}
+        self._shapes: dict[SSAValue, tuple[Extent, ...]] = {}
         self._versions: dict[tuple[SSAValue, Sequence[AfterOp]], SSAValue] = {}
 
     def add_param(self, op: ParamOp) -> None:
@@ -110,27 +110,27 @@ class Locations:
         new.result.name_hint = op.result.name_hint
         self._flat[op.result] = self._scalars.append(new)
 
-    def shape(self, value: SSAValue) -> tuple[Scalar, ...]:
+    def shape(self, value: SSAValue) -> tuple[Extent, ...]:
         """The shape of a value of the old kernel, in the new one."""
         if (known := self._shapes.get(value)) is None:
             known = self._shapes[value] = self._extents(shape_of(value))
         return known
 
-    def _extents(self, shape: Shape) -> tuple[Scalar, ...]:
-        result: list[Scalar] = []
+    def _extents(self, shape: Shape) -> tuple[Extent, ...]:
+        result: list[Extent] = []
         for dim in shape:
             if isinstance(dim, SSAValue):
-                result.append(_scalar_index(self._scalars.known_index(self._scalar(dim))))
+                result.append(self._scalars.settled(self._scalars.known_index(self._scalar(dim))))
             elif isinstance(dim, int):
                 result.append(dim)
             else:
                 raise PassFailedException("a dynamic dimension that no index value gives")
         return tuple(result)
 
-    def size(self, shape: Sequence[Scalar]) -> Scalar:
-        result: Scalar = 1
+    def size(self, shape: Sequence[Extent]) -> Extent:
+        result: Extent = 1
         for extent in shape:
-            result = _scalar_index(self._scalars.mul(result, extent))
+            result = self._scalars.settled(self._scalars.mul(result, extent))
         return result
 
     def is_whole(self, value: SSAValue) -> bool:
@@ -184,7 +184,7 @@ class Locations:
         else:
             index = walk.flat
             bytes = self._scalars.mul(extent, dtype_of(value).itemsize)
-            extent = _scalar_index(self._scalars.idiv(bytes, dtype_of(memory).itemsize))
+            extent = self._scalars.settled(self._scalars.idiv(bytes, dtype_of(memory).itemsize))
             walk.checks.append((index, extent))
         view = self._after(value, afters)
         stored = TYPES[self._narrow.stored_dtype(dtype_name(memory))]
@@ -198,13 +198,13 @@ class Locations:
         type = tensor_type(tensor(view).element_type, shape, place(view))
         return self._scalars.emit(IndexOp, (view, self._scalars.index(index)), type=type)
 
-    def flattened(self, cell: Cell, shape: Sequence[Scalar]) -> Index:
+    def flattened(self, cell: Cell, shape: Sequence[Extent]) -> Index:
         """The row-major position: the sum of each index times the size of what it steps over."""
         result: Index = 0
-        stride: Scalar = 1
+        stride: Extent = 1
         for index, extent in zip(reversed(cell), reversed(shape), strict=True):
             result = self._scalars.add(self._scalars.mul(index, stride), result)
-            stride = _scalar_index(self._scalars.mul(stride, extent))
+            stride = self._scalars.settled(self._scalars.mul(stride, extent))
         return result
 
     # -- what the steps of a walk use
@@ -218,8 +218,13 @@ class Locations:
         tile, emit = self._tile(value), self._scalars
         if not tile.shape:
             return emit.known_index(tile.pieces[0])
-        if isinstance(position, int) or (is_ramp(position) and isinstance(position.start, int)):
-            at = [position] if isinstance(position, int) else known_positions(position)
+        if isinstance(position, int):
+            piece, lane = tile.element(position)
+            if is_ramp(piece):
+                return emit.add(piece.start, piece.step * lane)
+            return emit.known_index(emit.lane(piece, lane))
+        if is_ramp(position) and isinstance(position.start, int):
+            at = known_positions(position)
             (piece,) = moved_tile(emit, tile, np.array(at), (len(at),)).pieces
             return emit.known_index(piece)
         every = elements(emit, tile)
@@ -229,13 +234,8 @@ class Locations:
             result = emit.apply("where", (here, lane, result), dtype_name(lane))
         return emit.known_index(result)
 
-    def offsets(self, op: ShrinkOp) -> Sequence[Scalar]:
+    def offsets(self, op: ShrinkOp) -> Sequence[Extent]:
         return self._extents(window(op)[0])
-
-
-def _scalar_index(index: Index) -> Scalar:
-    """An index that is calculated from scalars."""
-    return cast(Scalar, index)
 
 
 def known_positions(ramp: Ramp) -> Sequence[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 from typing_extensions import TypeIs
@@ -31,17 +32,28 @@ from tgdialect.ops.movement import (
     StackOp,
     split,
 )
-from tgdialect.ops.properties import dtype_of, number, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, integers, number, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
+from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.transforms.decompose import BINARY, TERNARY, UNARY
 from tgdialect.transforms.recipe import Dtype, Value
 
 TYPES: dict[str, Attribute] = {row.name: type for type, row in DTYPES.items()}
 """The builtin type of each dtype, by its name."""
 
-Scalar = int | SSAValue
+
+class Sum(NamedTuple):
+    """An index that is a known distance from a `tensor<index>`; no register yet."""
+
+    base: SSAValue
+    distance: int
+
+
+Extent = int | SSAValue
 """An index that is known, or a `tensor<index>`."""
+
+Scalar = Extent | Sum
+"""An index that is that, or what comes a known distance after it."""
 
 
 class Ramp(NamedTuple):
@@ -64,9 +76,13 @@ def is_ramp(piece: object) -> TypeIs[Ramp]:
     return type(piece) is Ramp
 
 
+def is_sum(index: object) -> TypeIs[Sum]:
+    return type(index) is Sum
+
+
 def lanes_of(piece: Index) -> int:
     """How many elements there are: 1 of a scalar."""
-    if isinstance(piece, int):
+    if isinstance(piece, int) or is_sum(piece):
         return 1
     if is_ramp(piece):
         return piece.lanes
@@ -162,7 +178,13 @@ class Scalars:
         """An index in a register."""
         if isinstance(index, int):
             return self.constant(wrap_to(DTYPES[INDEX], index), "index")
+        if is_sum(index):
+            return self.apply("add", (index.base, self.index(index.distance)), "index")
         return self.register(index)
+
+    def settled(self, index: Index) -> Extent:
+        """A scalar that is a number, or in a register."""
+        return index if isinstance(index, int) else self.index(index)
 
     def known_index(self, value: Piece) -> Index:
         """A register as an index: its number if it is a constant."""
@@ -187,9 +209,13 @@ class Scalars:
                 return a._replace(start=self._sum(a.start, b))
         # Constants are added last: what is before them is there once for many.
         (a, p), (b, q) = _apart(a), _apart(b)
-        total = a if b == 0 else self._arithmetic("add", a, b)
-        constant = wrap_to(DTYPES[INDEX], p + q)
-        return total if constant == 0 else self._arithmetic("add", total, constant)
+        total = a if b == 0 else b if a == 0 else self._arithmetic("add", a, b)
+        distance = wrap_to(DTYPES[INDEX], p + q)
+        if distance == 0:
+            return total
+        if not isinstance(total, SSAValue) or lanes_of(total) > 1:
+            return self._arithmetic("add", total, distance)
+        return Sum(total, distance)
 
     def _sum(self, a: Scalar, b: Index) -> Scalar:
         return cast(Scalar, self.add(a, b))
@@ -239,7 +265,7 @@ class Scalars:
         return self.apply(name, (self.index(a), self.index(b)), "index")
 
     def piece(self, index: Index) -> Piece:
-        return self.index(index) if isinstance(index, int) else index
+        return index if is_ramp(index) else self.index(index)
 
     def across(self, kind: ReduceKind, value: SSAValue) -> SSAValue:
         """The lanes of a vector, combined in any order."""
@@ -262,11 +288,10 @@ class Scalars:
         """A piece that is in a register."""
         if not is_ramp(piece):
             return piece
-        key = (Ramp, piece.step, piece.lanes)
-        if (steps := self._known.get(key)) is None:
-            numbers = [self.index(piece.step * i) for i in range(piece.lanes)]
-            steps = self._known[key] = self.stack(numbers)
-        return self.apply("add", (self.index(piece.start), steps), "index")
+        base, first = _apart(piece.start)
+        values = range(first, first + piece.step * piece.lanes, piece.step)
+        steps = self.emit(VConstOp, (), _vector(values))
+        return steps if base == 0 else self.apply("add", (self.index(base), steps), "index")
 
     def stack(self, lanes: Sequence[SSAValue]) -> SSAValue:
         """The vector of some scalars."""
@@ -275,8 +300,13 @@ class Scalars:
         type = tensor_type(tensor(lanes[0]).element_type, (len(lanes),))
         return self.emit(StackOp, lanes, type=type)
 
+    def first_lanes(self, count: int, lanes: int) -> SSAValue:
+        """The mask of the first lanes of a vector."""
+        numbers = [self.constant(lane < count, "i1") for lane in range(lanes)]
+        return self.stack(numbers)
+
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """The columns of vectors of which there are no more than each has lanes."""
+        """The columns of vectors whose lanes are a multiple of their number."""
         type = tensor(rows[0])
         dtype, (width,), height = type.element_type, type.get_shape(), len(rows)
         matrix = self.emit(StackOp, rows, type=tensor_type(dtype, (height, width)))
@@ -293,6 +323,15 @@ class Scalars:
         dtype, (width,), count = type.element_type, type.get_shape(), len(parts)
         matrix = self.emit(StackOp, parts, type=tensor_type(dtype, (count, width)))
         return self.emit(ReshapeOp, (matrix,), {"shape": split((count * width,))[0]})
+
+    def numbers(self, values: Sequence[int]) -> Piece:
+        """The piece of known indices: a ramp where they have one step."""
+        if len(values) == 1:
+            return self.index(values[0])
+        start, step = values[0], values[1] - values[0]
+        if step and tuple(values) == tuple(range(start, start + step * len(values), step)):
+            return Ramp(start, step, len(values))
+        return self.emit(VConstOp, (), _vector(tuple(values)))
 
     def gathered(self, lanes: Sequence[Piece]) -> Piece:
         """The piece of some scalars: a ramp where they are numbers, or sums of one value and
@@ -319,8 +358,11 @@ class Scalars:
             return self.index(self.add(piece.start, piece.step * position))
         if lanes_of(piece) == 1:
             return piece
-        if isinstance(stack := piece.owner, StackOp):
-            return stack.sources[position]
+        owner = piece.owner
+        if isinstance(owner, StackOp):
+            return owner.sources[position]
+        if isinstance(owner, VConstOp):
+            return self.index(integers(owner, "values")[position])
         return self.emit(IndexOp, (piece, self.index(position)))
 
     def compare(self, name: str, a: Index, b: Index) -> SSAValue:
@@ -335,6 +377,12 @@ class Scalars:
 
     def true(self) -> SSAValue:
         return self.literal(number_attribute(1, BOOL))
+
+
+@cache
+def _vector(values: Sequence[int]) -> Mapping[str, Attribute]:
+    """The properties of a VCONST."""
+    return {"values": split(values)[0]}
 
 
 def _is_index(piece: Piece) -> bool:
@@ -354,6 +402,8 @@ def _apart(index: Index) -> tuple[Index, int]:
     """A sum, and the constant that is added to it."""
     if isinstance(index, int):
         return 0, index
+    if is_sum(index):
+        return index
     if not is_ramp(index) and isinstance(op := index.owner, AddOp):
         attribute = constant_attribute(op.operands[1])
         if attribute is not None and not tensor(op.operands[1]).get_shape():

@@ -37,7 +37,7 @@ from tgdialect.ops.movement import (
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 
 Rule = Callable[[Kernel, Any], Tile | None]
 
@@ -45,6 +45,7 @@ _RULES: dict[type[Operation], Rule] = {
     ParamOp: structure.param,
     BufferOp: structure.buffer,
     ConstOp: structure.const,
+    VConstOp: structure.vconst,
     PermuteOp: structure.movement,
     FlipOp: structure.movement,
     ReshapeOp: structure.movement,
@@ -68,7 +69,7 @@ _RULES: dict[type[Operation], Rule] = {
     WmmaOp: arithmetic.wmma,
 }
 
-_REMOVABLE = (ElementwiseOp, MovementOp, LoadOp, ConstOp)
+_REMOVABLE = (ElementwiseOp, MovementOp, LoadOp, ConstOp, VConstOp)
 """What is removed where nobody uses it."""
 
 

@@ -37,8 +37,8 @@ from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp, StackOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp
-from tgdialect.ops.properties import is_memory, number
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.properties import integers, is_memory, number
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
 # -- leaves --------------------------------------------------------------------------------------
@@ -58,6 +58,14 @@ def const(k: Kernel, op: ConstOp) -> Tile:
     if dtype_name(op.result) in NARROW_FORMATS:
         return scalar(k.scalars.constant(number(op.value), "f32"))
     return scalar(k.scalars.literal(op.value))
+
+
+def vconst(k: Kernel, op: VConstOp) -> Tile:
+    values = integers(op, "values")
+    widths, pieces = cut(len(values), k.lanes), list[Piece]()
+    for start, width in zip(Tile((), widths, ()).starts, widths, strict=True):
+        pieces.append(k.scalars.numbers(values[start : start + width]))
+    return Tile((len(values),), widths, pieces)
 
 
 # -- movement ------------------------------------------------------------------------------------

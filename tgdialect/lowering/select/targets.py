@@ -24,6 +24,8 @@ class TargetOps:
 
     vector_bits: int = 0
     """The width of the widest vector registers; 0 where there are none."""
+    masks_stores: bool = False
+    """Whether one instruction stores some lanes of a vector, of 4 bytes each or more."""
 
     def lacks(self, name: str) -> bool:
         """Whether an elementwise op has to be decomposed."""
@@ -36,9 +38,10 @@ _CPU_NATIVE = frozenset(
 
 TARGETS = {"cpu": TargetOps("cpu", _CPU_NATIVE)}
 
-_FEATURES: dict[str, dict[str, frozenset[str]]] = {
+_FEATURES: dict[str, dict[str, frozenset[str] | bool]] = {
     "fma": {"native": frozenset(("mulacc",))},
     "f16c": {"converted": frozenset(("f16",))},
+    "avx": {"masks_stores": True},
 }
 """What a feature of a CPU, in LLVM's spelling, adds to the fields of its target."""
 

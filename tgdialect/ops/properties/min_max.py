@@ -15,7 +15,7 @@ from tgdialect.ops import intervals
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import dtype
-from tgdialect.ops.properties.values import dtype_of, integer, number, tensor
+from tgdialect.ops.properties.values import dtype_of, integer, integers, number, tensor
 
 MinMaxRule = Callable[[Operation, Sequence[Interval]], Interval]
 
@@ -66,6 +66,11 @@ def constant(op: Operation, sources: Sequence[Interval]) -> Interval:
     if isinstance(value, InvalidAttr):
         return dtype_range(op, sources)
     return intervals.constant(number(value))
+
+
+def constants(op: Operation, sources: Sequence[Interval]) -> Interval:
+    values = integers(op, "values")
+    return Interval(min(values), max(values)) if values else dtype_range(op, sources)
 
 
 def parameter(op: Operation, sources: Sequence[Interval]) -> Interval:

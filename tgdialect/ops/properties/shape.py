@@ -222,5 +222,9 @@ def replicated(op: Operation, shapes: Sequence[Shape]) -> Shape:
     return (*shape[:axis], *shape[axis + 1 :])
 
 
+def value_count(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    return (len(integers(op, "values")),)
+
+
 def byte_count(op: Operation, shapes: Sequence[Shape]) -> Shape:
     return (len(cast(StringAttr, op.properties["data"]).data) // 2,)

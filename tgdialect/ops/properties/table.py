@@ -112,6 +112,7 @@ TABLE: dict[str, Row | TypeRule] = {
     "tg.param": _leaf(min_max.parameter),
     "tg.buffer": _leaf(),
     "tg.const": Row(dtype.constant, shape.scalar, min_max=min_max.constant),
+    "tg.vconst": Row(dtype.always(INDEX), shape.value_count, min_max=min_max.constants),
     "tg.binary": Row(dtype.always(UI8), shape.byte_count),
     # movement
     "tg.permute": _movement(shape.permuted, axis.permuted),

@@ -43,11 +43,11 @@ tg.kernel @gemm {
   // CHECK-NEXT: [[INIT:%.*]] = tg.store [[OUTER]], [[ZEROS]]
   // CHECK-NEXT: [[INSIDE:%.*]] = tg.after %acc, [[INIT]], %k0
   // CHECK-NEXT: [[OLD:%.*]] = tg.load [[INSIDE]]
-  // CHECK-NEXT: [[A0:%.*]] = tg.index %av[%{{.*}}] : {{.*}} -> tensor<4xf32>
+  // CHECK:      [[A0:%.*]] = tg.index %av[%{{.*}}] : {{.*}} -> tensor<4xf32>
   // CHECK-NEXT: [[B0:%.*]] = tg.index %bv[%{{.*}}] : {{.*}} -> tensor<4xf32>
   // CHECK-NEXT: [[C0:%.*]] = tg.reshape [[A0]] [4, 1]
   // CHECK-NEXT: [[S0:%.*]] = tg.mulacc [[C0]], [[B0]], [[OLD]] : {{.*}} -> tensor<4x4xf32>
-  // CHECK-NEXT: [[A1:%.*]] = tg.index %av
+  // CHECK:      [[A1:%.*]] = tg.index %av
   // CHECK-NEXT: [[B1:%.*]] = tg.index %bv
   // CHECK-NEXT: [[C1:%.*]] = tg.reshape [[A1]] [4, 1]
   // CHECK-NEXT: [[NEW:%.*]] = tg.mulacc [[C1]], [[B1]], [[S0]]

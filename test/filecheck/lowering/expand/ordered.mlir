@@ -18,11 +18,11 @@ tg.kernel @ordered {
   tg.sink %s : !tg.void
   // CHECK-NOT:  tg.reduce
   // CHECK:      [[OLD:%.*]] = tg.load %{{.*}} : tensor<f32, #tg.place<reg>>
-  // CHECK-NEXT: [[X0:%.*]] = tg.index %xv[%{{.*}}] : {{.*}} -> tensor<f32>
+  // CHECK:      [[X0:%.*]] = tg.index %xv[%{{.*}}] : {{.*}} -> tensor<f32>
   // CHECK-NEXT: [[S0:%.*]] = tg.add [[OLD]], [[X0]]
-  // CHECK-NEXT: [[X1:%.*]] = tg.index %xv
+  // CHECK:      [[X1:%.*]] = tg.index %xv
   // CHECK-NEXT: [[S1:%.*]] = tg.add [[S0]], [[X1]]
-  // CHECK-NEXT: [[X2:%.*]] = tg.index %xv
+  // CHECK:      [[X2:%.*]] = tg.index %xv
   // CHECK-NEXT: [[S2:%.*]] = tg.add [[S1]], [[X2]]
   // CHECK-NEXT: tg.store %{{.*}}, [[S2]]
 }

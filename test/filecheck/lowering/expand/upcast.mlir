@@ -13,7 +13,7 @@ tg.kernel @add_row {
   %i = tg.range 0 loop to %c8 : tensor<index>
   %j = tg.range 1 upcast to %c4 : tensor<index>
   // CHECK:      %i = tg.range 0 loop to %c8
-  // CHECK:      %j = tg.stack %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : {{.*}} -> tensor<4xindex>
+  // CHECK:      %j = tg.vconst [0, 1, 2, 3] : tensor<4xindex>
   %xl = tg.index %x[%i, %j] : (tensor<8x4xf32, #tg.place<global>>, tensor<index>, tensor<index>) -> tensor<f32, #tg.place<global>>
   %yl = tg.index %y[%i] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
   %ol = tg.index %o[%i, %j] : (tensor<8x4xf32, #tg.place<global>>, tensor<index>, tensor<index>) -> tensor<f32, #tg.place<global>>

@@ -66,10 +66,10 @@ tg.kernel @views {
 // CHECK-NEXT:   %i = tg.range 0 loop to %c2 : tensor<index>
 // CHECK-NEXT:   %2 = tg.const 1 : tensor<index>
 // CHECK-NEXT:   %3 = tg.sub %2, %i : tensor<index>
-// CHECK-NEXT:   %4 = tg.const 21 : tensor<index>
-// CHECK-NEXT:   %5 = tg.add %3, %4 : tensor<index>
-// CHECK-NEXT:   %6 = tg.bitcast %1 to i32 : tensor<24xf32, #tg.place<global>> -> tensor<24xi32, #tg.place<global>>
-// CHECK-NEXT:   %7 = tg.index %6[%5] : (tensor<24xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
+// CHECK-NEXT:   %4 = tg.bitcast %1 to i32 : tensor<24xf32, #tg.place<global>> -> tensor<24xi32, #tg.place<global>>
+// CHECK-NEXT:   %5 = tg.const 21 : tensor<index>
+// CHECK-NEXT:   %6 = tg.add %3, %5 : tensor<index>
+// CHECK-NEXT:   %7 = tg.index %4[%6] : (tensor<24xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
 // CHECK-NEXT:   %v = tg.load %7 : tensor<i32, #tg.place<global>> -> tensor<i32>
 // CHECK-NEXT:   %8 = tg.const 0 : tensor<index>
 // CHECK-NEXT:   %9 = tg.index %0[%8] : (tensor<1xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
