@@ -53,9 +53,8 @@ class MinMax:
 
 
 def _sources(value: SSAValue) -> Iterable[SSAValue]:
-    owner = value.owner
-    has_row = not isinstance(owner, Block) and isinstance(TABLE.get(owner.name), Row)
-    return operands_of(value) if has_row else ()
+    row = TABLE.get(getattr(value.owner, "name", ""))
+    return operands_of(value) if isinstance(row, Row) else ()
 
 
 def _type_range(value: SSAValue) -> Interval:

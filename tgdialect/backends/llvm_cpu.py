@@ -29,20 +29,36 @@ _TARGET_INTRINSICS = tuple(
         *("r600", "riscv", "s390", "spv", "ve", "wasm", "x86", "xcore"),
     )
 )
+_PERHAPS_TARGET_INTRINSIC = re.compile("|".join(map(re.escape, (*_TARGET_INTRINSICS, "\\"))))
+"""What the text of a module that declares one has; names may be written with escapes."""
 _GPU_CONVENTION = re.compile(
     r"(?<![\w@.$-])(ptx_kernel|ptx_device|amdgpu_kernel|spir_kernel|spir_func) [^@\n]*@"
 )
 
 
 @cache
-def _initialize(*, all_targets: bool) -> None:
-    if all_targets:
-        llvm.initialize_all_targets()
-        llvm.initialize_all_asmprinters()
-    else:
+def _target(triple: str) -> llvm.Target:
+    """LLVM's target, initialized. Raises LLVMTranslationException where it has none."""
+    if triple == llvm.get_process_triple():
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
+    else:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
     llvm.initialize_native_asmparser()  # Inline assembly is parsed.
+    try:
+        return llvm.Target.from_triple(triple)
+    except RuntimeError as error:
+        raise LLVMTranslationException(f"LLVM has no target '{triple}'") from error
+
+
+@cache
+def _tuning() -> llvm.PipelineTuningOptions:
+    # Loops come unrolled as far as the schedule says. What is more, with constants for masks
+    # LLVM 22 writes too many bytes in a masked store of one truncated lane.
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_unrolling = False
+    return options
 
 
 @dataclass(frozen=True)
@@ -113,26 +129,21 @@ class CpuTarget:
     def _compiled(
         self, ir: str, code_model: str, opt: int, library: str = ""
     ) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
-        _initialize(all_targets=self.triple != llvm.get_process_triple())
+        # Each call of LLVM gives up the interpreter's lock, and has to wait for it where another
+        # thread has it: there are as few of them as can be.
+        target = _target(self.triple)
         module = self._verified(ir)
         linked = [llvm.parse_assembly(library)] if library else []
         # Passes and code generation change a machine's state: one machine per module.
-        try:
-            machine = llvm.Target.from_triple(self.triple).create_target_machine(
-                cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel=code_model
-            )
-        except RuntimeError as error:
-            raise LLVMTranslationException(f"LLVM has no target '{self.triple}'") from error
+        machine = target.create_target_machine(
+            cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel=code_model
+        )
+        triple, data_layout = _module_target(self, machine)
         for part in (module, *linked):
-            part.triple = machine.triple
-            part.data_layout = str(machine.target_data)
+            part.triple, part.data_layout = triple, data_layout
         for part in linked:
             module.link_in(part)
-        # Loops come unrolled as far as the schedule says. What is more, with constants for masks
-        # LLVM 22 writes too many bytes in a masked store of one truncated lane.
-        options = llvm.create_pipeline_tuning_options(speed_level=1)
-        options.loop_unrolling = False
-        builder = llvm.create_pass_builder(machine, options)
+        builder = llvm.create_pass_builder(machine, _tuning())
         builder.getModulePassManager().run(module, builder)
         return module, machine
 
@@ -148,7 +159,7 @@ class CpuTarget:
     def _check_for_target(self, module: llvm.ModuleRef, ir: str) -> None:
         """Refuses what this target cannot select: LLVM would end the process."""
         own = _ARCHITECTURE_INTRINSICS.get(self.triple.partition("-")[0], "llvm.cpu.")
-        for function in module.functions:
+        for function in module.functions if _PERHAPS_TARGET_INTRINSIC.search(ir) else ():
             name = function.name
             if name.startswith(_TARGET_INTRINSICS) and not name.startswith(own):
                 raise LLVMTranslationException(f"{self.triple} has no intrinsic '{name}'")
@@ -156,3 +167,13 @@ class CpuTarget:
             raise LLVMTranslationException(
                 f"{self.triple} has no calling convention '{convention[1]}'"
             )
+
+
+_module_targets: dict[CpuTarget, tuple[str, str]] = {}
+
+
+def _module_target(target: CpuTarget, machine: llvm.TargetMachine) -> tuple[str, str]:
+    """The triple and the data layout that modules for a target have."""
+    if (known := _module_targets.get(target)) is None:
+        known = _module_targets[target] = machine.triple, str(machine.target_data)
+    return known

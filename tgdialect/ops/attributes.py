@@ -104,6 +104,10 @@ class PlaceAttr(ParametrizedAttribute):
         return AddrSpace(a.data) if isinstance(a, StringAttr) else None
 
     @property
+    def has_addrspace(self) -> bool:
+        return self.addrspace_attr.__class__ is StringAttr
+
+    @property
     def axis(self) -> int | None:
         return self.axis_attr.data if isinstance(self.axis_attr, IntAttr) else None
 

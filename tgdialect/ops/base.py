@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABCMeta
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -46,7 +46,14 @@ Value = SSAValue | Operation
 """What builders take for an operand: a value, or an op with one result."""
 
 
-class TgOp(IRDLOperation, ABC):
+class _OpClass(ABCMeta):
+    """The classes of ops: no others are registered as theirs, which an abstract class has to look
+    up each time that it is asked."""
+
+    __instancecheck__ = type.__instancecheck__
+
+
+class TgOp(IRDLOperation, metaclass=_OpClass):
     """An op of the dialect. It has one result, whose type the table in `properties` derives.
 
     Builders take operands and arguments, never a result type. The verifier checks the op's own

@@ -88,9 +88,12 @@ def dependent_ranges(
     return computed(root, open_ranges, operands_of, compute)
 
 
+_NO_RANGES: frozenset[RangeOp] = frozenset()
+
+
 def ranges_after(op: Operation, sources: Sequence[frozenset[RangeOp]]) -> frozenset[RangeOp]:
     """The ranges open in an op's result, given those open in its operands."""
-    result = frozenset[RangeOp]().union(*sources)
+    result = _NO_RANGES.union(*sources)
     if isinstance(op, RangeOp):
         return result | {op}
     closed = getattr(op, "ranges", ())

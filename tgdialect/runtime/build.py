@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Generator, Mapping, Sequence, Set
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -44,6 +45,7 @@ UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
 
 _ROLES = ("tg.output", "tg.workspace", "tg.buffer")
 _PREFIX = "tg-"
+_SWITCH_SECONDS = 2e-4
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Build:
 
         Raises VerifyException or PassFailedException for programs that cannot be compiled.
         """
-        with _without_collection(), ThreadPoolExecutor(1, "tgdialect") as llvm:
+        with _at_full_speed(), ThreadPoolExecutor(1, "tgdialect") as llvm:
             signature, coming = self._compiled(llvm)
             # What the stages have made is garbage by now, and LLVM is still at it.
             gc.collect(0)
@@ -104,7 +106,7 @@ class Build:
 
     def lowered(self, after: AfterStage) -> ModuleOp:
         """The module after all stages; `after` sees it after each one."""
-        with _without_collection():
+        with _at_full_speed():
             module, _ = self._copy()
             run_stages(Context(), module, self._passes, after)
             return module
@@ -151,14 +153,22 @@ class Build:
 
 
 @contextmanager
-def _without_collection() -> Generator[None]:
+def _at_full_speed() -> Generator[None]:
     """Collect no garbage: a compiler makes so many objects, and drops so few in cycles, that a
-    third of its time would be spent on looking for some."""
-    was_enabled = gc.isenabled()
+    third of its time would be spent on looking for some. And have a thread wait for the
+    interpreter no longer than it takes LLVM to do something: it asks after each call.
+
+    What another compilation has set already is left to that one.
+    """
+    was_enabled, interval = gc.isenabled(), sys.getswitchinterval()
     gc.disable()
+    if interval > _SWITCH_SECONDS:
+        sys.setswitchinterval(_SWITCH_SECONDS)
     try:
         yield
     finally:
+        if interval > _SWITCH_SECONDS:
+            sys.setswitchinterval(interval)
         if was_enabled:
             gc.enable()
 

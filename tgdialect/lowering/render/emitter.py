@@ -61,8 +61,8 @@ def _alignment(bytes: int) -> IntegerAttr[Any]:
 
 
 @cache
-def _first_lane(lanes: int) -> DenseArrayBase[Any]:
-    return DenseArrayBase.from_list(i32, [0] * lanes)
+def _mask(lanes: tuple[int, ...]) -> DenseArrayBase[Any]:
+    return DenseArrayBase.from_list(i32, lanes)
 
 
 def function(name: str, arguments: Sequence[Attribute], body: Region, *flags: str) -> llvm.FuncOp:
@@ -212,7 +212,7 @@ class Emitter:
         if (known := self._splats.get(key)) is None:
             first = self.insert(self.emit(PoisonOp, (), type), value, 0)
             known = self._splats[key] = self.emit(
-                llvm.ShuffleVectorOp, (first, first), type, {"mask": _first_lane(lanes)}
+                llvm.ShuffleVectorOp, (first, first), type, {"mask": _mask((0,) * lanes)}
             )
         return known
 
@@ -263,8 +263,7 @@ class Emitter:
     def shuffle(self, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
         """The vector of some lanes of two vectors; those of the second come after the first's."""
         type = vector_of(element_of(a.type), len(lanes))
-        mask = DenseArrayBase.from_list(i32, lanes)
-        return self.emit(llvm.ShuffleVectorOp, (a, b), type, {"mask": mask})
+        return self.emit(llvm.ShuffleVectorOp, (a, b), type, {"mask": _mask(tuple(lanes))})
 
     def lane(self, vector: SSAValue, lane: int) -> SSAValue:
         """One element of a vector."""

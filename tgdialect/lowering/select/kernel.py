@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.select.bounds import Bounds
 from tgdialect.lowering.select.lanes import (
+    REGISTERS,
     Shape,
     Tile,
     broadcast_tile,
@@ -43,9 +44,6 @@ from tgdialect.ops.movement import ReshapeOp, StackOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
-
-REGISTERS = 4
-"""How many registers a vector may take: the code generator cuts it, and until then it is one op."""
 
 
 def static_shape(value: SSAValue) -> Shape:

@@ -27,6 +27,10 @@ Positions = NDArray[np.intp]
 """Row-major positions of elements."""
 
 
+REGISTERS = 4
+"""How many registers a vector may take: the code generator cuts it, and until then it is one op."""
+
+
 class Tile(NamedTuple):
     """The pieces of a value, row by row."""
 
@@ -56,9 +60,14 @@ def row_length(shape: Shape) -> int:
 
 @cache
 def cut(extent: int, lanes: int) -> Sequence[int]:
-    """A row cut into vectors of `lanes` elements, and one of what is left."""
-    count, rest = divmod(extent, lanes)
-    return (lanes,) * count + (rest,) * (rest > 0)
+    """A row cut into vectors of `lanes` elements; what is left into powers of two registers, and
+    less than a register: the code generator fills that one up."""
+    register = max(lanes // REGISTERS, 1)
+    widths, rest = [lanes] * (extent // lanes), extent % lanes
+    while rest:
+        widths.append(rest if rest < register else 1 << rest.bit_length() - 1)
+        rest -= widths[-1]
+    return tuple(widths)
 
 
 def ones(shape: Shape) -> Sequence[int]:

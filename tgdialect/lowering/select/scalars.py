@@ -115,6 +115,7 @@ class Scalars:
         self.location: LocationAttr | None = None
         """The source location of what is being emitted."""
         self._known: dict[tuple[object, ...], SSAValue] = {}
+        self._numbers: dict[int, SSAValue] = {}
 
     def append(self, op: TgOp) -> SSAValue:
         """Append an op as it is; returns its result."""
@@ -177,7 +178,10 @@ class Scalars:
     def index(self, index: Index) -> SSAValue:
         """An index in a register."""
         if isinstance(index, int):
-            return self.constant(wrap_to(DTYPES[INDEX], index), "index")
+            if (known := self._numbers.get(index)) is None:
+                number = self.constant(wrap_to(DTYPES[INDEX], index), "index")
+                known = self._numbers[index] = number
+            return known
         if is_sum(index):
             return self.apply("add", (index.base, self.index(index.distance)), "index")
         return self.register(index)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, IntegerAttr
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 
 from tgdialect.ops.properties import polynomials
 from tgdialect.ops.properties.polynomials import is_small, monomial, negative, plus, times
-from tgdialect.ops.walk import computed
+from tgdialect.ops.walk import computed, operands_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +97,22 @@ def polynomial(dim: Dim, atoms: Collection[SSAValue] = ()) -> Polynomial:
     known: dict[SSAValue, Polynomial] = {}
 
     def sources(value: SSAValue) -> Iterable[SSAValue]:
-        owner = value.owner
-        if isinstance(owner, Block) or value in atoms or owner.name not in _ARITHMETIC:
-            return ()
-        return owner.operands
+        is_sum = _name(value) in _ARITHMETIC and value not in atoms
+        return operands_of(value) if is_sum else ()
 
     def compute(value: SSAValue) -> Polynomial:
-        owner = value.owner
         parts = [known[source] for source in sources(value)]
-        if isinstance(owner, Block) or not parts:
+        if not parts:
             return _leaf(value)
-        result = _ARITHMETIC[owner.name](*parts)
+        result = _ARITHMETIC[_name(value)](*parts)
         return result if result is not None and is_small(result) else {(value,): 1}
 
     return computed(dim, known, sources, compute)
+
+
+def _name(value: SSAValue) -> str:
+    """The name of the op that a value is of; nothing of an argument."""
+    return getattr(value.owner, "name", "")
 
 
 def _leaf(value: SSAValue) -> Polynomial:
@@ -120,13 +122,11 @@ def _leaf(value: SSAValue) -> Polynomial:
 
 def known_index(value: SSAValue) -> int | None:
     """The value of an integer CONST, or of a PARAM whose bounds are equal."""
-    owner = value.owner
-    if isinstance(owner, Block):
-        return None
-    constant, low = owner.properties.get("value"), owner.properties.get("min")
-    if owner.name == "tg.const" and isinstance(constant, IntegerAttr):
+    owner: Any = value.owner  # Asking an abstract class takes long, and this is asked often.
+    name = _name(value)
+    if name == "tg.const" and isinstance(constant := owner.properties["value"], IntegerAttr):
         return cast("IntegerAttr", constant).value.data
-    if owner.name == "tg.param" and isinstance(low, IntAttr):
+    if name == "tg.param" and isinstance(low := owner.properties.get("min"), IntAttr):
         return cast("IntAttr", low).data if low == owner.properties.get("max") else None
     return None
 

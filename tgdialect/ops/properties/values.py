@@ -49,7 +49,7 @@ def place(value: SSAValue) -> PlaceAttr:
 
 def is_memory(value: SSAValue) -> bool:
     """Whether a value is memory: it has an address space, so it can be loaded and stored."""
-    return is_tensor(value.type) and place_of(value.type).addrspace is not None
+    return is_tensor(value.type) and place_of(value.type).has_addrspace
 
 
 def dtype_row(dtype: Attribute) -> DType:
