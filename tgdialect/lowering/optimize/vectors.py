@@ -28,8 +28,9 @@ ACROSS = 0.97
 """What vectors along a reduction save, of what others do: only they do not use a row of a tile for
 one of the other operand's as well."""
 
-ROWS = 8
-"""How many rows of a tile use what is loaded for one of them, as an order of magnitude."""
+ROWS, REDUCED_ROWS = 8, 2
+"""How many rows of a tile use what is loaded for one of them, as an order of magnitude, and of one
+whose vectors lie along a reduction."""
 
 MIN_REUSE = 4
 """How often loops have to use a tile for a copy of it to be worth while."""
@@ -96,7 +97,8 @@ def _lanes_apart(
     trips = nests.trips(load)
     if is_packable(nests, load, vector, lanes, machine):
         return trips
-    return trips * max(1.0, _uses(nests, load, vector) / ROWS)
+    rows = ROWS if vector in nests.axes.ends else REDUCED_ROWS
+    return trips * max(1.0, _uses(nests, load, vector) / rows)
 
 
 def _uses(nests: Nests, load: LoadOp, vector: RangeOp) -> int:
