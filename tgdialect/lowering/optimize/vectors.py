@@ -28,7 +28,7 @@ ACROSS = 0.97
 """What vectors along a reduction save, of what others do: only they do not use a row of a tile for
 one of the other operand's as well."""
 
-ROWS, REDUCED_ROWS = 8, 2
+ROWS, REDUCED_ROWS = 8, 4
 """How many rows of a tile use what is loaded for one of them, as an order of magnitude, and of one
 whose vectors lie along a reduction."""
 
