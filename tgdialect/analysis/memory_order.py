@@ -282,7 +282,8 @@ class _Numbering:
             return self._known[owner.buffer]
         numbers = tuple(self._known[o] for o in owner.operands)
         properties = tuple(sorted(owner.properties.items()))
-        return self._number((owner.name, properties, numbers, value.type))
+        # The type follows from the rest, but for leaves.
+        return self._number((owner.name, properties, numbers or value.type))
 
     def _number(self, key: object) -> int:
         return self._numbers.setdefault(key, len(self._numbers))

@@ -87,6 +87,8 @@ class Emitter:
         self._preamble: list[Operation] = []
         """Constants and allocations, which come first in the function."""
         self._constants: dict[Attribute, SSAValue] = {}
+        self._indices: dict[float, SSAValue] = {}
+        """The constants of type i64."""
         self._splats: dict[tuple[SSAValue, int, Block], SSAValue] = {}
 
     @property
@@ -173,14 +175,23 @@ class Emitter:
 
     def number(self, value: float, type: Attribute = i64) -> SSAValue:
         """A number of this type, in every lane of a vector; an integer is taken modulo 2^width."""
-        return self.constant(number_literal(value, type))
+        if type is not i64:
+            return self.constant(number_literal(value, type))
+        if (known := self._indices.get(value)) is None:
+            known = self._indices[value] = self.constant(number_literal(value, type))
+        return known
 
     def allocate(self, bytes: int, alignment: int) -> SSAValue:
         """Zeroed memory on the stack, for as long as the function runs."""
-        size, zero = self.number(bytes), self.number(0, i8)
-        alloca = llvm.AllocaOp(size, i8, alignment)
-        self._preamble += (alloca, MemsetOp(alloca.res, zero, size))
+        alloca = llvm.AllocaOp(self.number(bytes), i8, alignment)
+        self._preamble += (alloca, self._memset(alloca.res, bytes))
         return alloca.res
+
+    def clear(self, pointer: SSAValue, bytes: int) -> None:
+        self.append(self._memset(pointer, bytes))
+
+    def _memset(self, pointer: SSAValue, bytes: int) -> Operation:
+        return MemsetOp(pointer, self.number(0, i8), self.number(bytes))
 
     def offset(self, pointer: SSAValue, index: SSAValue, element: Attribute) -> SSAValue:
         """The address of an element after a pointer."""

@@ -19,7 +19,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ramps import lane_indices
 from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
 from tgdialect.lowering.render.emitter import Emitter
-from tgdialect.lowering.render.types import is_vector, memory_type, vector_of
+from tgdialect.lowering.render.types import is_vector, lanes_of, memory_type, vector_of
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
 from tgdialect.ops.intervals import Interval, dtype_range
 from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp, ShrinkOp
@@ -146,6 +146,10 @@ class Memory:
 
     def _store(self, value: SSAValue, view: View, gate: SSAValue | None = None) -> None:
         e = self._emitter
+        is_whole = view.lanes == 1 and is_vector(value.type)
+        if is_whole and value is e.number(0, value.type):
+            e.clear(self._address(view), lanes_of(value.type) * view.dtype.itemsize)
+            return
         if view.dtype.is_bool:
             value = e.emit(llvm.ZExtOp, (value,), vector_of(i8, view.lanes))
         address = self._address(view)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import islice, product
 from typing import cast
@@ -37,11 +38,12 @@ from tgdialect.lowering.select.scalars import (
     lanes_of,
 )
 from tgdialect.lowering.select.targets import TargetOps
+from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp, segments
 from tgdialect.ops.movement import ReshapeOp, StackOp
-from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, number, place, tensor
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
@@ -283,6 +285,9 @@ class Kernel:
         tile, dtype = self.tile(value), dtype_name(value)
         gates = self._optional(gate, tile.shape, tile.widths)
         pieces = [self.stored(self.scalars.register(piece), dtype) for piece in tile.pieces]
+        if gate is None and self._is_cleared(memory, pieces):
+            view = self.locations.version(memory)
+            return [self._stored(view, self.scalars.splat(pieces[0], math.prod(tile.shape)), None)]
         is_masked = self.target.masks_stores and dtype_of(memory).itemsize >= 4
         height = self._columns(memory, tile.shape, tile.widths, is_masked=is_masked)
         if gate is None and height:
@@ -310,6 +315,15 @@ class Kernel:
                 here = None if is_known else here
                 stores.append(self._stored(location, self.scalars.lane(piece, lane), here))
         return stores
+
+    def _is_cleared(self, memory: SSAValue, pieces: Sequence[SSAValue]) -> bool:
+        """Whether 0 is stored in all of some registers, for which one STORE is enough."""
+        is_one = len(pieces) > 1 and all(piece is pieces[0] for piece in pieces)
+        if not is_one or place(memory).addrspace is not AddrSpace.REG:
+            return False
+        attribute = constant_attribute(pieces[0])
+        value = 1 if attribute is None else number(attribute)
+        return value == 0 and math.copysign(1, value) > 0 and self.locations.is_whole(memory)
 
     def _store_transposed(self, memory: SSAValue, tile: Tile, height: int) -> Sequence[SSAValue]:
         """The STOREs of a tile by parts of its columns; what is in two parts is stored twice."""
