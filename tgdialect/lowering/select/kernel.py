@@ -319,7 +319,7 @@ class Kernel:
     def _is_cleared(self, memory: SSAValue, pieces: Sequence[SSAValue]) -> bool:
         """Whether 0 is stored in all of some registers, for which one STORE is enough."""
         is_one = len(pieces) > 1 and all(piece is pieces[0] for piece in pieces)
-        if not is_one or place(memory).addrspace is not AddrSpace.REG:
+        if self.square == 1 or not is_one or place(memory).addrspace is not AddrSpace.REG:
             return False
         attribute = constant_attribute(pieces[0])
         value = 1 if attribute is None else number(attribute)
