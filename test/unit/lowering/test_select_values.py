@@ -116,18 +116,22 @@ def test_rows_of_any_length(length, kind):
 
 @pytest.mark.parametrize("rows", range(2, 20))
 @pytest.mark.parametrize("columns", [16, 32])
-def test_columns_of_any_height(rows, columns):
+@pytest.mark.parametrize(("source", "dtype"), [("f32", "f32"), ("i64", "i32"), ("f64", "f32")])
+def test_columns_of_any_height(rows, columns, source, dtype):
     """Where they are shorter than a vector they are stored with a mask: what is beyond stays."""
-    x = np.random.default_rng(rows).standard_normal((rows, columns)).astype(np.float32)
-    new = np.full((columns + 1, rows), 12345, np.float32)
+    x = np.random.default_rng(rows).integers(-99, 99, (rows, columns)).astype(NUMPY_DTYPES[source])
+    new = np.full((columns + 1, rows), 12345, NUMPY_DTYPES[dtype])
     kernel = f"""tg.kernel @k {{
-      %o = tg.param 0 : tensor<{columns}x{rows}xf32, #g>
-      %p = tg.param 1 : tensor<{rows}x{columns}xf32, #g>
-      %x = tg.load %p : tensor<{rows}x{columns}xf32, #g> -> tensor<{rows}x{columns}xf32>
-      %n = tg.neg %x : tensor<{rows}x{columns}xf32>
+      %o = tg.param 0 : tensor<{columns}x{rows}x{dtype}, #g>
+      %p = tg.param 1 : tensor<{rows}x{columns}x{source}, #g>
+      %x = tg.load %p : tensor<{rows}x{columns}x{source}, #g> -> tensor<{rows}x{columns}x{source}>
+      %m = tg.neg %x : tensor<{rows}x{columns}x{source}>
+      %n = tg.cast %m to {dtype}
+        : tensor<{rows}x{columns}x{source}> -> tensor<{rows}x{columns}x{dtype}>
       %t = tg.permute %o [1, 0]
-        : tensor<{columns}x{rows}xf32, #g> -> tensor<{rows}x{columns}xf32, #g>
-      %s = tg.store %t, %n : tensor<{rows}x{columns}xf32, #g>, tensor<{rows}x{columns}xf32>
+        : tensor<{columns}x{rows}x{dtype}, #g> -> tensor<{rows}x{columns}x{dtype}, #g>
+      %s = tg.store %t, %n
+        : tensor<{rows}x{columns}x{dtype}, #g>, tensor<{rows}x{columns}x{dtype}>
       %k = tg.sink %s : !tg.void
     }}"""
     compiled(kernel, features=FEATURES)("k")(new, x)
