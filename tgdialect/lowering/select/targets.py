@@ -41,7 +41,8 @@ TARGETS = {"cpu": TargetOps("cpu", _CPU_NATIVE)}
 _FEATURES: dict[str, dict[str, frozenset[str] | bool]] = {
     "fma": {"native": frozenset(("mulacc",))},
     "f16c": {"converted": frozenset(("f16",))},
-    **dict.fromkeys(("avx", "avx512f"), {"masks_stores": True}),
+    "avx": {"masks_stores": True},
+    "avx512f": {"masks_stores": True},
 }
 """What a feature of a CPU, in LLVM's spelling, adds to the fields of its target."""
 
