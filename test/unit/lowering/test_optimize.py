@@ -146,14 +146,15 @@ def _pointwise(out: int, channels: int, size: int) -> str:
     )
 
 
-def _column_scan(m: int, n: int) -> str:
-    """Sums of what is above, in one register for each column."""
+def _scan(m: int, n: int, cell: str) -> str:
+    """Sums of the m cells up to each, in a register for each of n columns, "ij", or rows, "ji"."""
     reg = "tensor<f32, #tg.place<reg>>"
+    shape = f"{m}x{n}" if cell == "ij" else f"{n}x{m}"
     return kernel(
         "k",
-        [f"o: {_memory(f'{m}x{n}')}", f"a: {_memory(f'{m}x{n}')}"],
+        [f"o: {_memory(shape)}", f"a: {_memory(shape)}"],
         _ranges(j=(0, "loop", n), i=(1, "reduce", m))
-        + load("x", "a", f"{m}x{n}xf32", "ij")
+        + load("x", "a", f"{shape}xf32", cell)
         + f"""
         %zero = tg.const 0.0 : tensor<f32>
         %acc = tg.buffer 0 : {reg}
@@ -164,7 +165,7 @@ def _column_scan(m: int, n: int) -> str:
         %new = tg.add %old, %x : tensor<f32>
         %kept = tg.store %inside, %new : {reg}, tensor<f32>
         """
-        + store("s", "o", f"{m}x{n}xf32", "ij", "new")
+        + store("s", "o", f"{shape}xf32", cell, "new")
         + "%g = tg.group %s, %kept\n"
         + "%e = tg.end %g over %i, %j : !tg.void\ntg.sink %e : !tg.void",
     )
@@ -179,7 +180,8 @@ KERNELS = {
     "gemm of columns": (_gemm(48, 32, 16, "jk"), [(48, 32), (48, 16), (32, 16)]),
     "convolution": (_convolution(32, 8, 5, 2), [(32, 5, 5), (8, 5, 6), (32, 8, 2)]),
     "pointwise": (_pointwise(6, 9, 5), [(6, 5, 5), (9, 5, 5)]),
-    "column scan": (_column_scan(5, 18), [(5, 18), (5, 18)]),
+    "column scan": (_scan(5, 18, "ij"), [(5, 18), (5, 18)]),
+    "row scan": (_scan(18, 6, "ji"), [(6, 18), (6, 18)]),
 }
 
 
@@ -272,6 +274,16 @@ def test_few_rows_are_reduced_in_blocks():
     assert "#tg.opt<split 2, 32, reduce>" in opts
     assert any(o.startswith("#tg.opt<order 2, 1") for o in opts)
     np.testing.assert_array_equal(_compiled(module, inputs), inputs[1] @ inputs[2])
+
+
+@pytest.mark.parametrize(("rows", "opts"), [(6, ["#tg.opt<split 0, 2, upcast>"]), (5, [])])
+def test_scans_go_through_two_rows(rows: int, opts: list[str]) -> None:
+    """Where there is no vector along them, and they are even."""
+    module = parse(_scan(40, rows, "ji"))
+    OptimizePass("heuristic", FEATURES, 1).apply(context(), module)
+    (kernel_op,) = module.ops
+    assert isinstance(kernel_op, KernelOp)
+    assert [str(o) for o in kernel_op.sink.opts or ()] == opts
 
 
 def test_cells_beyond_an_axis_of_one_keep_it():

@@ -11,6 +11,7 @@ from tgdialect.analysis.machine import Machine
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.loops import (
     block_reductions,
+    interleave_scans,
     merge_loops,
     order_loops,
     pack_tiles,
@@ -36,6 +37,7 @@ def schedule(axes: Axes, machine: Machine) -> None:
     for opts in tiles:
         parts = [part for each in opts if (part := split_off(axes, each)) is not None]
         nest_parts(axes, parts)
+    interleave_scans(Nests(axes))
     order_loops(Nests(axes))
     if long_enough:
         share_among_threads(Nests(axes), machine)

@@ -14,7 +14,12 @@ from tgdialect.lowering.optimize.merging import mergeable
 from tgdialect.lowering.optimize.nests import Access, Nests
 from tgdialect.lowering.optimize.opts import opt, try_opt
 from tgdialect.lowering.optimize.tiles import nest_parts, split_off
-from tgdialect.lowering.optimize.vectors import MIN_REUSE, is_apart, is_stageable
+from tgdialect.lowering.optimize.vectors import (
+    MIN_REUSE,
+    is_apart,
+    is_expandable,
+    is_stageable,
+)
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
@@ -46,6 +51,10 @@ more where blocks are packed, so that there are fewer passes over the results.""
 
 CACHE_PARTS = 4
 """Into how many parts the second cache is thought to be divided, one of them for results."""
+
+ROWS_AT_ONCE, CHAIN_OPS = 2, 16
+"""How many rows a loop goes through at once whose steps wait for each other, and how many ops it
+has at most: of more some can be done meanwhile."""
 
 MIN_APART = 2
 """As `MIN_REUSE`, where the lanes of a vector are apart."""
@@ -79,6 +88,22 @@ def order_loops(nests: Nests) -> None:
             continue
         if order != loops:
             try_opt(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
+
+
+def interleave_scans(nests: Nests) -> None:
+    """Go through two rows at once where each step in a row waits for the one before."""
+    axes = nests.axes
+    for end in dict.fromkeys(axes.ends.values()):
+        step, *loops = closed_ranges(end)
+        if not loops or any(r.axis_type.data in EXPANDED for r in (step, *loops)):
+            continue
+        row = loops[0]
+        is_scan = nests.extent(step) >= ROWS_AT_ONCE and not is_expandable(axes, step)
+        if not is_scan or nests.extent(row) % ROWS_AT_ONCE or not is_expandable(axes, row):
+            continue
+        if sum(row in nests.around(op) for op in nests.work) <= CHAIN_OPS:
+            which = opt(OptOp.SPLIT, row.axis.data, ROWS_AT_ONCE, AxisType.UPCAST.value)
+            try_opt(axes, which)
 
 
 def block_reductions(nests: Nests, machine: Machine) -> None:
