@@ -166,11 +166,8 @@ class Kernel:
             return 0
         rows = shape[-2]
         height = min(1 << rows.bit_length() - 1, self.square)
-        if (
-            is_masked
-            and height < min(rows, self.square)
-            and not any(w % (2 * height) for w in widths)
-        ):
+        is_too_low = height < min(rows, self.square)
+        if is_masked and is_too_low and not any(width % (2 * height) for width in widths):
             height *= 2
         if any(width % height for width in widths):
             return 0
@@ -289,8 +286,9 @@ class Kernel:
             view = self.locations.version(memory)
             return [self._stored(view, self.scalars.splat(pieces[0], math.prod(tile.shape)), None)]
         is_masked = self.target.masks_stores and dtype_of(memory).itemsize >= 4
-        height = self._columns(memory, tile.shape, tile.widths, is_masked=is_masked)
-        if gate is None and height:
+        if gate is None and (
+            height := self._columns(memory, tile.shape, tile.widths, is_masked=is_masked)
+        ):
             return self._store_transposed(memory, tile._replace(pieces=pieces), height)
         stores: list[SSAValue] = []
         for i, (cell, width) in enumerate(self._accesses(tile.shape, tile.widths)):

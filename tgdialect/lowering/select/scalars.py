@@ -213,11 +213,11 @@ class Scalars:
                 return a._replace(start=self._sum(a.start, b))
         # Constants are added last: what is before them is there once for many.
         (a, p), (b, q) = _apart(a), _apart(b)
-        total = a if b == 0 else b if a == 0 else self._arithmetic("add", a, b)
+        total = cast(SSAValue, a) if b == 0 else self._arithmetic("add", a, b)
         distance = wrap_to(DTYPES[INDEX], p + q)
         if distance == 0:
             return total
-        if not isinstance(total, SSAValue) or lanes_of(total) > 1:
+        if lanes_of(total) > 1:
             return self._arithmetic("add", total, distance)
         return Sum(total, distance)
 
