@@ -131,14 +131,11 @@ class CpuTarget:
     ) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
         # Each call of LLVM gives up the interpreter's lock, and has to wait for it where another
         # thread has it: there are as few of them as can be.
-        target = _target(self.triple)
+        # Passes and code generation change a machine's state: one machine per module.
+        machine = self._machine(opt, code_model)
         module = self._verified(ir)
         linked = [llvm.parse_assembly(library)] if library else []
-        # Passes and code generation change a machine's state: one machine per module.
-        machine = target.create_target_machine(
-            cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel=code_model
-        )
-        triple, data_layout = _module_target(self, machine)
+        triple, data_layout = self._module_target()
         for part in (module, *linked):
             part.triple, part.data_layout = triple, data_layout
         for part in linked:
@@ -146,6 +143,20 @@ class CpuTarget:
         builder = llvm.create_pass_builder(machine, _tuning())
         builder.getModulePassManager().run(module, builder)
         return module, machine
+
+    def _machine(self, opt: int, code_model: str) -> llvm.TargetMachine:
+        try:
+            return _target(self.triple).create_target_machine(
+                cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel=code_model
+            )
+        except RuntimeError as error:
+            raise LLVMTranslationException(f"LLVM has no target '{self.triple}'") from error
+
+    @cache
+    def _module_target(self) -> tuple[str, str]:
+        """The triple and the data layout that modules for this target have."""
+        machine = self._machine(2, "small")
+        return machine.triple, str(machine.target_data)
 
     def _verified(self, ir: str) -> llvm.ModuleRef:
         try:
@@ -167,13 +178,3 @@ class CpuTarget:
             raise LLVMTranslationException(
                 f"{self.triple} has no calling convention '{convention[1]}'"
             )
-
-
-_module_targets: dict[CpuTarget, tuple[str, str]] = {}
-
-
-def _module_target(target: CpuTarget, machine: llvm.TargetMachine) -> tuple[str, str]:
-    """The triple and the data layout that modules for a target have."""
-    if (known := _module_targets.get(target)) is None:
-        known = _module_targets[target] = machine.triple, str(machine.target_data)
-    return known

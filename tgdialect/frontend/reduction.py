@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Self
 
+from tgdialect.analysis.parts import parts_of
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.creation import Creation
 from tgdialect.frontend.symbolic import SymInt, greatest
 from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.elementwise import AddOp, MaxOp, MulOp
-from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.reduce import ALU, ReduceOp, identity
 
 Axes = int | Sequence[int] | None
 
@@ -194,27 +194,25 @@ class Reduction(Creation):
         at = self._axis(axis)
         extent = greatest(self.shape[at])
         last = self.transpose(at, -1)
-        if parts := _parts(last.shape):
+        is_static = not any(isinstance(d, SymInt) for d in last.shape)
+        if is_static and (parts := parts_of(extent, self.numel(), self.numel() // extent)):
             blocks = last.reshape((*last.shape[:-1], parts, extent // parts))
             return blocks._running_in_blocks(kind).reshape(last.shape).transpose(at, -1)
         missing = extent - last.shape[-1]
         pairs = [(0, 0)] * (self.ndim - 1) + [(extent - 1, missing)]
-        windows = last._padded(pairs, self._identity(kind))._windows((extent,), (1,), (1,))
+        windows = last._padded(pairs, identity(kind, self.dtype))._windows((extent,), (1,), (1,))
         result = windows._reduce(kind, -1, keepdim=False).transpose(at, -1)
         return result.shrink([(0, d) for d in self.shape])
-
-    def _identity(self, kind: ReduceKind) -> float:
-        return {ReduceKind.ADD: 0, ReduceKind.MUL: 1, ReduceKind.MAX: self.dtype.low}[kind]
 
     def _running_in_blocks(self, kind: ReduceKind) -> Self:
         """The running reductions of rows, (..., blocks, n), that follow each other: each from what
         the blocks before it come to, so that threads share the blocks."""
         totals = self._reduce(kind, -1, keepdim=False)._running(-1, kind)
         rank, count = totals.ndim, totals.shape[-1]
-        shifted = totals._padded([(0, 0)] * (rank - 1) + [(1, 0)], self._identity(kind))
+        shifted = totals._padded([(0, 0)] * (rank - 1) + [(1, 0)], identity(kind, self.dtype))
         before = shifted.shrink([*((0, d) for d in totals.shape[:-1]), (0, count)])
         before = before.contiguous().unsqueeze(-1)
-        return self._running(-1, kind)._binary(_COMBINED[kind], before)
+        return self._running(-1, kind)._binary(ALU[kind], before)
 
     def cumsum(self, axis: int = 0) -> Self:
         """The sum of all cells up to each."""
@@ -256,23 +254,6 @@ class Reduction(Creation):
         causal = self.arange(extent).reshape((extent, 1)) >= self.arange(extent)
         total = causal.where((wide - shift).exp(), 0).sum(-1)
         return (total.log() + shift.squeeze(-1)).transpose(at, -1)
-
-
-_COMBINED = {ReduceKind.ADD: AddOp, ReduceKind.MUL: MulOp, ReduceKind.MAX: MaxOp}
-
-FEW_ROWS, MANY_CELLS, LEAST_BLOCKS, BLOCKS = 4, 1 << 17, 16, 64
-"""Running reductions of fewer rows than that, of so many cells in all, are done in blocks: how many
-there are at least and at most."""
-
-
-def _parts(shape: Sequence[int]) -> int:
-    """Into how many blocks rows are cut whose cells depend on all before; 0 if they are not."""
-    if any(isinstance(d, SymInt) for d in shape) or math.prod(shape[:-1]) >= FEW_ROWS:
-        return 0
-    if math.prod(shape) < MANY_CELLS:
-        return 0
-    parts = max(n for n in range(1, BLOCKS + 1) if shape[-1] % n == 0)
-    return parts if parts >= LEAST_BLOCKS else 0
 
 
 def _sum_dtype(dtype: dtypes.DType) -> dtypes.DType:

@@ -20,8 +20,16 @@ from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.elementwise import AddOp, MaxOp, MulOp
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
 from tgdialect.ops.syntax import op_definition
+
+ALU: dict[ReduceKind, type[AddOp | MulOp | MaxOp]] = {
+    ReduceKind.ADD: AddOp,
+    ReduceKind.MUL: MulOp,
+    ReduceKind.MAX: MaxOp,
+}
+"""The elementwise op that a reduction repeats."""
 
 
 def identity(kind: ReduceKind, dtype: DType) -> int | float:

@@ -13,22 +13,14 @@ from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.tile import Axes, Tile, is_expanded, is_loop
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, ReduceKind
-from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES, F32
-from tgdialect.ops.elementwise import AddOp, CastOp, MaxOp, MulAccOp, MulOp
+from tgdialect.ops.elementwise import CastOp, MulAccOp, MulOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
-from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.reduce import ALU, ReduceOp, identity
 from tgdialect.ops.source import BufferOp
-
-ALU: dict[ReduceKind, type[TgOp]] = {
-    ReduceKind.ADD: AddOp,
-    ReduceKind.MUL: MulOp,
-    ReduceKind.MAX: MaxOp,
-}
-"""The elementwise op that a reduction repeats."""
 
 _REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
 

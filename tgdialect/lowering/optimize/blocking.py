@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.expand.reduction import ALU, accumulated_dtype
+from tgdialect.lowering.expand.reduction import accumulated_dtype
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, copied
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
@@ -22,7 +22,7 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
-from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.reduce import ALU, ReduceOp, identity
 from tgdialect.ops.source import BufferOp, ConstOp
 
 

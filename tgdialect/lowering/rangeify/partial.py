@@ -12,20 +12,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation
 from xdsl.rewriter import Rewriter
 
+from tgdialect.analysis.parts import parts_of
 from tgdialect.analysis.selection import may_select
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ReduceOp
-
-MANY_ELEMENTS = 1 << 17
-"""From so many elements on, reducing them on one core takes longer than two kernels and a start of
-threads."""
-
-FEW_RESULTS = 3
-"""With more results than that there are loops around the reduction for threads to share."""
-
-LEAST_PARTS, PARTS = 16, 64
-"""How many parts there are: enough to share evenly, and quickly reduced."""
 
 
 def split_reductions(block: Block, is_whole: Callable[[ReduceOp], bool]) -> set[Operation]:
@@ -50,11 +41,10 @@ def _axis(op: ReduceOp) -> tuple[int, int] | None:
         return None
     if dtype.is_float and dtype.itemsize < 4:
         return None  # Narrow floats accumulate in f32, and a buffer would be narrow.
-    if math.prod(source) < MANY_ELEMENTS or math.prod(result) > FEW_RESULTS or may_select(op):
+    if may_select(op):
         return None
     for axis in integers(op, "axes"):
-        parts = max(n for n in range(1, PARTS + 1) if source[axis] % n == 0)
-        if parts >= LEAST_PARTS:
+        if parts := parts_of(source[axis], math.prod(source), math.prod(result)):
             return axis, parts
     return None
 

@@ -87,8 +87,6 @@ class Emitter:
         self._preamble: list[Operation] = []
         """Constants and allocations, which come first in the function."""
         self._constants: dict[Attribute, SSAValue] = {}
-        self._indices: dict[float, SSAValue] = {}
-        """The constants of type i64."""
         self._splats: dict[tuple[SSAValue, int, Block], SSAValue] = {}
 
     @property
@@ -175,11 +173,7 @@ class Emitter:
 
     def number(self, value: float, type: Attribute = i64) -> SSAValue:
         """A number of this type, in every lane of a vector; an integer is taken modulo 2^width."""
-        if type is not i64:
-            return self.constant(number_literal(value, type))
-        if (known := self._indices.get(value)) is None:
-            known = self._indices[value] = self.constant(number_literal(value, type))
-        return known
+        return self.constant(number_literal(value, type))
 
     def allocate(self, bytes: int, alignment: int) -> SSAValue:
         """Zeroed memory on the stack, for as long as the function runs."""

@@ -11,10 +11,11 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.lowering.select.indices import Piece, lanes_of
 from tgdialect.lowering.select.kernel import Kernel, static_shape
 from tgdialect.lowering.select.lanes import Shape, Tile, broadcast_tile, cells, ones, row_length
 from tgdialect.lowering.select.narrow import EXACT
-from tgdialect.lowering.select.scalars import TYPES, Piece, dtype_name, lanes_of
+from tgdialect.lowering.select.scalars import TYPES, dtype_name
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DTYPES

@@ -13,7 +13,8 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.bounds import exact_polynomial, is_less
 from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.lowering.select.scalars import Extent, Index, Scalar, Scalars, is_ramp, is_sum
+from tgdialect.lowering.select.indices import Extent, Index, Scalar, is_ramp, is_sum
+from tgdialect.lowering.select.scalars import Scalars
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.intervals import Interval, add
 

@@ -12,6 +12,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.select.bounds import Bounds
+from tgdialect.lowering.select.indices import Index, Piece, Ramp, Scalar, is_ramp, is_sum, lanes_of
 from tgdialect.lowering.select.lanes import (
     REGISTERS,
     Shape,
@@ -26,17 +27,7 @@ from tgdialect.lowering.select.lanes import (
 )
 from tgdialect.lowering.select.locations import Cell, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
-from tgdialect.lowering.select.scalars import (
-    Index,
-    Piece,
-    Ramp,
-    Scalar,
-    Scalars,
-    dtype_name,
-    is_ramp,
-    is_sum,
-    lanes_of,
-)
+from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.lowering.select.targets import TargetOps
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tgdialect.lowering.select.scalars import Piece, Scalars
+from tgdialect.lowering.select.indices import Piece
+from tgdialect.lowering.select.scalars import Scalars
 from tgdialect.ops.movement import ExpandOp, FlipOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import integers, tensor
 

@@ -9,25 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.select.bounds import Check
-from tgdialect.lowering.select.lanes import Tile, elements, moved_tile
-from tgdialect.lowering.select.narrow import NarrowFloats
-from tgdialect.lowering.select.scalars import (
-    TYPES,
+from tgdialect.lowering.select.indices import (
     Extent,
     Index,
-    Ramp,
-    Scalars,
-    dtype_name,
     is_ramp,
+    known_positions,
     lanes_of,
 )
+from tgdialect.lowering.select.lanes import Tile, elements, moved_tile
+from tgdialect.lowering.select.narrow import NarrowFloats
+from tgdialect.lowering.select.scalars import TYPES, Scalars, dtype_name
 from tgdialect.ops.movement import (
     BitcastOp,
     ExpandOp,
@@ -236,12 +234,6 @@ class Locations:
 
     def offsets(self, op: ShrinkOp) -> Sequence[Extent]:
         return self._extents(window(op)[0])
-
-
-def known_positions(ramp: Ramp) -> Sequence[int]:
-    """The indices of a ramp with a known start."""
-    start = cast(int, ramp.start)
-    return range(start, start + ramp.step * ramp.lanes, ramp.step)
 
 
 def _source(op: Any) -> SSAValue:

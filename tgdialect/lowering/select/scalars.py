@@ -11,17 +11,29 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-from typing_extensions import TypeIs
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, SSAValue
 
+from tgdialect.lowering.select.indices import (
+    Extent,
+    Index,
+    Piece,
+    Ramp,
+    Scalar,
+    Sum,
+    apart,
+    is_ramp,
+    is_sum,
+    lanes_of,
+    ramp,
+)
 from tgdialect.lowering.select.targets import TargetOps
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, number_attribute, wrap_to
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, AddOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.movement import (
     BitcastOp,
@@ -40,54 +52,6 @@ from tgdialect.transforms.recipe import Dtype, Value
 
 TYPES: dict[str, Attribute] = {row.name: type for type, row in DTYPES.items()}
 """The builtin type of each dtype, by its name."""
-
-
-class Sum(NamedTuple):
-    """An index that is a known distance from a `tensor<index>`; no register yet."""
-
-    base: SSAValue
-    distance: int
-
-
-Extent = int | SSAValue
-"""An index that is known, or a `tensor<index>`."""
-
-Scalar = Extent | Sum
-"""An index that is that, or what comes a known distance after it."""
-
-
-class Ramp(NamedTuple):
-    """The indices start, start + step, ..., one for each lane of a vector; no register yet."""
-
-    start: Scalar
-    step: int
-    lanes: int
-
-
-Index = Scalar | Ramp
-"""An index, or one for each lane: a ramp, or a vector in a register."""
-
-Piece = SSAValue | Ramp
-"""A register, or the indices that one would hold."""
-
-
-def is_ramp(piece: object) -> TypeIs[Ramp]:
-    # A Ramp is a tuple, and so is no SSAValue.
-    return type(piece) is Ramp
-
-
-def is_sum(index: object) -> TypeIs[Sum]:
-    return type(index) is Sum
-
-
-def lanes_of(piece: Index) -> int:
-    """How many elements there are: 1 of a scalar."""
-    if isinstance(piece, int) or is_sum(piece):
-        return 1
-    if is_ramp(piece):
-        return piece.lanes
-    shape = tensor(piece).get_shape()
-    return shape[0] if shape else 1
 
 
 _CLASSES: dict[str, type[TgOp]] = {
@@ -115,7 +79,6 @@ class Scalars:
         self.location: LocationAttr | None = None
         """The source location of what is being emitted."""
         self._known: dict[tuple[object, ...], SSAValue] = {}
-        self._numbers: dict[int, SSAValue] = {}
 
     def append(self, op: TgOp) -> SSAValue:
         """Append an op as it is; returns its result."""
@@ -178,10 +141,7 @@ class Scalars:
     def index(self, index: Index) -> SSAValue:
         """An index in a register."""
         if isinstance(index, int):
-            if (known := self._numbers.get(index)) is None:
-                number = self.constant(wrap_to(DTYPES[INDEX], index), "index")
-                known = self._numbers[index] = number
-            return known
+            return self.constant(wrap_to(DTYPES[INDEX], index), "index")
         if is_sum(index):
             return self.apply("add", (index.base, self.index(index.distance)), "index")
         return self.register(index)
@@ -208,11 +168,11 @@ class Scalars:
             a, b = b, a
         if is_ramp(a):
             if is_ramp(b):
-                return _ramp(self._sum(a.start, b.start), a.step + b.step, a.lanes)
+                return ramp(self._sum(a.start, b.start), a.step + b.step, a.lanes)
             if lanes_of(b) == 1:
                 return a._replace(start=self._sum(a.start, b))
         # Constants are added last: what is before them is there once for many.
-        (a, p), (b, q) = _apart(a), _apart(b)
+        (a, p), (b, q) = apart(a), apart(b)
         total = cast(SSAValue, a) if b == 0 else self._arithmetic("add", a, b)
         distance = wrap_to(DTYPES[INDEX], p + q)
         if distance == 0:
@@ -239,11 +199,11 @@ class Scalars:
         if isinstance(a, int) and isinstance(b, int):
             return wrap_to(DTYPES[INDEX], a * b)
         if is_ramp(a) and isinstance(b, int):
-            return _ramp(cast(Scalar, self.mul(a.start, b)), a.step * b, a.lanes)
+            return ramp(cast(Scalar, self.mul(a.start, b)), a.step * b, a.lanes)
         if b == 1:
             return a
         if isinstance(b, int):
-            a, constant = _apart(a)
+            a, constant = apart(a)
             product = self._arithmetic("mul", a, b)
             return product if constant == 0 else self.add(product, constant * b)
         return self._arithmetic("mul", a, b)
@@ -292,7 +252,7 @@ class Scalars:
         """A piece that is in a register."""
         if not is_ramp(piece):
             return piece
-        base, first = _apart(piece.start)
+        base, first = apart(piece.start)
         values = range(first, first + piece.step * piece.lanes, piece.step)
         steps = self.emit(VConstOp, (), _vector(values))
         return steps if base == 0 else self.apply("add", (self.index(base), steps), "index")
@@ -340,7 +300,7 @@ class Scalars:
     def gathered(self, lanes: Sequence[Piece]) -> Piece:
         """The piece of some scalars: a ramp where they are numbers, or sums of one value and
         numbers, with one step."""
-        parts = [_apart(self.known_index(lane)) for lane in lanes if _is_index(lane)]
+        parts = [apart(self.known_index(lane)) for lane in lanes if _is_index(lane)]
         if len(parts) == len(lanes) > 1 and all(rest == parts[0][0] for rest, _ in parts):
             numbers = [number for _, number in parts]
             start, step = numbers[0], numbers[1] - numbers[0]
@@ -400,23 +360,6 @@ _INDEX_METHODS: dict[str, Callable[..., Index]] = {
     "idiv": Scalars.idiv,
     "mod": Scalars.mod,
 }
-
-
-def _apart(index: Index) -> tuple[Index, int]:
-    """A sum, and the constant that is added to it."""
-    if isinstance(index, int):
-        return 0, index
-    if is_sum(index):
-        return index
-    if not is_ramp(index) and isinstance(op := index.owner, AddOp):
-        attribute = constant_attribute(op.operands[1])
-        if attribute is not None and not tensor(op.operands[1]).get_shape():
-            return op.operands[0], int(number(attribute))
-    return index, 0
-
-
-def _ramp(start: Scalar, step: int, lanes: int) -> Index:
-    return Ramp(start, step, lanes) if step else start
 
 
 _NEUTRAL = {"add": 0, "mul": 1}

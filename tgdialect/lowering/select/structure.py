@@ -15,6 +15,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.lowering.select.indices import Index, Piece
 from tgdialect.lowering.select.kernel import Kernel, static_shape
 from tgdialect.lowering.select.lanes import (
     Shape,
@@ -29,7 +30,7 @@ from tgdialect.lowering.select.lanes import (
     row_length,
     scalar,
 )
-from tgdialect.lowering.select.scalars import TYPES, Index, Piece, dtype_name
+from tgdialect.lowering.select.scalars import TYPES, dtype_name
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp

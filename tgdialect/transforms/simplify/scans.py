@@ -25,7 +25,7 @@ from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import dtype_of, tensor, tensor_type
-from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.reduce import ALU, ReduceOp, identity
 from tgdialect.ops.source import BufferOp
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.linear import Linear, linear
@@ -41,7 +41,6 @@ from tgdialect.transforms.simplify.masks import (
 )
 
 _ONE = Linear(constant=1)
-_ALU = {ReduceKind.ADD: "tg.add", ReduceKind.MUL: "tg.mul", ReduceKind.MAX: "tg.max"}
 
 
 class _Growth(NamedTuple):
@@ -259,7 +258,7 @@ def _accumulate(
     before = engine.place(AfterOp(buffer, enclosing)) if enclosing else buffer
     init = engine.place(StoreOp(before, start))
     version = engine.place(AfterOp(buffer, [init, outer.result]))
-    total = engine.apply(_ALU[kind], (engine.place(LoadOp(version)), term))
+    total = engine.apply(ALU[kind].name, (engine.place(LoadOp(version)), term))
     update = StoreOp(version, total)
     engine.place(update)
     engine.loops.before[update] = frozenset((outer, *outside))
