@@ -231,7 +231,8 @@ class Memory:
             total = value if total is None else e.binary(llvm.AddOp, total, value)
         if found.is_ramp:
             return replace(self._advanced(source, total, found.numbers[0]), lanes=lanes)
-        first = replace(source, pointer=self._address(self._advanced(source, total, 0)), index=None)
+        first = self._advanced(source, total, 0)
+        first = replace(first, pointer=self._address(first), index=None)
         each = [self._advanced(first, None, number) for number in found.numbers]
         return replace(source, elements=tuple(each), lanes=lanes)
 
