@@ -43,6 +43,7 @@ from tgdialect.ops.call import FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.movement import ShrinkOp
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.launcher import Holders
 from tgdialect.runtime.program import Array
 
 P = ParamSpec("P")
@@ -89,14 +90,31 @@ class _Traced:
     """Whether there is nothing to a call but numbers in and one tensor out."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Plain:
-    """A signature of tensors alone, of a function that is plain."""
+_HOLDERS = Holders("node", "data", "owner", "serial", serials, ("type", "is_tracked"))
 
-    training: bool
+
+def _unknown(*_: object) -> None:
+    """What calls the functions that are not plain, and signatures that are not known."""
+
+
+@dataclass(slots=True)
+class _Signature:
+    """A signature of tensors alone."""
+
+    traced: _Traced
     types: Sequence[Attribute]
-    result: Attribute
-    executable: Executable
+    training: bool
+    launch: Callable[..., Any] | None = None
+    """Made when the signature comes up again."""
+
+    def launcher(self) -> Callable[..., Any]:
+        """What takes tensors of this signature to the result, and others to None."""
+        if self.launch is None:
+            example = Tensor.of_node(Node(None, (), self.traced.kinds[0][0]))
+            inputs = [(type_, False) for type_ in self.types]
+            found = self.traced.executable.holding_launcher(_HOLDERS, inputs, example)
+            self.launch = found or _unknown
+        return self.launch
 
 
 class Function(Generic[P, R]):
@@ -105,32 +123,20 @@ class Function(Generic[P, R]):
     def __init__(self, function: Callable[P, R]) -> None:
         self._function = function
         self._traced: dict[Any, _Traced] = {}
-        self._quick: dict[Any, tuple[_Traced, Sequence[Attribute]]] = {}
-        self._last: _Plain | None = None
+        self._quick: dict[Any, _Signature] = {}
+        self._last: tuple[bool, Callable[..., Any]] = False, _unknown
         functools.update_wrapper(self, function)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., R]:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        last = self._last
-        if last is not None and not kwargs and len(args) == len(last.types):
-            # Most calls are like the one before.
-            arrays: list[Any] = []
-            for argument, type_ in zip(args, last.types, strict=True):
-                if type(argument) is not Tensor:
-                    break
-                node = argument.node
-                if node.type is not type_ or node.is_tracked or node.data is None:
-                    break
-                arrays.append(node.data)
-            else:
-                # Which tensors are one is part of a signature.
-                are_distinct = len({*map(id, arrays)}) == len(arrays)
-                if are_distinct and Neural.training is last.training and not is_tracing():
-                    result: Any = last.executable(*arrays)
-                    result = Tensor.of_node(Node(None, (), last.result, result))
-                    return result
+        # Most calls are like the one before.
+        training, launch = self._last
+        if not kwargs and training is Neural.training and not is_tracing():
+            result: Any = launch(*args)
+            if result is not None:
+                return result
         inputs: list[Tensor] = []
         nodes: list[Node] = []
         quick: list[Any] = [Neural.training]
@@ -150,14 +156,11 @@ class Function(Generic[P, R]):
                 known = self._quick.get(key)
                 if known is None:
                     traced = self._traced_for(args, kwargs, inputs)
-                    types = [node.type for node in nodes]
-                    known = self._quick[key] = traced, types  # Which live on, as do their ids.
-                traced = known[0]
-                if traced.is_plain:
-                    self._last = _Plain(
-                        Neural.training, known[1], traced.kinds[0][0], traced.executable
-                    )
-                return self._called(traced, inputs, nodes)
+                    types = [node.type for node in nodes]  # Which live on, as do their ids.
+                    known = self._quick[key] = _Signature(traced, types, Neural.training)
+                elif known.traced.is_plain:
+                    self._last = known.training, known.launcher()
+                return self._called(known.traced, inputs, nodes)
         found = _Inputs()
         found.signature((args, kwargs))
         traced = self._traced_for(args, kwargs, found.tensors)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tgdialect.runtime.build import Build
     from tgdialect.runtime.inspection import Kernel
-    from tgdialect.runtime.launcher import Launcher
+    from tgdialect.runtime.launcher import Holders, Launcher
 
 
 class _Slot(NamedTuple):
@@ -157,6 +157,10 @@ class Executable:
         return False
 
     def _first_launch(self, *arguments: object) -> bool:
+        self._launch = self._new_launcher() or _refuse
+        return self._launch(*arguments)
+
+    def _new_launcher(self) -> Launcher | None:
         from tgdialect.runtime.launcher import Slot, launcher
 
         slots = [
@@ -169,8 +173,21 @@ class Executable:
             )
             for position, p in (*self._results, *self._arguments, *self._workspaces)
         ]
-        self._launch = launcher(self._start, slots, len(self._results)) or _refuse
-        return self._launch(*arguments)
+        return launcher(self._start, slots, len(self._results))
+
+    def holding_launcher(
+        self, holders: Holders, inputs: Sequence[Sequence[object]], example: object
+    ) -> Callable[..., Any] | None:
+        """A builtin that calls the program with arrays that others hold, and lives as long as this
+        executable does: see `launcher.py`. None where there is none, as for several results."""
+        from tgdialect.runtime.launcher import holding_launcher
+
+        if self._one is None or self._launch is _refuse or len(inputs) != len(self._arguments):
+            return None
+        if (launch := self._new_launcher()) is None:
+            return None
+        empty, *shape = self._one
+        return holding_launcher(launch, (empty, tuple(shape)), holders, inputs, example)
 
     def _call(
         self, arrays: Sequence[Any], out: Sequence[Array] | None

@@ -10,29 +10,25 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from tgdialect.runtime import launcher_code as code
 from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.launcher_code import MAX_AXES, MAX_SLOTS
 from tgdialect.runtime.loader import load
+
+if TYPE_CHECKING:
+    from tgdialect.runtime.elf import ElfImage
+    from tgdialect.runtime.jit import JitLibrary
 
 Launcher = Callable[..., bool]
 """Takes an array, or an address, for each slot. Whether it has called the function."""
 
-MAX_SLOTS, MAX_AXES = 256, 8
-"""The most arguments that a function, and axes that an array may have."""
-
-_TYPE, _DATA, _RANK, _EXTENTS, _DTYPE, _FLAGS = 8, 16, 24, 32, 56, 64
-"""Where the fields of an array are, in bytes."""
-_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
 _FASTCALL = 0x80
-_ADDRESS = -1
-"""In place of a number of axes."""
-_HEADER, _SLOT = 5, 5 + MAX_AXES
-"""Words of the table of a launcher: of the function, and of each slot."""
 
 
 class Slot(NamedTuple):
@@ -48,7 +44,7 @@ class Slot(NamedTuple):
 
 def launcher(function: int, slots: Sequence[Slot], results: int) -> Launcher | None:
     """A builtin that calls the function at an address with a frame: an array of pointers, one for
-    each slot. The function and the dtypes of the slots have to live as long as it does.
+    each slot. The function has to live as long as it does.
 
     It calls it with arrays of NumPy's own class, of the slots' shapes and very dtypes, in C order,
     aligned, and writable if they are written; the results, which come first, share no memory with
@@ -57,16 +53,114 @@ def launcher(function: int, slots: Sequence[Slot], results: int) -> Launcher | N
     """
     if len(slots) > MAX_SLOTS or any(len(slot.shape or ()) > MAX_AXES for slot in slots):
         return None
-    if (method := _method()) is None:
+    if (method := _method("launch")) is None:
         return None
     words = [function, len(slots), results, id(np.ndarray), id(int)]
     for slot in slots:
         shape = slot.shape or ()
-        rank = _ADDRESS if slot.shape is None else len(shape)
-        flags = _CONTIGUOUS | _ALIGNED | (_WRITEABLE if slot.is_written else 0)
+        rank = code.ADDRESS if slot.shape is None else len(shape)
+        flags = code.CONTIGUOUS | code.ALIGNED | (code.WRITEABLE if slot.is_written else 0)
         words += [slot.position, id(slot.dtype), rank, flags, slot.nbytes]
         words += [*shape, *[0] * (MAX_AXES - len(shape))]
-    return _new_builtin(method, bytes((ctypes.c_int64 * len(words))(*words)))
+    return _new_builtin(method, words, *[slot.dtype for slot in slots])
+
+
+class Holders(NamedTuple):
+    """Objects that hold arrays: an outer one has an inner one, which has the array. Both keep their
+    fields in slots, of which these are the names."""
+
+    inner: str
+    array: str
+    owner: str
+    """What is a weak reference from the inner to the outer one."""
+    serial: str
+    """What is the next of `serials`."""
+    serials: Iterator[int]
+    alike: Sequence[str]
+    """Fields of the inner object which have to be the very ones that are asked for."""
+
+
+def holding_launcher(
+    launch: Launcher,
+    empty: tuple[Callable[..., object], tuple[Any, ...]],
+    holders: Holders,
+    inputs: Sequence[Sequence[object]],
+    example: object,
+) -> Callable[..., Any] | None:
+    """A builtin that calls a function of one result, and no address, with arrays that others hold.
+
+    Args:
+        launch: the function's launcher.
+        empty: what makes the array of the result, and its arguments.
+        holders: how arrays are held.
+        inputs: for each argument, what its `alike` fields have to be.
+        example: what a result looks like but for its array, its serial, and its owner.
+
+    It takes outer objects of the example's very class, each of another array, and returns one; or
+    None, having done nothing, where that is not what is given. None where there is no launcher.
+    """
+    table: bytes = cast(Any, launch).__self__[0]
+    inner: object = getattr(example, holders.inner)
+    outer_type: type[Any] = type(example)
+    inner_type: type[Any] = type(inner)
+    outer_places, inner_places = _places(outer_type), _places(inner_type)
+    if (method := _method("launch_held")) is None or not (outer_places and inner_places):
+        return None
+    set_later = (holders.array, holders.owner, holders.serial)
+    outer_fields = _fields(example, outer_places, (holders.inner,))
+    inner_fields = _fields(inner, inner_places, set_later)
+    checks = [
+        (inner_places[name], value)
+        for values in inputs
+        for name, value in zip(holders.alike, values, strict=True)
+    ]
+    make, shape = empty
+    words = [id(None), len(inputs), _text_of(table), id(make), id(shape)]
+    words += [id(outer_type), id(inner_type), outer_places[holders.inner]]
+    words += [inner_places[name] for name in set_later]
+    words += [id(holders.serials), len(outer_fields), len(inner_fields), len(holders.alike)]
+    assert len(words) == code.HOLDER_HEADER
+    for place, value in (*outer_fields, *inner_fields, *checks):
+        words += [place, id(value)]
+    return _new_builtin(method, words, launch, empty, holders, inputs, example)
+
+
+def _fields(
+    example: object, places: Mapping[str, int], but: Sequence[str]
+) -> Sequence[tuple[int, object]]:
+    """Where the fields of an object are, and what is in them."""
+    return [(place, getattr(example, name)) for name, place in places.items() if name not in but]
+
+
+@cache
+def _places(kind: type[Any]) -> Mapping[str, int]:
+    """Where the fields of a class's objects are, in bytes; nothing if they are not all in slots."""
+    if kind.__dictoffset__ or kind.__itemsize__:
+        return {}
+    slots = [name for base in kind.__mro__ for name in vars(base).get("__slots__", ())]
+    places: dict[str, int] = {}
+    for name in slots:
+        if name == "__weakref__":
+            continue
+        example, mark = object.__new__(kind), object()
+        setattr(example, name, mark)
+        words = range(0, kind.__basicsize__, 8)
+        found = [at for at in words if _word(id(example) + at) == id(mark)]
+        if len(found) != 1:
+            return {}
+        places[name] = found[0]
+    return places
+
+
+def _word(address: int) -> int:
+    return ctypes.c_int64.from_address(address).value
+
+
+def _text_of(table: bytes) -> int:
+    """Where the bytes are."""
+    address = ctypes.cast(ctypes.c_char_p(table), ctypes.c_void_p).value
+    assert address is not None
+    return address
 
 
 class _Method(ctypes.Structure):
@@ -80,28 +174,32 @@ class _Method(ctypes.Structure):
     )
 
 
-def _new_builtin(method: _Method, table: bytes) -> Launcher:
+def _new_builtin(method: _Method, words: Sequence[int], *kept: object) -> Callable[..., Any]:
+    """A builtin with a table of words, which live as long as it does, as do others."""
     new: Any = ctypes.pythonapi.PyCFunction_NewEx
     new.restype = ctypes.py_object
     new.argtypes = [ctypes.POINTER(_Method), ctypes.py_object, ctypes.c_void_p]
-    return new(ctypes.byref(method), table, None)
+    table = bytes((ctypes.c_int64 * len(words))(*words))
+    return new(ctypes.byref(method), (table, *kept), None)
 
 
 @cache
-def _method() -> _Method | None:
-    """The code of all launchers; None where it would not fit."""
+def _method(name: str) -> _Method | None:
+    """The code of all launchers of a kind; None where it would not fit."""
+    if (library := _library()) is None:
+        return None
+    doc = b"Call compiled code with these arrays, or what has them, if they fit."
+    return _Method(name.encode(), library.address(name), _FASTCALL, doc)
+
+
+@cache
+def _library() -> ElfImage | JitLibrary | None:
     if not _has_known_layout():
         return None
     try:
-        code = load(_object_code())
+        return load(_object_code())
     except OSError:
         return None
-    _kept.append(code)
-    doc = b"Call compiled code with these arrays; whether it was called."
-    return _Method(b"launch", code.address("launch"), _FASTCALL, doc)
-
-
-_kept: list[object] = []
 
 
 def _has_known_layout() -> bool:
@@ -110,175 +208,26 @@ def _has_known_layout() -> bool:
         return False
     array = np.zeros((3, 5), np.float32)
 
-    def word(offset: int) -> int:
-        return ctypes.c_int64.from_address(id(array) + offset).value
+    def field(place: int) -> int:
+        return _word(id(array) + place)
 
-    extents = (ctypes.c_int64 * 2).from_address(word(_EXTENTS))
+    extents = (ctypes.c_int64 * 2).from_address(field(code.EXTENTS))
     return (
-        (word(_TYPE), word(_DATA), word(_DTYPE))
+        (field(code.TYPE), field(code.DATA), field(code.DTYPE))
         == (id(np.ndarray), array.ctypes.data, id(array.dtype))
-        and (word(_RANK) & 0xFFFFFFFF, *extents) == (2, 3, 5)
-        and word(_FLAGS) & 0xFFFFFFFF == array.flags.num
+        and (field(code.RANK) & 0xFFFFFFFF, *extents) == (2, 3, 5)
+        and field(code.FLAGS) & 0xFFFFFFFF == array.flags.num
     )
 
 
 def _object_code() -> bytes:
     cache = object_cache()
-    key = "" if cache is None else cache_key(_IR, "launcher")
+    key = "" if cache is None else cache_key(code.IR, "launcher")
     if cache is not None and (known := cache.get(key)) is not None:
         return known
     from tgdialect.backends.llvm_cpu import CpuTarget
 
-    code = CpuTarget.host().object_code(_IR)
+    made = CpuTarget.host().object_code(code.IR)
     if cache is not None:
-        cache.put(key, code)
-    return code
-
-
-_IR = f"""
-declare ptr @PyBytes_AsString(ptr)
-declare ptr @PyLong_AsVoidPtr(ptr)
-declare ptr @PyBool_FromLong(i64)
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-
-define ptr @launch(ptr %self, ptr %arguments, i64 %given) {{
-  %table = call ptr @PyBytes_AsString(ptr %self)
-  %function = load ptr, ptr %table
-  %count.at = getelementptr i64, ptr %table, i64 1
-  %count = load i64, ptr %count.at
-  %results.at = getelementptr i64, ptr %table, i64 2
-  %results = load i64, ptr %results.at
-  %array.at = getelementptr i64, ptr %table, i64 3
-  %array = load ptr, ptr %array.at
-  %integer.at = getelementptr i64, ptr %table, i64 4
-  %integer = load ptr, ptr %integer.at
-  %slots = getelementptr i64, ptr %table, i64 {_HEADER}
-  %fits = icmp eq i64 %given, %count
-  br i1 %fits, label %begin, label %refuse
-
-begin:
-  %frame = alloca ptr, i64 %count
-  %starts = alloca i64, i64 %count
-  %stops = alloca i64, i64 %count
-  br label %next
-
-next:
-  %i = phi i64 [ 0, %begin ], [ %i.next, %place ]
-  %is.last = icmp eq i64 %i, %count
-  br i1 %is.last, label %run, label %look
-
-look:
-  %words = mul i64 %i, {_SLOT}
-  %slot = getelementptr i64, ptr %slots, i64 %words
-  %position = load i64, ptr %slot
-  %rank.wanted.at = getelementptr i64, ptr %slot, i64 2
-  %rank.wanted = load i64, ptr %rank.wanted.at
-  %argument.at = getelementptr ptr, ptr %arguments, i64 %i
-  %argument = load ptr, ptr %argument.at
-  %type.at = getelementptr i8, ptr %argument, i64 {_TYPE}
-  %type = load ptr, ptr %type.at
-  %is.array = icmp eq ptr %type, %array
-  br i1 %is.array, label %check, label %other
-
-other:
-  %is.integer = icmp eq ptr %type, %integer
-  %is.wanted = icmp eq i64 %rank.wanted, {_ADDRESS}
-  %is.address = and i1 %is.integer, %is.wanted
-  br i1 %is.address, label %address, label %refuse
-
-address:
-  %value = call ptr @PyLong_AsVoidPtr(ptr %argument)
-  br label %place
-
-check:
-  %dtype.at = getelementptr i8, ptr %argument, i64 {_DTYPE}
-  %dtype = load i64, ptr %dtype.at
-  %dtype.wanted.at = getelementptr i64, ptr %slot, i64 1
-  %dtype.wanted = load i64, ptr %dtype.wanted.at
-  %has.dtype = icmp eq i64 %dtype, %dtype.wanted
-  %rank.at = getelementptr i8, ptr %argument, i64 {_RANK}
-  %rank.32 = load i32, ptr %rank.at
-  %rank = sext i32 %rank.32 to i64
-  %has.rank = icmp eq i64 %rank, %rank.wanted
-  %flags.at = getelementptr i8, ptr %argument, i64 {_FLAGS}
-  %flags.32 = load i32, ptr %flags.at
-  %flags = sext i32 %flags.32 to i64
-  %flags.wanted.at = getelementptr i64, ptr %slot, i64 3
-  %flags.wanted = load i64, ptr %flags.wanted.at
-  %flags.found = and i64 %flags, %flags.wanted
-  %has.flags = icmp eq i64 %flags.found, %flags.wanted
-  %has.both = and i1 %has.dtype, %has.rank
-  %has.all = and i1 %has.both, %has.flags
-  %extents.at = getelementptr i8, ptr %argument, i64 {_EXTENTS}
-  %extents = load ptr, ptr %extents.at
-  %wanted = getelementptr i64, ptr %slot, i64 5
-  br i1 %has.all, label %axis, label %refuse
-
-axis:
-  %j = phi i64 [ 0, %check ], [ %j.next, %extent ]
-  %is.checked = icmp eq i64 %j, %rank
-  br i1 %is.checked, label %take, label %extent
-
-extent:
-  %j.next = add i64 %j, 1
-  %extent.at = getelementptr i64, ptr %extents, i64 %j
-  %is = load i64, ptr %extent.at
-  %extent.wanted.at = getelementptr i64, ptr %wanted, i64 %j
-  %should = load i64, ptr %extent.wanted.at
-  %has.extent = icmp eq i64 %is, %should
-  br i1 %has.extent, label %axis, label %refuse
-
-take:
-  %data.at = getelementptr i8, ptr %argument, i64 {_DATA}
-  %data = load ptr, ptr %data.at
-  %nbytes.at = getelementptr i64, ptr %slot, i64 4
-  %nbytes = load i64, ptr %nbytes.at
-  %start = ptrtoint ptr %data to i64
-  %stop = add i64 %start, %nbytes
-  %start.at = getelementptr i64, ptr %starts, i64 %i
-  store i64 %start, ptr %start.at
-  %stop.at = getelementptr i64, ptr %stops, i64 %i
-  store i64 %stop, ptr %stop.at
-  %is.result = icmp ult i64 %i, %results
-  %before.i = select i1 %is.result, i64 %i, i64 %results
-  br label %overlap
-
-overlap:
-  %k = phi i64 [ 0, %take ], [ %k.next, %compare ]
-  %is.apart = icmp eq i64 %k, %before.i
-  br i1 %is.apart, label %place, label %compare
-
-compare:
-  %k.next = add i64 %k, 1
-  %k.start.at = getelementptr i64, ptr %starts, i64 %k
-  %k.start = load i64, ptr %k.start.at
-  %k.stop.at = getelementptr i64, ptr %stops, i64 %k
-  %k.stop = load i64, ptr %k.stop.at
-  %before = icmp ult i64 %start, %k.stop
-  %after = icmp ult i64 %k.start, %stop
-  %shared = and i1 %before, %after
-  br i1 %shared, label %refuse, label %overlap
-
-place:
-  %pointer = phi ptr [ %value, %address ], [ %data, %overlap ]
-  %frame.at = getelementptr ptr, ptr %frame, i64 %position
-  store ptr %pointer, ptr %frame.at
-  %i.next = add i64 %i, 1
-  br label %next
-
-run:
-  %thread = call ptr @PyEval_SaveThread()
-  call void %function(ptr %frame)
-  call void @PyEval_RestoreThread(ptr %thread)
-  br label %answer
-
-refuse:
-  br label %answer
-
-answer:
-  %called = phi i64 [ 1, %run ], [ 0, %refuse ]
-  %bool = call ptr @PyBool_FromLong(i64 %called)
-  ret ptr %bool
-}}
-"""
+        cache.put(key, made)
+    return made
