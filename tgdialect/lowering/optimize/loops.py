@@ -49,6 +49,9 @@ BLOCK, PACKED_BLOCK = 32, 128
 """How many steps a block of a reduction has at most: as many pages as a core follows at once, or
 more where blocks are packed, so that there are fewer passes over the results."""
 
+FIRST_CACHE = 48 << 10
+"""Bytes that a packed block may have to stay in the first cache, whole: it needs no blocks."""
+
 CACHE_PARTS = 4
 """Into how many parts the second cache is thought to be divided, one of them for results."""
 
@@ -142,6 +145,9 @@ def _block(nests: Nests, access: Access, over: RangeOp, end: EndOp, machine: Mac
     results = [r for r in ranges if r in inside or r.axis_type.data in EXPANDED]
     rows = math.prod(nests.extent(r) for r in results if strides.get(r, 0) == 0)
     is_packed = _loop_of_copy(nests, access, end, machine) is not None
+    column = nests.extent(over) * nests.extent(_vector(end)) * access.itemsize
+    if is_packed and column <= FIRST_CACHE:
+        return False
     most = PACKED_BLOCK if is_packed else BLOCK
     steps = _divisor(nests.extent(over), most)
     # The results of a block are to stay in the second cache, with the block and all else.

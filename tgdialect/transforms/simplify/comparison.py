@@ -19,7 +19,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.bounds import exact_polynomial, is_less
 from tgdialect.ops.dtypes import BOOL, number_attribute
-from tgdialect.ops.elementwise import CastOp, MulOp
+from tgdialect.ops.elementwise import CastOp, MulOp, WhereOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, plus, tensor
@@ -144,6 +144,8 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
         new = compare(difference, engine.min_max.__getitem__)
     if isinstance(new, bool):
         return engine.splat(number_attribute(new != (op.name in _NEGATED), BOOL), result.type)
+    if _is_of_clamp(op):
+        return None
     written = engine.written_cost(op)
     fits = engine.fits(new.left, dtype) and engine.fits(new.right, dtype)
     if equality and not (fits and _cost(engine, new) < written):
@@ -152,6 +154,17 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
         return None
     sides = [engine.emit(side, left) for side in (new.left, new.right)]
     return engine.widened(engine.apply(op.name, sides[::-1] if swapped else sides), result)
+
+
+def _is_of_clamp(op: Operation) -> bool:
+    """Whether a WHERE bounds by a comparison what that compares, as `where(i < n, i, n - 1)`: its
+    interval is known by that."""
+    return any(
+        isinstance(use.operation, WhereOp)
+        and not use.index
+        and not {*op.operands}.isdisjoint(use.operation.operands[1:])
+        for use in op.results[0].uses
+    )
 
 
 def _decided(difference: Interval, equality: bool) -> bool | None:
