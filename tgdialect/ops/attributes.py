@@ -308,7 +308,7 @@ _OPT_ARGUMENTS = {
         "an axis, a factor, an axis type and perhaps top",
         rf"\d+, {_FACTOR}, ({'|'.join(AxisType)})(, top)?",
     ),
-    OptOp.PADTO: ("an axis and a multiple", rf"\d+, {_FACTOR}"),
+    OptOp.PADTO: ("an axis, a multiple and perhaps clamp", rf"\d+, {_FACTOR}(, clamp)?"),
     OptOp.SWAP: ("two axes", r"\d+, \d+"),
     OptOp.NOLOCALS: ("no arguments", ""),
     OptOp.TC: ("an axis, a tensor core, an opt level and a mode", r"\d+, -?\d+, \d+, \d+"),

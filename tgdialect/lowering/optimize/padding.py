@@ -22,14 +22,15 @@ from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import ConstOp
 
 
-def padto(axes: Axes, axis: int, multiple: int) -> None:
+def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     """Pad a range to the next multiple; what is not there is masked.
 
     before -> after:
         padto 0, 16:  range 0 loop to 100 -> range 0 loop to 112
     A STORE is gated by `i < 100`, and a REDUCE takes its identity elsewhere. LOADs are of the last
     iteration that there is, or gated where vectors may lie along the range: where neighbouring
-    iterations load neighbouring cells, and store such, or reduce.
+    iterations load neighbouring cells, and store such, or reduce. With `clamp` none is gated:
+    vectors lie along another range.
     """
     range = axes[axis]
     extent = axes.extent(range)
@@ -46,9 +47,10 @@ def padto(axes: Axes, axis: int, multiple: int) -> None:
     if any(isinstance(op, AtomicAddOp) and range in axes.open[op] for op in axes.ops):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and cannot be gated")
     gated: list[LoadOp] = []
-    if range not in axes.ends or any(
+    has_vectors = range not in axes.ends or any(
         strides(axes, store.buffer).get(range) == 1 for store in axes.stores(range)
-    ):
+    )
+    if has_vectors and where != "clamp":
         loads = axes.reads(range)
         gated = [load for load in loads if strides(axes, load.buffer).get(range) == 1]
     _pad(axes, range, extent, -(-extent // multiple) * multiple, gated)

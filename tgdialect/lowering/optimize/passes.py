@@ -121,23 +121,25 @@ class PadToPass(OptOpPass):
     """PADTO: pad a range to the next multiple, with what is not there masked.
 
     padto{axis=0 multiple=16}:  range 0 loop to 100  ->  range 0 loop to 112
+    With `clamp` all LOADs are of the last iteration, also those that vectors along it could gate.
     """
 
     name = "tg-padto"
 
     axis: int
     multiple: int
+    clamp: bool = False
     kernel: str | None = None
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(OptOp.PADTO, self.axis, self.multiple)
+        return opt(OptOp.PADTO, self.axis, self.multiple, *(("clamp",) if self.clamp else ()))
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
         for axis in axes.ranges:
-            for multiple in FACTORS:
-                yield cls(axis, multiple, kernel)
+            for multiple, clamp in product(FACTORS, (False, True)):
+                yield cls(axis, multiple, clamp, kernel)
 
 
 @dataclass(frozen=True)

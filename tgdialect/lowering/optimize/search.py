@@ -129,15 +129,16 @@ def _resized(opts: Opts) -> Iterator[Opts]:
         if which.op.data != OptOp.SPLIT.value:
             continue
         axis, size, *rest = (a.data for a in which.arguments)
-        before = opts[:i]
+        before, clamp = opts[:i], ()
         if before and before[-1].op.data == OptOp.PADTO.value:
-            before = before[:-1] if before[-1].arguments.data[0].data == axis else before
+            padded, _, *how = (a.data for a in before[-1].arguments)
+            before, clamp = (before[:-1], how) if padded == axis else (before, ())
         assert isinstance(axis, int)
         assert isinstance(size, int)
         found: list[Opts] = []
         for other in _sizes_near(size):
             split = opt(OptOp.SPLIT, axis, other, *rest)
-            for padding in ((), (opt(OptOp.PADTO, axis, other),)):
+            for padding in ((), (opt(OptOp.PADTO, axis, other, *clamp),)):
                 found.append((*before, *padding, split, *opts[i + 1 :]))
         steps.append(found)
     yield from (o for o in chain.from_iterable(zip_longest(*steps)) if o is not None)

@@ -114,7 +114,7 @@ def tile_opts(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAt
         tile = _elementwise_tile(nests, vector, lanes)
     kind = AxisType.UPCAST if vector in axes.ends else AxisType.GROUP_REDUCE
     if tile.row is not None and tile.height > 1:
-        opts += _parts(nests, tile.row, tile.height, AxisType.UPCAST)
+        opts += _parts(nests, tile.row, tile.height, AxisType.UPCAST, "clamp")
     opts += _parts(nests, vector, _width(nests.extent(vector), lanes, tile.vectors), kind)
     return opts
 
@@ -205,11 +205,13 @@ def _width(extent: int, lanes: int, vectors: int) -> int:
     return lanes
 
 
-def _parts(nests: Nests, range: RangeOp, size: int, kind: AxisType) -> Iterator[OptAttr]:
+def _parts(
+    nests: Nests, range: RangeOp, size: int, kind: AxisType, *how: str
+) -> Iterator[OptAttr]:
     """The OptOps that split parts of a size off a range, which is padded if need be."""
     axis, extent = range.axis.data, nests.extent(range)
     if extent % size:
-        yield opt(OptOp.PADTO, axis, size)
+        yield opt(OptOp.PADTO, axis, size, *how)
     yield opt(OptOp.SPLIT, axis, size, kind.value)
 
 

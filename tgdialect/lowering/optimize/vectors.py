@@ -28,6 +28,9 @@ ACROSS = 0.97
 """What vectors along a reduction save, of what others do: only they do not use a row of a tile for
 one of the other operand's as well."""
 
+HORIZONTAL = 8
+"""How many ops on vectors bring the lanes of a result together, where they lie along a reduction."""
+
 ROWS, REDUCED_ROWS = 8, 4
 """How many rows of a tile use what is loaded for one of them, as an order of magnitude, and of one
 whose vectors lie along a reduction."""
@@ -86,6 +89,9 @@ def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
             saved -= nests.trips(op) * SCATTER
         elif transposed_row(nests, op, range) is None:
             saved -= GATHER * _lanes_apart(nests, op, range, lanes, machine)
+    if range not in axes.ends:
+        (reduce,) = (op for op in nests.closers if range in closed_ranges(op))
+        saved -= math.prod(nests.extent(r) for r in axes.open[reduce]) * HORIZONTAL
     return saved
 
 

@@ -170,8 +170,8 @@ class Kernel:
         is_so = (
             is_ramp(column.position)
             and column.position.step == 1
-            and is_ramp(row.position)
-            and row.position.step not in (1, -1)
+            and lanes_of(row.position) > 1
+            and not (is_ramp(row.position) and row.position.step in (1, -1))
             and all(self.bounds.gate(each.checks, None) is None for each in (row, column, last))
         )
         return height if is_so else 0

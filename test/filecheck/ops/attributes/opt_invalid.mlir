@@ -41,7 +41,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@below {{padto takes an axis and a multiple, got (0)}}
+  // expected-error@below {{padto takes an axis, a multiple and perhaps clamp, got (0)}}
   %0 = tg.sink opts [#tg.opt<padto 0>]
   func.return
 }
