@@ -305,8 +305,8 @@ class OptAttr(ParametrizedAttribute):
 _FACTOR = r"[1-9]\d*"
 _OPT_ARGUMENTS = {
     OptOp.SPLIT: (
-        "an axis, a factor, an axis type and perhaps top",
-        rf"\d+, {_FACTOR}, ({'|'.join(AxisType)})(, top)?",
+        "an axis, a factor, an axis type and perhaps top or overlap",
+        rf"\d+, {_FACTOR}, ({'|'.join(AxisType)})(, top|, overlap)?",
     ),
     OptOp.PADTO: ("an axis, a multiple and perhaps clamp", rf"\d+, {_FACTOR}(, clamp)?"),
     OptOp.SWAP: ("two axes", r"\d+, \d+"),

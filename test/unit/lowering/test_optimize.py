@@ -178,6 +178,7 @@ KERNELS = {
     "transposed": (_transposed(9, 12), [(12, 9), (9, 12)]),
     "transposed in squares": (_transposed(32, 48), [(48, 32), (32, 48)]),
     "gemm of columns": (_gemm(48, 32, 16, "jk"), [(48, 32), (48, 16), (32, 16)]),
+    "gemm of odd columns": (_gemm(23, 34, 21, "jk"), [(23, 34), (23, 21), (34, 21)]),
     "convolution": (_convolution(32, 8, 5, 2), [(32, 5, 5), (8, 5, 6), (32, 8, 2)]),
     "pointwise": (_pointwise(6, 9, 5), [(6, 5, 5), (9, 5, 5)]),
     "column scan": (_scan(5, 18, "ij"), [(5, 18), (5, 18)]),
@@ -298,6 +299,34 @@ def test_cells_beyond_an_axis_of_one_keep_it():
         + "%e = tg.end %s over %j, %i : !tg.void\ntg.sink %e : !tg.void",
     )
     assert not MergePass.schedule_space(context(), parse(text))
+
+
+@pytest.mark.parametrize("out", ["o", "x"])
+def test_parts_overlap_where_iterations_may_be_done_twice(out: str) -> None:
+    """They may not where a result is written over what it is computed from."""
+    text = kernel(
+        "k",
+        [f"o: {_memory('41')}", f"x: {_memory('41')}"],
+        _ranges(i=(0, "loop", 41))
+        + load("v", "x", "41xf32", "i")
+        + "%y = tg.add %v, %v : tensor<f32>\n"
+        + store("s", out, "41xf32", "i", "y")
+        + "%e = tg.end %s over %i : !tg.void\ntg.sink %e : !tg.void",
+    )
+    overlapping = [p for p in SplitPass.schedule_space(context(), parse(text)) if p.overlap]
+    assert bool(overlapping) is (out == "o")
+
+
+def test_columns_of_any_height_are_copied_in_squares():
+    """The last square begins in the one before where they are no multiple of its height."""
+    text, _ = KERNELS["gemm of odd columns"]
+    module = parse(text)
+    OptimizePass("heuristic", ("avx512f",), 1).apply(context(), module)
+    (kernel_op,) = module.ops
+    assert isinstance(kernel_op, KernelOp)
+    opts = [str(o) for o in kernel_op.sink.opts or ()]
+    assert "clamp" in opts[0]
+    assert "16, upcast, overlap" in opts[-1]
 
 
 @pytest.mark.parametrize("name", ["gemm of columns", "convolution"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
@@ -14,7 +15,7 @@ from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.elementwise import AddOp, MulOp
+from tgdialect.ops.elementwise import AddOp, CmpLtOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
@@ -122,7 +123,8 @@ class Axes:
         self, range: RangeOp, parts: tuple[int, int], kinds: tuple[AxisType, AxisType], *, top: bool
     ) -> tuple[RangeOp, RangeOp]:
         """Two ranges, the outer first, in place of one. The new one is the inner, or with `top` the
-        outer; the other keeps its axis id."""
+        outer; the other keeps its axis id. Where there are more iterations then, the last part
+        begins in the one before."""
         block, old = self.kernel.body.block, range.axis.data
         numbers = (max(self.ranges) + 1, old) if top else (old, max(self.ranges) + 1)
         bounds = [ConstOp(part, tensor(range.bound).element_type) for part in parts]
@@ -131,8 +133,13 @@ class Axes:
             for number, kind, bound in zip(numbers, kinds, bounds, strict=True)
         )
         scaled = MulOp(outer.result, self._index_constant(range, parts[1]))
-        index = AddOp(scaled.result, inner.result)
-        for op in (*bounds, outer, inner, scaled, index):
+        start: list[TgOp] = [scaled]
+        if math.prod(parts) > self.extent(range):
+            last = self._index_constant(range, self.extent(range) - parts[1])
+            is_before = CmpLtOp(scaled.result, last)
+            start += [is_before, WhereOp(is_before.result, scaled.result, last)]
+        index = AddOp(start[-1].results[0], inner.result)
+        for op in (*bounds, outer, inner, *start, index):
             op.location = range.location
             block.insert_op_before(op, range)
         self.replace(range, outer, inner, index.result)

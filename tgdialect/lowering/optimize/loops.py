@@ -73,7 +73,8 @@ def merge_loops(axes: Axes) -> None:
 
 def order_loops(nests: Nests) -> None:
     """Have those loops of a tiled nest inside whose iterations use most of what is in the cache
-    again, or else of what is next to what was loaded before."""
+    again, or else of what is next to what was loaded before. Where a tile stores more than it loads
+    they stay in the order of what it stores."""
     axes = nests.axes
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp):
@@ -84,7 +85,10 @@ def order_loops(nests: Nests) -> None:
         reduces = [op for op in axes.ops if isinstance(op, ReduceOp)]
         vector = _vector(end)
         if any(set(loops) <= axes.open[op] for op in reduces):
-            order = sorted(loops, key=lambda r: -_loaded_anew(nests, r, vector))
+            loaded = {r: _loaded_anew(nests, r, vector) for r in loops}
+            if max(loaded.values()) <= _stored(nests, end):
+                continue
+            order = sorted(loops, key=lambda r: -loaded[r])
         elif not reduces and any(is_apart(a, vector) for a in nests.accesses):
             order = sorted(loops, key=lambda r: -_step(nests, r))
         else:
@@ -211,7 +215,8 @@ def _loop_of_copy(nests: Nests, access: Access, end: EndOp, machine: Machine) ->
     if math.prod(nests.extent(r) for r in inside) * access.itemsize > machine.l2:
         return None
     if is_apart(access, _vector(end)):
-        return loops[around] if uses >= MIN_APART else None
+        in_squares = any(r.axis_type.data is AxisType.REDUCE and s == 1 for r, s in inside.items())
+        return loops[around] if in_squares or uses >= MIN_APART else None
     pages = math.prod(_pages(nests.extent(r), s, access.itemsize) for r, s in inside.items())
     rows = uses * math.prod(nests.extent(r) for r in ranges if r not in (*loops, *inside))
     in_steps = any(r.axis_type.data is AxisType.REDUCE for r in inside)
@@ -235,9 +240,11 @@ def _transpose(axes: Axes, copy: Sequence[RangeOp], machine: Machine) -> None:
     if width > lanes and width % lanes == 0:
         try_opt(axes, opt(OptOp.SPLIT, axis, width // lanes, AxisType.LOOP.value, "top"))
         vector = axes[axis]
-    if along.axis_type.data is AxisType.LOOP and axes.extent(along) % lanes == 0:
-        part = split_off(axes, opt(OptOp.SPLIT, along.axis.data, lanes, AxisType.UPCAST.value))
-        if part is not None:
+    if along.axis_type.data is AxisType.LOOP:
+        height = min(lanes, axes.extent(along))
+        how = ("overlap",) if axes.extent(along) % height else ()
+        which = opt(OptOp.SPLIT, along.axis.data, height, AxisType.UPCAST.value, *how)
+        if (part := split_off(axes, which)) is not None:
             nest_parts(axes, [part, vector])
 
 
@@ -265,6 +272,13 @@ def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
             lines = LINE_COST if is_apart(access, vector) else 1
             total += cells * access.itemsize * lines
     return total
+
+
+def _stored(nests: Nests, end: EndOp) -> int:
+    """The bytes that each tile of a nest stores."""
+    tile = math.prod(nests.extent(r) for r in closed_ranges(end) if r.axis_type.data in EXPANDED)
+    inside = [a for a in nests.accesses if a.op in nests.axes.stores(closed_ranges(end)[0])]
+    return tile * sum(a.itemsize for a in inside)
 
 
 def _step(nests: Nests, range: RangeOp) -> int:

@@ -23,7 +23,7 @@ from tgdialect.lowering.optimize.padding import padto
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
@@ -115,18 +115,23 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         split 0, 4, loop, top:  range 0 loop to 64 -> range 5 loop to 4, range 0 loop to 16
     and `%0` becomes `outer * extent of inner + inner`. A range that is all one part changes its
     type.
+        split 0, 16, upcast, overlap:  range 0 loop to 41 -> range 0 loop to 3, range 5 upcast to 16
+    and `%0` becomes `min(16 * outer, 41 - 16) + inner`: some iterations are done twice.
     """
     kind, top, range = AxisType(target), where == "top", axes[axis]
     old = range.axis_type.data
     check_split(axes, range, kind, top=top)
     extent = axes.extent(range)
-    if factor > extent or extent % factor:
+    if where == "overlap":
+        _check_overlap(axes, range, factor)
+    elif factor > extent or extent % factor:
         raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
     if factor == extent:
         axes.set_type(range, kind)
         new = range
     else:
-        parts = (factor, extent // factor) if top else (extent // factor, factor)
+        count = -(-extent // factor)
+        parts = (factor, count) if top else (count, factor)
         kinds = (kind, old) if top else (old, kind)
         outer, inner = axes.split(range, parts, kinds, top=top)
         new = outer if top else inner
@@ -187,6 +192,23 @@ def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
         memory = memory_of(store.buffer).owner
         if not isinstance(memory, BufferOp) or not axes.is_private(memory, range):
             raise IllegalOptError(f"each iteration of range {axis} writes the same cell")
+
+
+def _check_overlap(axes: Axes, range: RangeOp, factor: int) -> None:
+    """Raise IllegalOptError if parts may not overlap: iterations that are done twice have to do the
+    same again."""
+    axis, extent = range.axis.data, axes.extent(range)
+    if factor > extent or extent % factor == 0:
+        raise IllegalOptError(f"parts of {factor} of range {axis} to {extent} do not overlap")
+    if range not in axes.ends or range.axis_type.data is A.REDUCE:
+        raise IllegalOptError(f"the iterations of range {axis} count once each")
+    inside = [op for op in axes.ops if range in axes.open[op]]
+    if any(isinstance(op, AtomicAddOp) for op in inside):
+        raise IllegalOptError(f"an ATOMICADD is in range {axis}, and would be done twice")
+    written = {memory_of(op.buffer).owner for op in inside if isinstance(op, StoreOp)}
+    for op in inside:
+        if isinstance(op, LoadOp) and memory_of(op.buffer).owner in written:
+            raise IllegalOptError(f"range {axis} reads what it writes")
 
 
 def _check_thread(axes: Axes, range: RangeOp) -> None:

@@ -22,7 +22,7 @@ from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.merging import mergeable
 from tgdialect.lowering.optimize.opts import SPLIT_FROM, apply_opt, apply_opts, mark_global, opt
-from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
+from tgdialect.ops.attributes import AddrSpace, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import known_index
 
@@ -89,7 +89,8 @@ class SplitPass(OptOpPass):
 
     split{axis=0 factor=4 target=upcast}:
         %i = range 0 loop to 64  ->  %o = range 0 loop to 16; %u = range 1 upcast to 4; 4 %o + %u
-    With `top` the new part is the outer one.
+    With `top` the new part is the outer one; with `overlap` n is no multiple of k, and the last
+    part begins in the one before.
     """
 
     name = "tg-split"
@@ -98,11 +99,12 @@ class SplitPass(OptOpPass):
     factor: int
     target: str
     top: bool = False
+    overlap: bool = False
     kernel: str | None = None
 
     @property
     def attribute(self) -> OptAttr:
-        where = ("top",) if self.top else ()
+        where = [name for name in ("top", "overlap") if getattr(self, name)]
         return opt(OptOp.SPLIT, self.axis, self.factor, self.target, *where)
 
     @classmethod
@@ -110,10 +112,10 @@ class SplitPass(OptOpPass):
         for axis, range in axes.ranges.items():
             extent = known_index(range.bound) or 0
             for factor in sorted({*FACTORS, extent}):
-                for target in AxisType if extent and extent % factor == 0 else ():
-                    for top in (False, True):
-                        if target in SPLIT_FROM:
-                            yield cls(axis, factor, target.value, top, kernel)
+                overlap = bool(extent) and extent % factor != 0
+                for target in SPLIT_FROM if factor <= extent else ():
+                    for top in (False,) if overlap else (False, True):
+                        yield cls(axis, factor, target.value, top, overlap, kernel)
 
 
 @dataclass(frozen=True)

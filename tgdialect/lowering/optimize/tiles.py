@@ -205,9 +205,7 @@ def _width(extent: int, lanes: int, vectors: int) -> int:
     return lanes
 
 
-def _parts(
-    nests: Nests, range: RangeOp, size: int, kind: AxisType, *how: str
-) -> Iterator[OptAttr]:
+def _parts(nests: Nests, range: RangeOp, size: int, kind: AxisType, *how: str) -> Iterator[OptAttr]:
     """The OptOps that split parts of a size off a range, which is padded if need be."""
     axis, extent = range.axis.data, nests.extent(range)
     if extent % size:
@@ -294,10 +292,10 @@ def split_off(axes: Axes, which: OptAttr) -> RangeOp | None:
     before = set(axes.ranges.values())
     if not try_opt(axes, which):
         return None
-    kind = which.arguments.data[-1].data
+    axis, _, *words = (a.data for a in which.arguments)
+    kind = words[0] if words else None
     if kind not in set(EXPANDED):
         return None
-    (axis, *_) = (a.data for a in which.arguments)
     made = [r for r in axes.ranges.values() if r not in before and r.axis_type.data == kind]
     return made[0] if made else axes[int(axis)]
 

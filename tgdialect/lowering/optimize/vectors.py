@@ -24,12 +24,12 @@ TOGETHER, GATHER, SCATTER = 0.005, 1.5, 2.0
 """What a vector access to neighbouring cells saves of an op, and what one to cells apart costs more
 than as many scalar ones: a tile uses again what it loads, but it stores each result."""
 
-ACROSS = 0.97
+ACROSS = 0.93
 """What vectors along a reduction save, of what others do: only they do not use a row of a tile for
 one of the other operand's as well."""
 
 HORIZONTAL = 8
-"""How many ops on vectors bring the lanes of a result together, where they lie along a reduction."""
+"""How many ops on vectors bring together the lanes of a result that lie along a reduction."""
 
 ROWS, REDUCED_ROWS = 8, 4
 """How many rows of a tile use what is loaded for one of them, as an order of magnitude, and of one

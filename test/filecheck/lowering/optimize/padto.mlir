@@ -1,6 +1,7 @@
 // RUN: tg-opt %s -p 'tg-padto{axis=0 multiple=6},tg-simplify{loops=false},tg-verify{level=kernels}' | filecheck %s --check-prefix=ROWS
 // RUN: tg-opt %s -p 'tg-padto{axis=1 multiple=24},tg-simplify{loops=false},tg-verify{level=kernels}' | filecheck %s --check-prefix=COLUMNS
 // RUN: tg-opt %s -p 'tg-padto{axis=2 multiple=16},tg-simplify{loops=false},tg-verify{level=kernels}' | filecheck %s --check-prefix=SUM
+// RUN: tg-opt %s -p 'tg-padto{axis=1 multiple=24 clamp=true},tg-simplify{loops=false},tg-verify{level=kernels}' | filecheck %s --check-prefix=CLAMP
 // RUN: not tg-opt %s -p 'tg-padto{axis=0 multiple=8}' 2>&1 | filecheck %s --check-prefix=MULTIPLE
 // RUN: not tg-opt %s -p 'tg-split{axis=0 factor=16 target=upcast},tg-padto{axis=0 multiple=6}' 2>&1 | filecheck %s --check-prefix=UPCAST
 
@@ -27,6 +28,14 @@
 // COLUMNS: %bv = tg.load %bl alt %{{.*}} gate %{{.*}}
 // COLUMNS: %s = tg.store %ol, %r gate %{{.*}}
 // COLUMNS: %{{.*}} = tg.sink %e opts [#tg.opt<padto 1, 24>]
+
+// CLAMP: %j = tg.range 1 global to %{{.*}}
+// CLAMP: %[[IN:.*]] = tg.cmplt %j, %c32
+// CLAMP: %[[LAST:.*]] = tg.where %[[IN]], %j, %{{.*}}
+// CLAMP: %bl = tg.index %b[%k, %[[LAST]]]
+// CLAMP: %bv = tg.load %bl : tensor<f32
+// CLAMP: %s = tg.store %ol, %r gate %[[IN]]
+// CLAMP: %{{.*}} = tg.sink %e opts [#tg.opt<padto 1, 24, clamp>]
 
 // SUM: %i = tg.range 0 global to %c16
 // SUM: %j = tg.range 1 global to %c32

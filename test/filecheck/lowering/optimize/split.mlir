@@ -2,6 +2,9 @@
 // RUN: tg-opt %s -p 'tg-split{axis=1 factor=8 target=thread top=true},tg-verify{level=kernels}' | filecheck %s --check-prefix=THREAD
 // RUN: tg-opt %s -p 'tg-split{axis=2 factor=4 target=group_reduce},tg-split{axis=0 factor=16 target=upcast},tg-verify{level=kernels}' | filecheck %s --check-prefix=WHOLE
 // RUN: tg-opt %s -p 'tg-split{axis=1 factor=32 target=upcast},tg-split{axis=1 factor=2 target=loop top=true},tg-verify{level=kernels}' | filecheck %s --check-prefix=LOOP
+// RUN: tg-opt %s -p 'tg-split{axis=1 factor=12 target=upcast overlap=true},tg-verify{level=kernels}' | filecheck %s --check-prefix=OVERLAP
+// RUN: not tg-opt %s -p 'tg-split{axis=1 factor=8 target=upcast overlap=true}' 2>&1 | filecheck %s --check-prefix=DIVIDES
+// RUN: not tg-opt %s -p 'tg-split{axis=2 factor=5 target=group_reduce overlap=true}' 2>&1 | filecheck %s --check-prefix=ONCE
 // RUN: not tg-opt %s -p 'tg-split{axis=1 factor=32 target=upcast},tg-split{axis=1 factor=2 target=loop}' 2>&1 | filecheck %s --check-prefix=INSIDE
 // RUN: not tg-opt %s -p 'tg-split{axis=0 factor=5 target=upcast}' 2>&1 | filecheck %s --check-prefix=PARTS
 // RUN: not tg-opt %s -p 'tg-split{axis=0 factor=4 target=unroll}' 2>&1 | filecheck %s --check-prefix=KIND
@@ -39,6 +42,25 @@
 // LOOP: %[[I:.*]] = tg.range 1 upcast to
 // LOOP: %e = tg.end %s over %[[I]], %[[O]], %i : !tg.void
 // LOOP: opts [#tg.opt<split 1, 32, upcast>, #tg.opt<split 1, 2, loop, top>]
+
+// OVERLAP: %[[LAST:.*]] = tg.const 20 : tensor<index>
+// OVERLAP: %[[N:.*]] = tg.const 3 : tensor<index>
+// OVERLAP: %[[W:.*]] = tg.const 12 : tensor<index>
+// OVERLAP: %[[O:.*]] = tg.range 1 global to %[[N]]
+// OVERLAP: %[[I:.*]] = tg.range 3 upcast to %[[W]]
+// OVERLAP: %[[START:.*]] = tg.mul %[[O]], %{{.*}}
+// OVERLAP: %[[BEFORE:.*]] = tg.cmplt %[[START]], %[[LAST]]
+// OVERLAP: %[[FROM:.*]] = tg.where %[[BEFORE]], %[[START]], %[[LAST]]
+// OVERLAP: %[[AT:.*]] = tg.add %[[FROM]], %[[I]]
+// OVERLAP: %bl = tg.index %b[%k, %[[AT]]]
+// OVERLAP: %ol = tg.index %o[%i, %[[AT]]]
+// OVERLAP: %s = tg.store %ol, %r : tensor<f32
+// OVERLAP: %e = tg.end %s over %[[I]], %[[O]], %i : !tg.void
+// OVERLAP: opts [#tg.opt<split 1, 12, upcast, overlap>]
+
+// DIVIDES: error: pass tg-split: split 1, 8, upcast, overlap: parts of 8 of range 1 to 32 do not overlap
+
+// ONCE: error: pass tg-split: split 2, 5, group_reduce, overlap: the iterations of range 2 count once each
 
 // INSIDE: error: pass tg-split: split 1, 2, loop: loop is the outer part
 

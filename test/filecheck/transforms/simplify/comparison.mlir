@@ -81,3 +81,33 @@ func.func @masks(%a: tensor<index> {tg.min = 0 : index, tg.max = 100 : index}) -
   %6 = tg.cmpne %5, %c0 : (tensor<index>, tensor<index>) -> tensor<i1>
   return %2, %3, %4, %6 : tensor<i1>, tensor<i1>, tensor<i1>, tensor<i1>
 }
+
+// a in [0, 2], b in [0, 13]: 14 a + b < 41 is a + b < 15, which is smaller; but a clamp keeps the comparison that its interval is known by.
+
+// CHECK-LABEL: @clamp
+// CHECK: %[[AT:.*]] = tg.add %{{.*}}, %b
+// CHECK: %[[LT:.*]] = tg.cmplt %[[AT]], %{{.*}}
+// CHECK: tg.where %[[LT]], %[[AT]], %{{.*}}
+func.func @clamp(%a: tensor<index> {tg.min = 0 : index, tg.max = 2 : index}, %b: tensor<index> {tg.min = 0 : index, tg.max = 13 : index}) -> tensor<index> {
+  %c14 = tg.const 14 : tensor<index>
+  %c40 = tg.const 40 : tensor<index>
+  %c41 = tg.const 41 : tensor<index>
+  %0 = tg.mul %a, %c14 : tensor<index>
+  %1 = tg.add %0, %b : tensor<index>
+  %2 = tg.cmplt %1, %c41 : (tensor<index>, tensor<index>) -> tensor<i1>
+  %3 = tg.where %2, %1, %c40 : (tensor<i1>, tensor<index>, tensor<index>) -> tensor<index>
+  return %3 : tensor<index>
+}
+
+// CHECK-LABEL: @no_clamp
+// CHECK: %[[SUM:.*]] = tg.add %{{.*}}, %{{.*}}
+// CHECK: %[[LT:.*]] = tg.cmplt %[[SUM]], %{{.*}}
+// CHECK: func.return %[[LT]]
+func.func @no_clamp(%a: tensor<index> {tg.min = 0 : index, tg.max = 2 : index}, %b: tensor<index> {tg.min = 0 : index, tg.max = 13 : index}) -> tensor<i1> {
+  %c14 = tg.const 14 : tensor<index>
+  %c41 = tg.const 41 : tensor<index>
+  %0 = tg.mul %a, %c14 : tensor<index>
+  %1 = tg.add %0, %b : tensor<index>
+  %2 = tg.cmplt %1, %c41 : (tensor<index>, tensor<index>) -> tensor<i1>
+  return %2 : tensor<i1>
+}
