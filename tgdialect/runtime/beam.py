@@ -105,7 +105,7 @@ def beam_seconds() -> float:
 
 def _heuristic(kernel: KernelOp, machine: Machine) -> Opts:
     copy = kernel.clone()
-    axes = Axes(copy)
+    axes = Axes(copy, kernel)
     mark_global(axes)
     schedule(axes, machine)
     return tuple(copy.sink.opts or ())
@@ -142,7 +142,8 @@ class _Search:
         named = self._kernel.clone()
         named.sym_name = StringAttr("kernel")
         key = cache_key(
-            BEAM, str(named), repr(self._target), repr(machine), str(width), str(seconds)
+            *(BEAM, str(named), repr(self._target), repr(machine), str(width), str(seconds)),
+            *(["shared"] if Axes(self._kernel).has_shared_memory else []),
         )
         if (text := _FOUND.get(key)) is None and store is not None:
             text = data.decode() if (data := store.get(key)) is not None else None

@@ -42,8 +42,9 @@ class Executable:
 
     Inputs are in the order of the function's arguments. An argument that was memory in the program
     is passed by reference, so that the program's STOREs show in the caller's array; every other
-    array is converted to the right layout if need be, and left alone. BUFFERs of the program are
-    zero at first and live as long as the executable, in `buffers`.
+    array is converted to the right layout if need be, read as it is before the call, and left
+    alone. BUFFERs of the program are zero at first and live as long as the executable, in
+    `buffers`.
     """
 
     def __init__(self, program: Program, build: Callable[[], Build]) -> None:
@@ -173,7 +174,9 @@ class Executable:
             )
             for position, p in (*self._results, *self._arguments, *self._workspaces)
         ]
-        return launcher(self._start, slots, len(self._results))
+        # What the program writes shares memory with nothing else of the call.
+        has_written = any(p.by_reference for p in self.inputs)
+        return launcher(self._start, slots, len(slots if has_written else self._results))
 
     def holding_launcher(
         self, holders: Holders, inputs: Sequence[Sequence[object]], example: object
@@ -199,6 +202,7 @@ class Executable:
         frame = self._frame.copy()
         spans = self._buffer_spans.copy()
         values: list[Array] = []
+        written: list[tuple[int, int]] = []
         for value, (position, parameter) in zip(arrays, self._arguments, strict=True):
             if parameter.role == "scalar":
                 frame[position] = parameter.number(value)
@@ -213,6 +217,10 @@ class Executable:
             frame[position] = start = address(value)
             spans.append((start, start + value.nbytes))
             values.append(value)
+            if parameter.by_reference:
+                written.append(spans[-1])
+        if written:
+            self._set_apart(frame, values, written)
         if self._is_dynamic:
             self._check_shapes(frame, values)
         if out is None:
@@ -225,6 +233,22 @@ class Executable:
         for array, result in copies:
             array[...] = result
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _set_apart(
+        self, frame: list[Any], values: list[Array], written: Sequence[tuple[int, int]]
+    ) -> None:
+        """Copy the inputs that share memory with an array that the program writes: they are read
+        as they are before the call."""
+        arrays = iter(enumerate(values))
+        for position, parameter in self._arguments:
+            if parameter.role == "scalar":
+                continue
+            i, value = next(arrays)
+            start, stop = frame[position], frame[position] + value.nbytes
+            is_shared = any(start < high and low < stop for low, high in written)
+            if is_shared and not parameter.by_reference:
+                values[i] = value.copy()
+                frame[position] = address(values[i])
 
     def _run(self, frame: list[Any]) -> None:
         blocks = self._scratch()

@@ -317,6 +317,23 @@ def test_parts_overlap_where_iterations_may_be_done_twice(out: str) -> None:
     assert bool(overlapping) is (out == "o")
 
 
+def test_parts_do_not_overlap_in_memory_that_is_passed_twice():
+    text = kernel(
+        "k",
+        [f"o: {_memory('41')}", f"x: {_memory('41')}"],
+        _ranges(i=(0, "loop", 41))
+        + load("v", "x", "41xf32", "i")
+        + store("s", "o", "41xf32", "i", "v")
+        + "%e = tg.end %s over %i : !tg.void\ntg.sink %e : !tg.void",
+    )
+    memory = 'tensor<41xf32, #tg.place<"CPU", global>>'
+    for second, count in (("%b", 1), ("%a", 0)):
+        call = f"%0 = tg.call @k(%a, {second}) : ({memory}, {memory}) -> !tg.void"
+        caller = f"func.func @main(%a: {memory}, %b: {memory}) {{\n{call}\nfunc.return\n}}"
+        space = SplitPass.schedule_space(context(), parse(f"{text}\n{caller}"))
+        assert bool([p for p in space if p.overlap]) is bool(count)
+
+
 def test_columns_of_any_height_are_copied_in_squares():
     """The last square begins in the one before where they are no multiple of its height."""
     text, _ = KERNELS["gemm of odd columns"]

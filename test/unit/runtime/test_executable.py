@@ -223,6 +223,29 @@ def test_read_only_out():
         tg.compile(ADD)(a, b, out=out)
 
 
+def test_what_shares_memory_with_what_is_written_is_read_before():
+    """Of a size whose last vector begins in the one before."""
+    memory = 'tensor<41xf32, #tg.place<"CPU", global>>'
+    source = f"""
+    func.func @main(%x: {memory}, %a: tensor<41xf32>, %b: tensor<41xf32>) {{
+      %0 = tg.mul %a, %b : tensor<41xf32>
+      %1 = tg.add %0, %a : tensor<41xf32>
+      %2 = tg.store %x, %1 : {memory}, tensor<41xf32>
+      func.return
+    }}
+    """
+    exe = tg.compile(source)
+    for _ in range(3):
+        x, b = np.arange(41, dtype=np.float32), np.ones(41, np.float32)
+        assert exe(x, x, b) == ()
+        np.testing.assert_array_equal(x, np.arange(41) * 2)
+        assert exe(x, b, b) == ()
+        np.testing.assert_array_equal(x, np.full(41, 2))
+        whole = np.arange(50, dtype=np.float32)
+        assert exe(whole[:41], whole[9:], b) == ()
+        np.testing.assert_array_equal(whole[:41], np.arange(9, 50) * 2)
+
+
 @pytest.mark.parametrize("op", ["tg.custom", "tg.ins", "tg.binary"])
 @pytest.mark.parametrize("target", ["cpu", "interpreter"])
 def test_foreign_code_is_refused(op: str, target: str):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -13,7 +14,7 @@ from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import KernelOp
+from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.elementwise import AddOp, CmpLtOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -34,8 +35,25 @@ class IllegalOptError(PassFailedException):
 class Axes:
     """The ranges of a kernel. What is known of them is dropped whenever one is changed."""
 
-    def __init__(self, kernel: KernelOp) -> None:
+    def __init__(self, kernel: KernelOp, original: KernelOp | None = None) -> None:
+        """`original` is what the kernel is a copy of, if it is one: that has callers."""
         self.kernel = kernel
+        self._original = kernel if original is None else original
+
+    @cached_property
+    def has_shared_memory(self) -> bool:
+        """Whether some CALL passes the same memory for two parameters."""
+        module = self._original.parent_op()
+        for function in module.regions[0].ops if module is not None else ():
+            for call in function.body.ops if isinstance(function, FuncOp) else ():
+                if (
+                    isinstance(call, CallOp)
+                    and call.callee.root_reference == self._original.sym_name
+                ):
+                    memory = [memory_of(argument) for argument in call.arguments]
+                    if len({*memory}) < len(memory):
+                        return True
+        return False
 
     @cached_property
     def ops(self) -> Sequence[Operation]:

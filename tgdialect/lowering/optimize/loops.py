@@ -277,8 +277,8 @@ def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
 def _stored(nests: Nests, end: EndOp) -> int:
     """The bytes that each tile of a nest stores."""
     tile = math.prod(nests.extent(r) for r in closed_ranges(end) if r.axis_type.data in EXPANDED)
-    inside = [a for a in nests.accesses if a.op in nests.axes.stores(closed_ranges(end)[0])]
-    return tile * sum(a.itemsize for a in inside)
+    stores = nests.axes.stores(closed_ranges(end)[0])
+    return tile * sum(dtype_of(store.buffer).itemsize for store in stores)
 
 
 def _step(nests: Nests, range: RangeOp) -> int:

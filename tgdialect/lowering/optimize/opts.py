@@ -209,6 +209,8 @@ def _check_overlap(axes: Axes, range: RangeOp, factor: int) -> None:
     for op in inside:
         if isinstance(op, LoadOp) and memory_of(op.buffer).owner in written:
             raise IllegalOptError(f"range {axis} reads what it writes")
+    if axes.has_shared_memory:
+        raise IllegalOptError("a CALL of the kernel passes the same memory twice")
 
 
 def _check_thread(axes: Axes, range: RangeOp) -> None:

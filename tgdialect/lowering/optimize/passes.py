@@ -74,7 +74,7 @@ class OptOpPass(ModulePass, ABC):
 
 def _is_legal(kernel: KernelOp, which: OptAttr) -> bool:
     """Whether an OptOp may be applied to a kernel, which is left as it is."""
-    axes = Axes(kernel.clone())
+    axes = Axes(kernel.clone(), kernel)
     mark_global(axes)
     try:
         apply_opt(axes, which)

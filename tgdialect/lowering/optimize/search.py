@@ -57,7 +57,7 @@ class Timed(NamedTuple):
 def scheduled(kernel: KernelOp, opts: Sequence[OptAttr]) -> KernelOp | None:
     """A copy of a kernel with OptOps applied; None where one of them is not legal."""
     copy = kernel.clone()
-    axes = Axes(copy)
+    axes = Axes(copy, kernel)
     mark_global(axes)
     try:
         for which in opts:
