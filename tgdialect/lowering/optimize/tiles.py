@@ -42,8 +42,9 @@ OPS_PER_REGISTER = 40
 """How many ops a result of a reduction may go through for its tile to be as large as it can be:
 all of them are written out for each register."""
 
-MAX_STEPS, MAX_UNROLLED = 9, 600
-"""How many steps of a reduction are written out, and how many cycles they may take in all."""
+SHORT, MAX_STEPS, MAX_UNROLLED = 64, 9, 600
+"""Up to how many steps a reduction has of which some are written out; how many those are, and how
+many cycles they take in all."""
 
 LOAD_COST = 0.75
 """What a load of a vector takes of a multiply-accumulate, next to which it is done."""
@@ -174,12 +175,18 @@ def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[Access]:
 
 def _unrolled(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> Iterator[OptAttr]:
     """Write out a reduction that is short, as those of a pool or of a depthwise convolution are,
-    of steps of so many cycles."""
+    of steps of so many cycles; or its inner loops, if it is too long for that."""
     loops = [r for r in closed_ranges(reduce) if r is not vector]
-    steps = math.prod(nests.extent(r) for r in loops)
-    if steps <= MAX_STEPS and steps * step <= MAX_UNROLLED:
-        for range in loops:
-            yield opt(OptOp.SPLIT, range.axis.data, nests.extent(range), AxisType.UNROLL.value)
+    if math.prod(map(nests.extent, loops)) > SHORT:
+        return
+    steps, written = 1, list[RangeOp]()
+    for range in reversed(loops):
+        steps *= nests.extent(range)
+        if steps > MAX_STEPS or steps * step > MAX_UNROLLED:
+            break
+        written.append(range)
+    for range in reversed(written):
+        yield opt(OptOp.SPLIT, range.axis.data, nests.extent(range), AxisType.UNROLL.value)
 
 
 def _elementwise_tile(nests: Nests, vector: RangeOp, lanes: int) -> Tile:
