@@ -213,6 +213,15 @@ def _check_overlap(axes: Axes, range: RangeOp, factor: int) -> None:
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")
 
 
+def may_overlap(axes: Axes, range: RangeOp, factor: int) -> bool:
+    """Whether a range may be split into parts of which the last begins in the one before."""
+    try:
+        _check_overlap(axes, range, factor)
+    except IllegalOptError:
+        return False
+    return True
+
+
 def _check_thread(axes: Axes, range: RangeOp) -> None:
     axis = range.axis.data
     end = axes.ends.get(range)

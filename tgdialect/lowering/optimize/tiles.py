@@ -12,7 +12,7 @@ from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.nests import Access, Nests, cycles_of, is_arithmetic
-from tgdialect.lowering.optimize.opts import opt, try_opt
+from tgdialect.lowering.optimize.opts import may_overlap, opt, try_opt
 from tgdialect.lowering.optimize.vectors import (
     is_apart,
     is_expandable,
@@ -116,8 +116,10 @@ def tile_opts(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAt
     kind = AxisType.UPCAST if vector in axes.ends else AxisType.GROUP_REDUCE
     if tile.row is not None and tile.height > 1:
         opts += _parts(nests, tile.row, tile.height, AxisType.UPCAST, "clamp")
-    opts += _parts(nests, vector, _width(nests.extent(vector), lanes, tile.vectors), kind)
-    return opts
+    width = _width(nests.extent(vector), lanes, tile.vectors)
+    if not reduces and tile.row is None and may_overlap(axes, vector, width):
+        return [*opts, opt(OptOp.SPLIT, vector.axis.data, width, kind.value, "overlap")]
+    return [*opts, *_parts(nests, vector, width, kind)]
 
 
 def _work(

@@ -90,8 +90,8 @@ def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
         elif transposed_row(nests, op, range) is None:
             saved -= GATHER * _lanes_apart(nests, op, range, lanes, machine)
     if range not in axes.ends:
-        (reduce,) = (op for op in nests.closers if range in closed_ranges(op))
-        saved -= math.prod(nests.extent(r) for r in axes.open[reduce]) * HORIZONTAL
+        for reduce in (op for op in nests.closers if range in closed_ranges(op)):
+            saved -= math.prod(nests.extent(r) for r in axes.open[reduce]) * HORIZONTAL
     return saved
 
 
