@@ -181,16 +181,17 @@ class Executable:
     def holding_launcher(
         self, holders: Holders, inputs: Sequence[Sequence[object]], example: object
     ) -> Callable[..., Any] | None:
-        """A builtin that calls the program with arrays that others hold, and lives as long as this
-        executable does: see `launcher.py`. None where there is none, as for several results."""
-        from tgdialect.runtime.launcher import holding_launcher
+        """A builtin that calls a program of one result with arrays that others hold, and lives as
+        long as this executable does: see `launcher.py`. None where there is none."""
+        from tgdialect.runtime.launcher import MAX_SLOTS, holding_launcher
 
-        if self._one is None or self._launch is _refuse or len(inputs) != len(self._arguments):
+        if len(inputs) > MAX_SLOTS:
             return None
-        if (launch := self._new_launcher()) is None:
-            return None
-        empty, *shape = self._one
-        return holding_launcher(launch, (empty, tuple(shape)), holders, inputs, example)
+        if self._one is not None and self._launch is not _refuse:
+            make, *shape = self._one
+            if (launch := self._new_launcher()) is not None:
+                return holding_launcher(launch, make, tuple(shape), holders, inputs, example)
+        return holding_launcher(None, self, (), holders, inputs, example)
 
     def _call(
         self, arrays: Sequence[Any], out: Sequence[Array] | None

@@ -81,17 +81,20 @@ class Holders(NamedTuple):
 
 
 def holding_launcher(
-    launch: Launcher,
-    empty: tuple[Callable[..., object], tuple[Any, ...]],
+    launch: Launcher | None,
+    make: Callable[..., object],
+    shape: tuple[Any, ...],
     holders: Holders,
     inputs: Sequence[Sequence[object]],
     example: object,
 ) -> Callable[..., Any] | None:
-    """A builtin that calls a function of one result, and no address, with arrays that others hold.
+    """A builtin that calls a function of one result with arrays that others hold.
 
     Args:
-        launch: the function's launcher.
-        empty: what makes the array of the result, and its arguments.
+        launch: the function's launcher, if it takes nothing but the result and these arrays.
+        make: what makes the array of the result; without a launcher, the function itself, which
+            takes the arrays and returns the result.
+        shape: the arguments of what makes the array.
         holders: how arrays are held.
         inputs: for each argument, what its `alike` fields have to be.
         example: what a result looks like but for its array, its serial, and its owner.
@@ -99,7 +102,7 @@ def holding_launcher(
     It takes outer objects of the example's very class, each of another array, and returns one; or
     None, having done nothing, where that is not what is given. None where there is no launcher.
     """
-    table: bytes = cast(Any, launch).__self__[0]
+    table = 0 if launch is None else _text_of(cast(Any, launch).__self__[0])
     inner: object = getattr(example, holders.inner)
     outer_type: type[Any] = type(example)
     inner_type: type[Any] = type(inner)
@@ -114,15 +117,14 @@ def holding_launcher(
         for values in inputs
         for name, value in zip(holders.alike, values, strict=True)
     ]
-    make, shape = empty
-    words = [id(None), len(inputs), _text_of(table), id(make), id(shape)]
+    words = [id(None), len(inputs), table, id(make), id(shape)]
     words += [id(outer_type), id(inner_type), outer_places[holders.inner]]
     words += [inner_places[name] for name in set_later]
     words += [id(holders.serials), len(outer_fields), len(inner_fields), len(holders.alike)]
     assert len(words) == code.HOLDER_HEADER
     for place, value in (*outer_fields, *inner_fields, *checks):
         words += [place, id(value)]
-    return _new_builtin(method, words, launch, empty, holders, inputs, example)
+    return _new_builtin(method, words, launch, make, shape, holders, inputs, example)
 
 
 def _fields(

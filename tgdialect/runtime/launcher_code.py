@@ -21,6 +21,7 @@ declare ptr @PyLong_AsVoidPtr(ptr)
 declare ptr @PyBool_FromLong(i64)
 declare ptr @PyIter_Next(ptr)
 declare ptr @PyObject_CallObject(ptr, ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare ptr @PyType_GenericAlloc(ptr, i64)
 declare ptr @PyWeakref_NewRef(ptr, ptr)
 declare ptr @PyEval_SaveThread()
@@ -222,14 +223,15 @@ done:
 }}
 
 ; As `launch`, of outer objects that have inner ones that have the arrays. What it returns is a new
-; such object, with the result, or None where `launch` returns False.
+; such object, with the result, or None where `launch` returns False. Without a table of `launch` it
+; calls an object with the arrays.
 
 define ptr @launch_held(ptr %self, ptr %arguments, i64 %given) {{
   %table = call ptr @table_of(ptr %self)
   %none = call ptr @pointer(ptr %table, i64 0)
   %count = call i64 @word(ptr %table, i64 1)
   %launch = call ptr @pointer(ptr %table, i64 2)
-  %empty = call ptr @pointer(ptr %table, i64 3)
+  %maker = call ptr @pointer(ptr %table, i64 3)
   %shape = call ptr @pointer(ptr %table, i64 4)
   %outer.type = call ptr @pointer(ptr %table, i64 5)
   %inner.type = call ptr @pointer(ptr %table, i64 6)
@@ -312,20 +314,31 @@ keep: ; Who holds it may let go of it while other threads run.
   br label %next
 
 make:
-  %result = call ptr @PyObject_CallObject(ptr %empty, ptr %shape)
-  %is.made = icmp ne ptr %result, null
+  %is.direct = icmp ne ptr %launch, null
+  br i1 %is.direct, label %make.empty, label %compute
+
+compute:
+  %first = getelementptr ptr, ptr %arrays, i64 1
+  %computed = call ptr @PyObject_Vectorcall(ptr %maker, ptr %first, i64 %count, ptr null)
+  %is.computed = icmp ne ptr %computed, null
+  br i1 %is.computed, label %wrap, label %release
+
+make.empty:
+  %empty = call ptr @PyObject_CallObject(ptr %maker, ptr %shape)
+  %is.made = icmp ne ptr %empty, null
   br i1 %is.made, label %run, label %release
 
 run:
-  call void @put(ptr %arrays, i64 0, ptr %result)
+  call void @put(ptr %arrays, i64 0, ptr %empty)
   %called = call i1 @is_launched(ptr %launch, ptr %arrays, i64 %all)
   br i1 %called, label %wrap, label %drop
 
 drop:
-  call void @Py_DecRef(ptr %result)
+  call void @Py_DecRef(ptr %empty)
   br label %release
 
 wrap:
+  %result = phi ptr [ %empty, %run ], [ %computed, %compute ]
   %new.inner = call ptr @filled(ptr %inner.type, ptr %inner.pairs, i64 %inner.fields)
   %is.inner.made = icmp ne ptr %new.inner, null
   br i1 %is.inner.made, label %number, label %fail
@@ -363,13 +376,13 @@ fail.outer:
 
 release: ; What is null is an exception.
   %kept = phi i64 [ 0, %0 ], [ %i, %look ], [ %i, %open ], [ %i, %look.inner ], [ %i, %open.inner ],
-                  [ %i, %compare ], [ %i, %differ ], [ %count, %make ], [ %count, %drop ],
-                  [ %count, %fail ], [ %count, %fail.inner ], [ %count, %own ],
+                  [ %i, %compare ], [ %i, %differ ], [ %count, %compute ], [ %count, %make.empty ],
+                  [ %count, %drop ], [ %count, %fail ], [ %count, %fail.inner ], [ %count, %own ],
                   [ %count, %fail.outer ]
   %found = phi ptr [ %none, %0 ], [ %none, %look ], [ %none, %open ], [ %none, %look.inner ],
-                   [ %none, %open.inner ], [ %none, %compare ], [ %none, %differ ], [ null, %make ],
-                   [ %none, %drop ], [ null, %fail ], [ null, %fail.inner ], [ %new.outer, %own ],
-                   [ null, %fail.outer ]
+                   [ %none, %open.inner ], [ %none, %compare ], [ %none, %differ ],
+                   [ null, %compute ], [ null, %make.empty ], [ %none, %drop ], [ null, %fail ],
+                   [ null, %fail.inner ], [ %new.outer, %own ], [ null, %fail.outer ]
   br label %release.next
 
 release.next:

@@ -140,6 +140,21 @@ def test_the_mode_is_looked_at(f: Any):
     assert set(dropped(ones).tolist()) == {2.0}
 
 
+def test_a_program_of_several_kernels(f: Any, looked: list[object], request: Any):
+    """Which needs memory of its own: the builtin calls the executable."""
+    network = tg.function(lambda x, w, v: ((x @ w).relu() @ v).softmax())
+    x, w, v = values(8, 16), values(16, 16, seed=1), values(16, 4, seed=2)
+    e = np.exp(np.maximum(x @ w, 0) @ v)
+    for i in range(5):
+        if i == 2:
+            looked.clear()
+        result = network(tg.Tensor(x), tg.Tensor(w), tg.Tensor(v))
+        np.testing.assert_allclose(result.numpy(), e / e.sum(1, keepdims=True), rtol=1e-4)
+    assert len(looked) == (0 if "builtin" in request.node.name else 3)
+    with pytest.raises(RuntimeError, match="4 is not 16"):
+        network(tg.Tensor(x), tg.Tensor(v), tg.Tensor(v))
+
+
 def test_results_from_the_pool(f: Any):
     add = tg.function(lambda a, b: a + b)
     x = np.arange(1 << 16, dtype=np.float32)
