@@ -203,7 +203,7 @@ class Executable:
         frame = self._frame.copy()
         spans = self._buffer_spans.copy()
         values: list[Array] = []
-        written: list[tuple[int, int]] = []
+        written = self._buffer_spans.copy()
         for value, (position, parameter) in zip(arrays, self._arguments, strict=True):
             if parameter.role == "scalar":
                 frame[position] = parameter.number(value)

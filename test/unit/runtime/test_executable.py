@@ -225,25 +225,42 @@ def test_read_only_out():
 
 def test_what_shares_memory_with_what_is_written_is_read_before():
     """Of a size whose last vector begins in the one before."""
-    memory = 'tensor<41xf32, #tg.place<"CPU", global>>'
+    memory = 'tensor<1001xf32, #tg.place<"CPU", global>>'
     source = f"""
-    func.func @main(%x: {memory}, %a: tensor<41xf32>, %b: tensor<41xf32>) {{
-      %0 = tg.mul %a, %b : tensor<41xf32>
-      %1 = tg.add %0, %a : tensor<41xf32>
-      %2 = tg.store %x, %1 : {memory}, tensor<41xf32>
+    func.func @main(%x: {memory}, %a: tensor<1001xf32>, %b: tensor<1001xf32>) {{
+      %0 = tg.mul %a, %b : tensor<1001xf32>
+      %1 = tg.add %0, %a : tensor<1001xf32>
+      %2 = tg.store %x, %1 : {memory}, tensor<1001xf32>
       func.return
     }}
     """
     exe = tg.compile(source)
     for _ in range(3):
-        x, b = np.arange(41, dtype=np.float32), np.ones(41, np.float32)
+        x, b = np.arange(1001, dtype=np.float32), np.ones(1001, np.float32)
         assert exe(x, x, b) == ()
-        np.testing.assert_array_equal(x, np.arange(41) * 2)
+        np.testing.assert_array_equal(x, np.arange(1001) * 2)
         assert exe(x, b, b) == ()
-        np.testing.assert_array_equal(x, np.full(41, 2))
-        whole = np.arange(50, dtype=np.float32)
-        assert exe(whole[:41], whole[9:], b) == ()
-        np.testing.assert_array_equal(whole[:41], np.arange(9, 50) * 2)
+        np.testing.assert_array_equal(x, np.full(1001, 2))
+        whole = np.arange(1010, dtype=np.float32)
+        assert exe(whole[:1001], whole[9:], b) == ()
+        np.testing.assert_array_equal(whole[:1001], np.arange(9, 1010) * 2)
+
+
+def test_a_buffer_that_is_passed_is_read_before():
+    source = """
+    func.func @main(%x: tensor<1001xf32>) {
+      %state = tg.buffer 0 : tensor<1001xf32, #tg.place<"CPU", global>>
+      %next = tg.add %x, %x : tensor<1001xf32>
+      %s = tg.store %state, %next : tensor<1001xf32, #tg.place<"CPU", global>>, tensor<1001xf32>
+      func.return
+    }
+    """
+    exe = tg.compile(source)
+    exe(np.arange(1001, dtype=np.float32))
+    (state,) = exe.buffers.values()
+    for factor in (4, 8):
+        exe(state)
+        np.testing.assert_array_equal(state, np.arange(1001) * factor)
 
 
 @pytest.mark.parametrize("op", ["tg.custom", "tg.ins", "tg.binary"])

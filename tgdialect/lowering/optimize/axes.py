@@ -45,7 +45,7 @@ class Axes:
         """Whether some CALL passes the same memory for two parameters."""
         module = self._original.parent_op()
         for function in module.regions[0].ops if module is not None else ():
-            for call in function.body.ops if isinstance(function, FuncOp) else ():
+            for call in function.walk() if isinstance(function, FuncOp) else ():
                 if (
                     isinstance(call, CallOp)
                     and call.callee.root_reference == self._original.sym_name
