@@ -6,8 +6,9 @@
 Each tool runs in a process of its own, and they take turns on each row, since two thread pools in
 one process spoil each other's figures. Every result is compared with NumPy's in float64. Prints
 for each row our time, its ratio to the best peer's (above 1 is faster), the part of what the
-machine can do at most (measured by kernels of ours: fused multiply-adds, and bytes moved), and the
-seconds of the first call, which compiles.
+machine can do at most (measured by kernels of ours: fused multiply-adds, and bytes moved), and how
+much longer the first call in a new process takes, which compiles: in milliseconds, and as a part of
+tinygrad's.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ OURS = "tgdialect"
 SLOW = frozenset({"tinygrad", "tinygrad beam", "torch.compile"})
 """Tools that take their time: measured with --all only."""
 
+COLD = (OURS, "tinygrad")
+"""Tools whose time to compile is compared: each row in a process that has compiled no other."""
+
 PAUSE = 0.05
 """Seconds between two turns."""
 
@@ -47,7 +51,7 @@ class Tool:
     """The process of a tool."""
 
     def __init__(self, name: str, threads: int) -> None:
-        self.name = name
+        self.name, self.threads = name, threads
         self._process = subprocess.Popen(
             [sys.executable, "-m", "bench.peers", name, str(threads)],
             stdin=subprocess.PIPE,
@@ -74,6 +78,15 @@ class Tool:
         self._process.wait()
 
 
+def first_call(workload: Workload, tool: Tool, path: str) -> float:
+    """The seconds of the first call in a process that has not seen another row."""
+    cold = Tool(tool.name, tool.threads)
+    try:
+        return cold.measure(workload.name, path)["first"]
+    finally:
+        cold.close()
+
+
 def measure(
     workload: Workload, tools: Sequence[Tool], turns: int, folder: str
 ) -> dict[str, dict[str, Any]]:
@@ -92,6 +105,8 @@ def measure(
             if turn == 0:
                 found[tool.name] = answer
                 if "error" not in answer:
+                    if tool.name in COLD:
+                        answer["first"] = first_call(workload, tool, path)
                     difference = np.load(path).reshape(reference.shape) - reference
                     wrong = float(np.abs(difference).max() / np.abs(reference).max())
                     answer["wrong"] = wrong
@@ -112,6 +127,7 @@ def summary(
     peers = {n: s for n, s in right.items() if n not in (OURS, "tinygrad", "tinygrad beam")}
     best = min(peers, key=peers.__getitem__, default=None)
     limit = (w.flops if w.bound == "flops" else w.bytes) / most[w.bound]
+    compiling = {n: each["first"] - each["seconds"] for n, each in found.items() if n in right}
     return {
         "name": w.name,
         "ours": ours,
@@ -119,6 +135,10 @@ def summary(
         "ratio": None if ours is None or best is None else peers[best] / ours,
         "limit": None if ours is None else limit / ours,
         "bound": w.bound,
+        "compile": compiling.get(OURS),
+        "compile ratio": compiling[OURS] / compiling["tinygrad"]
+        if {OURS, "tinygrad"} <= compiling.keys()
+        else None,
         "tools": found,
     }
 
@@ -138,7 +158,9 @@ def show(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
     """The table."""
     peers = [n for n in names if n != OURS]
     print(
-        f"\n{'':28}{'ours ms':>9}{'ratio':>7}  {'best peer':14}{'limit':>6}{'first s':>9}", end=""
+        f"\n{'':28}{'ours ms':>9}{'ratio':>7}  {'best peer':14}{'limit':>6}{'compile':>9}"
+        f"{'ratio':>6}",
+        end="",
     )
     print("".join(f"{name:>15}" for name in peers))
     for row in rows:
@@ -146,10 +168,12 @@ def show(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
         if row["ours"] is None:
             print(f"{row['name']:28}{ours['error']}")
             continue
-        ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
+        ratio, compile_ratio = (
+            "" if row[key] is None else f"{row[key]:.2f}" for key in ("ratio", "compile ratio")
+        )
         print(
             f"{row['name']:28}{1e3 * row['ours']:9.3f}{ratio:>7}  {row['best'] or '':14}"
-            f"{100 * row['limit']:5.0f}%{ours['first']:9.2f}",
+            f"{100 * row['limit']:5.0f}%{1e3 * row['compile']:9.0f}{compile_ratio:>6}",
             end="",
         )
         for name in peers:
@@ -163,6 +187,9 @@ def show(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
     for name in peers:
         if ratios := _ratios(rows, name):
             print(f"against {name}: {geometric_mean(ratios):.2f}")
+    if ratios := [row["compile ratio"] for row in rows if row["compile ratio"]]:
+        mean, most = geometric_mean(ratios), max(ratios)
+        print(f"compile time, of tinygrad's: {mean:.2f}, at most {most:.2f}")
 
 
 def plot(rows: Sequence[dict[str, Any]], path: str) -> None:

@@ -15,6 +15,7 @@ from xdsl.irdl.constraints import VerificationContext
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
+from tgdialect.ops.creation import initialize
 from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
 from tgdialect.ops.properties import is_type_written, place_of, result_type
 from tgdialect.ops.syntax import Constant, Edges, Int, Integers, Name, Signature
@@ -77,10 +78,10 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         asks for the class that nearly all operands have: `isinstance` of an abstract class, as
         SSAValue is, takes ten times as long.
         """
-        Operation.__init__(
+        initialize(
             self,
-            operands=[o if isinstance(o, OpResult) else SSAValue.get(o) for o in operands],
-            properties={k: v for k, v in properties.items() if v is not None},
+            [o if isinstance(o, OpResult) else SSAValue.get(o) for o in operands],
+            {k: v for k, v in properties.items() if v is not None},
             regions=regions,
         )
         self.results = SSAValues((OpResult(type or result_type(self), self, 0),))

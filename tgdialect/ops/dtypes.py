@@ -173,8 +173,14 @@ def number_attribute(value: float, dtype: Attribute) -> Attribute:
     row = DTYPES[dtype]
     check_representable(row, value)
     if row.is_float:
-        return FloatAttr(float(value), cast(Float64Type, dtype))
+        return _float_attribute(float(value), math.copysign(1, value), dtype)
     return _integer_attribute(int(value), dtype)
+
+
+@lru_cache(maxsize=4096)
+def _float_attribute(value: float, sign: float, dtype: Attribute) -> Attribute:
+    # The two zeros are equal, and not the same.
+    return FloatAttr(value, cast(Float64Type, dtype))
 
 
 @lru_cache(maxsize=4096)

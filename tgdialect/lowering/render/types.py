@@ -43,10 +43,15 @@ def register_type(dtype: DType) -> Attribute:
     if dtype.is_bool:
         return i1
     if not dtype.is_float:
-        return IntegerType(dtype.bits)
+        return _integer_type(dtype.bits)
     if (type := _FLOATS.get(dtype.name)) is None:
         raise PassFailedException(f"the target cpu has no {dtype.name}: tg-select stores its bits")
     return type
+
+
+@cache
+def _integer_type(bits: int) -> Attribute:
+    return IntegerType(bits)
 
 
 def memory_type(dtype: DType) -> Attribute:

@@ -34,7 +34,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp, segments
 from tgdialect.ops.movement import ReshapeOp, StackOp
-from tgdialect.ops.properties import dtype_of, is_memory, number, place, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, number, place, tensor, tensor_type
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
@@ -163,6 +163,9 @@ class Kernel:
         if any(width % height for width in widths):
             return 0
         lead, count = (0,) * (len(shape) - 2), min(height, rows)
+        piece = self.locations.locate(memory, (*lead, 0, Ramp(0, 1, widths[0]))).position
+        if lanes_of(piece) == 1 or (is_ramp(piece) and piece.step in (1, -1)):
+            return 0
         row = self.locations.locate(memory, (*lead, 0, Ramp(0, 1, shape[-1])))
         column = self.locations.locate(memory, (*lead, Ramp(0, 1, count), 0))
         end = Ramp(rows - count, 1, count), shape[-1] - 1
@@ -170,8 +173,6 @@ class Kernel:
         is_so = (
             is_ramp(column.position)
             and column.position.step == 1
-            and lanes_of(row.position) > 1
-            and not (is_ramp(row.position) and row.position.step in (1, -1))
             and all(self.bounds.gate(each.checks, None) is None for each in (row, column, last))
         )
         return height if is_so else 0
@@ -249,20 +250,17 @@ class Kernel:
     ) -> SSAValue:
         """LOAD of a location, which exists where `exists` says; `alt` where `gate` is false."""
         dtype = dtype_name(memory)
+        type, lanes = tensor(location).element_type, lanes_of(location)
+        result = tensor_type(type, (lanes,) if lanes > 1 else ())
+        if exists is None:
+            sizes = {"operandSegmentSizes": segments(1, 0, 0)}
+            return self.computed(self.scalars.emit(LoadOp, (location,), sizes, result), dtype)
         zero = self.zero(dtype)
         otherwise = zero if alt is None else self.stored(alt, dtype)
         direct = exists is gate or otherwise is zero
-        operands = [location]
-        lanes = lanes_of(location)
-        if exists is not None:
-            alternative = otherwise if direct else zero
-            operands += [self.scalars.splat(alternative, lanes), exists]
-        gated = int(exists is not None)
-        stored = self.scalars.emit(
-            LoadOp,
-            operands,
-            {"operandSegmentSizes": segments(1, gated, gated)},
-        )
+        alternative = self.scalars.splat(otherwise if direct else zero, lanes)
+        sizes = {"operandSegmentSizes": segments(1, 1, 1)}
+        stored = self.scalars.emit(LoadOp, (location, alternative, exists), sizes, result)
         if gate is not None and not direct:
             choice = gate, stored, otherwise
             stored = self.scalars.apply("where", choice, self.narrow.stored_dtype(dtype))

@@ -128,8 +128,11 @@ class Locations:
     def size(self, shape: Sequence[Extent]) -> Extent:
         result: Extent = 1
         for extent in shape:
-            result = self._scalars.settled(self._scalars.mul(result, extent))
+            result = self._times(result, extent)
         return result
+
+    def _times(self, a: Extent, b: Extent) -> Extent:
+        return self._scalars.settled(self._scalars.mul(a, b))
 
     def is_whole(self, value: SSAValue) -> bool:
         """Whether a value is a whole PARAM or BUFFER."""
@@ -201,8 +204,9 @@ class Locations:
         result: Index = 0
         stride: Extent = 1
         for index, extent in zip(reversed(cell), reversed(shape), strict=True):
-            result = self._scalars.add(self._scalars.mul(index, stride), result)
-            stride = self._scalars.settled(self._scalars.mul(stride, extent))
+            if index != 0:
+                result = self._scalars.add(self._scalars.mul(index, stride), result)
+            stride = self._times(stride, extent)
         return result
 
     # -- what the steps of a walk use

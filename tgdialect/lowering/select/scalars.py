@@ -44,7 +44,7 @@ from tgdialect.ops.movement import (
     StackOp,
     split,
 )
-from tgdialect.ops.properties import dtype_of, integers, number, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, integers, number, tensor, tensor_type, type_of_number
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.transforms.decompose import BINARY, TERNARY, UNARY
@@ -136,7 +136,7 @@ class Scalars:
     # -- constants, index arithmetic and conditions
 
     def literal(self, attribute: Attribute) -> SSAValue:
-        return self.emit(ConstOp, (), {"value": attribute})
+        return self.emit(ConstOp, (), {"value": attribute}, tensor_type(type_of_number(attribute)))
 
     def index(self, index: Index) -> SSAValue:
         """An index in a register."""
@@ -161,9 +161,9 @@ class Scalars:
 
     def add(self, a: Index, b: Index) -> Index:
         if isinstance(a, int):
+            if isinstance(b, int):
+                return wrap_to(DTYPES[INDEX], a + b)
             a, b = b, a
-        if isinstance(a, int) and isinstance(b, int):
-            return wrap_to(DTYPES[INDEX], a + b)
         if is_ramp(b):
             a, b = b, a
         if is_ramp(a):
@@ -195,13 +195,13 @@ class Scalars:
 
     def mul(self, a: Index, b: Index) -> Index:
         if isinstance(a, int):
+            if isinstance(b, int):
+                return wrap_to(DTYPES[INDEX], a * b)
             a, b = b, a
-        if isinstance(a, int) and isinstance(b, int):
-            return wrap_to(DTYPES[INDEX], a * b)
-        if is_ramp(a) and isinstance(b, int):
-            return ramp(cast(Scalar, self.mul(a.start, b)), a.step * b, a.lanes)
         if b == 1:
             return a
+        if is_ramp(a) and isinstance(b, int):
+            return ramp(cast(Scalar, self.mul(a.start, b)), a.step * b, a.lanes)
         if isinstance(b, int):
             a, constant = apart(a)
             product = self._arithmetic("mul", a, b)
@@ -237,7 +237,7 @@ class Scalars:
             return value
         properties = {"op": ReduceKindAttr(kind), "axes": split((0,))[0]}
         one = self.emit(ReduceOp, (value,), properties)
-        return self.emit(ReshapeOp, (one,), {"shape": split(())[0]})
+        return self.emit(ReshapeOp, (one,), _shape())
 
     def calculated(self, name: str, operands: Sequence[Piece]) -> Index:
         """An elementwise op on indices; a ramp where the result is one."""
@@ -254,7 +254,7 @@ class Scalars:
             return piece
         base, first = apart(piece.start)
         values = range(first, first + piece.step * piece.lanes, piece.step)
-        steps = self.emit(VConstOp, (), _vector(values))
+        steps = self.emit(VConstOp, (), _vector(values), tensor_type(INDEX, (piece.lanes,)))
         return steps if base == 0 else self.apply("add", (self.index(base), steps), "index")
 
     def stack(self, lanes: Sequence[SSAValue]) -> SSAValue:
@@ -286,7 +286,7 @@ class Scalars:
         type = tensor(parts[0])
         dtype, (width,), count = type.element_type, type.get_shape(), len(parts)
         matrix = self.emit(StackOp, parts, type=tensor_type(dtype, (count, width)))
-        return self.emit(ReshapeOp, (matrix,), {"shape": split((count * width,))[0]})
+        return self.emit(ReshapeOp, (matrix,), _shape(count * width))
 
     def numbers(self, values: Sequence[int]) -> Piece:
         """The piece of known indices: a ramp where they have one step."""
@@ -313,8 +313,9 @@ class Scalars:
         """A register with a scalar in every lane; of a vector, that vector."""
         if lanes == 1 or lanes_of(value) > 1:
             return value
-        one = self.emit(ReshapeOp, (value,), {"shape": split((1,))[0]})
-        return self.emit(ExpandOp, (one,), {"shape": split((lanes,))[0]})
+        type = tensor(value).element_type
+        one = self.emit(ReshapeOp, (value,), _shape(1), tensor_type(type, (1,)))
+        return self.emit(ExpandOp, (one,), _shape(lanes), tensor_type(type, (lanes,)))
 
     def lane(self, piece: Piece, position: int) -> SSAValue:
         """One element."""
@@ -327,7 +328,8 @@ class Scalars:
             return owner.sources[position]
         if isinstance(owner, VConstOp):
             return self.index(integers(owner, "values")[position])
-        return self.emit(IndexOp, (piece, self.index(position)))
+        type = tensor_type(tensor(piece).element_type)
+        return self.emit(IndexOp, (piece, self.index(position)), type=type)
 
     def compare(self, name: str, a: Index, b: Index) -> SSAValue:
         return self.apply(name, (self.index(a), self.index(b)), "i1")
@@ -347,6 +349,12 @@ class Scalars:
 def _vector(values: Sequence[int]) -> Mapping[str, Attribute]:
     """The properties of a VCONST."""
     return {"values": split(values)[0]}
+
+
+@cache
+def _shape(*shape: int) -> Mapping[str, Attribute]:
+    """The property of a RESHAPE or EXPAND."""
+    return {"shape": split(shape)[0]}
 
 
 def _is_index(piece: Piece) -> bool:
