@@ -52,19 +52,13 @@ def _target(triple: str) -> llvm.Target:
         raise LLVMTranslationException(f"LLVM has no target '{triple}'") from error
 
 
-def _passes() -> llvm.ModulePassManager:
-    """The passes on IR: registers for what is in memory, and simpler instructions. The stages leave
-    nothing for others: those of O1 take three to four times as long, and give no faster code.
-
-    Loops come unrolled as far as the schedule says. What is more, with constants for masks LLVM 22
-    writes too many bytes in a masked store of one truncated lane.
-    """
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.add_sroa_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_simplify_cfg_pass()
-    return passes
+@cache
+def _tuning() -> llvm.PipelineTuningOptions:
+    # Loops come unrolled as far as the schedule says. What is more, with constants for masks
+    # LLVM 22 writes too many bytes in a masked store of one truncated lane.
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_unrolling = False
+    return options
 
 
 @dataclass(frozen=True)
@@ -104,7 +98,7 @@ class CpuTarget:
         Args:
             ir: the module as text; its triple and data layout are replaced by the target's.
             code_model: LLVM's code model: `small`, `medium`, `large` or `kernel`.
-            opt: the level of code generation, 0 to 3.
+            opt: the level of code generation, 0 to 3. The passes on IR are those of O1.
 
         Raises LLVMTranslationException, with LLVM's message, for a module that LLVM rejects.
         """
@@ -146,8 +140,8 @@ class CpuTarget:
             part.triple, part.data_layout = triple, data_layout
         for part in linked:
             module.link_in(part)
-        options = llvm.create_pipeline_tuning_options()
-        _passes().run(module, llvm.create_pass_builder(machine, options))
+        builder = llvm.create_pass_builder(machine, _tuning())
+        builder.getModulePassManager().run(module, builder)
         return module, machine
 
     def _machine(self, opt: int, code_model: str) -> llvm.TargetMachine:

@@ -223,6 +223,13 @@ def _compiled(module: ModuleOp, inputs: Sequence[Array]) -> Array:
     return arguments[0].reshape(inputs[0].shape)
 
 
+def _opts_of(module: ModuleOp) -> list[str]:
+    """What was applied to the kernel of a module."""
+    (kernel_op,) = module.ops
+    assert isinstance(kernel_op, KernelOp)
+    return [str(o) for o in kernel_op.sink.opts or ()]
+
+
 def _space(module: ModuleOp) -> list[OptOpPass]:
     return [p for kind in PASSES for p in kind.schedule_space(context(), module)]
 
@@ -269,12 +276,61 @@ def test_few_rows_are_reduced_in_blocks():
     module = parse(_gemm(8, 1024, 96))
     inputs = _inputs([(8, 1024), (8, 96), (96, 1024)])
     OptimizePass("heuristic", FEATURES, 1).apply(context(), module)
-    (kernel_op,) = module.ops
-    assert isinstance(kernel_op, KernelOp)
-    opts = [str(o) for o in kernel_op.sink.opts or ()]
+    opts = _opts_of(module)
     assert "#tg.opt<split 2, 32, reduce>" in opts
     assert any(o.startswith("#tg.opt<order 2, 1") for o in opts)
     np.testing.assert_array_equal(_compiled(module, inputs), inputs[1] @ inputs[2])
+
+
+PADDED_AND_SHARED: dict[str, tuple[str, list[tuple[int, ...]], int, int]] = {
+    "an inner loop": (_gemm(63, 144, 40), [(63, 144), (63, 40), (40, 144)], 0, 2),
+    "neighbours": (_row_sums(127, 64), [(127,), (127, 64)], 0, 4),
+    "columns": (_scan(40, 111, "ij"), [(40, 111), (40, 111)], 0, 4),
+}
+"""What is stored, and loaded, and into how many chunks which range is divided for two threads. None
+of them has a divisor that comes near."""
+
+
+@pytest.mark.parametrize("name", PADDED_AND_SHARED)
+def test_threads_share_few_chunks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last chunk is padded: chunks of one iteration would take cache lines from each other, and
+    load anew what loops around them have loaded."""
+    monkeypatch.setattr("tgdialect.lowering.optimize.heuristic.THREAD_CYCLES", 0)
+    text, shapes, axis, chunks = PADDED_AND_SHARED[name]
+    module, inputs = parse(text), _inputs(shapes)
+    expected = _interpreted(module, inputs)
+    OptimizePass("heuristic", ("+avx512f", "+fma"), 2).apply(context(), module)
+    padded = f"#tg.opt<padto {axis}, {chunks}, clamp>"
+    shared = f"#tg.opt<split {axis}, {chunks}, thread, top>"
+    assert [padded, shared] == _opts_of(module)[-2:]
+    np.testing.assert_array_equal(_interpreted(module, inputs), expected)
+    np.testing.assert_array_equal(_compiled(module, inputs), expected)
+
+
+def test_threads_share_equal_chunks_of_rows() -> None:
+    """Where they store in cache lines of their own; 37 is the least that two threads share well."""
+    module = parse(_scan(4096, 111, "ji"))
+    OptimizePass("heuristic", ("+avx512f", "+fma"), 2).apply(context(), module)
+    assert _opts_of(module) == ["#tg.opt<split 0, 37, thread, top>"]
+
+
+def test_what_cannot_be_padded_is_shared_one_by_one() -> None:
+    """An ATOMICADD has no gate."""
+    text = kernel(
+        "k",
+        [f"o: {_memory('1')}", f"x: {_memory('127x8192')}"],
+        _ranges(i=(0, "loop", 127), j=(1, "reduce", 8192))
+        + load("v", "x", "127x8192xf32", "ij")
+        + "%r = tg.reduce add %v [] over %j : tensor<f32> -> tensor<f32>\n"
+        + "%c = tg.const 0 : tensor<index>\n"
+        + f"%l = tg.index %o[%c] : ({_memory('1')}, tensor<index>)"
+        + " -> tensor<f32, #tg.place<global>>\n"
+        + "%a = tg.atomicadd %l, %r : tensor<f32, #tg.place<global>>, tensor<f32>\n"
+        + "%e = tg.end %a over %i : !tg.void\ntg.sink %e : !tg.void",
+    )
+    module = parse(text)
+    OptimizePass("heuristic", ("+avx512f", "+fma"), 2).apply(context(), module)
+    assert _opts_of(module)[-1] == "#tg.opt<split 0, 127, thread, top>"
 
 
 @pytest.mark.parametrize(("rows", "opts"), [(6, ["#tg.opt<split 0, 2, upcast>"]), (5, [])])
@@ -282,9 +338,7 @@ def test_scans_go_through_two_rows(rows: int, opts: list[str]) -> None:
     """Where there is no vector along them, and they are even."""
     module = parse(_scan(40, rows, "ji"))
     OptimizePass("heuristic", FEATURES, 1).apply(context(), module)
-    (kernel_op,) = module.ops
-    assert isinstance(kernel_op, KernelOp)
-    assert [str(o) for o in kernel_op.sink.opts or ()] == opts
+    assert _opts_of(module) == opts
 
 
 def test_cells_beyond_an_axis_of_one_keep_it():

@@ -13,15 +13,15 @@ from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.merging import mergeable
 from tgdialect.lowering.optimize.nests import Access, Nests
 from tgdialect.lowering.optimize.opts import opt, try_opt
-from tgdialect.lowering.optimize.tiles import nest_parts, split_off
+from tgdialect.lowering.optimize.tiles import CACHE_LINE, nest_parts, split_off
 from tgdialect.lowering.optimize.vectors import (
     MIN_REUSE,
     is_apart,
     is_expandable,
     is_stageable,
 )
-from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
-from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index
 from tgdialect.ops.reduce import ReduceOp
@@ -30,8 +30,9 @@ from tgdialect.ops.source import ParamOp
 LINE_COST = 4
 """How many times as long it takes to load what is apart along a tile: whole lines for parts."""
 
-MAX_IMBALANCE = 1.03
-"""How much longer threads may take because their chunks cannot be divided evenly."""
+MAX_IMBALANCE, MOST_CHUNKS = 1.03, 64
+"""How much longer threads may take because their chunks cannot be divided evenly, and into how many
+chunks for each of them iterations are divided at most so that they can."""
 
 PAGE, MANY_PAGES = 4096, 64
 """The bytes of a page, and how many the first table of addresses knows: a tile that is spread over
@@ -289,32 +290,52 @@ def _step(nests: Nests, range: RangeOp) -> int:
 
 def share_among_threads(nests: Nests, machine: Machine) -> None:
     """Share the iterations of a loop among the threads: the outermost that can be divided well."""
-    axes = nests.axes
-    candidates: list[tuple[float, int, OptAttr]] = []
+    axes, threads = nests.axes, machine.threads
+    candidates: list[tuple[float, int, RangeOp, int]] = []
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp):
             continue
-        for depth, range in enumerate(reversed(closed_ranges(end))):
-            extent = known_index(range.bound)
-            if range.axis_type.data is not AxisType.GLOBAL or extent is None or extent < 2:
+        loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data is AxisType.GLOBAL]
+        for depth, range in enumerate(loops):
+            if (extent := known_index(range.bound)) is None or extent < 2:
                 continue
-            chunks = _chunks(extent, machine.threads)
-            which = opt(OptOp.SPLIT, range.axis.data, chunks, AxisType.THREAD.value, "top")
-            candidates.append((_imbalance(chunks, machine.threads), depth, which))
+            is_inner = any(nests.extent(r) > 1 for r in loops[:depth])
+            # Each chunk of an inner loop goes through those around it: it is one for each thread.
+            fewest = threads if is_inner else 2 * threads
+            prefer_equal = not (is_inner or _is_dense(nests, range))
+            chunks = _chunks(extent, threads, fewest, prefer_equal=prefer_equal)
+            candidates.append((_imbalance(extent, chunks, threads), depth, range, chunks))
     candidates.sort(key=lambda c: (max(c[0], MAX_IMBALANCE), c[1]))
-    for _, _, which in candidates:
-        if try_opt(axes, which):
+    for _, _, range, chunks in candidates:
+        axis, extent = range.axis.data, nests.extent(range)
+        if extent % chunks and not try_opt(axes, opt(OptOp.PADTO, axis, chunks, "clamp")):
+            chunks = extent
+        if try_opt(axes, opt(OptOp.SPLIT, axis, chunks, AxisType.THREAD.value, "top")):
             return
 
 
-def _chunks(extent: int, threads: int) -> int:
-    """Into how many equal chunks iterations are divided: few, if threads get as many of them."""
-    for count in range(2 * threads, min(extent, 64 * threads) + 1):
-        if extent % count == 0 and _imbalance(count, threads) <= MAX_IMBALANCE:
-            return count
-    return extent
+def _is_dense(nests: Nests, range: RangeOp) -> bool:
+    """Whether a loop stores several times in a cache line, which threads take from each other where
+    their chunks meet."""
+    return any(
+        0 < abs(access.strides.get(range) or 0) * access.itemsize < CACHE_LINE
+        for access in nests.accesses
+        if isinstance(access.op, StoreOp)
+    )
 
 
-def _imbalance(chunks: int, threads: int) -> float:
-    """How many times as long the thread with most chunks takes as all would on average."""
-    return -(-chunks // threads) * threads / chunks
+def _chunks(extent: int, threads: int, fewest: int, *, prefer_equal: bool) -> int:
+    """Into how many chunks iterations are divided, so that threads get as many of them: as few as
+    can be. The last one is padded if they are not equal, which can be preferred."""
+    counts = range(fewest, min(extent, MOST_CHUNKS * threads) + 1)
+    times = {count: _imbalance(extent, count, threads) for count in counts}
+    most = max(MAX_IMBALANCE, min(times.values(), default=math.inf))
+    good = [count for count, time in times.items() if time <= most]
+    equal = (count for count in good if prefer_equal and extent % count == 0)
+    return next(iter((*equal, *good)), extent)
+
+
+def _imbalance(extent: int, chunks: int, threads: int) -> float:
+    """How many times as long the thread with most iterations takes as all would on average, if as
+    many as the chunks have are the same for all."""
+    return -(-chunks // threads) * threads * -(-extent // chunks) / extent
