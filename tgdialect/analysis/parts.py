@@ -17,9 +17,9 @@ LEAST_PARTS, PARTS = 16, 64
 
 
 def parts_of(extent: int, cells: int, results: int) -> int:
-    """The number of parts of an axis of an extent, where so many cells give so many results, or are
-    in so many rows; 0 where it is better left whole."""
+    """The number of equal parts of an axis of an extent, where so many cells give so many results,
+    or are in so many rows, that leaves least of it; 0 where it is better left whole."""
     if cells < MANY_CELLS or results > FEW_RESULTS:
         return 0
-    parts = max(n for n in range(1, PARTS + 1) if extent % n == 0)
-    return parts if parts >= LEAST_PARTS else 0
+    counts = range(LEAST_PARTS, min(PARTS, extent) + 1)
+    return min(counts, key=lambda n: (extent % n, -n), default=0)

@@ -195,7 +195,8 @@ class Reduction(Creation):
         extent = greatest(self.shape[at])
         last = self.transpose(at, -1)
         is_static = not any(isinstance(d, SymInt) for d in last.shape)
-        if is_static and (parts := parts_of(extent, self.numel(), self.numel() // extent)):
+        parts = parts_of(extent, self.numel(), self.numel() // extent) if is_static else 0
+        if parts and extent % parts == 0:
             blocks = last.reshape((*last.shape[:-1], parts, extent // parts))
             return blocks._running_in_blocks(kind).reshape(last.shape).transpose(at, -1)
         missing = extent - last.shape[-1]

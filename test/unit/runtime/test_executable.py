@@ -337,13 +337,17 @@ def test_results_that_no_cache_holds(offset: int, monkeypatch: pytest.MonkeyPatc
     assert (memory[start + 33 * 128 :] == -7).all()
 
 
-@pytest.mark.parametrize(
-    "shape", [(1 << 18,), (3, 1 << 17), (512, 511), (1 << 20, 1), (7, 1, 65536)]
+MUCH = (
+    *((1 << 18,), (3, 1 << 17), (512, 511), (1 << 20, 1), (7, 1, 65536)),
+    *((131101,), (3, 65537), (1009, 131), (131, 1009)),
 )
+
+
+@pytest.mark.parametrize("shape", MUCH)
 @pytest.mark.parametrize("kind", ["add", "max"])
 @pytest.mark.parametrize("dtype", ["f32", "i32", "f16"])
 def test_reductions_of_much_to_little(shape: tuple[int, ...], kind: str, dtype: str) -> None:
-    """In parts that threads share, or as they are."""
+    """In parts that threads share, with what those leave, or as they are."""
     extents, ones = ("x".join(map(str, s)) for s in (shape, [1] * len(shape)))
     source, result = f"tensor<{extents}x{dtype}>", f"tensor<{ones}x{dtype}>"
     program = f"""

@@ -9,14 +9,18 @@ import math
 from collections.abc import Callable
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tgdialect.analysis.parts import parts_of
+from tgdialect.analysis.parts import PARTS, parts_of
 from tgdialect.analysis.selection import may_select
-from tgdialect.ops.movement import ReshapeOp
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.movement import ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.reduce import ALU, ReduceOp
+
+WHOLE = 128
+"""What the parts of the last axis are a multiple of: vectors lie along it, and masks take time."""
 
 
 def split_reductions(block: Block, is_whole: Callable[[ReduceOp], bool]) -> set[Operation]:
@@ -25,6 +29,8 @@ def split_reductions(block: Block, is_whole: Callable[[ReduceOp], bool]) -> set[
 
     rewrite: `reduce %x [0] : 1048576 -> 1` ->
         `reduce (reshape %x [64, 16384]) [1]`, `reduce ... [0]`, `reshape ... [1]`
+
+    What equal parts leave is reduced by itself, and added to the rest.
     """
     found: set[Operation] = set()
     for op in list(block.ops):
@@ -33,8 +39,8 @@ def split_reductions(block: Block, is_whole: Callable[[ReduceOp], bool]) -> set[
     return found
 
 
-def _axis(op: ReduceOp) -> tuple[int, int] | None:
-    """The axis to split and the number of its parts, if that is worth while."""
+def _axis(op: ReduceOp) -> tuple[int, int, int] | None:
+    """The axis to split, the number of its parts and their size, if that is worth while."""
     source, result = tensor(op.source).get_shape(), tensor(op.result).get_shape()
     dtype = dtype_of(op.source)
     if op.ordered is not None or DYNAMIC_INDEX in source:
@@ -45,19 +51,35 @@ def _axis(op: ReduceOp) -> tuple[int, int] | None:
         return None
     for axis in integers(op, "axes"):
         if parts := parts_of(source[axis], math.prod(source), math.prod(result)):
-            return axis, parts
+            if axis == len(source) - 1 and (size := source[axis] // (PARTS * WHOLE) * WHOLE):
+                return axis, PARTS, size
+            return axis, parts, source[axis] // parts
     return None
 
 
-def _split(op: ReduceOp, axis: int, parts: int) -> ReduceOp:
+def _split(op: ReduceOp, axis: int, parts: int, size: int) -> ReduceOp:
     """Put two reductions in place of one; the first of them."""
-    source = tensor(op.source).get_shape()
-    cut = (*source[:axis], parts, source[axis] // parts, *source[axis + 1 :])
-    inner = [each + (each >= axis) for each in integers(op, "axes")]
-    view = ReshapeOp(op.source, cut)
-    partial = ReduceOp(op.kind.data, view.results[0], inner)
-    whole = ReduceOp(op.kind.data, partial.results[0], (axis,))
-    new = (view, partial, whole, ReshapeOp(whole.results[0], tensor(op.result).get_shape()))
+    kind, axes, source = op.kind.data, integers(op, "axes"), tensor(op.source).get_shape()
+    left = source[axis] - parts * size
+    before, after = source[:axis], source[axis + 1 :]
+    start = [0] * len(source)
+    new: list[TgOp] = []
+
+    def put(op: TgOp) -> SSAValue:
+        new.append(op)
+        return op.results[0]
+
+    even = op.source
+    if left:
+        even = put(ShrinkOp(even, start, (*before, source[axis] - left, *after)))
+    view = put(ReshapeOp(even, (*before, parts, size, *after)))
+    partial = ReduceOp(kind, view, [each + (each >= axis) for each in axes])
+    whole = put(ReduceOp(kind, put(partial), (axis,)))
+    result = put(ReshapeOp(whole, tensor(op.result).get_shape()))
+    if left:
+        start[axis] = source[axis] - left
+        rest = put(ReduceOp(kind, put(ShrinkOp(op.source, start, (*before, left, *after))), axes))
+        put(ALU[kind](result, rest))
     for each in new:
         each.location = op.location
     Rewriter.replace_op(op, new)
