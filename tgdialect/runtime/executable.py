@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -245,9 +245,8 @@ class Executable:
             if parameter.role == "scalar":
                 continue
             i, value = next(arrays)
-            start, stop = frame[position], frame[position] + value.nbytes
-            is_shared = any(start < high and low < stop for low, high in written)
-            if is_shared and not parameter.by_reference:
+            span = frame[position], frame[position] + value.nbytes
+            if not parameter.by_reference and _overlaps(span, written):
                 values[i] = value.copy()
                 frame[position] = address(values[i])
 
@@ -278,10 +277,9 @@ class Executable:
         for array, (position, parameter) in zip(given, self._results, strict=True):
             parameter.check_out(array, frame)
             start = address(array)
-            stop = start + array.nbytes
-            is_free = array.flags.carray
-            is_free = is_free and not any(start < high and low < stop for low, high in spans)
-            spans.append((start, stop))
+            span = start, start + array.nbytes
+            is_free = array.flags.carray and not _overlaps(span, spans)
+            spans.append(span)
             if not is_free:
                 copies.append((array, temporary := POOL.empty(array.shape, array.dtype)))
                 start = address(temporary)
@@ -297,3 +295,9 @@ class Executable:
             array = next(arrays)
             if array.shape != (wanted := parameter.shape_for(frame)):
                 raise parameter.wrong_shape(array, wanted)
+
+
+def _overlaps(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+    """Whether some addresses, from the first to before the last, are among others."""
+    start, stop = span
+    return any(start < high and low < stop for low, high in others)

@@ -314,6 +314,28 @@ def test_threads_share_equal_chunks_of_rows() -> None:
     assert _opts_of(module) == ["#tg.opt<split 0, 37, thread, top>"]
 
 
+def test_what_threads_cannot_share_is_not_padded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel of two nests has no THREAD."""
+    monkeypatch.setattr("tgdialect.lowering.optimize.heuristic.THREAD_CYCLES", 0)
+    text = kernel(
+        "k",
+        [*(f"{o}: {_memory('127')}" for o in "op"), *(f"{x}: {_memory('127x40')}" for x in "xy")],
+        _ranges(i=(0, "loop", 127), j=(1, "reduce", 40), k=(2, "loop", 127), l=(3, "reduce", 40))
+        + load("v", "x", "127x40xf32", "ij")
+        + load("w", "y", "127x40xf32", "kl")
+        + "%a = tg.reduce add %v [] over %j : tensor<f32> -> tensor<f32>\n"
+        + "%b = tg.reduce add %w [] over %l : tensor<f32> -> tensor<f32>\n"
+        + store("s", "o", "127xf32", "i", "a")
+        + store("t", "p", "127xf32", "k", "b")
+        + "%e = tg.end %s over %i : !tg.void\n%f = tg.end %t over %k : !tg.void\n"
+        + "tg.sink %e, %f : !tg.void, !tg.void",
+    )
+    module, alone = parse(text), parse(text)
+    OptimizePass("heuristic", ("+avx512f", "+fma"), 2).apply(context(), module)
+    OptimizePass("heuristic", ("+avx512f", "+fma"), 1).apply(context(), alone)
+    assert _opts_of(module) == _opts_of(alone)
+
+
 def test_what_cannot_be_padded_is_shared_one_by_one() -> None:
     """An ATOMICADD has no gate."""
     text = kernel(

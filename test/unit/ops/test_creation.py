@@ -1,5 +1,7 @@
 """Ops that are made around xDSL's own way are as those that it makes."""
 
+import dataclasses
+
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, Region
 
@@ -11,15 +13,17 @@ from tgdialect.ops.properties import tensor_type
 from tgdialect.ops.source import ConstOp
 
 SCALAR = tensor_type(f32)
+NAMES = frozenset(field.name for field in dataclasses.fields(Operation))
 
 
 def fields(op: Operation) -> dict[str, object]:
     """What an op consists of, with what is its own made comparable."""
-    found = {name: value for name, value in vars(op).items() if name != "results"}
+    names = {*NAMES, *vars(op)} - {"results"}
+    found = {name: getattr(op, name) for name in names}
     found["_operand_uses"] = [(u.operation is op, u.index) for u in op._operand_uses]
     found["regions"] = [(region.parent is op, len(region.blocks)) for region in op.regions]
     types = [(type(r), r.type, r.op is op, r.index) for r in op.results]
-    return {**found, "results": types, "kinds": {k: type(v) for k, v in vars(op).items()}}
+    return {**found, "results": types, "kinds": {name: type(getattr(op, name)) for name in names}}
 
 
 def test_has_the_fields_that_xdsl_gives() -> None:

@@ -12,7 +12,7 @@ from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.merging import mergeable
 from tgdialect.lowering.optimize.nests import Access, Nests
-from tgdialect.lowering.optimize.opts import opt, try_opt
+from tgdialect.lowering.optimize.opts import may_split, opt, try_opt
 from tgdialect.lowering.optimize.tiles import CACHE_LINE, nest_parts, split_off
 from tgdialect.lowering.optimize.vectors import (
     MIN_REUSE,
@@ -297,7 +297,10 @@ def share_among_threads(nests: Nests, machine: Machine) -> None:
             continue
         loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data is AxisType.GLOBAL]
         for depth, range in enumerate(loops):
-            if (extent := known_index(range.bound)) is None or extent < 2:
+            extent = known_index(range.bound)
+            if extent is None or extent < 2:
+                continue
+            if not may_split(axes, range, AxisType.THREAD, top=True):
                 continue
             is_inner = any(nests.extent(r) > 1 for r in loops[:depth])
             # Each chunk of an inner loop goes through those around it: it is one for each thread.
@@ -305,13 +308,13 @@ def share_among_threads(nests: Nests, machine: Machine) -> None:
             prefer_equal = not (is_inner or _is_dense(nests, range))
             chunks = _chunks(extent, threads, fewest, prefer_equal=prefer_equal)
             candidates.append((_imbalance(extent, chunks, threads), depth, range, chunks))
-    candidates.sort(key=lambda c: (max(c[0], MAX_IMBALANCE), c[1]))
-    for _, _, range, chunks in candidates:
-        axis, extent = range.axis.data, nests.extent(range)
-        if extent % chunks and not try_opt(axes, opt(OptOp.PADTO, axis, chunks, "clamp")):
-            chunks = extent
-        if try_opt(axes, opt(OptOp.SPLIT, axis, chunks, AxisType.THREAD.value, "top")):
-            return
+    if not candidates:
+        return
+    _, _, range, chunks = min(candidates, key=lambda c: (max(c[0], MAX_IMBALANCE), c[1]))
+    axis, extent = range.axis.data, nests.extent(range)
+    if extent % chunks and not try_opt(axes, opt(OptOp.PADTO, axis, chunks, "clamp")):
+        chunks = extent
+    try_opt(axes, opt(OptOp.SPLIT, axis, chunks, AxisType.THREAD.value, "top"))
 
 
 def _is_dense(nests: Nests, range: RangeOp) -> bool:

@@ -66,11 +66,7 @@ def apply_opt(axes: Axes, which: OptAttr) -> None:
 
 def try_opt(axes: Axes, which: OptAttr) -> bool:
     """Apply an OptOp if it is legal. Whether it was."""
-    try:
-        apply_opt(axes, which)
-    except IllegalOptError:
-        return False
-    return True
+    return _passes(lambda: apply_opt(axes, which))
 
 
 def apply_opts(axes: Axes, opts: Sequence[OptAttr]) -> None:
@@ -120,7 +116,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     """
     kind, top, range = AxisType(target), where == "top", axes[axis]
     old = range.axis_type.data
-    check_split(axes, range, kind, top=top)
+    _check_split(axes, range, kind, top=top)
     extent = axes.extent(range)
     if where == "overlap":
         _check_overlap(axes, range, factor)
@@ -144,7 +140,25 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         axes.reorder([new, *(r for r in reversed(ends) if r is not new)])
 
 
-def check_split(axes: Axes, range: RangeOp, kind: AxisType, *, top: bool) -> None:
+def may_split(axes: Axes, range: RangeOp, kind: AxisType, *, top: bool = False) -> bool:
+    """Whether a part of this type may be split off a range."""
+    return _passes(lambda: _check_split(axes, range, kind, top=top))
+
+
+def may_overlap(axes: Axes, range: RangeOp, factor: int) -> bool:
+    """Whether a range may be split into parts of which the last begins in the one before."""
+    return _passes(lambda: _check_overlap(axes, range, factor))
+
+
+def _passes(check: Callable[[], None]) -> bool:
+    try:
+        check()
+    except IllegalOptError:
+        return False
+    return True
+
+
+def _check_split(axes: Axes, range: RangeOp, kind: AxisType, *, top: bool) -> None:
     """Raise IllegalOptError if no part of this type may be split off a range."""
     _check_types(range, range.axis_type.data, kind, top=top)
     _check_structure(axes, range, kind)
@@ -211,15 +225,6 @@ def _check_overlap(axes: Axes, range: RangeOp, factor: int) -> None:
             raise IllegalOptError(f"range {axis} reads what it writes")
     if axes.has_shared_memory:
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")
-
-
-def may_overlap(axes: Axes, range: RangeOp, factor: int) -> bool:
-    """Whether a range may be split into parts of which the last begins in the one before."""
-    try:
-        _check_overlap(axes, range, factor)
-    except IllegalOptError:
-        return False
-    return True
 
 
 def _check_thread(axes: Axes, range: RangeOp) -> None:

@@ -10,9 +10,9 @@ from xdsl.ir import Operation
 from tgdialect.analysis.machine import Machine
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.nests import Access, Nests, is_arithmetic
-from tgdialect.lowering.optimize.opts import check_split
+from tgdialect.lowering.optimize.opts import may_split
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
@@ -167,13 +167,7 @@ def transposed_row(nests: Nests, load: LoadOp, vector: RangeOp) -> RangeOp | Non
 def is_expandable(axes: Axes, range: RangeOp) -> bool:
     kind = AxisType.UPCAST if range in axes.ends else AxisType.GROUP_REDUCE
     extent = known_index(range.bound)
-    if extent is None or extent < 2:
-        return False
-    try:
-        check_split(axes, range, kind, top=False)
-    except IllegalOptError:
-        return False
-    return True
+    return extent is not None and extent >= 2 and may_split(axes, range, kind)
 
 
 def lanes_along(nests: Nests, range: RangeOp, machine: Machine) -> int:

@@ -51,7 +51,8 @@ def _axis(op: ReduceOp) -> tuple[int, int, int] | None:
         return None
     for axis in integers(op, "axes"):
         if parts := parts_of(source[axis], math.prod(source), math.prod(result)):
-            if axis == len(source) - 1 and (size := source[axis] // (PARTS * WHOLE) * WHOLE):
+            is_last = math.prod(source[axis + 1 :]) == 1
+            if is_last and (size := source[axis] // (PARTS * WHOLE) * WHOLE):
                 return axis, PARTS, size
             return axis, parts, source[axis] // parts
     return None

@@ -178,7 +178,7 @@ class Emitter:
 
     def allocate(self, bytes: int, alignment: int) -> SSAValue:
         """Zeroed memory on the stack, for as long as the function runs."""
-        alloca = llvm.AllocaOp(self.number(1), llvm.LLVMArrayType(bytes, i8), alignment)
+        alloca = llvm.AllocaOp(self.number(bytes), i8, alignment)
         self._preamble += (alloca, self._memset(alloca.res, bytes))
         return alloca.res
 

@@ -34,8 +34,7 @@ class Bounds:
         """The gate of an access: `gate`, and every check that it does not imply."""
         conditions = [] if gate is None else [gate]
         intervals = self._under(gate)
-        unknown = [check for check in checks if not _is_known(*check)]
-        for index, extent in dict.fromkeys(unknown):
+        for index, extent in dict.fromkeys(checks):
             conditions += self._unproven(index, extent, intervals)
         return self._scalars.all_of(conditions)
 
@@ -83,21 +82,6 @@ class Bounds:
             distance = Interval(index.distance, index.distance)
             return add(DTYPES[INDEX], intervals[index.base], distance)
         return intervals[index]
-
-
-def _is_known(index: Index, extent: Extent) -> bool:
-    """Whether numbers say that a check holds."""
-    first = last = index
-    if is_ramp(index):
-        first = last = index.start
-        if isinstance(first, int):
-            last = first + index.step * (index.lanes - 1)
-    return (
-        isinstance(first, int)
-        and isinstance(last, int)
-        and isinstance(extent, int)
-        and 0 <= min(first, last) <= max(first, last) < extent
-    )
 
 
 def implied_intervals(gate: SSAValue, intervals: MinMax) -> dict[SSAValue, Interval]:
