@@ -35,6 +35,8 @@ class Workload:
     """What limits it: "flops", or the bandwidth of "copy" or, where it hardly writes, of "read"."""
     prepared: Callable[[list[Array]], list[Array]] = list
     """What is made of arrays of normal numbers for its inputs."""
+    has_weights: bool = False
+    """Whether all inputs but the first are the same in every call."""
 
     def inputs(self) -> list[Array]:
         random = np.random.default_rng(0)
@@ -66,6 +68,24 @@ def gemm(m: int, n: int, k: int) -> Workload:
         lambda jax, jnp, a, b: a @ b,
         2 * m * n * k,
         _f32(*shapes, (m, n)),
+    )
+
+
+def _linear(m: int, n: int, k: int) -> Workload:
+    def layer(a: Any, w: Any) -> Any:
+        return a @ w.T
+
+    shapes = ((m, k), (n, k))
+    return Workload(
+        f"linear {m}x{n}x{k}",
+        shapes,
+        layer,
+        lambda torch, a, w: torch.nn.functional.linear(a, w),
+        layer,
+        lambda jax, jnp, a, w: a @ w.T,
+        2 * m * n * k,
+        _f32(*shapes, (m, n)),
+        has_weights=True,
     )
 
 
@@ -319,6 +339,7 @@ WORKLOADS: Sequence[Workload] = (
     gemm(777, 333, 555),
     *(gemm(n, n, n) for n in (100, 64, 128, 256)),
     gemm(8, 1024, 1024),
+    _linear(8, 1024, 1024),
     _gemv(4096),
     Workload(
         "axpy 2^25",
@@ -398,6 +419,7 @@ WORKLOADS: Sequence[Workload] = (
         2 * 256 * (784 * 512 + 512 * 512 + 512 * 10),
         _f32(*_MLP, (256, 10)),
         prepared=_with_weights,
+        has_weights=True,
     ),
     Workload(
         f"transformer block {_TOKENS}x{_WIDTH}",
@@ -412,6 +434,7 @@ WORKLOADS: Sequence[Workload] = (
         2 * _TOKENS * 12 * _WIDTH * _WIDTH + 4 * _TOKENS * _TOKENS * _WIDTH,
         _f32((12 * _WIDTH, _WIDTH), (2 * _TOKENS, _WIDTH)),
         prepared=_with_weights,
+        has_weights=True,
     ),
     Workload(
         "resnet-18 224x224",

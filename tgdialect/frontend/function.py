@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -120,8 +120,9 @@ class _Signature:
 class Function(Generic[P, R]):
     """A traced function: what `@tg.function` makes."""
 
-    def __init__(self, function: Callable[P, R]) -> None:
+    def __init__(self, function: Callable[P, R], *, freeze: bool = False) -> None:
         self._function = function
+        self._freeze = freeze
         self._traced: dict[Any, _Traced] = {}
         self._quick: dict[Any, _Signature] = {}
         self._last: tuple[bool, Callable[..., Any]] = False, _unknown
@@ -228,13 +229,17 @@ class Function(Generic[P, R]):
             outputs: list[Tensor] = []
             structure = _structure(result, outputs)
             changed = [t for t, node in trace.changed.items() if t.node is not node]
+            assigned = {trace.changed[t] for t in changed}
             roots = [t.node for t in (*outputs, *changed)]
         order = sorted_nodes(roots, since=start)
         params += [node for _, node in size_params]
         given = set(params)
         implicit = [n for n in order if n not in given and (n.serial < start or n.data is not None)]
         leaves = [*params, *implicit]
-        module = ModuleOp([function_of("main", order, leaves, roots)])
+        constants = [n for n in implicit if n not in assigned and n.size is None]
+        module = ModuleOp(
+            [function_of("main", order, leaves, roots, constants if self._freeze else ())]
+        )
         prototype = _function_op(order, leaves, roots)
         argument_sizes = compound_sizes(leaves)
         return _Traced(
@@ -255,14 +260,29 @@ class Function(Generic[P, R]):
         )
 
 
-def function(fxn: Callable[P, R]) -> Function[P, R]:
+@overload
+def function(fxn: Callable[P, R], *, freeze: bool = False) -> Function[P, R]: ...
+
+
+@overload
+def function(*, freeze: bool = False) -> Callable[[Callable[P, R]], Function[P, R]]: ...
+
+
+def function(fxn: Callable[..., Any] | None = None, *, freeze: bool = False) -> Any:
     """Compile a function on tensors, once for each signature.
 
     The tensors among its arguments, in lists, tuples and dicts too, are its inputs; other arguments
     are part of the signature. It may assign to tensors, which takes effect with each call. Called
     within another such function it becomes a FUNCTION in that one's body.
+
+    With `freeze`, the tensors that it uses without being given them, and does not assign to, are
+    taken to be constant: weights are put in the order in which its kernels load them once, and not
+    in every call. Assigning to such a tensor is noticed, and has that done again; writing to the
+    NumPy array that it shares its memory with is not.
     """
-    return Function(fxn)
+    if fxn is None:
+        return functools.partial(Function, freeze=freeze)
+    return Function(fxn, freeze=freeze)
 
 
 def _run(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> list[Node]:

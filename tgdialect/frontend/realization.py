@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
@@ -15,7 +15,7 @@ from tgdialect.frontend.symbolic import Atom, SymInt
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.ops.movement import ShrinkOp
 from tgdialect.ops.properties import shape_of
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops.source import ParamOp, parameters
 from tgdialect.runtime.compiler import compile
 
 Key = tuple[Any, ...]
@@ -87,12 +87,22 @@ def compound_sizes(nodes: Iterable[Node]) -> list[SymInt]:
 
 
 def function_of(
-    name: str, order: Sequence[Node], leaves: Sequence[Node], results: Sequence[Node]
+    name: str,
+    order: Sequence[Node],
+    leaves: Sequence[Node],
+    results: Sequence[Node],
+    constants: Collection[Node] = (),
 ) -> FuncOp:
-    """A function of the leaves of a graph, and of compound sizes, that gives some of its nodes."""
+    """A function of the leaves of a graph, and of compound sizes, that gives some of its nodes.
+
+    `constants` are leaves whose values are the same in every call.
+    """
     block = Block()
     sizes = compound_sizes((*leaves, *results))
     values, extra = add_parameters(block, leaves, sizes)
+    for op in parameters(block):
+        if op.slot.data < len(leaves) and leaves[op.slot.data] in constants:
+            op.attributes["tg.constant"] = UnitAttr()
     emit(block, order, values)
     found = [_resized(block, values[node], node.extents, extra) for node in results]
     block.add_op(ReturnOp(*found))

@@ -32,6 +32,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.demand import is_storage
+from tgdialect.analysis.memory_order import accesses
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.outlining import Outliner
 from tgdialect.ops.arguments import argument_attributes
@@ -141,6 +142,10 @@ class _Callifier:
                             attributes[name] = IntegerAttr(bound.data, INDEX)
                     if op.symbol is not None:
                         attributes["tg.name"] = op.symbol
+                if (constant := op.attributes.get("tg.constant")) is not None:
+                    if constant != UnitAttr() or not is_memory(by_slot[slot]):
+                        raise self.error("tg.constant is a unit, and for tensors alone", op)
+                    attributes["tg.constant"] = constant
                 if op.dims:
                     dynamic.append((attributes, op))
             if by_slot[slot].type != self.argument_type(result):
@@ -359,3 +364,15 @@ class CallifyPass(ModulePass):
             op.body.block.erase_op(old, safe_erase=False)
         for outlined in outliner.functions.values():
             op.body.block.add_op(outlined)
+        for function in op.ops:
+            if isinstance(function, FuncOp) and not function.is_declaration:
+                check_constants(function)
+
+
+def check_constants(function: FuncOp) -> None:
+    """Raise PassFailedException where an argument that is said to be constant is written."""
+    constants = {a for a in function.args if "tg.constant" in argument_attributes(a)}
+    for access in accesses(function.body.block.ops) if constants else ():
+        if access.writes and access.memory in constants:
+            message = "an argument that is {tg.constant} is written"
+            raise locate(PassFailedException(message), access.op)

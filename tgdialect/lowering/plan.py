@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -27,6 +27,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.constants import constants
 from tgdialect.analysis.in_place import in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax
@@ -72,18 +73,29 @@ def plan_function(function: FuncOp) -> None:
 
     rewrite: `%b = tg.buffer 0 : tensor<4xf32, ...>` -> `%w`, an argument `{tg.workspace}` of `ui8`;
     `%b = reshape (bitcast (shrink %w at [offset] to [16]) to f32) [4]`.
+
+    What constant arguments alone decide is in an arena of its own, `{tg.persistent}`, and the CALLs
+    that make it come first.
     """
     intervals, total = MinMax(), 0
-    by_device: dict[Device, list[BufferOp]] = defaultdict(list)
+    arenas: dict[tuple[str, Device], list[BufferOp]] = {}
     live: dict[SSAValue, LiveRange] = {}
     first: dict[SSAValue, SSAValue] = {}
-    for op in list(function.body.block.ops):
+    constant: Set[SSAValue] = frozenset()
+    ops = list(function.body.block.ops)
+    for op in ops:
         if isinstance(op, LinearOp):
+            constant, count = _constants_first(function, op)
             live = live_ranges(op)
+            for memory in constant & live.keys():
+                if live[memory].end >= count:  # It lives on after the call.
+                    live[memory] = LiveRange(live[memory].start, len(op.body.block.ops))
             first = written_in_place(op, live)
-        elif isinstance(op, BufferOp):
-            by_device[place(op.result).device].append(op)
-    for device, buffers in by_device.items():
+    for op in ops:
+        if isinstance(op, BufferOp):
+            kind = "tg.persistent" if op.result in constant else "tg.workspace"
+            arenas.setdefault((kind, place(op.result).device), []).append(op)
+    for (kind, device), buffers in sorted(arenas.items(), key=lambda arena: arena[0][0]):
         used = [buffer for buffer in buffers if buffer.result in live]
         blocks: dict[SSAValue, list[BufferOp]] = defaultdict(list)
         for buffer in used:
@@ -91,16 +103,32 @@ def plan_function(function: FuncOp) -> None:
         sizes = [_aligned(max(max_bytes(b, intervals) for b in block)) for block in blocks.values()]
         lives = [_whole([live[b.result] for b in block]) for block in blocks.values()]
         offsets, size = assign_offsets(sizes, lives)
-        total += size
-        arena = _add_workspace(function, device, size)
+        start = 0
+        if kind == "tg.workspace":
+            total += size
+        else:
+            start = ALIGNMENT  # Before it there is whether the rest has been computed.
+        arena = _add_arena(function, kind, device, start + size)
         for block, offset in zip(blocks.values(), offsets, strict=True):
             for buffer in block:
-                _replace_by_view(buffer, arena, offset, max_bytes(buffer, intervals))
+                _replace_by_view(buffer, arena, start + offset, max_bytes(buffer, intervals))
         for buffer in buffers:
             if buffer not in used:
                 buffer.detach()
                 buffer.erase()
     function.attributes["tg.workspace_bytes"] = IntegerAttr(total, i64)
+
+
+def _constants_first(function: FuncOp, linear: LinearOp) -> tuple[Set[SSAValue], int]:
+    """Put the CALLs of a function that depend on constant arguments alone before the others; what
+    memory has the same contents in every call, and how many these are."""
+    block = linear.body.block
+    memory, calls = constants(function, block.ops)
+    others = [op for op in block.ops if op not in calls]
+    for op in (*calls, *others) if calls else ():
+        op.detach()
+        block.add_op(op)
+    return memory, len(calls)
 
 
 def written_in_place(
@@ -187,8 +215,8 @@ def assign_offsets(sizes: Sequence[int], live: Sequence[LiveRange]) -> tuple[lis
     return [offsets[block] for block in range(len(sizes))], total
 
 
-def _add_workspace(function: FuncOp, device: Device, size: int) -> SSAValue:
-    """Append the arena to a function's arguments: `ui8` of shape (size,), or (devices, size)."""
+def _add_arena(function: FuncOp, kind: str, device: Device, size: int) -> SSAValue:
+    """Append an arena to a function's arguments: `ui8` of shape (size,), or (devices, size)."""
     axis, leading = (0, (shards(device),)) if isinstance(device, tuple) else (None, ())
     where = PlaceAttr.of(device, AddrSpace.GLOBAL, axis)
     type = tensor_type(UI8, (*leading, size), where)
@@ -196,8 +224,8 @@ def _add_workspace(function: FuncOp, device: Device, size: int) -> SSAValue:
     empty = [DictionaryAttr({})] * len(block.args)
     attributes = list(function.arg_attrs or empty)
     argument = block.insert_arg(type, len(block.args))
-    argument.name_hint = "workspace"
-    function.arg_attrs = ArrayAttr([*attributes, DictionaryAttr({"tg.workspace": UnitAttr()})])
+    argument.name_hint = kind.removeprefix("tg.")
+    function.arg_attrs = ArrayAttr([*attributes, DictionaryAttr({kind: UnitAttr()})])
     inputs = [*function.function_type.inputs, type]
     function.function_type = FunctionType.from_lists(inputs, list(function.function_type.outputs))
     return argument

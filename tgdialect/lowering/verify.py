@@ -29,6 +29,7 @@ from tgdialect.lowering.expand.tile import is_expanded
 from tgdialect.ops import call, codegen, elementwise, marker, memory, movement, multi, ordering
 from tgdialect.ops.arguments import (
     ALLOCATED,
+    ARENAS,
     ARGUMENT_ATTRIBUTES,
     argument_attributes,
     dims_attribute,
@@ -213,6 +214,8 @@ def argument_attributes_are_typed(op: Operation) -> None:
             value = attributes.get(name)
             if value is not None and not isinstance(value, kind):
                 raise VerifyException(f"argument {number}: {name} is {value}, of another kind")
+        if "tg.constant" in attributes and argument.type == tensor_type(INDEX):
+            raise VerifyException(f"argument {number}: an index scalar is not {{tg.constant}}")
         low, high = (integer_attribute(attributes, name) for name in ("tg.min", "tg.max"))
         if low is not None and high is not None and low > high:
             raise VerifyException(f"argument {number}: tg.min {low} is greater than tg.max {high}")
@@ -278,13 +281,14 @@ def ends_in_sink(op: Operation) -> None:
         raise VerifyException("the tg.linear of a program ends in its tg.sink")
 
 
-def workspace_is_last(op: Operation) -> None:
-    """Only arenas come after the first `{tg.workspace}`."""
+def arenas_are_last(op: Operation) -> None:
+    """Only arenas come after the first `{tg.workspace}` or `{tg.persistent}`."""
     assert isinstance(op, FuncOp)
     attributes = op.arg_attrs or ArrayAttr[DictionaryAttr]([])
-    marked = ["tg.workspace" in each.data for each in attributes]
-    if marked != sorted(marked):
-        raise VerifyException("a {tg.workspace} argument comes after all others")
+    marks = [ARENAS.intersection(each.data) for each in attributes]
+    if (arenas := list(map(bool, marks))) != sorted(arenas):
+        mark = min(next(filter(None, marks)))
+        raise VerifyException(f"a {{{mark}}} argument comes after all others")
 
 
 # -- families of ops -----------------------------------------------------------------------------
@@ -432,7 +436,7 @@ LEVELS: Mapping[str, Level] = {
     ),
     "target": _kernels(Container(Body(_VECTOR_CODE, _ON_REGISTERS))),
     "linear": _programs(_names(BufferOp)),
-    "planned": _programs(frozenset(), workspace_is_last),
+    "planned": _programs(frozenset(), arenas_are_last),
     "llvm": {},
 }
 """The levels in the order of the stages. The last holds ops of the `llvm` dialect only."""

@@ -4,9 +4,11 @@
 |---|---|---|
 | `tg.name`, `tg.min`, `tg.max` | an index scalar | a dynamic dimension: its name and bounds |
 | `tg.dims` | a tensor with `?` | the positions of the arguments that its dynamic dimensions are |
+| `tg.constant` | a tensor | it is the same in every call, until another array is passed |
 | `tg.output` | memory | a result is stored here |
 | `tg.buffer` | memory | the BUFFER of that slot |
 | `tg.workspace` | memory | scratch memory of the whole program |
+| `tg.persistent` | memory | what constant arguments decide, after 8 bytes that are 0 before |
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, BlockArgument
 
-ALLOCATED = frozenset({"tg.output", "tg.workspace", "tg.buffer"})
+ARENAS = frozenset({"tg.workspace", "tg.persistent"})
+"""What marks bytes that buffers of the program are views of; these arguments come last."""
+
+ALLOCATED = ARENAS | {"tg.output", "tg.buffer"}
 """What marks an argument that a stage made: whoever calls the function allocates it."""
 
 ARGUMENT_ATTRIBUTES: Mapping[str, type[Attribute]] = {
@@ -32,9 +37,11 @@ ARGUMENT_ATTRIBUTES: Mapping[str, type[Attribute]] = {
     "tg.min": IntegerAttr,
     "tg.max": IntegerAttr,
     "tg.dims": DenseArrayBase,
+    "tg.constant": UnitAttr,
     "tg.output": UnitAttr,
     "tg.buffer": IntegerAttr,
     "tg.workspace": UnitAttr,
+    "tg.persistent": UnitAttr,
 }
 """The kind of attribute that each one is."""
 

@@ -313,8 +313,8 @@ _OPT_ARGUMENTS = {
     OptOp.NOLOCALS: ("no arguments", ""),
     OptOp.TC: ("an axis, a tensor core, an opt level and a mode", r"\d+, -?\d+, \d+, \d+"),
     OptOp.STAGE: (
-        "a parameter, the axis of the loop to copy in, and local or reg",
-        rf"\d+, \d+, ({AddrSpace.LOCAL}|{AddrSpace.REG})",
+        "a parameter, the axis of the loop to copy in, and an address space",
+        rf"\d+, \d+, ({'|'.join(AddrSpace)})",
     ),
     OptOp.ORDER: ("axes", r"\d+(, \d+)*"),
     OptOp.MERGE: ("two axes", r"\d+, \d+"),

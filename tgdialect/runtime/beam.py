@@ -12,7 +12,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -24,19 +24,20 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
+from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.machine import Machine, machine_of
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.heuristic import schedule
+from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.opts import apply_opts, mark_global, parse_opt, spelled
 from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.ordering import SinkOp
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, place, tensor, tensor_type
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import address
@@ -74,10 +75,12 @@ def search_schedules(
     seconds = beam_seconds()
     calls = {c.callee.root_reference.data: c for c in op.walk() if isinstance(c, CallOp)}
     kernels = [k for k in op.ops if isinstance(k, KernelOp)]
+    constants = constant_slots(op)
     with tqdm(kernels, BEAM, unit="kernel", disable=not sys.stderr.isatty()) as progress:
         for kernel in progress:
             kernel.sink.opts = ArrayAttr[OptAttr]([])
-            opts = _heuristic(kernel, machine)
+            slots = constants.get(kernel.sym_name.data, frozenset())
+            opts = _heuristic(kernel, machine, slots)
             call = calls.get(kernel.sym_name.data)
             if call is not None and _is_static(call):
 
@@ -89,6 +92,7 @@ def search_schedules(
             axes = Axes(kernel)
             mark_global(axes)
             apply_opts(axes, opts)
+            schedule_prepacking(axes, machine)
 
 
 def beam_seconds() -> float:
@@ -103,9 +107,9 @@ def beam_seconds() -> float:
     return seconds
 
 
-def _heuristic(kernel: KernelOp, machine: Machine) -> Opts:
+def _heuristic(kernel: KernelOp, machine: Machine, constants: Set[int]) -> Opts:
     copy = kernel.clone()
-    axes = Axes(copy, kernel)
+    axes = Axes(copy, kernel, constants)
     mark_global(axes)
     schedule(axes, machine)
     return tuple(copy.sink.opts or ())
@@ -124,7 +128,6 @@ class _Search:
         self._call = call
         self._target = target
         self._arrays = [_filled(argument) for argument in call.arguments]
-        self._addresses = [address(array) for array in self._arrays]
         passes = stages(mode=BEAM, features=tuple(target.features.split(",")))
         first = next(i for i, p in enumerate(passes) if isinstance(p, OptimizePass))
         self._stages = passes[first + 1 :]
@@ -143,6 +146,7 @@ class _Search:
         named.sym_name = StringAttr("kernel")
         key = cache_key(
             *(BEAM, str(named), repr(self._target), repr(machine), str(width), str(seconds)),
+            *map(spelled, heuristic),
             *(["shared"] if Axes(self._kernel).has_shared_memory else []),
         )
         if (text := _FOUND.get(key)) is None and store is not None:
@@ -186,7 +190,14 @@ class _Search:
         if candidate is None:
             return None
         name = candidate.sym_name.data
-        block = Block(arg_types=[a.type for a in self._call.arguments])
+        types, arrays = [a.type for a in self._call.arguments], list(self._arrays)
+        for slot, parameter in enumerate(candidate.params):
+            packed = tensor(parameter.result)
+            if packed.get_shape() != arrays[slot].shape:  # A STAGE has put it together.
+                where = place(self._call.arguments[slot])
+                types[slot] = tensor_type(packed.element_type, packed.get_shape(), where)
+                arrays[slot] = _filled(parameter.result)
+        block = Block(arg_types=types)
         call = CallOp.create(
             operands=block.args,
             result_types=[r.type for r in self._call.results],
@@ -202,11 +213,11 @@ class _Search:
             code = load(self._target.object_code(llvm_ir(module)))
         except DiagnosticException:
             return None
-        types = [ctypes.c_void_p] * len(self._addresses)
-        function: Any = ctypes.CFUNCTYPE(None, *types)(code.address(entry))
-        addresses = self._addresses
+        pointers = [ctypes.c_void_p] * len(arrays)
+        function: Any = ctypes.CFUNCTYPE(None, *pointers)(code.address(entry))
+        addresses = [address(array) for array in arrays]
 
-        def run(keep: object = code) -> None:
+        def run(keep: object = (code, arrays)) -> None:
             function(*addresses)
 
         return run

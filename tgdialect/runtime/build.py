@@ -43,7 +43,7 @@ from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
 """Ops that carry code or bytes of their own; nothing executes them unasked."""
 
-_ROLES = ("tg.output", "tg.workspace", "tg.buffer")
+_ROLES = ("tg.output", "tg.workspace", "tg.persistent", "tg.buffer")
 _PREFIX = "tg-"
 _SWITCH_SECONDS = 2e-4
 
@@ -231,6 +231,7 @@ def _signature(function: FuncOp, by_reference: Set[int]) -> list[Parameter]:
             dtype=numpy_dtype(dtype_of(argument)),
             dims=dims_attribute(attributes) or (),
             by_reference=position in by_reference,
+            is_constant="tg.constant" in attributes,
         )
         bounds = {
             field: bound

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,24 @@ class _Slot(NamedTuple):
     parameter: Parameter
 
 
+class _Kept(NamedTuple):
+    """What was made of constants: these arrays, and memory of which each first word says whether
+    there is something in it."""
+
+    constants: Sequence[Any]
+    blocks: Sequence[Block]
+    addresses: Sequence[int]
+
+    @classmethod
+    def of(cls, constants: Sequence[Any], sizes: Sequence[int]) -> _Kept:
+        blocks = [Block.new(size) for size in sizes]
+        for block in blocks:
+            ctypes.memset(block.address, 0, ctypes.sizeof(ctypes.c_int64))
+        return cls(constants, blocks, [block.address for block in blocks])
+
+
+_NOTHING_KEPT = _Kept.of((), ())
+
 _ENTRY: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
@@ -44,7 +63,8 @@ class Executable:
     is passed by reference, so that the program's STOREs show in the caller's array; every other
     array is converted to the right layout if need be, read as it is before the call, and left
     alone. BUFFERs of the program are zero at first and live as long as the executable, in
-    `buffers`.
+    `buffers`. What the program makes of `{tg.constant}` arguments alone is kept until another array
+    is passed for one of them: who changes such an array in place does not see that.
     """
 
     def __init__(self, program: Program, build: Callable[[], Build]) -> None:
@@ -55,6 +75,9 @@ class Executable:
         self._arguments = [s for s in slots if s.parameter.role in ("input", "scalar")]
         self._results = [s for s in slots if s.parameter.role == "output"]
         self._workspaces = [s for s in slots if s.parameter.role == "workspace"]
+        self._persistent = [s for s in slots if s.parameter.role == "persistent"]
+        self._constants = [i for i, s in enumerate(self._arguments) if s.parameter.is_constant]
+        self._kept: _Kept | None = None
         self._is_dynamic = any(p.is_dynamic for p in self.parameters)
         self.inputs = [s.parameter for s in self._arguments]
         self.outputs = [s.parameter for s in self._results]
@@ -85,7 +108,7 @@ class Executable:
             if not self._is_dynamic
         ]
         """What makes each result, of which shape and dtype."""
-        is_simple = len(self._made) == 1 and not self._workspaces
+        is_simple = len(self._made) == 1 and not self._workspaces and not self._persistent
         self._one = self._made[0] if is_simple else None
 
     @property
@@ -139,13 +162,28 @@ class Executable:
     def _launched(self, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
         """Whether the launcher has called the function. It does not with what has to be looked at
         or to be changed first."""
+        kept = self._kept_for(arrays)
         if not self._workspaces:
-            return self._launch(*results, *arrays)
+            return self._launch(*results, *arrays, *kept.addresses)
         blocks = self._scratch()
-        called = self._launch(*results, *arrays, *[block.address for block in blocks])
+        scratch = [block.address for block in blocks]
+        called = self._launch(*results, *arrays, *kept.addresses, *scratch)
         for block in blocks:
             POOL.give(block)
         return called
+
+    def _kept_for(self, arrays: Sequence[Any]) -> _Kept:
+        """The memory that keeps what is made of constants: new memory if they are others.
+
+        Calls on several threads may be with several constants, so that nothing is written over.
+        """
+        if not self._persistent:
+            return _NOTHING_KEPT
+        kept, constants = self._kept, [arrays[i] for i in self._constants if i < len(arrays)]
+        if kept is None or any(map(is_not, kept.constants, constants)):
+            kept = _Kept.of(constants, [slot.parameter.nbytes for slot in self._persistent])
+            self._kept = kept
+        return kept
 
     def _scratch(self) -> Sequence[Block]:
         """Workspaces: calls on several threads each have memory of their own."""
@@ -167,12 +205,15 @@ class Executable:
         slots = [
             Slot(
                 position=position,
-                shape=None if p.role == "workspace" else p.shape_for(()),
+                shape=None if p.role in ("workspace", "persistent") else p.shape_for(()),
                 dtype=p.dtype,
                 nbytes=p.nbytes,
                 is_written=p.role == "output" or p.by_reference,
             )
-            for position, p in (*self._results, *self._arguments, *self._workspaces)
+            for position, p in (
+                *(*self._results, *self._arguments),
+                *(*self._persistent, *self._workspaces),
+            )
         ]
         # What the program writes shares memory with nothing else of the call.
         has_written = any(p.by_reference for p in self.inputs)
@@ -230,6 +271,9 @@ class Executable:
         else:
             results = out
             copies = self._place_results(frame, spans, results)
+        kept = self._kept_for(arrays)
+        for slot, start in zip(self._persistent, kept.addresses, strict=True):
+            frame[slot.position] = start
         self._run(frame)
         for array, result in copies:
             array[...] = result

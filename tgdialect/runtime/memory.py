@@ -43,6 +43,13 @@ class Block:
     address: int
     nbytes: int
 
+    @classmethod
+    def new(cls, nbytes: int) -> Block:
+        """A block of so many bytes, with anything in it."""
+        memory = np.empty(nbytes + ALIGNMENT, np.uint8)
+        start = memory.ctypes.data
+        return cls(memory, start + -start % ALIGNMENT, nbytes)
+
 
 class Pool:
     """Free blocks by size. Safe on several threads, and when the garbage collector gives back."""
@@ -60,9 +67,7 @@ class Pool:
             if free := self._free.get(nbytes):
                 self._kept -= nbytes
                 return free.pop()
-        memory = np.empty(nbytes + ALIGNMENT, np.uint8)
-        start = memory.ctypes.data
-        return Block(memory, start + -start % ALIGNMENT, nbytes)
+        return Block.new(nbytes)
 
     def give(self, block: Block) -> None:
         """Put a block back that nothing uses any more."""

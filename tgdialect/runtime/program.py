@@ -27,8 +27,9 @@ class Parameter:
     """One parameter of a compiled function.
 
     `shape` has None for a dynamic extent, and `dims` the positions of the parameters that those
-    extents are, in order. `role` is input, scalar, buffer, output or workspace. `low` and `high`
-    bound a scalar. `by_reference` says that the program writes the caller's array.
+    extents are, in order. `role` is input, scalar, buffer, output, workspace or persistent. `low`
+    and `high` bound a scalar. `by_reference` says that the program writes the caller's array,
+    `is_constant` that it has the same contents for as long as the same array is passed.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Parameter:
     low: int = _INT64.min
     high: int = _INT64.max
     by_reference: bool = False
+    is_constant: bool = False
 
     def __str__(self) -> str:
         extents = "x".join("?" if d is None else str(d) for d in self.shape)

@@ -131,6 +131,44 @@ def test_closures_take_what_is_there():
     assert f(x).tolist() == [30, 80]
 
 
+def test_frozen_functions_notice_what_is_assigned():
+    weight, scale = tg.Tensor(values(96, 40)), tg.Tensor(values(96))
+
+    @tg.function(freeze=True)
+    def f(x: tg.Tensor) -> tg.Tensor:
+        return x @ (weight * scale.exp().reshape((96, 1))).T
+
+    x = tg.Tensor(values(8, 40, seed=1))
+
+    def expected() -> np.ndarray:
+        return x.numpy() @ (weight.numpy() * np.exp(scale.numpy())[:, None]).T
+
+    for _ in range(3):
+        np.testing.assert_allclose(f(x).numpy(), expected(), rtol=1e-4, atol=1e-4)
+    weight.assign(weight * 2)
+    np.testing.assert_allclose(f(x).numpy(), expected(), rtol=1e-4, atol=1e-4)
+    scale.assign(scale + 1)
+    np.testing.assert_allclose(f(x).numpy(), expected(), rtol=1e-4, atol=1e-4)
+
+
+def test_frozen_functions_have_state_and_gradients():
+    weight, count = tg.Tensor(values(32, 16)), tg.Tensor([0.0])
+    weight.requires_grad_()
+
+    @tg.function(freeze=True)
+    def f(x: tg.Tensor) -> tg.Tensor:
+        count.assign(count + 1)
+        return (x @ weight.T * count).sum()
+
+    x = tg.Tensor(values(4, 16, seed=1))
+    total = x.numpy().astype(np.float64) @ weight.numpy().T.astype(np.float64)
+    for n in range(1, 4):
+        np.testing.assert_allclose(f(x).item(), n * total.sum(), rtol=1e-4)
+    f(x).backward()
+    assert weight.grad is not None
+    np.testing.assert_allclose(weight.grad.numpy()[0], 4 * x.numpy().sum(0), rtol=1e-4)
+
+
 def test_nested_functions():
     @tg.function
     def inner(a: tg.Tensor, b: tg.Tensor) -> tuple[tg.Tensor, tg.Tensor]:

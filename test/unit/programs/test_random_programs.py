@@ -101,10 +101,21 @@ def numbers(array: Array, value: Value) -> list[int | float]:
         return array.astype(wide).ravel().tolist()
 
 
-@pytest.mark.parametrize("name", [name for name in EXECUTORS if name != "interpreter"])
+@pytest.mark.parametrize("name", ["cpu-none", "cpu-heuristic"])
 @deterministic
 @given(seeds, lengths)
 def test_executors_agree(name: str, seed: int, steps: int):
+    check(name, seed, steps)
+
+
+@settings(deterministic, max_examples=deterministic.max_examples // 4)
+@given(seeds, lengths)
+def test_constants_change_nothing(seed: int, steps: int):
+    check("cpu-frozen", seed, steps)
+
+
+def check(name: str, seed: int, steps: int) -> None:
+    """Whether an executor does as the interpreter does."""
     program = random_program(seed, steps)
     expected = interpret(program.module, program.inputs)
     execute: Executor = EXECUTORS[name]

@@ -64,6 +64,17 @@ func.func @main(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
 }
 """
 
+LINEAR = """
+func.func @main(%x: tensor<8x40xf32>, %w: tensor<96x40xf32> {tg.constant}) -> tensor<8x96xf32> {
+  %a = tg.reshape %x [8, 1, 40] : tensor<8x40xf32> -> tensor<8x1x40xf32>
+  %b = tg.reshape %w [1, 96, 40] : tensor<96x40xf32> -> tensor<1x96x40xf32>
+  %p = tg.mul %a, %b : (tensor<8x1x40xf32>, tensor<1x96x40xf32>) -> tensor<8x96x40xf32>
+  %s = tg.reduce add %p [2] : tensor<8x96x40xf32> -> tensor<8x96x1xf32>
+  %r = tg.reshape %s [8, 96] : tensor<8x96x1xf32> -> tensor<8x96xf32>
+  func.return %r : tensor<8x96xf32>
+}
+"""
+
 
 @pytest.fixture(autouse=True, params=["launcher", "ctypes"])
 def how_it_is_called(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -120,6 +131,36 @@ def test_buffers_keep_their_state():
     np.testing.assert_array_equal(exe(x), -2 * x)
     (state,) = exe.buffers.values()
     np.testing.assert_array_equal(state, 2 * x)
+
+
+def test_what_constants_decide_is_computed_once():
+    exe = tg.compile(LINEAR)
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(-4, 4, (2, 8, 40)).astype(np.float32)
+    weights = [rng.integers(-4, 4, (96, 40)).astype(np.float32) for _ in range(2)]
+    for w in (weights[0], *weights, weights[0]):
+        np.testing.assert_array_equal(exe(x, w), x @ w.T)
+        np.testing.assert_array_equal(exe(y, w), y @ w.T)
+    out = np.empty((8, 96), np.float32)
+    np.testing.assert_array_equal(exe(x, np.asfortranarray(weights[1]), out=out), x @ weights[1].T)
+    w = weights[0].copy()
+    expected = exe(x, w)
+    w[:] = 0  # Nobody looks at it again.
+    np.testing.assert_array_equal(exe(x, w), expected)
+    np.testing.assert_array_equal(exe(x, w.copy()), 0 * expected)
+
+
+def test_constants_are_those_of_each_thread():
+    exe = tg.compile(LINEAR)
+    rng = np.random.default_rng(0)
+    x = rng.integers(-4, 4, (8, 40)).astype(np.float32)
+    weights = [rng.integers(-4, 4, (96, 40)).astype(np.float32) for _ in range(4)]
+
+    def run(i: int) -> bool:
+        return bool((exe(x, weights[i % 4]) == x @ weights[i % 4].T).all())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(400)))
 
 
 @pytest.mark.parametrize("is_param", [False, True])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
@@ -35,10 +35,24 @@ class IllegalOptError(PassFailedException):
 class Axes:
     """The ranges of a kernel. What is known of them is dropped whenever one is changed."""
 
-    def __init__(self, kernel: KernelOp, original: KernelOp | None = None) -> None:
-        """`original` is what the kernel is a copy of, if it is one: that has callers."""
+    def __init__(
+        self,
+        kernel: KernelOp,
+        original: KernelOp | None = None,
+        constants: Set[int] = frozenset(),
+    ) -> None:
+        """`original` is what the kernel is a copy of, if it is one: that has callers. `constants`
+        are the slots whose contents are the same in every call of the program."""
         self.kernel = kernel
+        self.constants = constants
+        self.prepacked: list[KernelOp] = []
+        """The kernels that now run before this one, to put together what it loads."""
         self._original = kernel if original is None else original
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether the kernel is a copy, which nothing calls."""
+        return self._original is not self.kernel
 
     @cached_property
     def has_shared_memory(self) -> bool:
@@ -282,3 +296,15 @@ def copied(
             result = put(op.rebuild(operands))
     copies[value] = result
     return result
+
+
+def computed_from(value: SSAValue) -> Sequence[Operation]:
+    """The ops that a value is computed by."""
+    found: dict[Operation, None] = {}
+    stack = [value.owner]
+    while stack:
+        op = stack.pop()
+        if isinstance(op, Operation) and op not in found:
+            found[op] = None
+            stack += [operand.owner for operand in op.operands]
+    return list(found)

@@ -6,13 +6,19 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 
 from xdsl.dialects.builtin import IntAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.reduction import accumulated_dtype
 from tgdialect.lowering.expand.tile import EXPANDED
-from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, copied
+from tgdialect.lowering.optimize.axes import (
+    NOT_COPIED,
+    Axes,
+    IllegalOptError,
+    computed_from,
+    copied,
+)
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp
@@ -135,21 +141,9 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
     written = {
         memory_of(op.operands[0]).owner for op in axes.ops if isinstance(op, StoreOp | AtomicAddOp)
     }
-    for op in _computed_from(reduce.source):
+    for op in computed_from(reduce.source):
         if isinstance(op, LoadOp) and memory_of(op.buffer).owner in written:
             raise IllegalOptError("the REDUCE is of memory that this kernel writes")
         if isinstance(op, NOT_COPIED) and not isinstance(op, RangeOp) and axes.open[op] & kept:
             raise IllegalOptError("the REDUCE is of what a loop in that nest computes")
     return reduce, end
-
-
-def _computed_from(value: SSAValue) -> Sequence[Operation]:
-    """The ops that a value is computed by."""
-    found: dict[Operation, None] = {}
-    stack = [value.owner]
-    while stack:
-        op = stack.pop()
-        if isinstance(op, Operation) and op not in found:
-            found[op] = None
-            stack += [operand.owner for operand in op.operands]
-    return list(found)

@@ -7,6 +7,8 @@ in an order in which caches help, and shared among threads if it is long enough.
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import ArrayAttr
+
 from tgdialect.analysis.machine import Machine
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.loops import (
@@ -18,8 +20,10 @@ from tgdialect.lowering.optimize.loops import (
     share_among_threads,
 )
 from tgdialect.lowering.optimize.nests import Nests, cycles
+from tgdialect.lowering.optimize.opts import mark_global
 from tgdialect.lowering.optimize.tiles import nest_parts, split_off, tile_opts
 from tgdialect.lowering.optimize.vectors import vector_ranges
+from tgdialect.ops.attributes import OptAttr
 
 THREAD_CYCLES = 30_000
 """How long work takes, on one core, that is worth a parallel region."""
@@ -43,3 +47,12 @@ def schedule(axes: Axes, machine: Machine) -> None:
         share_among_threads(Nests(axes), machine)
     block_reductions(Nests(axes), machine)
     pack_tiles(Nests(axes), machine)
+
+
+def schedule_prepacking(axes: Axes, machine: Machine) -> None:
+    """Schedule the kernels that a STAGE of this one's has made."""
+    for kernel in axes.prepacked:
+        kernel.sink.opts = ArrayAttr[OptAttr]([])
+        packing = Axes(kernel)
+        mark_global(packing)
+        schedule(packing, machine)

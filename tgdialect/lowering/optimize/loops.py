@@ -123,7 +123,8 @@ def block_reductions(nests: Nests, machine: Machine) -> None:
             continue
         vector = _vector(end)
         for access in nests.accesses:
-            if isinstance(access.op, LoadOp) and access.strides.get(vector) == 1:
+            is_load = isinstance(access.op, LoadOp) and not access.is_constant
+            if is_load and access.strides.get(vector) == 1:
                 over = _over_pages(nests, access)
                 if over is not None and _block(nests, access, over, end, machine):
                     break
@@ -196,6 +197,9 @@ def pack_tiles(nests: Nests, machine: Machine) -> None:
                 continue
             memory = memory_of(load.buffer).owner
             assert isinstance(memory, ParamOp)
+            if access.is_constant:
+                try_opt(axes, opt(OptOp.STAGE, memory.slot.data, loop.axis.data, "global"))
+                continue
             before = set(axes.ranges.values())
             which = opt(OptOp.STAGE, memory.slot.data, loop.axis.data, "local")
             if try_opt(axes, which) and is_apart(access, vector):
@@ -204,10 +208,12 @@ def pack_tiles(nests: Nests, machine: Machine) -> None:
 
 def _loop_of_copy(nests: Nests, access: Access, end: EndOp, machine: Machine) -> RangeOp | None:
     """The loop of a tiled nest in which a copy of what it loads pays: where loops inside it use
-    that often enough; None if there is none."""
+    that often enough; None if there is none. Of constants it always does, if vectors lie there."""
     ranges = list(reversed(closed_ranges(end)))
     loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
     used = [i for i, r in enumerate(loops) if access.strides.get(r, 0) != 0]
+    if access.is_constant and access.strides.get(vector := _vector(end), 0) != 0:
+        return None if _is_in_order(nests, access, loops) else loops[used[-1]] if used else vector
     if not used:
         return None  # There is no loop to copy it in.
     around = used[-1]
@@ -223,6 +229,18 @@ def _loop_of_copy(nests: Nests, access: Access, end: EndOp, machine: Machine) ->
     in_steps = any(r.axis_type.data is AxisType.REDUCE for r in inside)
     pays = pages > MANY_PAGES or (in_steps and rows >= MANY_ROWS)
     return loops[around] if pays and uses >= MIN_REUSE else None
+
+
+def _is_in_order(nests: Nests, access: Access, loops: Sequence[RangeOp]) -> bool:
+    """Whether memory is already as a kernel goes through it: loops, then steps, then the tile."""
+    ranges = [r for r, stride in access.strides.items() if stride != 0 and r not in loops]
+    ranges.sort(key=lambda r: r.axis_type.data in EXPANDED)
+    step = 1
+    for range in reversed([*(r for r in loops if access.strides.get(r, 0) != 0), *ranges]):
+        if access.strides[range] != step:
+            return False
+        step *= nests.extent(range)
+    return True
 
 
 def _pages(extent: int, stride: int | None, itemsize: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +13,8 @@ from tgdialect.analysis.machine import Machine
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.optimize.accesses import Strides, strides
 from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.prepacking import may_prepack
+from tgdialect.lowering.optimize.staging import is_of_parameter
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import BOOL, INDEX
@@ -41,6 +43,9 @@ class Access:
 
     op: Operation
     strides: Strides
+    is_constant: bool = False
+    """Whether it is a LOAD of weights that a tile uses again and again, and that are the same in
+    every call: a kernel that runs once puts them together, whatever the tile is."""
 
     @property
     def itemsize(self) -> int:
@@ -53,11 +58,29 @@ class Nests:
     def __init__(self, axes: Axes) -> None:
         self.axes = axes
         self.accesses = [
-            Access(op, strides(axes, op.operands[0]))
+            Access(op, found := strides(axes, op.operands[0]), self._is_weight(op, found))
             for op in axes.ops
             if isinstance(op, LoadOp | StoreOp | AtomicAddOp)
         ]
         self.stride_of = {access.op: access.strides for access in self.accesses}
+
+    def _is_weight(self, op: Operation, strides: Strides) -> bool:
+        """Whether an access is of constants of which a reduction uses each several times."""
+        if not isinstance(op, LoadOp) or not self.axes.constants:
+            return False
+        if not any(is_of_parameter(op, slot) for slot in self.axes.constants):
+            return False
+        if len(ends := {self.axes.ends[r] for r in strides if r in self.axes.ends}) != 1:
+            return False
+        loops = {r for end in ends for r in (*closed_ranges(end), *self.axes.open[end])}
+        is_reused = any(self.extent(r) > 1 for r in loops if strides.get(r, 0) == 0)
+        is_reduced = any(s != 0 and r not in self.axes.ends for r, s in strides.items())
+        return is_reused and is_reduced and may_prepack(self.axes, op)
+
+    @cached_property
+    def weights(self) -> Set[Operation]:
+        """The LOADs that are `is_constant`."""
+        return {access.op for access in self.accesses if access.is_constant}
 
     @cached_property
     def work(self) -> Sequence[Operation]:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.accesses import strides
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, copied
+from tgdialect.lowering.optimize.prepacking import prepack
+from tgdialect.lowering.optimize.staging import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -32,56 +32,42 @@ def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
             %b = buffer local; store %b[%2], (load %x[%0, %2]); end over %2; ...
             %v = load (after %b, %end)[%1]
     On a CPU this is packing: the tile that a loop uses again and again is put together.
+
+        stage 1, 0, global:  as above for all iterations of range 0 and of those around it, by a
+            kernel that runs before (`prepack`). For weights, which are the same in every call of
+            the program, that is once.
     """
+    if AddrSpace(space) is AddrSpace.GLOBAL:
+        prepack(axes, slot, axis)
+        return
     at = axes[axis]
     if at not in axes.ends or at.axis_type.data in EXPANDED:
         raise IllegalOptError(f"range {axis} is no loop that an END closes")
-    loads = [
-        op
-        for op in axes.reads(at)
-        if isinstance(param := memory_of(op.buffer).owner, ParamOp) and param.slot.data == slot
-    ]
+    loads = staged_loads(axes, slot, axes.reads(at))
     if not loads:
         raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
-    if any(
-        isinstance(op, StoreOp | AtomicAddOp)
-        and isinstance(param := memory_of(op.operands[0]).owner, ParamOp)
-        and param.slot.data == slot
-        for op in axes.ops
-    ):
-        raise IllegalOptError(f"parameter {slot} is written in this kernel")
     around = _around(axes, at)
     if any(r.axis_type.data in (AxisType.LOCAL, AxisType.WARP) for r in around):
         raise IllegalOptError("the threads of a workgroup would share the buffer")
-    first = loads[0]
-    for load in loads[1:]:
-        if tuple(load.operands) != tuple(first.operands):
-            raise IllegalOptError(f"several tiles of parameter {slot} are loaded")
-    inner = [r for r in axes.ranges.values() if r in axes.open[first] and r not in around]
-    inner.sort(key=lambda r: r.axis_type.data in EXPANDED)  # Vectors lie along the last axis.
-    extents = [axes.extent(r) for r in inner]
-    if any(axes.depends(r.bound, other) for r in inner for other in axes.ranges.values()):
-        raise IllegalOptError("the extent of the tile changes")
-    if not inner:
+    if not (inner := in_tile_order(axes, loads[0], around)):
         raise IllegalOptError(f"one element of parameter {slot} is loaded in range {axis}")
-    _stage(axes, first, loads, at, inner, extents, AddrSpace(space))
+    _stage(axes, loads, at, inner, AddrSpace(space))
 
 
-def _around(axes: Axes, at: RangeOp) -> set[RangeOp]:
-    """A range, and the loops that are around it."""
+def _around(axes: Axes, at: RangeOp) -> Sequence[RangeOp]:
+    """A loop, and those that are around it."""
     nest = [r for r in reversed(closed_ranges(axes.ends[at])) if r.axis_type.data not in EXPANDED]
-    return {*nest[: nest.index(at) + 1], *axes.open[axes.ends[at]]}
+    return [*axes.open[axes.ends[at]], *nest[: nest.index(at) + 1]]
 
 
 def _stage(
     axes: Axes,
-    first: LoadOp,
     loads: Sequence[LoadOp],
     at: RangeOp,
     inner: Sequence[RangeOp],
-    extents: Sequence[int],
     space: AddrSpace,
 ) -> None:
+    first, extents = loads[0], [axes.extent(r) for r in inner]
     block = axes.kernel.body.block
 
     def put(op: TgOp) -> SSAValue:

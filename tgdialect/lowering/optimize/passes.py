@@ -270,6 +270,7 @@ class StagePass(OptOpPass):
 
     stage{slot=2 axis=1}:  in the loop of range 1, what is loaded of parameter 2 is loaded once,
     stored to a LOCAL buffer, and loaded from there.
+    With `space=global` a kernel of its own does so for all iterations, before this one is called.
     """
 
     name = "tg-stage"

@@ -9,9 +9,10 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.machine import machine_of
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.heuristic import schedule
+from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.opts import apply_opts, mark_global, parse_opt
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
@@ -29,7 +30,7 @@ class OptimizePass(ModulePass):
     order, on one thread. `mode=heuristic` finds a schedule for a machine with the `features` of a
     CPU in LLVM's spelling, so many `threads`, and a second cache of `l2` bytes: unless they are
     said, the last two are those of this machine. `mode=explicit` applies `opts`, as
-    `opts="split 0, 4, upcast","order 1, 0"`, to every kernel.
+    `opts="split 0, 4, upcast","order 1, 0"`, to every kernel but those that a STAGE has made.
     """
 
     name = "tg-optimize"
@@ -55,19 +56,21 @@ class OptimizePass(ModulePass):
         except ValueError as error:
             raise PassFailedException(str(error)) from None
         opts = [parse_opt(text) for text in self.opts]
-        for kernel in op.ops:
+        constants = constant_slots(op)
+        for kernel in list(op.ops):
             if not isinstance(kernel, KernelOp):
                 continue
             if kernel.sink.opts is None:
                 kernel.sink.opts = ArrayAttr[OptAttr]([])
             if self.mode == "none":
                 continue
-            axes = Axes(kernel)
+            axes = Axes(kernel, constants=constants.get(kernel.sym_name.data, frozenset()))
             mark_global(axes)
             if self.mode == EXPLICIT:
                 apply_opts(axes, opts)
             else:
                 schedule(axes, machine)
+            schedule_prepacking(axes, machine)
 
     def check_opts(self) -> None:
         """Raise PassFailedException where `opts` are given to a mode that takes none."""

@@ -35,6 +35,8 @@ ROWS, REDUCED_ROWS = 8, 4
 """How many rows of a tile use what is loaded for one of them, as an order of magnitude, and of one
 whose vectors lie along a reduction."""
 
+REDUCED = (AxisType.REDUCE, AxisType.GROUP_REDUCE)
+
 MIN_REUSE = 4
 """How often loops have to use a tile for a copy of it to be worth while."""
 
@@ -77,13 +79,14 @@ def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
     extent = nests.extent(range)
     # The last vector may have idle lanes.
     part = (1 - -(-extent // lanes) / extent) * (1 if range in axes.ends else ACROSS)
+    weights = nests.weights if range in axes.ends else ()
     saved = 0.0
     for op in nests.work:
         if range not in nests.around(op):
             continue
         if (access := nests.stride_of.get(op)) is None:
             saved += nests.trips(op) * part
-        elif access.get(range, 0) in (0, 1, -1):
+        elif access.get(range, 0) in (0, 1, -1) or (op in weights and extent >= lanes):
             saved += nests.trips(op) * part * TOGETHER
         elif not isinstance(op, LoadOp):
             saved -= nests.trips(op) * SCATTER
@@ -146,6 +149,8 @@ def packed_bytes(nests: Nests, load: LoadOp, vector: RangeOp, width: int) -> int
 
 def is_apart(access: Access, vector: RangeOp) -> bool:
     """Whether the lanes of a vector are not neighbours in memory, nor all one cell."""
+    if access.is_constant and vector.axis_type.data not in REDUCED:
+        return False  # They are put together once.
     return access.strides.get(vector, 0) not in (0, 1, -1)
 
 

@@ -41,6 +41,7 @@ from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 STACK_LIMIT = 4 << 20
 """How many bytes of REG and LOCAL buffers a program may have: half of the usual stack."""
 BUFFER_ALIGNMENT = 64
+FLAG_BYTES = 8
 
 _REFUSED = {
     "tg.special": "needs a gpu target: a cpu has RANGEs",
@@ -121,6 +122,11 @@ class FunctionRenderer:
 
     def render(self, ops: Sequence[Operation]) -> llvm.FuncOp:
         """The function that executes the ops in order."""
+        self.append(ops)
+        return self.emitter.finish()
+
+    def append(self, ops: Sequence[Operation]) -> None:
+        """Execute ops in order."""
         for op in ops:
             if isinstance(op, ParamOp):
                 continue
@@ -129,7 +135,15 @@ class FunctionRenderer:
                 self._render(op)
             except PassFailedException as error:
                 raise locate(error, op) from error
-        return self.emitter.finish()
+
+    def append_once(self, ops: Sequence[Operation], memory: SSAValue) -> None:
+        """Execute ops unless the first 8 bytes of memory say that they have been."""
+        e, flag = self.emitter, self.memory.pointer(memory)
+        is_new = e.compare("eq", e.load(flag, i64, FLAG_BYTES), e.number(0))
+        merge = self._enter_if(is_new)
+        self.append(ops)
+        e.store(e.number(1), flag, FLAG_BYTES)
+        self._leave_if(merge)
 
     def _render(self, op: Operation) -> None:
         handlers = _HANDLERS if self._programs is None else _HOST_HANDLERS

@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.constants import constants
 from tgdialect.analysis.machine import last_level_cache
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.diagnostics import locate
@@ -21,6 +22,7 @@ from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.emitter import function
 from tgdialect.lowering.render.function import FunctionRenderer, argument_type, refusal
 from tgdialect.lowering.render.threads import body_name, declarations, driver
+from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.call import parameters
 from tgdialect.ops.codegen import ProgramOp
@@ -97,9 +99,20 @@ def render(
         case FuncOp() if not symbol.is_declaration:
             block = symbol.body.block
             renderer = FunctionRenderer(symbol.sym_name.data, block.args, programs)
-            return [renderer.render(list(_in_order(block)))]
+            ops = list(_in_order(block))
+            if once := constants(symbol, ops).calls:
+                first = ops.index(once[0])
+                renderer.append(ops[:first])
+                renderer.append_once(once, _persistent(symbol))
+                ops = ops[first + len(once) :]
+            return [renderer.render(ops)]
         case _:
             raise locate(refusal(symbol), symbol)
+
+
+def _persistent(function: FuncOp) -> SSAValue:
+    """The argument that keeps what is computed once."""
+    return next(a for a in function.args if "tg.persistent" in argument_attributes(a))
 
 
 def _render_program(program: ProgramOp, cache: int) -> Sequence[llvm.FuncOp]:

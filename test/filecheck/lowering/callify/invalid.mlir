@@ -33,3 +33,27 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = tg.gettuple %f 0 : !tg.tuple<tensor<4xf32>> -> tensor<4xf32>
   func.return %r : tensor<4xf32>
 }
+
+// -----
+
+func.func @main(%w: tensor<4xf32, #tg.place<"CPU", global>> {tg.constant}) {
+  %0 = tg.neg %w : tensor<4xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU">>
+  // expected-error@below {{an argument that is {tg.constant} is written}}
+  %1 = tg.store %w, %0 : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU">>
+  func.return
+}
+
+// -----
+
+func.func @main() -> tensor<4xf32> {
+  // expected-error@below {{tg.constant is a unit, and for tensors alone}}
+  %w = tg.param 0 {tg.constant = 1 : i64} : tensor<4xf32>
+  func.return %w : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@below {{argument 0: an index scalar is not {tg.constant}}}
+func.func @main(%n: tensor<index> {tg.constant}) {
+  func.return
+}

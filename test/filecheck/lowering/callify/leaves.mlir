@@ -54,3 +54,16 @@ func.func @markers(%a: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %[[S:.*]] = tg.shrink %[[L]] at [0, 0] to [1, 4]
 // CHECK-NEXT: %[[F:.*]] = tg.reshape %[[S]] [4]
 // CHECK:      tg.store %out0, %a
+
+// -----
+
+// What is constant stays so.
+
+// CHECK-LABEL: func.func @constant
+// CHECK-SAME:  %w: tensor<4xf32, #tg.place<"CPU", global>> {tg.constant}
+// CHECK-SAME:  %v: tensor<4xf32, #tg.place<"CPU", global>> {tg.constant}
+func.func @constant(%w: tensor<4xf32> {tg.constant}) -> tensor<4xf32> {
+  %v = tg.param 0 {tg.constant} : tensor<4xf32>
+  %0 = tg.add %w, %v : tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}

@@ -73,7 +73,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@below {{stage takes a parameter, the axis of the loop to copy in, and local or reg, got ()}}
+  // expected-error@below {{stage takes a parameter, the axis of the loop to copy in, and an address space, got ()}}
   %0 = tg.sink opts [#tg.opt<stage>]
   func.return
 }

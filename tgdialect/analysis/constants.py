@@ -1,0 +1,71 @@
+"""What a function computes from constant arguments alone: once, and not in every call.
+
+An argument marked `{tg.constant}` has the same contents from one call to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.memory_order import accesses, memory_of
+from tgdialect.ops.arguments import argument_attributes
+from tgdialect.ops.call import CallOp
+from tgdialect.ops.properties import is_memory
+from tgdialect.ops.source import BufferOp, ConstOp
+
+_CONSTANT = frozenset({"tg.constant", "tg.persistent"})
+
+
+class Constants(NamedTuple):
+    """The memory of a function that has the same contents in every call, and the CALLs that do
+    nothing but make some of it."""
+
+    memory: Set[SSAValue]
+    calls: Sequence[Operation]
+
+
+def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
+    """What is constant in a function whose CALLs are among `ops`."""
+    given = {a for a in function.args if not _CONSTANT.isdisjoint(argument_attributes(a))}
+    if not given:
+        return Constants(frozenset(), ())
+    calls = [op for op in ops if isinstance(op, CallOp)]
+    used: dict[Operation, list[SSAValue]] = {call: [] for call in calls}
+    written: dict[Operation, list[SSAValue]] = {call: [] for call in calls}
+    for access in accesses(calls):
+        used[access.op].append(access.memory)
+        if access.writes:
+            written[access.op].append(access.memory)
+    memory = given | {m for call in calls for m in used[call] if isinstance(m.owner, BufferOp)}
+    left = [call for call in calls if all(map(_is_constant_scalar, call.arguments))]
+    while True:
+        constant = [call for call in left if memory.issuperset(used[call])]
+        varying = {m for call in calls if call not in constant for m in written[call]}
+        if not memory & varying:
+            return Constants(memory, constant)
+        memory -= varying
+        left = constant
+
+
+def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
+    """By kernel, the parameters that are constant memory in every CALL of it."""
+    found: dict[str, Set[int]] = {}
+    for function in module.ops:
+        if not isinstance(function, FuncOp) or function.is_declaration:
+            continue
+        memory = constants(function, function.body.block.ops).memory
+        for call in function.body.block.ops:
+            if isinstance(call, CallOp):
+                slots = {i for i, a in enumerate(call.arguments) if memory_of(a) in memory}
+                name = call.callee.string_value()
+                found[name] = slots & found.get(name, slots)
+    return found
+
+
+def _is_constant_scalar(argument: SSAValue) -> bool:
+    return is_memory(argument) or isinstance(argument.owner, ConstOp)

@@ -1,0 +1,188 @@
+"""STAGE in GLOBAL memory: a kernel of its own puts together what another one loads.
+
+BLAS libraries call this prepacking: weights that are the same in every call are put in the order in
+which a tile goes through them, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Region, SSAValue
+
+from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, computed_from
+from tgdialect.lowering.optimize.staging import in_tile_order, staged_loads
+from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
+from tgdialect.ops.properties import place, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+
+
+def prepack(axes: Axes, slot: int, axis: int) -> None:
+    """Have a kernel load what another one has put together: the cells of a parameter in the order
+    of the loops of a nest, down to that of a range, and then of the tile inside.
+
+    before -> after:
+        stage 2, 1, global:  %v = load %w[%2, 16 * %1 + %3]  ->  %v = load %w[%1, %2, %3], and each
+            CALL @k(%o, %x, %w) is CALL @k(%o, %x, AFTER(%b, CALL @k_prepack_2(%b, %w))).
+    """
+    loads, outer, inner = _checked(axes, slot, axes[axis])
+    first, ranges = loads[0], [*outer, *inner]
+    block, param = axes.kernel.body.block, memory_of(first.buffer).owner
+    assert isinstance(param, ParamOp)
+    shape = tuple(axes.extent(range) for range in ranges)
+    place = PlaceAttr.of(addrspace=AddrSpace.GLOBAL)
+    packed = ParamOp(slot, tensor_type(tensor(first.result).element_type, shape, place))
+    kernel = _packing_kernel(axes, first, ranges, packed)
+    cell = IndexOp(packed, [range.result for range in ranges])
+    value = LoadOp(cell)
+    for op, before in ((packed, param), (cell, first), (value, first)):
+        op.location = before.location
+        block.insert_op_before(op, before)
+    for load in loads:
+        load.result.replace_all_uses_with(value.result)
+        block.erase_op(load)
+    _erase_unused(param.result)
+    axes.changed()
+    axes.prepacked.append(kernel)
+    if not axes.is_copy:
+        _call_before(axes.kernel, kernel, packed)
+
+
+def may_prepack(axes: Axes, load: LoadOp) -> bool:
+    """Whether a kernel of its own can put together what a LOAD loads, whatever its tile is."""
+    param = memory_of(load.buffer).owner
+    ranges = [r for r in axes.open[load] if r in axes.ends]
+    if not isinstance(param, ParamOp) or not ranges:
+        return False
+    try:
+        _checked(axes, param.slot.data, ranges[0])
+    except IllegalOptError:
+        return False
+    return True
+
+
+def _checked(
+    axes: Axes, slot: int, at: RangeOp
+) -> tuple[Sequence[LoadOp], Sequence[RangeOp], Sequence[RangeOp]]:
+    """The LOADs of a parameter, the loops around their tile, and the ranges of that; raises
+    IllegalOptError where another kernel cannot put it together."""
+    axis = at.axis.data
+    if at not in axes.ends:
+        raise IllegalOptError(f"range {axis} is no loop that an END closes")
+    loads = staged_loads(axes, slot, axes.ops)
+    if not loads or at not in axes.open[loads[0]]:
+        raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
+    load, end = loads[0], axes.ends[at]
+    if axes.has_shared_memory:
+        raise IllegalOptError("a CALL of the kernel passes the same memory twice")
+    for op in computed_from(load.result):
+        is_other = isinstance(op, ParamOp | BufferOp | LoadOp) and op is not load
+        if (is_other and op is not memory_of(load.buffer).owner) or (
+            isinstance(op, NOT_COPIED) and not isinstance(op, RangeOp)
+        ):
+            raise IllegalOptError("where the parameter is loaded depends on other memory")
+    loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
+    loops = [
+        *sorted(axes.open[end], key=lambda r: r.axis.data),
+        *(loops[: loops.index(at) + 1] if at in loops else loops),
+    ]
+    outer = [r for r in loops if r in axes.open[load]]
+    for range in outer:
+        axes.extent(range)
+    return loads, outer, in_tile_order(axes, load, outer)
+
+
+def _packing_kernel(
+    axes: Axes, load: LoadOp, ranges: Sequence[RangeOp], packed: ParamOp
+) -> KernelOp:
+    """The kernel that stores what a LOAD loads in each iteration of the ranges."""
+    source = memory_of(load.buffer)
+    block = Block()
+
+    def put(op: TgOp) -> SSAValue:
+        op.location = load.location
+        block.add_op(op)
+        return op.results[0]
+
+    result = put(ParamOp(0, tensor(packed.result)))
+    copies = {source: put(ParamOp(1, tensor(source)))}
+    for number, range in enumerate(ranges):
+        bound = put(ConstOp(axes.extent(range), INDEX))
+        copies[range.result] = put(RangeOp(number, AxisType.LOOP, bound))
+    loops = [copies[range.result] for range in ranges]
+    value = _cloned(load.result, copies, put)
+    store = put(StoreOp(put(IndexOp(result, loops)), value))
+    put(SinkOp([put(EndOp(store, loops[::-1]))]))
+    assert isinstance(source.owner, ParamOp)
+    name = f"{axes.kernel.sym_name.data}_prepack_{source.owner.slot.data}"
+    kernel = KernelOp(name, Region(block))
+    kernel.location = axes.kernel.location
+    return kernel
+
+
+def _cloned(
+    value: SSAValue, copies: dict[SSAValue, SSAValue], put: Callable[[TgOp], SSAValue]
+) -> SSAValue:
+    """A value, with all that it is computed from, where `put` puts ops."""
+    if value not in copies:
+        op = value.owner
+        assert isinstance(op, TgOp)
+        copies[value] = put(op.rebuild([_cloned(operand, copies, put) for operand in op.operands]))
+    return copies[value]
+
+
+def _call_before(kernel: KernelOp, packing: KernelOp, packed: ParamOp) -> None:
+    """Have each CALL of a kernel pass what another kernel makes of the argument of a slot."""
+    module = kernel.parent_op()
+    if module is None:
+        return
+    made: dict[SSAValue, SSAValue] = {}
+    for function in module.regions[0].ops:
+        for call in list(function.walk()) if isinstance(function, FuncOp) else ():
+            if isinstance(call, CallOp) and call.callee.root_reference == kernel.sym_name:
+                source = call.arguments[packed.slot.data]
+                if source not in made:
+                    made[source] = _packed_argument(call, source, packing, packed)
+                call.operands[packed.slot.data] = made[source]
+    block = kernel.parent
+    assert block is not None
+    block.insert_op_before(packing, kernel)
+
+
+def _packed_argument(
+    call: CallOp, source: SSAValue, packing: KernelOp, packed: ParamOp
+) -> SSAValue:
+    """A BUFFER after the CALL of the kernel that stores in it."""
+    block, type = call.parent, tensor(packed.result)
+    assert block is not None
+    slots = [op.slot.data for op in block.ops if isinstance(op, BufferOp)]
+    where = PlaceAttr.of(place(source).device, AddrSpace.GLOBAL)
+    buffer = BufferOp(
+        max(slots, default=-1) + 1, tensor_type(type.element_type, type.get_shape(), where)
+    )
+    made = CallOp(packing.sym_name.data, [buffer.result, source])
+    after = AfterOp(buffer, [made.result])
+    for op in (buffer, made, after):
+        op.location = call.location
+        block.insert_op_before(op, call)
+    return after.result
+
+
+def _erase_unused(value: SSAValue) -> None:
+    """Erase the op of a value that nothing uses, and those of its users that nothing uses."""
+    for use in list(value.uses):
+        for result in use.operation.results:
+            _erase_unused(result)
+    op = value.owner
+    if isinstance(op, TgOp) and value.first_use is None and op.parent is not None:
+        op.parent.erase_op(op)

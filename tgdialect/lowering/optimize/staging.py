@@ -1,0 +1,57 @@
+"""What STAGE copies, wherever it copies it to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.ir import Operation
+
+from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.source import ParamOp
+
+
+def is_of_parameter(op: LoadOp | StoreOp | AtomicAddOp, slot: int) -> bool:
+    """Whether an op accesses the parameter of a slot."""
+    param = memory_of(op.operands[0]).owner
+    return isinstance(param, ParamOp) and param.slot.data == slot
+
+
+def staged_loads(axes: Axes, slot: int, ops: Iterable[Operation]) -> Sequence[LoadOp]:
+    """The LOADs of a parameter among some ops: all load the same cells, which nothing writes.
+
+    Raises IllegalOptError where that is not so.
+    """
+    loads = [op for op in ops if isinstance(op, LoadOp) and is_of_parameter(op, slot)]
+    if any(isinstance(op, StoreOp | AtomicAddOp) and is_of_parameter(op, slot) for op in axes.ops):
+        raise IllegalOptError(f"parameter {slot} is written in this kernel")
+    if any(tuple(load.operands) != tuple(loads[0].operands) for load in loads):
+        raise IllegalOptError(f"several tiles of parameter {slot} are loaded")
+    return loads
+
+
+def in_tile_order(axes: Axes, load: LoadOp, around: Sequence[RangeOp]) -> Sequence[RangeOp]:
+    """The ranges that a LOAD depends on, other than those around its tile, in the order in which a
+    copy of the tile goes through them: vectors lie along the last.
+
+    Raises IllegalOptError where one of them has no extent that is known.
+    """
+    ranges = [r for r in axes.ranges.values() if r in axes.open[load] and r not in around]
+
+    def key(range: RangeOp) -> tuple[int, int]:
+        kind = range.axis_type.data
+        if kind not in EXPANDED:
+            return 0, 0
+        nest = closed_ranges(axes.nest(range))
+        return 1 + EXPANDED.index(kind), -nest.index(range) if range in axes.ends else 0
+
+    if any(axes.depends(r.bound, other) for r in ranges for other in axes.ranges.values()):
+        raise IllegalOptError("the extent of the tile changes")
+    for range in ranges:
+        axes.extent(range)
+    return sorted(ranges, key=key)
