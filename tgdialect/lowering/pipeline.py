@@ -43,7 +43,7 @@ def stages(
         *([] if mode == "none" else [SimplifyPass(loops=False)]),
         ExpandPass(),
         SelectPass(target, features),
-        SimplifyPass(loops=False, floats=False),
+        SimplifyPass(loops=False, selected=True),
         LinearizePass(),
         PlanPass(),
         RenderPass(target),

@@ -77,17 +77,18 @@ class SimplifyPass(ModulePass):
     """Whether reductions and scatters are rewritten too: not once a schedule is chosen. Then blocks
     are left alone whose indices are sums of products already."""
 
-    floats: bool = True
-    """Whether floats are looked at: nothing is to be found among those that select has made."""
+    selected: bool = False
+    """Whether `tg-select` has been: then a LOAD accesses memory wherever it is, so that its gate
+    stays whatever a condition says where its value is read, and floats are not looked at."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        simplify(op, loops=self.loops, floats=self.floats)
+        simplify(op, loops=self.loops, selected=self.selected)
 
 
-def simplify(root: Operation, *, loops: bool = True, floats: bool = True) -> bool:
-    """Simplify all blocks inside `root`. Whether anything changed."""
+def simplify(root: Operation, *, loops: bool = True, selected: bool = False) -> bool:
+    """Simplify all blocks inside `root`, as `SimplifyPass` does. Whether anything changed."""
     handlers = HANDLERS if loops else {n: h for n, h in HANDLERS.items() if n not in _OF_LOOPS}
-    engine = Engine(handlers, floats=floats)
+    engine = Engine(handlers, selected=selected)
     changed = False
     stack = [root]
     while stack:

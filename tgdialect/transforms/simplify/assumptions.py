@@ -82,7 +82,7 @@ def _simplified(
     """What equals a value wherever a condition holds, or does not."""
     if isinstance(engine, _Assuming):
         return value  # One condition at a time: work stays linear.
-    ops = list(_ops_of(value))
+    ops = list(_ops_of(engine, value))
     if not is_worthwhile and not _has_more(ops):
         return value
     key = condition, holds
@@ -101,14 +101,17 @@ def _has_more(ops: Iterable[Operation]) -> bool:
     return any(op.name in _WORTHWHILE for op in ops)
 
 
-def _ops_of(value: SSAValue) -> Iterator[TgOp]:
+def _ops_of(engine: Engine, value: SSAValue) -> Iterator[TgOp]:
     """The ops that make a value, operands first. What takes time (reading, reducing, arithmetic on
-    floats) counts if nothing else needs it: that would be done twice."""
+    floats) counts if nothing else needs it: that would be done twice. What is read does not once
+    select has been: memory is read where the condition does not hold as well."""
     seen: set[Operation] = set()
 
     def visit(inner: SSAValue) -> Iterator[TgOp]:
         op = inner.owner
-        if isinstance(op, LoadOp | IndexOp | ReduceOp):
+        if isinstance(op, LoadOp) and engine.selected:
+            is_taken = False
+        elif isinstance(op, LoadOp | IndexOp | ReduceOp):
             is_taken = inner is value or _is_read_once(inner)
         else:
             is_taken = isinstance(op, ElementwiseOp) and (
@@ -139,6 +142,7 @@ class _Assuming(Engine):
     ) -> None:
         """`facts` are forms that are not negative where these bools are what `conditions` says."""
         super().__init__(outer.handlers)
+        self.selected = outer.selected
         self._outer = outer
         self.validity = outer.validity
         self._conditions = conditions
@@ -229,7 +233,7 @@ class _Assuming(Engine):
         """
         if not isinstance(value.owner, IDivOp | ModOp):
             return value
-        ops = list(_ops_of(value))
+        ops = list(_ops_of(self, value))
         for fact in self._facts:
             if fact.constant >= 0 or len(fact.terms) < 2 or not self._is_sum_of_positive(fact):
                 continue

@@ -64,10 +64,11 @@ class Engine:
     may_store = True
     """Whether what replaces an op may keep something in a register."""
 
-    def __init__(self, handlers: Mapping[str, Handler], *, floats: bool = True) -> None:
-        """Without `floats`, what is computed from numbers that are no integers is left alone."""
+    def __init__(self, handlers: Mapping[str, Handler], *, selected: bool = False) -> None:
+        """With `selected`, LOADs stay as they are wherever their values are read, and what is
+        computed from numbers that are no integers is left alone."""
         self.handlers = handlers
-        self._floats = floats
+        self.selected = selected
         self.min_max = MinMax()
         self.validity = Validity()
         self.forms: MutableMapping[SSAValue, Linear] = {}
@@ -146,7 +147,7 @@ class Engine:
             return None
         if op.regions or len(op.results) != 1 or not _is_repeatable(op):
             return None
-        if not self._floats and dtype_of(op.results[0]).is_float:
+        if self.selected and dtype_of(op.results[0]).is_float:
             return None
         if op.name in COMMUTATIVE and is_constant(op.operands[0]):
             self._move_constant_right(op)
