@@ -11,10 +11,12 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.memory_order import accesses, memory_of
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.call import CallOp
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.properties import is_memory
 from tgdialect.ops.source import BufferOp, ConstOp
 
@@ -42,7 +44,7 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
         if access.writes:
             written[access.op].append(access.memory)
     memory = given | {m for call in calls for m in used[call] if isinstance(m.owner, BufferOp)}
-    left = [call for call in calls if all(map(_is_constant_scalar, call.arguments))]
+    left = [call for call in calls if _is_pure(call)]
     while True:
         constant = [call for call in left if memory.issuperset(used[call])]
         varying = {m for call in calls if call not in constant for m in written[call]}
@@ -67,5 +69,10 @@ def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
     return found
 
 
-def _is_constant_scalar(argument: SSAValue) -> bool:
-    return is_memory(argument) or isinstance(argument.owner, ConstOp)
+def _is_pure(call: CallOp) -> bool:
+    """Whether a call does the same again as long as the memory that it is given has the same in it,
+    and nothing else."""
+    callee = SymbolTable.lookup_symbol(call, call.callee)
+    return isinstance(callee, KernelOp | ProgramOp) and all(
+        is_memory(a) or isinstance(a.owner, ConstOp) for a in call.arguments
+    )

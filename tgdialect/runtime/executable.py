@@ -162,6 +162,8 @@ class Executable:
     def _launched(self, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
         """Whether the launcher has called the function. It does not with what has to be looked at
         or to be changed first."""
+        if len(arrays) != len(self._arguments):
+            return False
         kept = self._kept_for(arrays)
         if not self._workspaces:
             return self._launch(*results, *arrays, *kept.addresses)
@@ -179,7 +181,7 @@ class Executable:
         """
         if not self._persistent:
             return _NOTHING_KEPT
-        kept, constants = self._kept, [arrays[i] for i in self._constants if i < len(arrays)]
+        kept, constants = self._kept, [arrays[i] for i in self._constants]
         if kept is None or any(map(is_not, kept.constants, constants)):
             kept = _Kept.of(constants, [slot.parameter.nbytes for slot in self._persistent])
             self._kept = kept

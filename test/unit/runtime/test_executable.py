@@ -135,6 +135,8 @@ def test_buffers_keep_their_state():
 
 def test_what_constants_decide_is_computed_once():
     exe = tg.compile(LINEAR)
+    with pytest.raises(ValueError, match="expected 2 inputs"):
+        exe(np.zeros((8, 40), np.float32))
     rng = np.random.default_rng(0)
     x, y = rng.integers(-4, 4, (2, 8, 40)).astype(np.float32)
     weights = [rng.integers(-4, 4, (96, 40)).astype(np.float32) for _ in range(2)]

@@ -13,6 +13,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     IntegerAttr,
+    IntegerType,
     LocationAttr,
     UnitAttr,
     VectorType,
@@ -32,6 +33,7 @@ from tgdialect.llvm_dialect import (
     SelectOp,
     StoreOp,
 )
+from tgdialect.llvm_dialect.assembly import ATOMIC_ORDERING_BY_KEYWORD
 from tgdialect.lowering.render.types import (
     POINTER,
     Literal,
@@ -45,7 +47,10 @@ from tgdialect.ops.creation import created
 
 NO_FLAGS = llvm.FastMathAttr(None)
 _NO_OVERFLOW = IntegerAttr(0, i32)
-_NOT_ATOMIC = IntegerAttr(0, i64)
+NOT_ATOMIC, ACQUIRE, RELEASE = (
+    IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[keyword], i64)
+    for keyword in ("not_atomic", "acquire", "release")
+)
 _DYNAMIC = DenseArrayBase.from_list(i32, [llvm.GEP_USE_SSA_VAL])
 _INTEGER_PREDICATES = {
     flag.value: IntegerAttr(flag.to_int(), i64) for flag in llvm.ICmpPredicateFlag
@@ -197,12 +202,24 @@ class Emitter:
         }
         return self.emit(llvm.GEPOp, (pointer, index), POINTER, properties)
 
-    def load(self, pointer: SSAValue, type: Attribute, alignment: int) -> SSAValue:
-        properties = {"ordering": _NOT_ATOMIC, "alignment": _alignment(alignment)}
+    def load(
+        self,
+        pointer: SSAValue,
+        type: Attribute,
+        alignment: int,
+        ordering: IntegerAttr[IntegerType] = NOT_ATOMIC,
+    ) -> SSAValue:
+        properties = {"ordering": ordering, "alignment": _alignment(alignment)}
         return self.emit(LoadOp, (pointer,), type, properties)
 
-    def store(self, value: SSAValue, pointer: SSAValue, alignment: int) -> None:
-        properties = {"ordering": _NOT_ATOMIC, "alignment": _alignment(alignment)}
+    def store(
+        self,
+        value: SSAValue,
+        pointer: SSAValue,
+        alignment: int,
+        ordering: IntegerAttr[IntegerType] = NOT_ATOMIC,
+    ) -> None:
+        properties = {"ordering": ordering, "alignment": _alignment(alignment)}
         self.append(created(StoreOp, (value, pointer), (), properties))
 
     # -- vectors

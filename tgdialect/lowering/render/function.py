@@ -17,7 +17,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.lowering.render.arithmetic import ELEMENTWISE, across, compute
 from tgdialect.lowering.render.calls import Requirement, check_call
-from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.emitter import ACQUIRE, RELEASE, Emitter
 from tgdialect.lowering.render.memory import Memory
 from tgdialect.lowering.render.threads import Context
 from tgdialect.lowering.render.types import (
@@ -137,12 +137,13 @@ class FunctionRenderer:
                 raise locate(error, op) from error
 
     def append_once(self, ops: Sequence[Operation], memory: SSAValue) -> None:
-        """Execute ops unless the first 8 bytes of memory say that they have been."""
+        """Execute ops unless the first 8 bytes of memory say that they have been: perhaps by
+        another thread, of which all writes are seen then."""
         e, flag = self.emitter, self.memory.pointer(memory)
-        is_new = e.compare("eq", e.load(flag, i64, FLAG_BYTES), e.number(0))
+        is_new = e.compare("eq", e.load(flag, i64, FLAG_BYTES, ACQUIRE), e.number(0))
         merge = self._enter_if(is_new)
         self.append(ops)
-        e.store(e.number(1), flag, FLAG_BYTES)
+        e.store(e.number(1), flag, FLAG_BYTES, RELEASE)
         self._leave_if(merge)
 
     def _render(self, op: Operation) -> None:

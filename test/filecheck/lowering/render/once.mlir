@@ -17,12 +17,12 @@ tg.program @copy {
 // CHECK-LABEL: llvm.func @main
 // CHECK-SAME:  %w: !llvm.ptr, %r: !llvm.ptr, %p: !llvm.ptr
 // CHECK:       [[PACKED:%.*]] = llvm.getelementptr %p
-// CHECK-NEXT:  [[FLAG:%.*]] = llvm.load %p {alignment = 8 : i64} : !llvm.ptr -> i64
+// CHECK-NEXT:  [[FLAG:%.*]] = llvm.load %p atomic acquire {alignment = 8 : i64} : !llvm.ptr -> i64
 // CHECK-NEXT:  [[NEW:%.*]] = llvm.icmp "eq" [[FLAG]]
 // CHECK-NEXT:  llvm.cond_br [[NEW]], ^[[THEN:.*]], ^[[REST:.*]]
 // CHECK-NEXT:  ^[[THEN]]:
 // CHECK-NEXT:  llvm.call @copy([[PACKED]], %w)
-// CHECK-NEXT:  llvm.store %{{.*}}, %p {alignment = 8 : i64} : i64, !llvm.ptr
+// CHECK-NEXT:  llvm.store %{{.*}}, %p atomic release {alignment = 8 : i64} : i64, !llvm.ptr
 // CHECK-NEXT:  llvm.br ^[[REST]]
 // CHECK-NEXT:  ^[[REST]]:
 // CHECK-NEXT:  llvm.call @copy(%r, [[PACKED]])
