@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.memory_order import accesses, memory_of
@@ -19,8 +19,6 @@ from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.properties import is_memory
 from tgdialect.ops.source import BufferOp, ConstOp
-
-_CONSTANT = frozenset({"tg.constant", "tg.persistent"})
 
 
 class Constants(NamedTuple):
@@ -33,7 +31,7 @@ class Constants(NamedTuple):
 
 def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
     """What is constant in a function whose CALLs are among `ops`."""
-    given = {a for a in function.args if not _CONSTANT.isdisjoint(argument_attributes(a))}
+    given = {a for a in function.args if "tg.constant" in argument_attributes(a)}
     if not given:
         return Constants(frozenset(), ())
     calls = [op for op in ops if isinstance(op, CallOp)]
@@ -43,15 +41,18 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
         used[access.op].append(access.memory)
         if access.writes:
             written[access.op].append(access.memory)
-    memory = given | {m for call in calls for m in used[call] if isinstance(m.owner, BufferOp)}
-    left = [call for call in calls if _is_pure(call)]
+    made = {memory for call in calls for memory in written[call] if _is_kept(memory)}
+    constant = [call for call in calls if _is_pure(call) and written[call]]
     while True:
-        constant = [call for call in left if memory.issuperset(used[call])]
+        constant = [
+            call
+            for call in constant
+            if made.issuperset(written[call]) and (given | made).issuperset(used[call])
+        ]
         varying = {m for call in calls if call not in constant for m in written[call]}
-        if not memory & varying:
-            return Constants(memory, constant)
-        memory -= varying
-        left = constant
+        if not made & varying:
+            return Constants(given | made, constant)
+        made -= varying
 
 
 def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
@@ -67,6 +68,13 @@ def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
                 name = call.callee.string_value()
                 found[name] = slots & found.get(name, slots)
     return found
+
+
+def _is_kept(memory: SSAValue) -> bool:
+    """Whether memory is, or can be, where a program keeps what it has computed."""
+    if isinstance(memory, BlockArgument):
+        return "tg.persistent" in argument_attributes(memory)
+    return isinstance(memory.owner, BufferOp)
 
 
 def _is_pure(call: CallOp) -> bool:

@@ -24,7 +24,7 @@ from tgdialect.lowering.render.function import FunctionRenderer, argument_type, 
 from tgdialect.lowering.render.threads import body_name, declarations, driver
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.call import parameters
+from tgdialect.ops.call import CallOp, parameters
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import LinearOp, RangeOp
@@ -100,19 +100,19 @@ def render(
             block = symbol.body.block
             renderer = FunctionRenderer(symbol.sym_name.data, block.args, programs)
             ops = list(_in_order(block))
-            if once := constants(symbol, ops).calls:
-                first = ops.index(once[0])
-                renderer.append(ops[:first])
-                renderer.append_once(once, _persistent(symbol))
-                ops = ops[first + len(once) :]
+            if persistent := _persistent(symbol):
+                once = constants(symbol, ops).calls
+                renderer.append([op for op in ops if not isinstance(op, CallOp)])
+                renderer.append_once(once, persistent[0])
+                ops = [op for op in ops if isinstance(op, CallOp) and op not in once]
             return [renderer.render(ops)]
         case _:
             raise locate(refusal(symbol), symbol)
 
 
-def _persistent(function: FuncOp) -> SSAValue:
-    """The argument that keeps what is computed once."""
-    return next(a for a in function.args if "tg.persistent" in argument_attributes(a))
+def _persistent(function: FuncOp) -> Sequence[SSAValue]:
+    """The arguments that keep what is computed once."""
+    return [a for a in function.args if "tg.persistent" in argument_attributes(a)]
 
 
 def _render_program(program: ProgramOp, cache: int) -> Sequence[llvm.FuncOp]:

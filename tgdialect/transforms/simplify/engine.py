@@ -148,7 +148,7 @@ class Engine:
         if op.regions or len(op.results) != 1 or not _is_repeatable(op):
             return None
         if self.selected and dtype_of(op.results[0]).is_float:
-            return None
+            return op.results[0]
         if op.name in COMMUTATIVE and is_constant(op.operands[0]):
             self._move_constant_right(op)
         result = op.results[0]
