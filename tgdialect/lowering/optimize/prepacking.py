@@ -7,6 +7,7 @@ which a tile goes through them, once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain, count
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region, SSAValue
@@ -123,11 +124,18 @@ def _packing_kernel(
     value = _cloned(load.result, copies, put)
     store = put(StoreOp(put(IndexOp(result, loops)), value))
     put(SinkOp([put(EndOp(store, loops[::-1]))]))
-    assert isinstance(source.owner, ParamOp)
-    name = f"{axes.kernel.sym_name.data}_prepack_{source.owner.slot.data}"
-    kernel = KernelOp(name, Region(block))
+    kernel = KernelOp(_name(axes.kernel, packed.slot.data), Region(block))
     kernel.location = axes.kernel.location
     return kernel
+
+
+def _name(kernel: KernelOp, slot: int) -> str:
+    """A name that no kernel of the module has."""
+    module, name = kernel.parent_op(), f"{kernel.sym_name.data}_prepack_{slot}"
+    others = module.regions[0].ops if module is not None else ()
+    taken = {op.sym_name.data for op in others if isinstance(op, KernelOp)}
+    names = chain([name], (f"{name}_{number}" for number in count(1)))
+    return next(each for each in names if each not in taken)
 
 
 def _cloned(

@@ -1,5 +1,6 @@
 // RUN: tg-opt %s -p 'tg-optimize{mode=explicit opts="split 1, 16, upcast","stage 2, 1, global" features=avx512f threads=1},tg-verify{level=kernels}' --verify-each=true | filecheck %s
 // RUN: tg-opt %s -p 'tg-optimize{mode=heuristic features=avx512f threads=1 l2=2097152},tg-verify{level=kernels}' | filecheck %s --check-prefix=MODEL
+// RUN: tg-opt %s -p 'tg-optimize{mode=explicit opts="stage 2, 1, global","split 1, 16, upcast","stage 2, 3, global" features=avx512f threads=1},tg-verify{level=kernels}' --verify-each=true | filecheck %s --check-prefix=TWICE
 // RUN: not tg-opt %s -p 'tg-stage{slot=1 axis=1 space=global}' 2>&1 | filecheck %s --check-prefix=NOTHING
 // RUN: not tg-opt %s -p 'tg-stage{slot=0 axis=1 space=global}' 2>&1 | filecheck %s --check-prefix=RESULT
 // RUN: not tg-opt %s -p 'tg-stage{slot=2 axis=2 space=global}' 2>&1 | filecheck %s --check-prefix=LOOP
@@ -21,6 +22,11 @@
 // CHECK-NEXT:  [[A:%.*]] = tg.after [[B]], [[C]]
 // CHECK-NEXT:  %{{.*}} = tg.call @gemm(%t, %x, [[A]])
 // CHECK:       tg.call @gemm(%o, %{{.*}}, [[A]])
+
+// TWICE-LABEL: func.func @main
+// TWICE:       [[C:%.*]] = tg.call @gemm_prepack_2(%{{.*}}, %w)
+// TWICE:       [[A:%.*]] = tg.after %{{.*}}, [[C]]
+// TWICE:       tg.call @gemm_prepack_2_1(%{{.*}}, [[A]])
 
 // MODEL-LABEL: tg.kernel @gemm {
 // MODEL:       stage 2, 1, global
