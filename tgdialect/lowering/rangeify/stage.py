@@ -61,13 +61,14 @@ class _Rangeifier:
     symbols: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     """The kernels there are, by what they do."""
     buffers: int = 0
-    """How many buffers there are: the slot of the next."""
+    """The slot of the next buffer."""
 
     def run(self) -> None:
         block = self.function.body.block
         outlined = [op for op in block.ops if isinstance(op, BufferOp)]
         self.kept.update(outlined)
-        self.buffers = len(outlined)
+        # Callify has dropped those that are results.
+        self.buffers = max((buffer.slot.data for buffer in outlined), default=-1) + 1
         store_before_movement(block)
         partial = split_reductions(block, self.is_whole)
         self.fusion = plan_fusion(block, self.is_closed, partial)
