@@ -18,6 +18,7 @@ from tgdialect.lowering.optimize.loops import (
     order_loops,
     pack_tiles,
     share_among_threads,
+    split_loops,
 )
 from tgdialect.lowering.optimize.nests import Nests, cycles
 from tgdialect.lowering.optimize.opts import mark_global
@@ -31,6 +32,7 @@ THREAD_CYCLES = 30_000
 
 def schedule(axes: Axes, machine: Machine) -> None:
     """Apply OptOps to a kernel. One that turns out to be illegal is left out."""
+    split_loops(axes)
     merge_loops(axes)
     nests = Nests(axes)
     if any(not nests.extent(range) for range in axes.ranges.values()):

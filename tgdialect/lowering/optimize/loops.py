@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tgdialect.analysis.machine import Machine
 from tgdialect.analysis.memory_order import memory_of
@@ -12,7 +12,7 @@ from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.merging import mergeable
 from tgdialect.lowering.optimize.nests import Access, Nests
-from tgdialect.lowering.optimize.opts import may_split, opt, try_opt
+from tgdialect.lowering.optimize.opts import divisors, may_split, opt, try_opt
 from tgdialect.lowering.optimize.tiles import CACHE_LINE, nest_parts, split_off
 from tgdialect.lowering.optimize.vectors import (
     MIN_REUSE,
@@ -20,7 +20,7 @@ from tgdialect.lowering.optimize.vectors import (
     is_expandable,
     is_stageable,
 )
-from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index
@@ -62,6 +62,23 @@ has at most: of more some can be done meanwhile."""
 
 MIN_APART = 2
 """As `MIN_REUSE`, where the lanes of a vector are apart."""
+
+
+def split_loops(axes: Axes) -> None:
+    """Make a loop for each digit of a number that indices take apart: what is next to what in
+    memory is not seen through divisions."""
+    while (which := next(_digits(axes), None)) is not None and try_opt(axes, which):
+        pass
+
+
+def _digits(axes: Axes) -> Iterator[OptAttr]:
+    """The SPLITs that leave fewer divisions."""
+    for axis, range in axes.ranges.items():
+        if not (found := divisors(range)) or (extent := known_index(range.bound)) is None:
+            continue
+        least = min(found)
+        if 1 < least < extent and not any(each % least for each in (*found, extent)):
+            yield opt(OptOp.SPLIT, axis, least, range.axis_type.data.value)
 
 
 def merge_loops(axes: Axes) -> None:

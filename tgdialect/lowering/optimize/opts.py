@@ -6,7 +6,7 @@ for the range that was there, and the new one gets the next free id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
 from xdsl.utils.exceptions import PassFailedException, VerifyException
@@ -23,10 +23,13 @@ from tgdialect.lowering.optimize.padding import padto
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
+from tgdialect.transforms.simplify import simplify
 
 A = AxisType
 
@@ -113,6 +116,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     type.
         split 0, 16, upcast, overlap:  range 0 loop to 41 -> range 0 loop to 3, range 5 upcast to 16
     and `%0` becomes `min(16 * outer, 41 - 16) + inner`: some iterations are done twice.
+    Where indices divide the number of the range, they are simplified: its digits are at hand now.
     """
     kind, top, range = AxisType(target), where == "top", axes[axis]
     old = range.axis_type.data
@@ -129,8 +133,12 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         count = -(-extent // factor)
         parts = (factor, count) if top else (count, factor)
         kinds = (kind, old) if top else (old, kind)
+        is_divided = bool(divisors(range))
         outer, inner = axes.split(range, parts, kinds, top=top)
         new = outer if top else inner
+        if is_divided:
+            simplify(axes.kernel, loops=False)
+            axes.changed()
     if kind in EXPANDED:
         for buffer in axes.shared_buffers(new):
             axes.privatize(buffer, new)
@@ -138,6 +146,13 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     elif kind is A.THREAD:
         ends = closed_ranges(axes.ends[new])
         axes.reorder([new, *(r for r in reversed(ends) if r is not new)])
+
+
+def divisors(range: RangeOp) -> Set[int]:
+    """What the number of a range is divided by, or the remainder taken."""
+    users = (use.operation for use in range.result.uses if use.index == 0)
+    found = (known_index(u.operands[1]) for u in users if isinstance(u, IDivOp | ModOp))
+    return {by for by in found if by is not None}
 
 
 def may_split(axes: Axes, range: RangeOp, kind: AxisType, *, top: bool = False) -> bool:

@@ -16,6 +16,7 @@ from tgdialect.lowering.optimize.opts import may_overlap, opt, try_opt
 from tgdialect.lowering.optimize.vectors import (
     is_apart,
     is_expandable,
+    is_near,
     is_packable,
     lanes_along,
     packed_bytes,
@@ -108,18 +109,31 @@ def tile_opts(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAt
         heaviest = max(reduces, key=nests.trips)
         work = _work(nests, reduces, heaviest, vector, lanes)
         tile = _reduction_tile(nests, heaviest, work, vector, machine)
-        loaded = lanes * sum(is_apart(a, vector) for a in _reads(nests, heaviest))
+        loaded = sum(_loaded(a, vector, lanes) for a in _reads(nests, heaviest))
         step = tile.height * tile.vectors * (work.body + loaded)
         opts += _unrolled(nests, heaviest, vector, step)
     else:
         tile = _elementwise_tile(nests, vector, lanes)
     kind = AxisType.UPCAST if vector in axes.ends else AxisType.GROUP_REDUCE
-    if tile.row is not None and tile.height > 1:
-        opts += _parts(nests, tile.row, tile.height, AxisType.UPCAST, "clamp")
     width = _width(nests.extent(vector), lanes, tile.vectors)
-    if not reduces and tile.row is None and may_overlap(axes, vector, width):
-        return [*opts, opt(OptOp.SPLIT, vector.axis.data, width, kind.value, "overlap")]
-    return [*opts, *_parts(nests, vector, width, kind)]
+    parts = [(vector, width)]
+    if tile.row is not None and tile.height > 1:
+        parts.insert(0, (tile.row, tile.height))
+    for range, size in parts:
+        each = kind if range is vector else AxisType.UPCAST
+        if not reduces and may_overlap(axes, range, size):
+            opts.append(opt(OptOp.SPLIT, range.axis.data, size, each.value, "overlap"))
+        else:
+            opts += _parts(nests, range, size, each, *(["clamp"] if range is not vector else []))
+    return opts
+
+
+def _loaded(access: Access, vector: RangeOp, lanes: int) -> int:
+    """How many loads it takes for the lanes of a vector that are apart."""
+    if not is_apart(access, vector):
+        return 0
+    stride = access.strides[vector]
+    return 2 * abs(stride) if is_near(stride, lanes) else lanes
 
 
 def _work(
@@ -194,7 +208,7 @@ def _unrolled(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> Ite
 def _elementwise_tile(nests: Nests, vector: RangeOp, lanes: int) -> Tile:
     inner = [op for op in nests.work if vector in nests.axes.open[op]]
     for op in inner:
-        if isinstance(op, LoadOp) and (row := transposed_row(nests, op, vector)) is not None:
+        if op in nests.stride_of and (row := transposed_row(nests, op, vector)) is not None:
             height = _width(nests.extent(row), lanes, 1)
             return Tile(row, height if height * len(inner) <= MAX_TRANSPOSED_OPS else 1, 1)
     return Tile(None, 1, max(1, min(4, OPS_PER_TILE // max(len(inner), 1))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from xdsl.ir import Operation
 
@@ -23,6 +24,9 @@ from tgdialect.ops.source import ParamOp
 TOGETHER, GATHER, SCATTER = 0.005, 1.5, 2.0
 """What a vector access to neighbouring cells saves of an op, and what one to cells apart costs more
 than as many scalar ones: a tile uses again what it loads, but it stores each result."""
+
+INTERLEAVE = 0.1
+"""The same of a vector that is stored as a column of a tile."""
 
 ACROSS = 0.93
 """What vectors along a reduction save, of what others do: only they do not use a row of a tile for
@@ -80,6 +84,7 @@ def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
     # The last vector may have idle lanes.
     part = (1 - -(-extent // lanes) / extent) * (1 if range in axes.ends else ACROSS)
     weights = nests.weights if range in axes.ends else ()
+    is_reduced = any(isinstance(c, ReduceOp) and range in axes.open[c] for c in nests.closers)
     saved = 0.0
     for op in nests.work:
         if range not in nests.around(op):
@@ -89,7 +94,8 @@ def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
         elif access.get(range, 0) in (0, 1, -1) or (op in weights and extent >= lanes):
             saved += nests.trips(op) * part * TOGETHER
         elif not isinstance(op, LoadOp):
-            saved -= nests.trips(op) * SCATTER
+            is_column = not is_reduced and transposed_row(nests, op, range) is not None
+            saved -= nests.trips(op) * (INTERLEAVE if is_column else SCATTER)
         elif transposed_row(nests, op, range) is None:
             saved -= GATHER * _lanes_apart(nests, op, range, lanes, machine)
     if range not in axes.ends:
@@ -102,12 +108,16 @@ def _lanes_apart(
     nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, machine: Machine
 ) -> float:
     """How many lanes are loaded one by one, where they are apart along a vector: all that there are
-    once if they are packed, or else for each row of a tile that uses them."""
+    once if they are packed, or else for each row of a tile that uses them. Lanes that are near each
+    other are picked out of vectors."""
     trips = nests.trips(load)
     if is_packable(nests, load, vector, lanes, machine):
         return trips
     rows = ROWS if vector in nests.axes.ends else REDUCED_ROWS
-    return trips * max(1.0, _uses(nests, load, vector) / rows)
+    each = max(1.0, _uses(nests, load, vector) / rows)
+    if is_near(stride := nests.stride_of[load][vector], min(lanes, nests.extent(vector))):
+        each *= abs(stride) / lanes
+    return trips * each
 
 
 def _uses(nests: Nests, load: LoadOp, vector: RangeOp) -> int:
@@ -154,13 +164,19 @@ def is_apart(access: Access, vector: RangeOp) -> bool:
     return access.strides.get(vector, 0) not in (0, 1, -1)
 
 
-def transposed_row(nests: Nests, load: LoadOp, vector: RangeOp) -> RangeOp | None:
-    """The range along which a LOAD is of neighbouring cells, where along `vector` it is not but
-    both can be in one tile, which is then loaded row by row and put together column by column."""
+def is_near(stride: int | None, lanes: int) -> TypeGuard[int]:
+    """Whether elements so far apart are picked out of vectors that have all of them."""
+    return stride is not None and 2 * abs(stride) <= lanes
+
+
+def transposed_row(nests: Nests, access: Operation, vector: RangeOp) -> RangeOp | None:
+    """The range along which an access is of neighbouring cells, where along `vector` it is not but
+    both can be in one tile, which is then loaded row by row and put together column by column, or
+    the other way round."""
     axes = nests.axes
     if vector not in axes.ends:
         return None
-    strides = nests.stride_of[load]
+    strides = nests.stride_of[access]
     if strides.get(vector, 0) in (None, 0, 1, -1):
         return None
     for range, stride in strides.items():

@@ -19,11 +19,21 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ramps import lane_indices
 from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
 from tgdialect.lowering.render.emitter import Emitter
-from tgdialect.lowering.render.types import is_vector, lanes_of, memory_type, vector_of
+from tgdialect.lowering.render.types import element_of, is_vector, lanes_of, memory_type, vector_of
+from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
 from tgdialect.ops.intervals import Interval, dtype_range
 from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp, ShrinkOp
-from tgdialect.ops.properties import Dim, Shape, dtype_of, same_dim, shape_of, tensor, window
+from tgdialect.ops.properties import (
+    Dim,
+    Shape,
+    dtype_of,
+    place,
+    same_dim,
+    shape_of,
+    tensor,
+    window,
+)
 
 _STREAMED_BYTES = 32
 """Vectors of a multiple of this fill a cache line soon enough."""
@@ -47,6 +57,9 @@ class View:
     """How many elements are accessed at once."""
     elements: tuple[View, ...] = ()
     """Where each of them is, unless they are neighbours."""
+    offsets: tuple[int, ...] = ()
+    """How far each of them is from the pointer, if that is known, and what is between may be
+    loaded too."""
     is_streamed: bool = False
     """Whether what is stored is not to take the place of other things in the caches."""
 
@@ -96,6 +109,8 @@ class Memory:
 
     def _load(self, view: View, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
         e = self._emitter
+        if view.offsets and (covering := _covering(view.offsets)):
+            return self._gathered(view, covering, gate, alt)
         if view.elements:
             choices = [
                 [v if v is None or not is_vector(v.type) else e.lane(v, lane) for v in (gate, alt)]
@@ -117,6 +132,32 @@ class Memory:
         e.branch(merge, self._loaded(view))
         e.enter(merge)
         return merge.args[0]
+
+    def _gathered(
+        self, view: View, starts: Sequence[int], gate: SSAValue | None, alt: SSAValue | None
+    ) -> SSAValue:
+        """Elements apart, of vectors from those offsets on that have all of them."""
+        e, lanes = self._emitter, view.lanes
+        whole = replace(view, elements=(), offsets=())
+        gates = zeros = None
+        if gate is not None and alt is not None:
+            gates, alt = e.splat(gate, lanes), e.splat(alt, lanes)
+            zeros = e.splat(e.number(0, element_of(gates.type)), lanes)
+        result: SSAValue | None = None
+        for start in starts:
+            places = {o - start: lane for lane, o in reversed([*enumerate(view.offsets)])}
+            mask = None
+            if gates is not None and zeros is not None:
+                mask = e.shuffle(gates, zeros, [places.get(i, lanes) for i in range(lanes)])
+            vector = self._loaded(self._advanced(whole, None, start), mask, alt)
+            first = vector if result is None else result
+            chosen = [
+                o - start + (lanes if result is not None else 0) if 0 <= o - start < lanes else lane
+                for lane, o in enumerate(view.offsets)
+            ]
+            result = e.shuffle(first, vector, chosen)
+        assert result is not None
+        return result if gates is None or alt is None else e.select(gates, result, alt)
 
     def _loaded(
         self, view: View, mask: SSAValue | None = None, alt: SSAValue | None = None
@@ -234,7 +275,10 @@ class Memory:
         first = self._advanced(source, total, 0)
         first = replace(first, pointer=self._address(first), index=None)
         each = [self._advanced(first, None, number) for number in found.numbers]
-        return replace(source, elements=tuple(each), lanes=lanes)
+        # What is loaded in other pieces than it was stored in is not kept in registers.
+        is_register = place(op.source).addrspace is AddrSpace.REG
+        offsets = () if is_register else found.numbers
+        return replace(first, elements=tuple(each), offsets=offsets, lanes=lanes)
 
     def _moved(self, source: View, offsets: Sequence[Dim], shape: Shape) -> View:
         """A view from an element on; the offsets are of the leading axes."""
@@ -270,6 +314,18 @@ class Memory:
         if not isinstance(dim, int) or dim == DYNAMIC_INDEX:
             raise PassFailedException("a dynamic dimension that no index value gives")
         return self._emitter.number(dim)
+
+
+def _covering(offsets: Sequence[int]) -> Sequence[int]:
+    """Where vectors of as many elements begin that have the elements at all of these offsets and
+    none beyond; none if it takes more of them than is worth while."""
+    lanes, beyond = len(offsets), max(offsets) + 1
+    starts: list[int] = []
+    for offset in sorted(offsets):
+        if not starts or offset >= starts[-1] + lanes:
+            starts.append(min(offset, beyond - lanes))
+    is_within = starts[0] >= min(offsets)
+    return starts if is_within and len(starts) <= lanes // 2 else ()
 
 
 _MOVEMENTS: dict[type[Operation], Callable[[Memory, Any, View], View]] = {

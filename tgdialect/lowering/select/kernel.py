@@ -107,7 +107,8 @@ class Kernel:
         exist."""
         shape = static_shape(memory)
         widths = self._widths(memory, shape)
-        if alt is None and gate is None and (height := self._columns(memory, shape, widths)):
+        height = self._columns(memory, shape, widths) if alt is None and gate is None else 0
+        if height and not self._is_covered(memory, shape, widths, height):
             return Tile(shape, widths, self._load_transposed(memory, shape, widths, height))
         alts, gates = self._optional(alt, shape, widths), self._optional(gate, shape, widths)
         pieces: list[Piece] = []
@@ -177,6 +178,19 @@ class Kernel:
         )
         return height if is_so else 0
 
+    def _is_covered(
+        self, memory: SSAValue, shape: Shape, widths: Sequence[int], height: int
+    ) -> bool:
+        """Whether it takes fewer loads and shuffles to pick the elements of a row out of vectors
+        that have all of them than to transpose squares of a height."""
+        if place(memory).addrspace is AddrSpace.REG:
+            return False
+        cell = *(0,) * (len(shape) - 1), Ramp(0, 1, widths[0])
+        row = self.locations.locate(memory, cell).position
+        if not is_ramp(row):
+            return False
+        return row.lanes * height.bit_length() > height * (2 * abs(row.step) - 1)
+
     def _load_transposed(
         self, memory: SSAValue, shape: Shape, widths: Sequence[int], height: int
     ) -> Sequence[Piece]:
@@ -215,7 +229,8 @@ class Kernel:
             return self._reversed(self._loaded(memory, location, *choice))
         is_one = max(map(lanes_of, (position, *(v for v in choice if v is not None)))) == 1
         is_free = gate is None and exists is None
-        if is_one or (is_ramp(position) and (position.step == 1 or is_free)):
+        is_near = is_ramp(position) and (position.step == 1 or 2 * abs(position.step) <= width)
+        if is_one or is_near or (is_ramp(position) and is_free):
             location = self.locations.reference(where.view, position)
             return self._loaded(memory, location, *choice)
         # Neighbours in a tile that are not in memory.
