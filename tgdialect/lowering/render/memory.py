@@ -19,7 +19,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ramps import lane_indices
 from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
 from tgdialect.lowering.render.emitter import Emitter
-from tgdialect.lowering.render.types import element_of, is_vector, lanes_of, memory_type, vector_of
+from tgdialect.lowering.render.types import is_vector, lanes_of, memory_type, vector_of
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
 from tgdialect.ops.intervals import Interval, dtype_range
@@ -109,7 +109,9 @@ class Memory:
 
     def _load(self, view: View, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
         e = self._emitter
-        if view.offsets and (covering := _covering(view.offsets)):
+        # A mask has the gate of one lane for each element.
+        are_apart = view.offsets and (gate is None or len({*view.offsets}) == view.lanes)
+        if are_apart and (covering := _covering(view.offsets)):
             return self._gathered(view, covering, gate, alt)
         if view.elements:
             choices = [
@@ -136,28 +138,25 @@ class Memory:
     def _gathered(
         self, view: View, starts: Sequence[int], gate: SSAValue | None, alt: SSAValue | None
     ) -> SSAValue:
-        """Elements apart, of vectors from those offsets on that have all of them."""
-        e, lanes = self._emitter, view.lanes
-        whole = replace(view, elements=(), offsets=())
-        gates = zeros = None
+        """Elements apart, picked out of the vectors from these offsets on, which have them all."""
+        e, lanes, near = self._emitter, view.lanes, replace(view, elements=(), offsets=())
+        lane_at = {offset: lane for lane, offset in enumerate(view.offsets)}
+        mask = result = None
         if gate is not None and alt is not None:
-            gates, alt = e.splat(gate, lanes), e.splat(alt, lanes)
-            zeros = e.splat(e.number(0, element_of(gates.type)), lanes)
-        result: SSAValue | None = None
+            gate, alt = e.splat(gate, lanes), e.splat(alt, lanes)
         for start in starts:
-            places = {o - start: lane for lane, o in reversed([*enumerate(view.offsets)])}
-            mask = None
-            if gates is not None and zeros is not None:
-                mask = e.shuffle(gates, zeros, [places.get(i, lanes) for i in range(lanes)])
-            vector = self._loaded(self._advanced(whole, None, start), mask, alt)
-            first = vector if result is None else result
-            chosen = [
-                o - start + (lanes if result is not None else 0) if 0 <= o - start < lanes else lane
-                for lane, o in enumerate(view.offsets)
-            ]
-            result = e.shuffle(first, vector, chosen)
+            here = range(start, start + lanes)
+            if gate is not None:
+                closed = e.number(0, gate.type)
+                mask = e.shuffle(gate, closed, [lane_at.get(offset, lanes) for offset in here])
+            vector = self._loaded(self._advanced(near, None, start), mask, alt)
+            result = vector if result is None else result
+            found = 0 if result is vector else lanes
+            picked = enumerate(view.offsets)
+            picked = [found + at - start if at in here else lane for lane, at in picked]
+            result = e.shuffle(result, vector, picked)
         assert result is not None
-        return result if gates is None or alt is None else e.select(gates, result, alt)
+        return result if gate is None or alt is None else e.select(gate, result, alt)
 
     def _loaded(
         self, view: View, mask: SSAValue | None = None, alt: SSAValue | None = None
