@@ -4,10 +4,9 @@ import math
 import re
 import struct
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
-    AnyFloat,
     BFloat16Type,
     DenseIntOrFPElementsAttr,
     Float16Type,
@@ -88,25 +87,26 @@ def attribute_text(value: Attribute, type: Attribute) -> str:
         return float_text(value.value.data, type)
     if isinstance(value, StringAttr) and isinstance(type, LLVMArrayType):
         return f"c{quoted(value.data.encode())}"
-    if isinstance(type, LLVMArrayType) or isa(type, VectorType):
-        if isa(value, DenseIntOrFPElementsAttr[IntegerType]):
-            bitwidth = value.get_element_type().bitwidth
-            return _dense_text(value, type, lambda element: integer_text(element, bitwidth))
-        if isa(value, DenseIntOrFPElementsAttr[AnyFloat]):
-            element_type = value.get_element_type()
-            return _dense_text(value, type, lambda element: float_text(element, element_type))
+    if isinstance(value, DenseIntOrFPElementsAttr) and isinstance(type, LLVMArrayType | VectorType):
+        dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+        if dense.get_element_type().__class__ in (IntegerType, *FLOAT_TYPES):
+            return _dense_text(dense, cast(Attribute, type))
     raise LLVMTranslationException(f"{value} is not an LLVM IR constant of type {type}")
 
 
-def _dense_text(
-    value: DenseIntOrFPElementsAttr[Any], type: Attribute, element_text: Callable[[Any], str]
-) -> str:
+def _dense_text(value: DenseIntOrFPElementsAttr[Any], type: Attribute) -> str:
     if not any(value.data.data):
         return "zeroinitializer"
-    elements = value.get_values()
-    if value.is_splat() and isa(type, VectorType):
-        return f"splat ({type_text(type.element_type)} {element_text(elements[0])})"
-    return _aggregate_text(type, map(element_text, elements))
+    elements, each = value.get_values(), value.get_element_type()
+    if value.is_splat() and isinstance(type, VectorType):
+        return f"splat ({type_text(each)} {_element_text(elements[0], each)})"
+    return _aggregate_text(type, (_element_text(element, each) for element in elements))
+
+
+def _element_text(value: Any, type: Attribute) -> str:
+    if isinstance(type, IntegerType):
+        return integer_text(value, type.bitwidth)
+    return float_text(value, type)
 
 
 def _aggregate_text(type: Attribute, elements: Iterator[str]) -> str:
