@@ -53,11 +53,6 @@ class FloatFormat:
         return 1.5 * 2.0**self.stored
 
     @property
-    def to_integer_bits(self) -> int:
-        """The bit pattern of `to_integer`."""
-        return (self.bias + self.stored) << self.stored | 1 << (self.stored - 1)
-
-    @property
     def exponent_bits(self) -> int:
         return (self.bias + 1).bit_length()
 

@@ -117,21 +117,23 @@ def _clamped_exponent(x: Value[V]) -> Value[V]:
 def _exp2_sum(x: Value[V], tail: Value[V] | None) -> Value[V]:
     """2^(x + tail) for a clamped x and a tail below its last bit.
 
-    x = n + r with an integer n and |r| <= 1/2. 2^n is applied in two factors, for it may be
-    subnormal or beyond the greatest exponent; the first product is exact, so that the result
-    is rounded once. They are factors, not sums of exponents, so that NaN stays NaN.
+    x = n + r with an integer n and |r| <= 1/2, and the result is 2^(1 + r) times the float that has
+    n - 1 for its exponent: that one is finite even where the result is not. Where the result may be
+    subnormal, x is raised first: it is rounded once, by the last product. Products, not sums
+    of exponents, so that NaN stays NaN.
     """
     form = format_of(x)
-    shifted = x + form.to_integer
-    n = shifted.bitcast(form.signed) - form.to_integer_bits
-    r = x - (shifted - form.to_integer)
+    raised = 2.0**form.exponent_bits / 4
+    is_small = x < 2.0 - form.bias
+    x = is_small.where(x + raised, x)
+    to_exponent = form.to_integer + (form.bias - 1)
+    shifted = x + to_exponent
+    r = x - (shifted - to_exponent)
     if tail is not None:
         r = r + tail
-    fraction = r.mulacc(horner(r, form.exp2_tail), 1.0)
-    half = n >> 1
-    first = ((half + form.bias) << form.stored).bitcast(form.dtype)
-    second = ((n - half + form.bias) << form.stored).bitcast(form.dtype)
-    return fraction * first * second
+    twice = r.mulacc(horner(r, tuple(2.0 * c for c in form.exp2_tail)), 2.0)
+    result = twice * (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
+    return is_small.where(result * 2.0**-raised, result)
 
 
 def _split_exponent(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]:

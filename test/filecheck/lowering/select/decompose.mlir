@@ -36,4 +36,4 @@ tg.kernel @exponential {
 // CPU-NOT:       tg.mulacc
 // FMA:           tg.mulacc
 // CHECK-NOT:     tg.exp2
-// CHECK:         %e = tg.mul
+// CHECK:         %e = tg.where
