@@ -1,8 +1,9 @@
-"""Vectors of indices, by how they are computed."""
+"""Vectors of indices: how they are computed, and which vectors of memory have what they name."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeGuard
 
 from xdsl.ir import Operation, SSAValue
 
@@ -57,3 +58,20 @@ def only_locates(op: Operation) -> bool:
         else isinstance(use.operation, IndexOp) and is_memory(use.operation.source)
         for use in op.result.uses
     )
+
+
+def is_near(step: int | None, lanes: int) -> TypeGuard[int]:
+    """Whether elements that are so far apart are picked out of vectors that have all of them."""
+    return step is not None and 2 * abs(step) <= lanes
+
+
+def covering(offsets: Sequence[int]) -> Sequence[int]:
+    """Where vectors of as many elements begin that have the elements at all of these offsets and
+    none beyond; none if it takes more of them than is worth while (`is_near`, of a ramp)."""
+    lanes, beyond = len(offsets), max(offsets) + 1
+    starts: list[int] = []
+    for offset in sorted(offsets):
+        if not starts or offset >= starts[-1] + lanes:
+            starts.append(min(offset, beyond - lanes))
+    is_within = starts[0] >= min(offsets)
+    return starts if is_within and 2 * len(starts) <= lanes else ()

@@ -67,7 +67,7 @@ MIN_APART = 2
 def split_loops(axes: Axes) -> None:
     """Make a loop for each digit of a number that indices take apart: what is next to what in
     memory is not seen through divisions."""
-    while (which := next(_digits(axes), None)) is not None and try_opt(axes, which):
+    while any(try_opt(axes, which) for which in _digits(axes)):
         pass
 
 

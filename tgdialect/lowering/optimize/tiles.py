@@ -8,6 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from tgdialect.analysis.machine import Machine
+from tgdialect.analysis.ramps import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes
@@ -16,7 +17,6 @@ from tgdialect.lowering.optimize.opts import may_overlap, opt, try_opt
 from tgdialect.lowering.optimize.vectors import (
     is_apart,
     is_expandable,
-    is_near,
     is_packable,
     lanes_along,
     packed_bytes,
@@ -116,16 +116,10 @@ def tile_opts(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAt
         tile = _elementwise_tile(nests, vector, lanes)
     kind = AxisType.UPCAST if vector in axes.ends else AxisType.GROUP_REDUCE
     width = _width(nests.extent(vector), lanes, tile.vectors)
-    parts = [(vector, width)]
+    overlap = not reduces
     if tile.row is not None and tile.height > 1:
-        parts.insert(0, (tile.row, tile.height))
-    for range, size in parts:
-        each = kind if range is vector else AxisType.UPCAST
-        if not reduces and may_overlap(axes, range, size):
-            opts.append(opt(OptOp.SPLIT, range.axis.data, size, each.value, "overlap"))
-        else:
-            opts += _parts(nests, range, size, each, *(["clamp"] if range is not vector else []))
-    return opts
+        opts += _parts(nests, tile.row, tile.height, AxisType.UPCAST, "clamp", overlap=overlap)
+    return [*opts, *_parts(nests, vector, width, kind, overlap=overlap)]
 
 
 def _loaded(access: Access, vector: RangeOp, lanes: int) -> int:
@@ -228,9 +222,15 @@ def _width(extent: int, lanes: int, vectors: int) -> int:
     return lanes
 
 
-def _parts(nests: Nests, range: RangeOp, size: int, kind: AxisType, *how: str) -> Iterator[OptAttr]:
-    """The OptOps that split parts of a size off a range, which is padded if need be."""
+def _parts(
+    nests: Nests, range: RangeOp, size: int, kind: AxisType, *how: str, overlap: bool
+) -> Iterator[OptAttr]:
+    """The OptOps that split parts of a size off a range; if need be the last begins in the one
+    before, where they may `overlap`, or else the range is padded."""
     axis, extent = range.axis.data, nests.extent(range)
+    if overlap and may_overlap(nests.axes, range, size):
+        yield opt(OptOp.SPLIT, axis, size, kind.value, "overlap")
+        return
     if extent % size:
         yield opt(OptOp.PADTO, axis, size, *how)
     yield opt(OptOp.SPLIT, axis, size, kind.value)

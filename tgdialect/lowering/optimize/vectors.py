@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TypeGuard
 
 from xdsl.ir import Operation
 
 from tgdialect.analysis.machine import Machine
 from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.ramps import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.nests import Access, Nests, is_arithmetic
@@ -162,11 +162,6 @@ def is_apart(access: Access, vector: RangeOp) -> bool:
     if access.is_constant and vector.axis_type.data not in REDUCED:
         return False  # They are put together once.
     return access.strides.get(vector, 0) not in (0, 1, -1)
-
-
-def is_near(stride: int | None, lanes: int) -> TypeGuard[int]:
-    """Whether elements so far apart are picked out of vectors that have all of them."""
-    return stride is not None and 2 * abs(stride) <= lanes
 
 
 def transposed_row(nests: Nests, access: Operation, vector: RangeOp) -> RangeOp | None:

@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.ramps import lane_indices
+from tgdialect.analysis.ramps import covering, lane_indices
 from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
 from tgdialect.lowering.render.emitter import Emitter
 from tgdialect.lowering.render.types import is_vector, lanes_of, memory_type, vector_of
@@ -111,8 +111,8 @@ class Memory:
         e = self._emitter
         # A mask has the gate of one lane for each element.
         are_apart = view.offsets and (gate is None or len({*view.offsets}) == view.lanes)
-        if are_apart and (covering := _covering(view.offsets)):
-            return self._gathered(view, covering, gate, alt)
+        if are_apart and (starts := covering(view.offsets)):
+            return self._gathered(view, starts, gate, alt)
         if view.elements:
             choices = [
                 [v if v is None or not is_vector(v.type) else e.lane(v, lane) for v in (gate, alt)]
@@ -150,11 +150,9 @@ class Memory:
                 closed = e.number(0, gate.type)
                 mask = e.shuffle(gate, closed, [lane_at.get(offset, lanes) for offset in here])
             vector = self._loaded(self._advanced(near, None, start), mask, alt)
-            result = vector if result is None else result
-            found = 0 if result is vector else lanes
-            picked = enumerate(view.offsets)
-            picked = [found + at - start if at in here else lane for lane, at in picked]
-            result = e.shuffle(result, vector, picked)
+            first, distance = (vector, 0) if result is None else (result, lanes)
+            picked = [at - start + distance if at in here else lane_at[at] for at in view.offsets]
+            result = e.shuffle(first, vector, picked)
         assert result is not None
         return result if gate is None or alt is None else e.select(gate, result, alt)
 
@@ -313,18 +311,6 @@ class Memory:
         if not isinstance(dim, int) or dim == DYNAMIC_INDEX:
             raise PassFailedException("a dynamic dimension that no index value gives")
         return self._emitter.number(dim)
-
-
-def _covering(offsets: Sequence[int]) -> Sequence[int]:
-    """Where vectors of as many elements begin that have the elements at all of these offsets and
-    none beyond; none if it takes more of them than is worth while."""
-    lanes, beyond = len(offsets), max(offsets) + 1
-    starts: list[int] = []
-    for offset in sorted(offsets):
-        if not starts or offset >= starts[-1] + lanes:
-            starts.append(min(offset, beyond - lanes))
-    is_within = starts[0] >= min(offsets)
-    return starts if is_within and len(starts) <= lanes // 2 else ()
 
 
 _MOVEMENTS: dict[type[Operation], Callable[[Memory, Any, View], View]] = {

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.ramps import is_near
 from tgdialect.lowering.select.bounds import Bounds
 from tgdialect.lowering.select.indices import Index, Piece, Ramp, Scalar, is_ramp, is_sum, lanes_of
 from tgdialect.lowering.select.lanes import (
@@ -107,8 +108,7 @@ class Kernel:
         exist."""
         shape = static_shape(memory)
         widths = self._widths(memory, shape)
-        height = self._columns(memory, shape, widths) if alt is None and gate is None else 0
-        if height and not self._is_covered(memory, shape, widths, height):
+        if alt is None and gate is None and (height := self._columns(memory, shape, widths)):
             return Tile(shape, widths, self._load_transposed(memory, shape, widths, height))
         alts, gates = self._optional(alt, shape, widths), self._optional(gate, shape, widths)
         pieces: list[Piece] = []
@@ -149,11 +149,17 @@ class Kernel:
         return ones(shape) if is_column else widths
 
     def _columns(
-        self, memory: SSAValue, shape: Shape, widths: Sequence[int], *, is_masked: bool = False
+        self,
+        memory: SSAValue,
+        shape: Shape,
+        widths: Sequence[int],
+        *,
+        is_store: bool = False,
+        is_masked: bool = False,
     ) -> int:
         """How many elements of a column of a tile are accessed at once, where not its rows but its
-        columns lie together in memory, all of which is there; 0 otherwise. Where they are masked it
-        may be more than there are."""
+        columns lie together in memory, all of which is there; 0 otherwise, and where the rows are
+        quicker loaded by themselves. Where they are masked it may be more than there are."""
         if self.square == 1 or len(shape) < 2 or shape[-2] == 1:
             return 0
         rows = shape[-2]
@@ -167,6 +173,9 @@ class Kernel:
         piece = self.locations.locate(memory, (*lead, 0, Ramp(0, 1, widths[0]))).position
         if lanes_of(piece) == 1 or (is_ramp(piece) and piece.step in (1, -1)):
             return 0
+        is_register = place(memory).addrspace is AddrSpace.REG
+        if not is_store and not is_register and is_ramp(piece) and _is_quicker(piece, height):
+            return 0
         row = self.locations.locate(memory, (*lead, 0, Ramp(0, 1, shape[-1])))
         column = self.locations.locate(memory, (*lead, Ramp(0, 1, count), 0))
         end = Ramp(rows - count, 1, count), shape[-1] - 1
@@ -177,19 +186,6 @@ class Kernel:
             and all(self.bounds.gate(each.checks, None) is None for each in (row, column, last))
         )
         return height if is_so else 0
-
-    def _is_covered(
-        self, memory: SSAValue, shape: Shape, widths: Sequence[int], height: int
-    ) -> bool:
-        """Whether it takes fewer loads and shuffles to pick the elements of a row out of vectors
-        that have all of them than to transpose squares of a height."""
-        if place(memory).addrspace is AddrSpace.REG:
-            return False
-        cell = *(0,) * (len(shape) - 1), Ramp(0, 1, widths[0])
-        row = self.locations.locate(memory, cell).position
-        if not is_ramp(row):
-            return False
-        return row.lanes * height.bit_length() > height * (2 * abs(row.step) - 1)
 
     def _load_transposed(
         self, memory: SSAValue, shape: Shape, widths: Sequence[int], height: int
@@ -229,8 +225,7 @@ class Kernel:
             return self._reversed(self._loaded(memory, location, *choice))
         is_one = max(map(lanes_of, (position, *(v for v in choice if v is not None)))) == 1
         is_free = gate is None and exists is None
-        is_near = is_ramp(position) and (position.step == 1 or 2 * abs(position.step) <= width)
-        if is_one or is_near or (is_ramp(position) and is_free):
+        if is_one or (is_ramp(position) and (is_free or is_near(position.step, width))):
             location = self.locations.reference(where.view, position)
             return self._loaded(memory, location, *choice)
         # Neighbours in a tile that are not in memory.
@@ -291,7 +286,9 @@ class Kernel:
             return [self._stored(view, self.scalars.splat(pieces[0], math.prod(tile.shape)), None)]
         is_masked = self.target.masks_stores and dtype_of(memory).itemsize >= 4
         if gate is None and (
-            height := self._columns(memory, tile.shape, tile.widths, is_masked=is_masked)
+            height := self._columns(
+                memory, tile.shape, tile.widths, is_store=True, is_masked=is_masked
+            )
         ):
             return self._store_transposed(memory, tile._replace(pieces=pieces), height)
         stores: list[SSAValue] = []
@@ -364,6 +361,12 @@ class Kernel:
     def zero(self, dtype: Dtype) -> SSAValue:
         """The stored form of 0."""
         return self.scalars.constant(0, self.narrow.stored_dtype(dtype))
+
+
+def _is_quicker(row: Ramp, height: int) -> bool:
+    """Whether it takes fewer loads and shuffles to pick a row out of the vectors that have all of
+    it than to transpose squares of a height, which have a part of as many rows each."""
+    return row.lanes * height.bit_length() > height * (2 * abs(row.step) - 1)
 
 
 def _tops(rows: int, height: int) -> Sequence[int]:
