@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
@@ -27,13 +26,14 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.demand import is_storage
 from tgdialect.analysis.memory_order import accesses
+from tgdialect.analysis.symbols import is_foreign, own_functions
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.outlining import Outliner
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
@@ -252,6 +252,9 @@ class _Callifier:
         callee = self.callee(op)
         if callee is None:
             return None
+        if is_foreign(callee):
+            message = f"@{callee.sym_name.data} is a function of other dialects"
+            raise self.error(f"{message}: a tensor program cannot call it", op)
         if callee is self.function or callee in self.active:
             raise self.error(f"@{callee.sym_name.data} calls itself", op)
         for parameter, argument in zip(callee.args, op.operands, strict=True):
@@ -344,7 +347,7 @@ class _Callifier:
 
 
 @dataclass(frozen=True)
-class CallifyPass(ModulePass):
+class CallifyPass(LoweringPass):
     """Turn each function on tensors into one stateless function on memory."""
 
     name = "tg-callify"
@@ -353,20 +356,31 @@ class CallifyPass(ModulePass):
 
     device: str = "CPU"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]
-        outliner = Outliner(op)
+    def lower(self, module: ModuleOp) -> None:
+        functions = list(own_functions(module))
+        for symbol in module.ops:
+            if isinstance(symbol, FuncOp) and symbol not in functions:
+                check_calls(symbol, functions)
+        outliner = Outliner(module)
         converted = [_Callifier(f, self.device, outliner).run() for f in functions]
         for old, new in zip(functions, converted, strict=True):
             if old.sym_visibility != StringAttr("private"):
-                op.body.block.insert_op_before(new, old)
+                module.body.block.insert_op_before(new, old)
         for old in functions:
-            op.body.block.erase_op(old, safe_erase=False)
+            module.body.block.erase_op(old, safe_erase=False)
         for outlined in outliner.functions.values():
-            op.body.block.add_op(outlined)
-        for function in op.ops:
-            if isinstance(function, FuncOp) and not function.is_declaration:
-                check_constants(function)
+            module.body.block.add_op(outlined)
+        for function in own_functions(module):
+            check_constants(function)
+
+
+def check_calls(foreign: FuncOp, functions: Sequence[FuncOp]) -> None:
+    """Raise PassFailedException where a function of other dialects calls one that is callified."""
+    for op in foreign.walk():
+        if isinstance(op, FuncCallOp) and SymbolTable.lookup_symbol(op, op.callee) in functions:
+            name = op.callee.string_value()
+            message = f"@{name} is called by a function of other dialects, and will take its"
+            raise locate(PassFailedException(f"{message} results as arguments"), op)
 
 
 def check_constants(function: FuncOp) -> None:

@@ -6,13 +6,13 @@ a LINEAR of it, in which position says everything that AFTER said.
 
 from __future__ import annotations
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 
 from tgdialect.analysis.loop_nest import Loop, loop_nest
+from tgdialect.analysis.symbols import own_functions
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
 from tgdialect.ops.memory import StoreOp
@@ -21,21 +21,20 @@ from tgdialect.ops.properties import tensor
 from tgdialect.transforms.unique_storage import make_storage_unique
 
 
-class LinearizePass(ModulePass):
+class LinearizePass(LoweringPass):
     """Put kernels and functions in order of execution."""
 
     name = "tg-linearize"
     level_before = "target"
     level_after = "linear"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for symbol in list(op.body.block.ops):
+    def lower(self, module: ModuleOp) -> None:
+        for symbol in list(module.body.block.ops):
             if isinstance(symbol, KernelOp):
                 linearize_kernel(symbol)
         # A CALL's effects are those of its callee: programs do as well as kernels.
-        for symbol in op.body.block.ops:
-            if isinstance(symbol, FuncOp) and not symbol.is_declaration:
-                linearize_function(symbol)
+        for function in own_functions(module):
+            linearize_function(function)
 
 
 def linearize_kernel(kernel: KernelOp) -> ProgramOp:

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from tgdialect.lowering.callify import CallifyPass
 from tgdialect.lowering.expand import ExpandPass
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.linearize import LinearizePass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.plan import PlanPass
 from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.select import SelectPass
-from tgdialect.transforms.simplify import SimplifyPass
 
-AfterStage = Callable[[ModulePass, ModuleOp], None]
+AfterStage = Callable[[LoweringPass, ModuleOp], None]
 
 
 def stages(
@@ -28,22 +26,17 @@ def stages(
     mode: str = "none",
     features: tuple[str, ...] = (),
     optimize: type[OptimizePass] = OptimizePass,
-) -> Sequence[ModulePass]:
-    """The passes from the tensor level to the `llvm` dialect.
+) -> Sequence[LoweringPass]:
+    """The eight stages from the tensor level to the `llvm` dialect.
 
-    Index arithmetic is simplified when ranges have just appeared, when OptOps have split them, and
-    when select has flattened indices and added gates. `features` are what the target's processor
-    has.
+    `features` are what the target's processor has.
     """
     return (
         CallifyPass(),
         RangeifyPass(),
-        SimplifyPass(),
         optimize(mode, features),
-        *([] if mode == "none" else [SimplifyPass(loops=False)]),
         ExpandPass(),
         SelectPass(target, features),
-        SimplifyPass(loops=False, selected=True),
         LinearizePass(),
         PlanPass(),
         RenderPass(target),
@@ -51,20 +44,20 @@ def stages(
 
 
 def run_stages(
-    ctx: Context,
-    module: ModuleOp,
-    passes: Sequence[ModulePass],
-    after: AfterStage | None = None,
+    module: ModuleOp, passes: Sequence[LoweringPass], after: AfterStage | None = None
 ) -> None:
-    """Apply passes in order; `after` sees the module after each one."""
+    """Lower a module through passes in order; `after` sees it after each one.
+
+    The module is at the level of the first pass. Whoever does not know applies that one.
+    """
     for stage in passes:
-        stage.apply(ctx, module)
+        stage.lower(module)
         if after is not None:
             after(stage, module)
 
 
 @dataclass(frozen=True)
-class ToLlvmPass(ModulePass):
+class ToLlvmPass(LoweringPass):
     """All stages, from a program on tensors to the `llvm` dialect."""
 
     name = "tg-to-llvm"
@@ -74,9 +67,9 @@ class ToLlvmPass(ModulePass):
     target: str = "cpu"
     mode: str = "none"
 
-    def pipeline(self) -> Sequence[ModulePass]:
+    def pipeline(self) -> Sequence[LoweringPass]:
         """The passes that this one stands for: `tg-opt` runs, prints and times them one by one."""
         return stages(target=self.target, mode=self.mode)
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        run_stages(ctx, op, self.pipeline())
+    def lower(self, module: ModuleOp) -> None:
+        run_stages(module, self.pipeline())

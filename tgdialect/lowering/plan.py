@@ -11,7 +11,6 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -23,7 +22,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
@@ -31,7 +29,9 @@ from tgdialect.analysis.constants import constants
 from tgdialect.analysis.in_place import in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.symbols import own_functions
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.ops.attributes import AddrSpace, AxisType, Device, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp
@@ -50,19 +50,19 @@ _WORKGROUP = frozenset({AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE})
 """The axis types whose iterations share LOCAL memory."""
 
 
-class PlanPass(ModulePass):
+class PlanPass(LoweringPass):
     """Let buffers with disjoint lifetimes share storage."""
 
     name = "tg-plan"
     level_before = "linear"
     level_after = "planned"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for symbol in op.body.block.ops:
-            if isinstance(symbol, FuncOp) and not symbol.is_declaration:
-                plan_function(symbol)
-            elif isinstance(symbol, ProgramOp):
+    def lower(self, module: ModuleOp) -> None:
+        for symbol in module.ops:
+            if isinstance(symbol, ProgramOp):
                 plan_program(symbol)
+        for function in own_functions(module):
+            plan_function(function)
 
 
 # -- functions -----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ in its body and which rules they obey. The ops' own verifiers say the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -20,12 +20,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from tgdialect.analysis.ranges import is_expanded
+from tgdialect.analysis.symbols import is_foreign
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.expand.tile import is_expanded
 from tgdialect.ops import call, codegen, elementwise, marker, memory, movement, multi, ordering
 from tgdialect.ops.arguments import (
     ALLOCATED,
@@ -87,7 +88,7 @@ def verify_level(module: ModuleOp, level: str) -> None:
     if (containers := LEVELS.get(level)) is None:
         raise PassFailedException(f"level {level!r} is not one of {', '.join(LEVELS)}")
     for op in module.ops:
-        if op.name.startswith("llvm.") and level == "llvm":
+        if is_foreign(op):
             continue
         if (container := containers.get(op.name)) is None:
             raise locate(VerifyException(f"{op.name} is not part of level {level}"), op)
@@ -189,7 +190,7 @@ def stores_are_not_gated(op: Operation) -> None:
 def is_one_block_on_tensors(op: Operation) -> None:
     """A function's body is one block, and its arguments are tensors of the dialect."""
     assert isinstance(op, FuncOp)
-    if not op.is_declaration and len(op.body.blocks) != 1:
+    if len(op.body.blocks) != 1:
         raise VerifyException(f"@{op.sym_name.data} has {len(op.body.blocks)} blocks, not one")
     for number, type in enumerate(op.function_type.inputs):
         if not isinstance(type, TensorType):
@@ -200,15 +201,10 @@ def is_one_block_on_tensors(op: Operation) -> None:
             raise VerifyException(f"argument {number}: {error}") from None
 
 
-def _arguments(function: FuncOp) -> Sequence[BlockArgument]:
-    """The arguments of a function; a declaration has none."""
-    return () if function.is_declaration else function.args
-
-
 def argument_attributes_are_typed(op: Operation) -> None:
     """The attributes of `ops/arguments.py` are what they are documented to be."""
     assert isinstance(op, FuncOp)
-    for number, argument in enumerate(_arguments(op)):
+    for number, argument in enumerate(op.args):
         attributes = argument_attributes(argument)
         for name, kind in ARGUMENT_ATTRIBUTES.items():
             value = attributes.get(name)
@@ -237,7 +233,7 @@ def argument_attributes_are_typed(op: Operation) -> None:
 def marks_no_argument(op: Operation) -> None:
     """Results, buffers and workspaces become arguments later."""
     assert isinstance(op, FuncOp)
-    for number, argument in enumerate(_arguments(op)):
+    for number, argument in enumerate(op.args):
         if marks := ALLOCATED.intersection(argument_attributes(argument)):
             raise VerifyException(f"argument {number} is marked {min(marks)}, which callify adds")
 
@@ -245,7 +241,7 @@ def marks_no_argument(op: Operation) -> None:
 def arguments_are_memory(op: Operation) -> None:
     """Global memory on a device, or index scalars."""
     assert isinstance(op, FuncOp)
-    for number, argument in enumerate(_arguments(op)):
+    for number, argument in enumerate(op.args):
         if argument.type == tensor_type(INDEX):
             continue
         where = place(argument)
@@ -267,8 +263,6 @@ def has_one(name: str) -> Rule:
 
     def rule(op: Operation) -> None:
         assert isinstance(op, FuncOp)
-        if op.is_declaration:
-            return
         if (count := sum(each.name == name for each in op.body.block.ops)) != 1:
             raise VerifyException(f"the body of a function has one {name}, not {count}")
 

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from tqdm import tqdm
-from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
@@ -43,6 +42,7 @@ from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import address
 from tgdialect.runtime.optimize import BEAM
 from tgdialect.runtime.program import Array
+from tgdialect.transforms.simplify import simplify
 
 SECONDS_VARIABLE = "TG_BEAM_SECONDS"
 DEFAULT_SECONDS = 20.0
@@ -209,7 +209,8 @@ class _Search:
         signature = FunctionType.from_lists(list(block.arg_types), [])
         module = ModuleOp([candidate, FuncOp(entry, signature, Region(block))])
         try:
-            run_stages(Context(), module, self._stages)
+            simplify(module, loops=False)
+            run_stages(module, self._stages)
             code = load(self._target.object_code(llvm_ir(module)))
         except DiagnosticException:
             return None

@@ -10,11 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.backends.llvm_cpu import CpuTarget
@@ -22,6 +20,7 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.interpreter.dtypes import numpy_dtype
 from tgdialect.lowering.expand import ExpandPass
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.pipeline import AfterStage, run_stages, stages
 from tgdialect.lowering.plan import PlanPass, plan_function
 from tgdialect.lowering.render import RenderPass
@@ -75,7 +74,7 @@ class Build:
         of a kernel, for which it needs no Python, while the next one goes through the stages."""
         module, by_reference = self._copy()
         expand = next(i for i, p in enumerate(self._passes) if isinstance(p, ExpandPass))
-        run_stages(Context(), module, self._passes[:expand])
+        run_stages(module, self._passes[:expand])
         *stages, render = self._passes[expand:]
         assert isinstance(render, RenderPass)
         coming: dict[str, Future[bytes]] = {}
@@ -84,7 +83,7 @@ class Build:
         for kernel in kernels:
             kernel.detach()
             alone = ModuleOp([kernel])
-            run_stages(Context(), alone, stages)
+            run_stages(alone, stages)
             (program,) = alone.ops
             program.detach()
             programs.append(program)
@@ -93,7 +92,7 @@ class Build:
                 coming[kernel.sym_name.data] = llvm.submit(self.target.object_code, ir)
         functions = [op for op in module.ops if isinstance(op, FuncOp)]
         module.body.block.add_ops(programs)
-        run_stages(Context(), module, [s for s in stages if not isinstance(s, PlanPass)])
+        run_stages(module, [s for s in stages if not isinstance(s, PlanPass)])
         for function in functions:
             if not function.is_declaration:
                 plan_function(function)
@@ -108,7 +107,7 @@ class Build:
         """The module after all stages; `after` sees it after each one."""
         with _at_full_speed():
             module, _ = self._copy()
-            run_stages(Context(), module, self._passes, after)
+            run_stages(module, self._passes, after)
             return module
 
     def _copy(self) -> tuple[ModuleOp, Set[int]]:
@@ -122,7 +121,7 @@ class Build:
         return module, {position for position, value in enumerate(inputs) if is_memory(value)}
 
     @cached_property
-    def _passes(self) -> Sequence[ModulePass]:
+    def _passes(self) -> Sequence[LoweringPass]:
         features = tuple(self.target.features.split(","))
         return stages(mode=self.opt, features=features, optimize=MeasuringOptimizePass)
 
@@ -131,7 +130,7 @@ class Build:
         """The module after each stage."""
         found: dict[str, ModuleOp] = {}
 
-        def keep(stage: ModulePass, module: ModuleOp) -> None:
+        def keep(stage: LoweringPass, module: ModuleOp) -> None:
             found[stage.name.removeprefix(_PREFIX)] = module.clone()
 
         self.lowered(keep)

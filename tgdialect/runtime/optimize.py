@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.transforms.simplify import simplify
 
 BEAM = "beam"
 DEFAULT_WIDTH = 4
@@ -24,15 +24,16 @@ class MeasuringOptimizePass(OptimizePass):
     `explicit`.
     """
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def lower(self, module: ModuleOp) -> None:
         width = beam_width(self.mode)
         if width is None:
-            super().apply(ctx, op)
+            super().lower(module)
             return
         self.check_opts()
         from tgdialect.runtime.beam import search_schedules  # Imports LLVM and NumPy.
 
-        search_schedules(op, width, self.features, self.threads, self.l2)
+        search_schedules(module, width, self.features, self.threads, self.l2)
+        simplify(module, loops=False)
 
 
 def beam_width(mode: str) -> int | None:

@@ -139,13 +139,7 @@ class PassRunner:
         if self.verify:
             with timing.measure("Verifier"):
                 verify_module(module)
-        level: str | None = None
         for index, pass_ in enumerate(self.passes):
-            checked = self.verify and self.verify_each
-            if checked and self._level(pass_, "level_before") not in (None, level):
-                with timing.measure("Verifier"):
-                    self._verify_level(pass_, "before", "level_before", module, file)
-            level = self._level(pass_, "level_after") or level
             self._dump(module, "Before", pass_, self.print_before)
             start = time.perf_counter()
             with timing.measure(pass_.name), failures_as_diagnostics(f"pass {pass_.name}", file):
@@ -173,26 +167,16 @@ class PassRunner:
                     for each in error.diagnostics
                 ]
             ) from error
-        if self.verify_levels and self._level(pass_, "level_after") is not None:
-            self._verify_level(pass_, "after", "level_after", module, file)
-
-    @staticmethod
-    def _level(pass_: ModulePass, when: str) -> str | None:
-        """The level that a stage takes or leaves; None for any other pass."""
-        level = getattr(pass_, when, None)
-        return level if isinstance(level, str) else None
-
-    def _verify_level(
-        self, pass_: ModulePass, when: str, attribute: str, module: ModuleOp, file: str
-    ) -> None:
-        # Loaded when it is needed: with it comes every tg operation.
-        verify_level = cast(
-            Callable[[ModuleOp, str | None], None],
-            import_module("tgdialect.lowering.verify").verify_level,
-        )
-        level = self._level(pass_, attribute)
-        with failures_as_diagnostics(f"{when} pass {pass_.name}, level {level}", file):
-            verify_level(module, level)
+        # Only stages have one; what they take they check themselves.
+        level = getattr(pass_, "level_after", None)
+        if self.verify_levels and isinstance(level, str):
+            # Loaded when it is needed: with it comes every tg operation.
+            verify_level = cast(
+                Callable[[ModuleOp, str], None],
+                import_module("tgdialect.lowering.verify").verify_level,
+            )
+            with failures_as_diagnostics(f"after pass {pass_.name}, level {level}", file):
+                verify_level(module, level)
 
     def _dump(self, module: ModuleOp, when: str, pass_: ModulePass, names: Collection[str]) -> None:
         if "*" in names or pass_.name in names:

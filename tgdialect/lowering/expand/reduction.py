@@ -9,9 +9,9 @@ from typing import NamedTuple
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.expand.tile import Axes, Tile, is_expanded, is_loop
+from tgdialect.lowering.expand.tile import Axes, Tile
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, ReduceKind
 from tgdialect.ops.dtypes import DTYPES, F32
 from tgdialect.ops.elementwise import CastOp, MulAccOp, MulOp

@@ -15,8 +15,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.expand.tile import Axes, Tile, is_expanded
+from tgdialect.lowering.expand.tile import Axes, Tile
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp
 from tgdialect.ops.dtypes import INDEX

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 
 from tgdialect.analysis.memory_order import MemoryOrder
-from tgdialect.analysis.ranges import closed_ranges, needed_ops
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop, needed_ops
 from tgdialect.lowering.expand.reduction import expand_reductions
 from tgdialect.lowering.expand.rules import Rules
-from tgdialect.lowering.expand.tile import Tile, is_expanded, is_loop
+from tgdialect.lowering.expand.tile import Tile
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.ordering import RangeOp
@@ -26,15 +25,15 @@ Groups = dict[ReduceOp, list[ReduceOp]]
 """The REDUCEs that share their loops with a REDUCE, itself included."""
 
 
-class ExpandPass(ModulePass):
+class ExpandPass(LoweringPass):
     """Expand UPCAST and UNROLL ranges into shape, and reductions into accumulators."""
 
     name = "tg-expand"
     level_before = "kernels"
     level_after = "tiles"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for symbol in op.body.block.ops:
+    def lower(self, module: ModuleOp) -> None:
+        for symbol in module.body.block.ops:
             if isinstance(symbol, KernelOp):
                 expand_kernel(symbol)
 

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.ranges import closed_ranges, open_ranges
+from tgdialect.analysis.ranges import EXPANDED, closed_ranges, open_ranges
 from tgdialect.diagnostics import locate
-from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
@@ -24,19 +23,8 @@ from tgdialect.ops.properties import number, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
 
-EXPANDED = (AxisType.UNROLL, AxisType.UPCAST, AxisType.GROUP_REDUCE)
-"""The axis types whose ranges become shape, in the order of their axes."""
-
 Axes = tuple[RangeOp, ...]
 """The expanded ranges that a value has an axis for."""
-
-
-def is_expanded(axis: RangeOp) -> bool:
-    return axis.axis_type.data in EXPANDED
-
-
-def is_loop(axis: RangeOp) -> bool:
-    return axis.axis_type.data not in EXPANDED
 
 
 class Tile:

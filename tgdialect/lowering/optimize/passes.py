@@ -14,11 +14,11 @@ from typing import Self
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.merging import mergeable
 from tgdialect.lowering.optimize.opts import SPLIT_FROM, apply_opt, apply_opts, mark_global, opt
@@ -30,7 +30,7 @@ FACTORS = (2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 128)
 """The sizes of parts that a search tries."""
 
 
-class OptOpPass(ModulePass, ABC):
+class OptOpPass(LoweringPass, ABC):
     """One OptOp."""
 
     level_before = "kernels"
@@ -48,8 +48,8 @@ class OptOpPass(ModulePass, ABC):
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
         """Applications to a kernel, legal or not."""
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        kernels = [k for k in op.ops if isinstance(k, KernelOp) and self._is_for(k)]
+    def lower(self, module: ModuleOp) -> None:
+        kernels = [k for k in module.ops if isinstance(k, KernelOp) and self._is_for(k)]
         if self.kernel is not None and not kernels:
             raise PassFailedException(f"there is no kernel @{self.kernel}")
         for kernel in kernels:

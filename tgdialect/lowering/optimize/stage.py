@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.machine import machine_of
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.opts import apply_opts, mark_global, parse_opt
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
+from tgdialect.transforms.simplify import simplify
 
 EXPLICIT = "explicit"
 MODES = ("none", "heuristic", EXPLICIT, "beam:N")
@@ -23,7 +23,7 @@ MODES = ("none", "heuristic", EXPLICIT, "beam:N")
 
 
 @dataclass(frozen=True)
-class OptimizePass(ModulePass):
+class OptimizePass(LoweringPass):
     """Settle the axis type of every range, and record the OptOps on the kernel.
 
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
@@ -43,7 +43,7 @@ class OptimizePass(ModulePass):
     l2: int | None = None
     opts: tuple[str, ...] = ()
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def lower(self, module: ModuleOp) -> None:
         if self.mode not in MODES[:-1]:
             there_are = ", ".join(MODES)
             raise PassFailedException(
@@ -56,8 +56,8 @@ class OptimizePass(ModulePass):
         except ValueError as error:
             raise PassFailedException(str(error)) from None
         opts = [parse_opt(text) for text in self.opts]
-        constants = constant_slots(op)
-        for kernel in list(op.ops):
+        constants = constant_slots(module)
+        for kernel in list(module.ops):
             if not isinstance(kernel, KernelOp):
                 continue
             if kernel.sink.opts is None:
@@ -71,6 +71,8 @@ class OptimizePass(ModulePass):
             else:
                 schedule(axes, machine)
             schedule_prepacking(axes, machine)
+        if self.mode != "none":
+            simplify(module, loops=False)
 
     def check_opts(self) -> None:
         """Raise PassFailedException where `opts` are given to a mode that takes none."""

@@ -6,11 +6,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
@@ -18,8 +16,10 @@ from tgdialect.analysis.fusion import Fusion, plan_fusion
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.positions import Index
 from tgdialect.analysis.structure import structure
+from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised, memory_leaf
 from tgdialect.lowering.rangeify.partial import split_reductions
@@ -351,24 +351,28 @@ def _moved_to_buffer(store: StoreOp) -> tuple[TgOp, SSAValue] | None:
 
 
 @dataclass(frozen=True)
-class RangeifyPass(ModulePass):
-    """Split each function into kernels, and break everything in them down to shape ()."""
+class RangeifyPass(LoweringPass):
+    """Split each function into kernels, and break everything in them down to shape ().
+
+    Then simplify: masks become fewer iterations, and reductions that select become LOADs.
+    """
 
     name = "tg-rangeify"
     level_before = "function"
     level_after = "kernels"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]
+    def lower(self, module: ModuleOp) -> None:
+        functions = list(own_functions(module))
         for function in callees_first(functions):
             devices = [place(a).device for a in function.args if is_memory(a)]
             device = next((d for d in devices if isinstance(d, str)), "CPU")
             rangeifier = _Rangeifier(function, device)
             rangeifier.run()
-            op.body.block.insert_ops_before(rangeifier.kernels, function)
+            module.body.block.insert_ops_before(rangeifier.kernels, function)
         for function in functions:
             if function.sym_visibility == StringAttr("private"):
-                op.body.block.erase_op(function)
+                module.body.block.erase_op(function)
+        simplify(module)
 
 
 def callees_first(functions: Sequence[FuncOp]) -> Iterable[FuncOp]:

@@ -6,18 +6,18 @@ import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.machine import last_level_cache
 from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.symbols import is_foreign
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.emitter import function
 from tgdialect.lowering.render.function import FunctionRenderer, argument_type, refusal
@@ -35,7 +35,7 @@ TARGETS = ("cpu",)
 
 
 @dataclass(frozen=True)
-class RenderPass(ModulePass):
+class RenderPass(LoweringPass):
     """Programs and functions as `llvm.func`s: memory is passed as pointers, an index as an i64.
 
     Vectors are stored around the caches where a result is larger than `cache` bytes: those of the
@@ -49,16 +49,16 @@ class RenderPass(ModulePass):
     target: str = "cpu"
     cache: int | None = None
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def lower(self, module: ModuleOp) -> None:
         if self.target not in TARGETS:
             raise PassFailedException(
                 f"{self.target!r} is not one of the targets: {', '.join(TARGETS)}"
             )
-        symbols = list(op.body.block.ops)
+        symbols = [symbol for symbol in module.ops if not is_foreign(symbol)]
         rendered = self.rendered(symbols, symbols)
         for symbol in symbols:
-            op.body.block.erase_op(symbol)
-        op.body.block.add_ops(rendered)
+            module.body.block.erase_op(symbol)
+        module.body.block.add_ops(rendered)
 
     def rendered(
         self, symbols: Sequence[Operation], callees: Sequence[Operation] = ()
@@ -96,7 +96,7 @@ def render(
     match symbol:
         case ProgramOp():
             return _render_program(symbol, cache)
-        case FuncOp() if not symbol.is_declaration:
+        case FuncOp():
             block = symbol.body.block
             renderer = FunctionRenderer(symbol.sym_name.data, block.args, programs)
             ops = list(_in_order(block))

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.select import arithmetic, structure
 from tgdialect.lowering.select.kernel import Kernel
 from tgdialect.lowering.select.lanes import Tile
@@ -38,6 +37,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
+from tgdialect.transforms.simplify import simplify
 
 Rule = Callable[[Kernel, Any], Tile | None]
 
@@ -74,11 +74,11 @@ _REMOVABLE = (ElementwiseOp, MovementOp, LoadOp, ConstOp, VConstOp)
 
 
 @dataclass(frozen=True)
-class SelectPass(ModulePass):
+class SelectPass(LoweringPass):
     """Leave in each kernel only ops that the target has, on the widths that it has.
 
     `features` are LLVM's, as `features=fma,f16c`: with `fma` MULACC stays, with `f16c` the
-    conversions of f16 do.
+    conversions of f16 do. Then simplify the indices and gates that are new.
     """
 
     name = "tg-select"
@@ -88,14 +88,15 @@ class SelectPass(ModulePass):
     target: str = "cpu"
     features: tuple[str, ...] = ()
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def lower(self, module: ModuleOp) -> None:
         target = target_ops(self.target, self.features)
-        for kernel in op.ops:
+        for kernel in module.ops:
             if isinstance(kernel, KernelOp):
                 old = kernel.body.block
                 new = select(list(old.ops), target)
                 kernel.body.detach_block(old)
                 kernel.body.add_block(new)
+        simplify(module, loops=False, selected=True)
 
 
 def select(ops: Sequence[Operation], target: TargetOps) -> Block:

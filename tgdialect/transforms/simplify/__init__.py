@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
+from tgdialect.analysis.symbols import is_foreign
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import tensor
 from tgdialect.transforms.simplify.assumptions import simplify_connective, simplify_where
@@ -93,7 +94,7 @@ def simplify(root: Operation, *, loops: bool = True, selected: bool = False) -> 
     stack = [root]
     while stack:
         op = stack.pop()
-        if op.name == "tg.linear":
+        if op.name == "tg.linear" or (op.name == "func.func" and is_foreign(op)):
             continue
         for region in op.regions:
             for block in region.blocks:

@@ -1,0 +1,54 @@
+"""The symbols of a module that are the dialect's; the others are left alone by every pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Operation
+from xdsl.traits import SymbolTable
+
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.dtypes import DTYPES
+
+
+def own_functions(module: ModuleOp) -> Iterator[FuncOp]:
+    """The functions of the dialect; they have a body."""
+    for op in module.ops:
+        if isinstance(op, FuncOp) and not is_foreign(op):
+            yield op
+
+
+def is_foreign(symbol: Operation) -> bool:
+    """Whether an op at the top of a module is of other dialects, with no op of ours inside.
+
+    A function that only passes tensors on, to its results or to functions of ours, is one of ours.
+    One without a body is not.
+    """
+    seen: set[Operation] = set()
+    stack = [symbol]
+    while stack:
+        op = stack.pop()
+        if op in seen or any(isinstance(inner, TgOp) for inner in op.walk()):
+            continue
+        seen.add(op)
+        if not isinstance(op, FuncOp) or not _passes_tensors(op):
+            return True
+        callees = (
+            SymbolTable.lookup_symbol(op, inner.callee)
+            for inner in op.walk()
+            if isinstance(inner, CallOp)
+        )
+        stack.extend(callee for callee in callees if callee is not None)
+    return False
+
+
+def _passes_tensors(function: FuncOp) -> bool:
+    """Whether a function has a body of nothing but calls, and takes and gives tensors only."""
+    if function.is_declaration:
+        return False
+    types = (*function.function_type.inputs, *function.function_type.outputs)
+    return all(isinstance(t, TensorType) and t.element_type in DTYPES for t in types) and all(
+        isinstance(op, FuncOp | CallOp | ReturnOp) for op in function.walk()
+    )

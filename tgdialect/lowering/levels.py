@@ -1,0 +1,93 @@
+"""Passes that need a program at a level, and how they find out whether it is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException, VerifyException
+
+from tgdialect.lowering.verify import LEVELS, verify_level
+
+STAGES = {
+    "tensor": ("tg-callify",),
+    "function": ("tg-rangeify",),
+    "kernels": ("tg-optimize", "tg-expand"),
+    "tiles": ("tg-select",),
+    "target": ("tg-linearize",),
+    "linear": ("tg-plan",),
+    "planned": ("tg-render",),
+}
+"""The stages from each level to the next."""
+
+_ORDER = tuple(LEVELS)
+
+
+class LoweringPass(ModulePass, ABC):
+    """A pass that takes a program at one level and leaves it at another, or at the same.
+
+    `apply` checks the level, for whoever runs the pass by itself. `lower` does not: a pipeline
+    whose first pass has been checked need not look at what its own passes leave.
+    """
+
+    level_before: ClassVar[str]
+    level_after: ClassVar[str]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        check_level(op, self)
+        self.lower(op)
+
+    @abstractmethod
+    def lower(self, module: ModuleOp) -> None:
+        """Do what the pass does, to a module that is at its level."""
+
+
+def check_level(module: ModuleOp, wanted: LoweringPass) -> None:
+    """Raise PassFailedException unless a module is at the level that a pass takes.
+
+    It is at the first op that does not belong there, and says which passes are missing.
+    """
+    try:
+        verify_level(module, wanted.level_before)
+    except VerifyException as error:
+        needs = f"{wanted.name} needs level {wanted.level_before}"
+        failure = PassFailedException(f"{needs}{_reason(module, wanted.level_before, error)}")
+        vars(failure).update(vars(error))  # Where it is (`locate`).
+        raise failure from None
+
+
+def _reason(module: ModuleOp, wanted: str, error: VerifyException) -> str:
+    level = level_of(module)
+    if level is None:
+        return f": {error}"
+    if _ORDER.index(level) > _ORDER.index(wanted):
+        return f", and the module is at level {level} already"
+    missing = ", ".join(stages_between(level, wanted))
+    return f", and the module is at level {level}: run {missing} first"
+
+
+def level_of(module: ModuleOp) -> str | None:
+    """The first level, in the order of the stages, that a module is at; None if it is at none.
+
+    A module may be at several, as a kernel without vectors is at `kernels`, `tiles` and `target`:
+    from the first one on, no stage is left out that it may need.
+    """
+    return next((level for level in _ORDER if _is_at(module, level)), None)
+
+
+def _is_at(module: ModuleOp, level: str) -> bool:
+    try:
+        verify_level(module, level)
+    except VerifyException:
+        return False
+    return True
+
+
+def stages_between(level: str, wanted: str) -> Sequence[str]:
+    """The names of the stages that take a module from one level to a later one."""
+    levels = _ORDER[_ORDER.index(level) : _ORDER.index(wanted)]
+    return [stage for each in levels for stage in STAGES[each]]
