@@ -14,6 +14,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.memory_order import accesses, memory_of
+from tgdialect.analysis.symbols import own_functions
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import ProgramOp
@@ -58,9 +59,7 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
 def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
     """By kernel, the parameters that are constant memory in every CALL of it."""
     found: dict[str, Set[int]] = {}
-    for function in module.ops:
-        if not isinstance(function, FuncOp) or function.is_declaration:
-            continue
+    for function in own_functions(module):
         memory = constants(function, function.body.block.ops).memory
         for call in function.body.block.ops:
             if isinstance(call, CallOp):

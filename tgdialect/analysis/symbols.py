@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.traits import SymbolTable
 
 from tgdialect.ops.base import TgOp
@@ -49,6 +50,12 @@ def _passes_tensors(function: FuncOp) -> bool:
     if function.is_declaration:
         return False
     types = (*function.function_type.inputs, *function.function_type.outputs)
-    return all(isinstance(t, TensorType) and t.element_type in DTYPES for t in types) and all(
+    return all(map(_is_own_tensor, types)) and all(
         isinstance(op, FuncOp | CallOp | ReturnOp) for op in function.walk()
+    )
+
+
+def _is_own_tensor(type: Attribute) -> bool:
+    return (
+        isinstance(type, TensorType) and cast("TensorType[Attribute]", type).element_type in DTYPES
     )

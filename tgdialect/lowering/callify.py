@@ -253,8 +253,9 @@ class _Callifier:
         if callee is None:
             return None
         if is_foreign(callee):
-            message = f"@{callee.sym_name.data} is a function of other dialects"
-            raise self.error(f"{message}: a tensor program cannot call it", op)
+            reason = "it has no body" if callee.is_declaration else "it is of other dialects"
+            name = callee.sym_name.data
+            raise self.error(f"a tensor program cannot call @{name}: {reason}", op)
         if callee is self.function or callee in self.active:
             raise self.error(f"@{callee.sym_name.data} calls itself", op)
         for parameter, argument in zip(callee.args, op.operands, strict=True):
@@ -276,7 +277,7 @@ class _Callifier:
         if not isinstance(op, FuncCallOp | CallOp):
             return None
         callee = SymbolTable.lookup_symbol(op, op.callee)
-        return callee if isinstance(callee, FuncOp) and not callee.is_declaration else None
+        return callee if isinstance(callee, FuncOp) else None
 
     def convert_op(self, op: Operation) -> None:
         match op:

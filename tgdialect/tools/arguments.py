@@ -111,7 +111,8 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
                     "type": _boolean,
                     "metavar": "BOOL",
                     "help": "verify after each pass (default); given explicitly, also the level "
-                    "that each tg stage promises; =false: after parsing only",
+                    "that each tg stage promises; =false: after parsing only, and no stage checks "
+                    "the level that it is given",
                 },
             ),
             _switch("--allow-external", help="offer passes that start other programs (mlir-opt)"),

@@ -40,6 +40,15 @@ class PipelinePass(Protocol):
         ...
 
 
+@runtime_checkable
+class StagePass(Protocol):
+    """A pass that checks the level of what it is applied to, but not of what it lowers."""
+
+    def lower(self, module: ModuleOp) -> None:
+        """Do what the pass does."""
+        ...
+
+
 def flatten(passes: Sequence[ModulePass]) -> list[ModulePass]:
     """The passes with those that are pipelines replaced by what they consist of."""
     flat: list[ModulePass] = []
@@ -134,6 +143,11 @@ class PassRunner:
     verify_levels: bool = False
     printer: Callable[[], Printer] = lambda: Printer(stream=sys.stderr)
 
+    @property
+    def checks_each(self) -> bool:
+        """Whether the module is verified after each pass, and stages check its level before."""
+        return self.verify and self.verify_each
+
     def run(self, ctx: Context, module: ModuleOp, file: str, timing: Timing) -> None:
         """Run the passes. Raises `CompilationError` at the first failure; `file` is named in it."""
         if self.verify:
@@ -143,12 +157,15 @@ class PassRunner:
             self._dump(module, "Before", pass_, self.print_before)
             start = time.perf_counter()
             with timing.measure(pass_.name), failures_as_diagnostics(f"pass {pass_.name}", file):
-                pass_.apply(ctx, module)
+                if isinstance(pass_, StagePass) and not self.checks_each:
+                    pass_.lower(module)
+                else:
+                    pass_.apply(ctx, module)
             if self.print_time:
                 seconds = time.perf_counter() - start
                 print(f"Pass {pass_.name} took {seconds} seconds", file=sys.stderr)
             self._dump(module, "After", pass_, self.print_after)
-            if self.verify and self.verify_each:
+            if self.checks_each:
                 with timing.measure("Verifier"):
                     self._verify_after(pass_, module, file)
             if self.print_between and index + 1 < len(self.passes):

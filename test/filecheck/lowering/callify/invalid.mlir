@@ -9,9 +9,10 @@ func.func @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@below {{func.call does not belong in a tensor program}}
+  // expected-error@below {{a tensor program cannot call @outside: it has no body}}
   %0 = func.call @outside(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  func.return %0 : tensor<4xf32>
+  %1 = tg.neg %0 : tensor<4xf32>
+  func.return %1 : tensor<4xf32>
 }
 func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
 
@@ -19,6 +20,7 @@ func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
 
 // expected-error@below {{argument 0 is f32, not a ranked tensor}}
 func.func @main(%x: f32) {
+  %0 = tg.const 1.0 : tensor<f32>
   func.return
 }
 

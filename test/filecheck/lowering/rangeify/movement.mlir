@@ -129,10 +129,27 @@ func.func @pad(%x: tensor<3xf32>) -> tensor<8xf32> {
 
 // A reduction takes its identity for an invalid cell.
 
-// CHECK-LABEL: tg.kernel @skip_0
+// CHECK-LABEL: tg.kernel @identity_0
 // CHECK:         %[[ID:.*]] = tg.const -inf : tensor<f32>
 // CHECK:         %[[W:.*]] = tg.where %{{.*}}, %{{.*}}, %[[ID]]
 // CHECK:         tg.reduce max %[[W]]
+func.func @identity(%x: tensor<3xf32>) -> tensor<2xf32> {
+  %0 = tg.pad %x at [2] to [8] : tensor<3xf32> -> tensor<8xf32>
+  %1 = tg.reshape %0 [2, 4] : tensor<8xf32> -> tensor<2x4xf32>
+  %2 = tg.reduce max %1 [1] : tensor<2x4xf32> -> tensor<2x1xf32>
+  %3 = tg.reshape %2 [2] : tensor<2x1xf32> -> tensor<2xf32>
+  func.return %3 : tensor<2xf32>
+}
+
+// -----
+
+// Cells that are invalid in all of an iteration are no iterations.
+
+// CHECK-LABEL: tg.kernel @skip_0
+// CHECK:         %[[N:.*]] = tg.const 3 : tensor<index>
+// CHECK:         %[[I:.*]] = tg.range 1 reduce to %[[N]]
+// CHECK-NOT:     tg.where
+// CHECK:         tg.reduce max %{{.*}} [] over %[[I]]
 func.func @skip(%x: tensor<3xf32>) -> tensor<1xf32> {
   %0 = tg.pad %x at [2] to [8] : tensor<3xf32> -> tensor<8xf32>
   %1 = tg.reduce max %0 [0] : tensor<8xf32> -> tensor<1xf32>

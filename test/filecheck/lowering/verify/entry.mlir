@@ -3,8 +3,9 @@
 // A stage checks the level of what it is given: a function that is no program on tensors is refused
 // before anything is done with it.
 
-// expected-error@below {{before pass tg-callify, level tensor: @main has 2 blocks, not one}}
+// expected-error@below {{tg-callify needs level tensor: @main has 2 blocks, not one}}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tg.neg %x : tensor<4xf32>
   cf.br ^bb1
 ^bb1:
   func.return %x : tensor<4xf32>
@@ -21,6 +22,7 @@ func.func @main(%x: tensor<4xf32, "foo">) {
 
 // expected-error@below {{argument 0 is memref<4xf32>, not a ranked tensor}}
 func.func @main(%x: memref<4xf32>) {
+  %0 = tg.const 1.0 : tensor<f32>
   func.return
 }
 
@@ -28,6 +30,7 @@ func.func @main(%x: memref<4xf32>) {
 
 // expected-error@below {{argument 0: vector<4xf32> is not a dtype}}
 func.func @main(%x: tensor<4xvector<4xf32>>) {
+  %0 = tg.const 1.0 : tensor<f32>
   func.return
 }
 
@@ -77,6 +80,10 @@ func.func @main(%x: tensor<4xf32, #tg.place<"CPU", global>> {tg.output}) {
 
 // expected-error@below {{builtin.module is not part of level tensor}}
 module {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = tg.neg %x : tensor<4xf32>
+    func.return %0 : tensor<4xf32>
+  }
 }
 module {
 }
@@ -85,7 +92,8 @@ module {
 
 func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@below {{func.call does not belong in a tensor program}}
+  // expected-error@below {{a tensor program cannot call @outside: it has no body}}
   %0 = func.call @outside(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  func.return %0 : tensor<4xf32>
+  %1 = tg.neg %0 : tensor<4xf32>
+  func.return %1 : tensor<4xf32>
 }
