@@ -30,7 +30,6 @@ PASSES = {
     "tg-swap": "tgdialect.lowering.optimize.passes:SwapPass",
     "tg-order": "tgdialect.lowering.optimize.passes:OrderPass",
     "tg-nolocals": "tgdialect.lowering.optimize.passes:NoLocalsPass",
-    "tg-tc": "tgdialect.lowering.optimize.passes:TensorCorePass",
     "tg-merge": "tgdialect.lowering.optimize.passes:MergePass",
     "tg-stage": "tgdialect.lowering.optimize.passes:StagePass",
     "tg-expand": "tgdialect.lowering.expand:ExpandPass",

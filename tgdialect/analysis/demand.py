@@ -140,7 +140,7 @@ class Demands(Positions):
     def move(self, demand: Demand, op: MovementOp) -> Iterable[Demand]:
         where = moved(self, op, demand.at)
         assert where is not None
-        return (Demand(demand.root, op.operands[0], where[0]),)
+        return (Demand(demand.root, op.operands[0], where),)
 
     def _reduced(self, demand: Demand, op: ReduceOp) -> Index:
         if (known := self._loops.get(demand)) is None:

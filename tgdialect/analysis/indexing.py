@@ -1,15 +1,13 @@
 """Index arithmetic: what a movement op does to the index at which it is read.
 
 Movement ops never move data here. Each one turns the index of an element of its result into the
-index of an element of its source, and perhaps a condition for that element to exist.
+index of an element of its source, which a PAD may put outside of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-
-from xdsl.ir import SSAValue
 
 from tgdialect.analysis.positions import ZERO, Index, Position, Positions
 from tgdialect.ops.movement import (
@@ -24,10 +22,8 @@ from tgdialect.ops.movement import (
 from tgdialect.ops.properties import Dim, Shape, integers, product, same_size, shape_of, window
 
 
-def moved(
-    positions: Positions, op: MovementOp, index: Index
-) -> tuple[Index, SSAValue | None] | None:
-    """The index in its source of an element of a movement's result, and a condition for it.
+def moved(positions: Positions, op: MovementOp, index: Index) -> Index | None:
+    """The index in its source of an element of a movement's result.
 
     None for the ops that are not a matter of the index alone: INDEX, STACK, BITCAST.
     """
@@ -35,21 +31,20 @@ def moved(
     match op:
         case PermuteOp():
             at = dict(zip(integers(op, "order"), index, strict=True))
-            return tuple(at[axis] for axis in range(len(index))), None
+            return tuple(at[axis] for axis in range(len(index)))
         case FlipOp():
             flags = integers(op, "flags")
-            return _flipped(positions, index, source, flags), None
+            return _flipped(positions, index, source, flags)
         case ReshapeOp():
-            return _reshaped(positions, index, shape_of(op.result), source), None
+            return _reshaped(positions, index, shape_of(op.result), source)
         case ExpandOp():
-            return broadcast(index, shape_of(op.result), source), None
+            return broadcast(index, shape_of(op.result), source)
         case ShrinkOp():
             offsets = map(positions.dim, window(op)[0])
-            return tuple(map(positions.add, index, offsets)), None
+            return tuple(map(positions.add, index, offsets))
         case PadOp():
             offsets = map(positions.dim, window(op)[0])
-            result = tuple(map(positions.sub, index, offsets))
-            return result, positions.inside(result, source)
+            return tuple(map(positions.sub, index, offsets))
         case _:
             return None
 

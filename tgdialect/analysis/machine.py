@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tgdialect.analysis.features import cpu_features
+
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -52,14 +54,15 @@ def machine_of(
     """This machine, with vectors as the features of its CPU say, in LLVM's spelling; `threads` and
     `l2`, in bytes, are those of this machine unless given.
 
-    Raises ValueError where one of them is no positive number.
+    Raises ValueError where one of them is no positive number, and for a feature that there is not.
     """
     for name, value in (("threads", threads), ("l2", l2)):
         if value is not None and value < 1:
             raise ValueError(f"{name} is {value}, not a positive number")
     if l2 is None:
         l2 = dict(_cache_sizes()).get(2, Machine.l2)
-    return Machine(*vector_registers(features), l2, thread_count() if threads is None else threads)
+    registers = vector_registers(cpu_features(features))
+    return Machine(*registers, l2, thread_count() if threads is None else threads)
 
 
 CACHE_PER_CORE = 16 << 20

@@ -345,13 +345,6 @@ class Positions:
         ends = [int(p) // int(q) for p in (x.lo, x.hi) for q in (y.lo, min(y.hi, _EXACT))]
         return self._atom(kind, (a, b), min(ends), max(ends), depends)
 
-    def inside(self, index: Sequence[Position], extents: Sequence[Dim]) -> SSAValue | None:
-        """The condition for an index to be in range; None where there is none to be met.
-
-        What it takes to test it is not the matter here: a kernel's builder emits it.
-        """
-        return None
-
 
 def _factors(atom: Atom) -> tuple[Atom, ...]:
     return cast("tuple[Atom, ...]", atom.parts) if atom.kind == "product" else (atom,)

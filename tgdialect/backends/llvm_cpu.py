@@ -15,6 +15,7 @@ from typing import Self
 import llvmlite.binding as llvm
 from xdsl.utils.exceptions import LLVMTranslationException
 
+from tgdialect.analysis.features import FEATURES
 from tgdialect.analysis.machine import vector_registers
 from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONVERSIONS
 
@@ -85,6 +86,12 @@ class CpuTarget:
     def has(self, feature: str) -> bool:
         """Whether a feature in LLVM's spelling, as `avx512f` or `fma`, is switched on."""
         return f"+{feature}" in self.features.split(",")
+
+    @property
+    def known_features(self) -> tuple[str, ...]:
+        """The features that are switched on and that schedules and instructions may depend on."""
+        on = (name[1:] for name in self.features.split(",") if name.startswith("+"))
+        return tuple(name for name in on if name in FEATURES)
 
     @property
     def vector_bits(self) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -25,21 +26,25 @@ def stages(
     target: str = "cpu",
     mode: str = "none",
     features: tuple[str, ...] = (),
+    threads: int | None = None,
+    l2: int | None = None,
+    opts: tuple[str, ...] = (),
+    cache: int | None = None,
     optimize: type[OptimizePass] = OptimizePass,
 ) -> Sequence[LoweringPass]:
     """The eight stages from the tensor level to the `llvm` dialect.
 
-    `features` are what the target's processor has.
+    `features` are what the target's processor has. The other options are those of the stages.
     """
     return (
         CallifyPass(),
         RangeifyPass(),
-        optimize(mode, features),
+        optimize(mode, features, threads, l2, opts),
         ExpandPass(),
         SelectPass(target, features),
         LinearizePass(),
         PlanPass(),
-        RenderPass(target),
+        RenderPass(target, cache),
     )
 
 
@@ -58,18 +63,30 @@ def run_stages(
 
 @dataclass(frozen=True)
 class ToLlvmPass(LoweringPass):
-    """All stages, from a program on tensors to the `llvm` dialect."""
+    """All stages, from a program on tensors to the `llvm` dialect.
+
+    `mode`, `threads`, `l2` and `opts` are those of `tg-optimize`, `cache` is that of `tg-render`,
+    and `target` and `features` are for all stages that ask for them.
+    """
 
     name = "tg-to-llvm"
     level_before = "tensor"
     level_after = "llvm"
 
+    optimize: ClassVar[type[OptimizePass]] = OptimizePass
+
     target: str = "cpu"
     mode: str = "none"
+    features: tuple[str, ...] = ()
+    threads: int | None = None
+    l2: int | None = None
+    opts: tuple[str, ...] = ()
+    cache: int | None = None
 
     def pipeline(self) -> Sequence[LoweringPass]:
         """The passes that this one stands for: `tg-opt` runs, prints and times them one by one."""
-        return stages(target=self.target, mode=self.mode)
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        return stages(**options, optimize=self.optimize)
 
     def lower(self, module: ModuleOp) -> None:
         run_stages(module, self.pipeline())

@@ -242,14 +242,13 @@ class InvalidAttr(ParametrizedAttribute):
 
 
 class OptOp(StrEnum):
-    """The schedule transforms: the specification's five, then STAGE, ORDER and MERGE, which are
-    ours."""
+    """The schedule transforms: the specification's, without TC, then STAGE, ORDER and MERGE, which
+    are ours."""
 
     SPLIT = "split"
     PADTO = "padto"
     SWAP = "swap"
     NOLOCALS = "nolocals"
-    TC = "tc"
     STAGE = "stage"
     ORDER = "order"
     MERGE = "merge"
@@ -260,8 +259,8 @@ class OptAttr(ParametrizedAttribute):
     """One optimisation: the specification's triple (op, axis, arg).
 
     `#tg.opt<split 0, 4, upcast>`, `#tg.opt<split 1, 8, unroll, top>`, `#tg.opt<padto 0, 32>`,
-    `#tg.opt<swap 0, 1>`, `#tg.opt<nolocals>`, `#tg.opt<tc 0, 0, 2, 1>`: the axis first where the
-    op has one, then its arguments, integers and keywords.
+    `#tg.opt<swap 0, 1>`, `#tg.opt<nolocals>`: the axis first where the op has one, then its
+    arguments, integers and keywords.
     """
 
     name = "tg.opt"
@@ -311,7 +310,6 @@ _OPT_ARGUMENTS = {
     OptOp.PADTO: ("an axis, a multiple and perhaps clamp", rf"\d+, {_FACTOR}(, clamp)?"),
     OptOp.SWAP: ("two axes", r"\d+, \d+"),
     OptOp.NOLOCALS: ("no arguments", ""),
-    OptOp.TC: ("an axis, a tensor core, an opt level and a mode", r"\d+, -?\d+, \d+, \d+"),
     OptOp.STAGE: (
         "a parameter, the axis of the loop to copy in, and an address space",
         rf"\d+, \d+, ({'|'.join(AddrSpace)})",

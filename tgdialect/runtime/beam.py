@@ -24,6 +24,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
+from tgdialect.analysis.features import cpu_features
 from tgdialect.analysis.machine import Machine, machine_of
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
@@ -66,15 +67,16 @@ def search_schedules(
     Raises PassFailedException where the environment says no time or number of threads.
     """
     target = CpuTarget.host()
-    if features:
-        target = replace(target, features=",".join(features))
     try:
-        machine = machine_of(target.features.split(","), threads, l2)
+        if features:
+            switched_on = (f"+{name}" for name in sorted(cpu_features(features)))
+            target = replace(target, features=",".join(switched_on))
+        machine = machine_of(target.known_features, threads, l2)
     except ValueError as error:
         raise PassFailedException(str(error)) from None
     seconds = beam_seconds()
     calls = {c.callee.root_reference.data: c for c in op.walk() if isinstance(c, CallOp)}
-    kernels = [k for k in op.ops if isinstance(k, KernelOp)]
+    kernels = [k for k in op.ops if isinstance(k, KernelOp) and k.sink.opts is None]
     constants = constant_slots(op)
     with tqdm(kernels, BEAM, unit="kernel", disable=not sys.stderr.isatty()) as progress:
         for kernel in progress:
@@ -128,7 +130,7 @@ class _Search:
         self._call = call
         self._target = target
         self._arrays = [_filled(argument) for argument in call.arguments]
-        passes = stages(mode=BEAM, features=tuple(target.features.split(",")))
+        passes = stages(mode=BEAM, features=target.known_features)
         first = next(i for i, p in enumerate(passes) if isinstance(p, OptimizePass))
         self._stages = passes[first + 1 :]
 

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.optimize.explicit import explicit_opts
 from tgdialect.transforms.simplify import simplify
 
 BEAM = "beam"
@@ -20,8 +21,8 @@ class MeasuringOptimizePass(OptimizePass):
 
     A beam of width N (4 if it is not said) is searched for `TG_BEAM_SECONDS` seconds for each
     kernel at most, by default 20. What is found is kept in the object cache. Kernels whose sizes
-    are dynamic have the heuristic's schedule. The other modes are as they are: `none`, `heuristic`,
-    `explicit`.
+    are dynamic have the heuristic's schedule, and one whose SINK records OptOps keeps them. The
+    other modes are as they are: `none`, `heuristic`, `explicit`.
     """
 
     def lower(self, module: ModuleOp) -> None:
@@ -29,7 +30,7 @@ class MeasuringOptimizePass(OptimizePass):
         if width is None:
             super().lower(module)
             return
-        self.check_opts()
+        explicit_opts(self.mode, self.opts)  # There are none.
         from tgdialect.runtime.beam import search_schedules  # Imports LLVM and NumPy.
 
         search_schedules(module, width, self.features, self.threads, self.l2)

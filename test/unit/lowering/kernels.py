@@ -75,7 +75,7 @@ def lowered(text: str, *, features: Sequence[str] = ()) -> ModuleOp:
     module = Parser(context, ALIASES + text).parse_module()
     module.verify()
     for stage in (SelectPass(features=tuple(features)), LinearizePass(), RenderPass()):
-        stage.apply(context, module)
+        stage.lower(module)
         module.verify()
     return module
 

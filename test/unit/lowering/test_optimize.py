@@ -28,7 +28,6 @@ from tgdialect.lowering.optimize.passes import (
     SplitPass,
     StagePass,
     SwapPass,
-    TensorCorePass,
 )
 from tgdialect.lowering.plan import PlanPass
 from tgdialect.lowering.render import RenderPass
@@ -39,8 +38,7 @@ from tgdialect.runtime.loader import load as load_object
 from tgdialect.transforms.simplify import SimplifyPass
 
 PASSES: Sequence[type[OptOpPass]] = (
-    *(SplitPass, PadToPass, SwapPass, OrderPass, MergePass, NoLocalsPass),
-    *(TensorCorePass, StagePass),
+    *(SplitPass, PadToPass, SwapPass, OrderPass, MergePass, NoLocalsPass, StagePass),
 )
 FEATURES = tuple(CpuTarget.host().features.split(","))
 
@@ -205,7 +203,6 @@ def _compiled(module: ModuleOp, inputs: Sequence[Array]) -> Array:
         (SimplifyPass(loops=False), "kernels"),
         (ExpandPass(), "tiles"),
         (SelectPass(features=FEATURES), "target"),
-        (SimplifyPass(loops=False), "target"),
         (LinearizePass(), "linear"),
         (PlanPass(), "planned"),
         (RenderPass(), "llvm"),

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from xdsl.context import Context
 
 import tgdialect as tg
 from tgdialect.diagnostics import CompilationError
@@ -44,7 +43,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _kernel() -> KernelOp:
     module = load_module(PROGRAM)
-    run_stages(Context(), module, stages()[:3])
+    run_stages(module, stages()[:2])
     return next(op for op in module.ops if isinstance(op, KernelOp))
 
 

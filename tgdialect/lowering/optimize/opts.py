@@ -90,12 +90,13 @@ def parse_opt(text: str) -> OptAttr:
     """An OptOp as it is printed, as `split 0, 4, upcast`. Raises PassFailedException for others."""
     name, _, rest = text.strip().partition(" ")
     arguments = [word.strip() for word in rest.split(",") if word.strip()]
+    if name not in _RULES:
+        there_are = ", ".join(_RULES)
+        raise PassFailedException(f"{text!r} is no OptOp: there are {there_are}")
     try:
-        kind = OptOp(name)
-        which = opt(kind, *(int(word) if word.isdigit() else word for word in arguments))
-    except (ValueError, VerifyException) as error:
+        return opt(OptOp(name), *(int(word) if word.isdigit() else word for word in arguments))
+    except VerifyException as error:
         raise PassFailedException(f"{text!r} is no OptOp: {error}") from None
-    return which
 
 
 def spelled(which: OptAttr) -> str:
@@ -326,22 +327,12 @@ def nolocals(axes: Axes) -> None:
         raise IllegalOptError("there are LOCAL ranges already")
 
 
-def tensor_core(axes: Axes, axis: int, core: int, level: int, mode: int) -> None:
-    """Matrix instructions, for the reduction over a range. It has to be the first OptOp."""
-    if axes.kernel.sink.opts:
-        raise IllegalOptError("tc comes first")
-    if axes[axis].axis_type.data is not A.REDUCE:
-        raise IllegalOptError(f"range {axis} is not a REDUCE")
-    raise IllegalOptError("the target has no matrix instructions")
-
-
 _RULES: dict[OptOp, Callable[..., None]] = {
     OptOp.SPLIT: split,
     OptOp.PADTO: padto,
     OptOp.SWAP: swap,
     OptOp.ORDER: order,
     OptOp.NOLOCALS: nolocals,
-    OptOp.TC: tensor_core,
     OptOp.STAGE: stage,
     OptOp.MERGE: merge,
 }

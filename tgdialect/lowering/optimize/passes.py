@@ -243,28 +243,6 @@ class NoLocalsPass(OptOpPass):
 
 
 @dataclass(frozen=True)
-class TensorCorePass(OptOpPass):
-    """TC: matrix instructions for the reduction over a range. It has to be the first OptOp."""
-
-    name = "tg-tc"
-
-    axis: int
-    core: int = 0
-    level: int = 0
-    mode: int = 1
-    kernel: str | None = None
-
-    @property
-    def attribute(self) -> OptAttr:
-        return opt(OptOp.TC, self.axis, self.core, self.level, self.mode)
-
-    @classmethod
-    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
-        for axis in axes.ranges:
-            yield cls(axis, kernel=kernel)
-
-
-@dataclass(frozen=True)
 class StagePass(OptOpPass):
     """STAGE: copy what a loop loads of a parameter into a buffer of its own, first.
 

@@ -11,14 +11,14 @@ from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.machine import machine_of
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
 from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
-from tgdialect.lowering.optimize.opts import apply_opts, mark_global, parse_opt
+from tgdialect.lowering.optimize.opts import mark_global
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.transforms.simplify import simplify
 
-EXPLICIT = "explicit"
-MODES = ("none", "heuristic", EXPLICIT, "beam:N")
+MODES = ("none", "heuristic", "explicit:OPTS", "beam:N")
 """Those that there are; the last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
 
 
@@ -29,8 +29,14 @@ class OptimizePass(LoweringPass):
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
     order, on one thread. `mode=heuristic` finds a schedule for a machine with the `features` of a
     CPU in LLVM's spelling, so many `threads`, and a second cache of `l2` bytes: unless they are
-    said, the last two are those of this machine. `mode=explicit` applies `opts`, as
-    `opts="split 0, 4, upcast","order 1, 0"`, to every kernel but those that a STAGE has made.
+    said, the last two are those of this machine. A kernel whose SINK records OptOps has its
+    schedule: these modes leave it alone.
+
+    `mode=explicit` applies `opts`, as `opts="split 0, 4, upcast","@main_1: order 1, 0"`, to every
+    kernel but those that a STAGE has made, or to the one that an OptOp names. In one word that is
+    `mode="explicit:split 0, 4, upcast; @main_1: order 1, 0"`.
+
+    With a schedule index arithmetic is simplified: SPLITs have made more of it.
     """
 
     name = "tg-optimize"
@@ -44,37 +50,31 @@ class OptimizePass(LoweringPass):
     opts: tuple[str, ...] = ()
 
     def lower(self, module: ModuleOp) -> None:
-        if self.mode not in MODES[:-1]:
+        explicit = explicit_opts(self.mode, self.opts)
+        if explicit is None and self.mode not in ("none", "heuristic"):
             there_are = ", ".join(MODES)
             raise PassFailedException(
                 f"mode {self.mode!r} is not one of the modes there are: {there_are}"
             )
-        if self.mode != EXPLICIT:
-            self.check_opts()
         try:
             machine = machine_of(self.features, self.threads, self.l2)
         except ValueError as error:
             raise PassFailedException(str(error)) from None
-        opts = [parse_opt(text) for text in self.opts]
+        kernels = [op for op in module.ops if isinstance(op, KernelOp)]
+        if explicit is not None:
+            check_kernels(explicit, kernels)
         constants = constant_slots(module)
-        for kernel in list(module.ops):
-            if not isinstance(kernel, KernelOp):
-                continue
-            if kernel.sink.opts is None:
-                kernel.sink.opts = ArrayAttr[OptAttr]([])
-            if self.mode == "none":
+        for kernel in kernels:
+            has_schedule = kernel.sink.opts is not None
+            kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
+            if self.mode == "none" or (has_schedule and explicit is None):
                 continue
             axes = Axes(kernel, constants=constants.get(kernel.sym_name.data, frozenset()))
             mark_global(axes)
-            if self.mode == EXPLICIT:
-                apply_opts(axes, opts)
-            else:
+            if explicit is None:
                 schedule(axes, machine)
+            else:
+                apply_explicit(axes, explicit)
             schedule_prepacking(axes, machine)
         if self.mode != "none":
             simplify(module, loops=False)
-
-    def check_opts(self) -> None:
-        """Raise PassFailedException where `opts` are given to a mode that takes none."""
-        if self.opts:
-            raise PassFailedException(f"mode {self.mode!r} takes no opts: mode=explicit does")

@@ -94,13 +94,13 @@ def _binary(k: Emitter, op: BinaryDataOp, index: Index) -> Lowering:
 def _move(k: Emitter, op: MovementOp, index: Index) -> Lowering:
     where = moved(k, op, index)
     assert where is not None
-    return (yield op.operands[0], where[0])
+    return (yield op.operands[0], where)
 
 
 def _pad(k: Emitter, op: PadOp, index: Index) -> Lowering:
-    where = moved(k, op, index)
-    assert where is not None
-    inner, exists = where
+    inner = moved(k, op, index)
+    assert inner is not None
+    exists = k.inside(inner, shape_of(op.source))
     cell = yield op.source, inner
     if exists is None:
         return cell

@@ -36,10 +36,11 @@ from tgdialect.ops.movement import (
     BitcastOp,
     IndexOp,
     MovementOp,
+    PadOp,
     ReshapeOp,
 )
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
-from tgdialect.ops.properties import dtype_of, is_memory, place, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp
 
 
@@ -226,8 +227,9 @@ class KernelBuilder(Emitter):
                 case BitcastOp() if _same_size(op):
                     target = op.source
                 case MovementOp() if (inner := moved(self, op, index)) is not None:
-                    target, (index, exists) = op.operands[0], inner
-                    valid = self.both(valid, exists)
+                    target, index = op.operands[0], inner
+                    if isinstance(op, PadOp):
+                        valid = self.both(valid, self.inside(inner, shape_of(target)))
                 case _:
                     raise locate(PassFailedException(f"a STORE cannot go through {op.name}"), op)
         return Location(target, index, valid)

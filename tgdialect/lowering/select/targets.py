@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.features import cpu_features
 from tgdialect.analysis.machine import vector_registers
 from tgdialect.transforms.decompose import NAMES as DECOMPOSABLE
 
@@ -42,7 +43,6 @@ _FEATURES: dict[str, dict[str, frozenset[str] | bool]] = {
     "fma": {"native": frozenset(("mulacc",))},
     "f16c": {"converted": frozenset(("f16",))},
     "avx": {"masks_stores": True},
-    "avx512f": {"masks_stores": True},
 }
 """What a feature of a CPU, in LLVM's spelling, adds to the fields of its target."""
 
@@ -50,12 +50,16 @@ _FEATURES: dict[str, dict[str, frozenset[str] | bool]] = {
 def target_ops(target: str, features: Collection[str] = ()) -> TargetOps:
     """The table of a target with these features, in LLVM's spelling, with or without the `+`.
 
-    Features that change nothing here are ignored. Raises PassFailedException for an unknown target.
+    Raises PassFailedException for an unknown target or feature.
     """
     if (ops := TARGETS.get(target)) is None:
         raise PassFailedException(f"{target!r} is not one of the targets: {', '.join(TARGETS)}")
-    ops = replace(ops, vector_bits=vector_registers(features)[0])
-    for feature in features:
-        for name, more in _FEATURES.get(feature.removeprefix("+"), {}).items():
+    try:
+        found = cpu_features(features)
+    except ValueError as error:
+        raise PassFailedException(str(error)) from None
+    ops = replace(ops, vector_bits=vector_registers(found)[0])
+    for feature in found:
+        for name, more in _FEATURES.get(feature, {}).items():
             ops = replace(ops, **{name: getattr(ops, name) | more})
     return ops

@@ -17,20 +17,14 @@ func.func @f() {
   // CHECK: %o4 = tg.sink opts [#tg.opt<nolocals>]
   // GENERIC: %o4 = "tg.sink"() <{opts = [#tg.opt<nolocals>]}> : () -> !tg.void
   %o4 = tg.sink opts [#tg.opt<nolocals>]
-  // CHECK: %o5 = tg.sink opts [#tg.opt<tc 0, 0, 2, 1>]
-  // GENERIC: %o5 = "tg.sink"() <{opts = [#tg.opt<tc 0, 0, 2, 1>]}> : () -> !tg.void
-  %o5 = tg.sink opts [#tg.opt<tc 0, 0, 2, 1>]
-  // CHECK: %o6 = tg.sink opts [#tg.opt<tc 0, -1, 2, 1>]
-  // GENERIC: %o6 = "tg.sink"() <{opts = [#tg.opt<tc 0, -1, 2, 1>]}> : () -> !tg.void
-  %o6 = tg.sink opts [#tg.opt<tc 0, -1, 2, 1>]
-  // CHECK: %o7 = tg.sink opts [#tg.opt<stage 0, 1, local>]
-  // GENERIC: %o7 = "tg.sink"() <{opts = [#tg.opt<stage 0, 1, local>]}> : () -> !tg.void
-  %o7 = tg.sink opts [#tg.opt<stage 0, 1, local>]
-  // CHECK: %o8 = tg.sink opts [#tg.opt<order 1, 0>]
-  // GENERIC: %o8 = "tg.sink"() <{opts = [#tg.opt<order 1, 0>]}> : () -> !tg.void
-  %o8 = tg.sink opts [#tg.opt<order 1, 0>]
-  // CHECK: %o9 = tg.sink opts [#tg.opt<merge 0, 1>]
-  // GENERIC: %o9 = "tg.sink"() <{opts = [#tg.opt<merge 0, 1>]}> : () -> !tg.void
-  %o9 = tg.sink opts [#tg.opt<merge 0, 1>]
+  // CHECK: %o5 = tg.sink opts [#tg.opt<stage 0, 1, local>]
+  // GENERIC: %o5 = "tg.sink"() <{opts = [#tg.opt<stage 0, 1, local>]}> : () -> !tg.void
+  %o5 = tg.sink opts [#tg.opt<stage 0, 1, local>]
+  // CHECK: %o6 = tg.sink opts [#tg.opt<order 1, 0>]
+  // GENERIC: %o6 = "tg.sink"() <{opts = [#tg.opt<order 1, 0>]}> : () -> !tg.void
+  %o6 = tg.sink opts [#tg.opt<order 1, 0>]
+  // CHECK: %o7 = tg.sink opts [#tg.opt<merge 0, 1>]
+  // GENERIC: %o7 = "tg.sink"() <{opts = [#tg.opt<merge 0, 1>]}> : () -> !tg.void
+  %o7 = tg.sink opts [#tg.opt<merge 0, 1>]
   func.return
 }

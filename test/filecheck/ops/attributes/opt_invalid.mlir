@@ -1,7 +1,7 @@
 // RUN: tg-opt %s --split-input-file --verify-diagnostics
 
 func.func @f() {
-  // expected-error@below {{Expected `split`, `padto`, `swap`, `nolocals`, `tc`, `stage`, `order`, or `merge`}}
+  // expected-error@below {{Expected `split`, `padto`, `swap`, `nolocals`, `stage`, `order`, or `merge`}}
   %0 = tg.sink opts [#tg.opt<fuse 0, 1>]
   func.return
 }
@@ -59,14 +59,6 @@ func.func @f() {
 func.func @f() {
   // expected-error@below {{nolocals takes no arguments, got (1)}}
   %0 = tg.sink opts [#tg.opt<nolocals 1>]
-  func.return
-}
-
-// -----
-
-func.func @f() {
-  // expected-error@below {{tc takes an axis, a tensor core, an opt level and a mode, got (0, 0)}}
-  %0 = tg.sink opts [#tg.opt<tc 0, 0>]
   func.return
 }
 

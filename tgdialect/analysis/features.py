@@ -1,0 +1,111 @@
+"""The features of CPUs, in LLVM's spelling, and which of them come with which."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator
+
+_IMPLIED = {
+    # x86
+    "sse2": "sse",
+    "sse3": "sse2",
+    "ssse3": "sse3",
+    "sse4.1": "ssse3",
+    "sse4.2": "sse4.1",
+    "sse4a": "sse3",
+    "avx": "sse4.2",
+    "f16c": "avx",
+    "fma": "avx",
+    "fma4": "avx sse4a",
+    "xop": "fma4",
+    "avx2": "avx",
+    "avx512f": "avx2 f16c fma",
+    "avx512bf16": "avx512bw",
+    "avx512bitalg": "avx512bw",
+    "avx512bw": "avx512f",
+    "avx512cd": "avx512f",
+    "avx512dq": "avx512f",
+    "avx512fp16": "avx512bw",
+    "avx512ifma": "avx512f",
+    "avx512vbmi": "avx512bw",
+    "avx512vbmi2": "avx512bw",
+    "avx512vl": "avx512f",
+    "avx512vnni": "avx512f",
+    "avx512vp2intersect": "avx512f",
+    "avx512vpopcntdq": "avx512f",
+    "avx10.1": (
+        "avx512bf16 avx512bitalg avx512cd avx512dq avx512fp16 avx512ifma avx512vbmi avx512vbmi2 "
+        "avx512vl avx512vnni avx512vpopcntdq"
+    ),
+    "avx10.2": "avx10.1",
+    "avxifma": "avx2",
+    "avxneconvert": "avx2",
+    "avxvnni": "avx2",
+    "avxvnniint16": "avx2",
+    "avxvnniint8": "avx2",
+    "aes": "sse2",
+    "gfni": "sse2",
+    "pclmul": "sse2",
+    "sha": "sse2",
+    "vaes": "avx2 aes",
+    "vpclmulqdq": "avx pclmul",
+    "amx-bf16": "amx-tile",
+    "amx-fp16": "amx-tile",
+    "amx-int8": "amx-tile",
+    # AArch64
+    "neon": "fp-armv8",
+    "fullfp16": "fp-armv8",
+    "fp16fml": "fullfp16",
+    "dotprod": "neon",
+    "i8mm": "neon",
+    "rdm": "neon",
+    "sha2": "neon",
+    "sve": "fullfp16",
+    "sve2": "sve",
+}
+"""What each feature brings with it. Sources: LLVM's `X86.td` and `AArch64Features.td`."""
+
+_ALONE = (
+    "64bit adx amx-avx512 amx-complex amx-fp8 amx-movrs amx-tf32 amx-tile bf16 bmi bmi2 ccmp cf "
+    "cldemote clflushopt clwb clzero cmov cmpccxadd crc crc32 cx16 cx8 egpr enqcmd fp-armv8 "
+    "fsgsbase fxsr hreset invpcid kl lse lwp lzcnt mmx movbe movdir64b movdiri movrs mwaitx ndd nf "
+    "pconfig pku popcnt ppx prefetchi prfchw ptwrite push2pop2 raoint rdpid rdpru rdrnd rdseed rtm "
+    "sahf serialize sgx sha512 shstk sm3 sm4 sse tbm tsxldtrk uintr usermsr waitpkg wbnoinvd "
+    "widekl xsave xsavec xsaveopt xsaves zu"
+)
+"""Those that bring nothing that matters here."""
+
+FEATURES = frozenset((*_IMPLIED, *_ALONE.split()))
+"""The features that may be named."""
+
+
+def cpu_features(names: Collection[str]) -> frozenset[str]:
+    """The features that a list of LLVM's switches on: `avx2` or `+avx2` is with all that it
+    implies, and a later `-avx2` takes away what implies it.
+
+    Raises ValueError for a name that is none.
+    """
+    found: set[str] = set()
+    for name in names:
+        feature = name[1:] if name[:1] in ("+", "-") else name
+        if feature not in FEATURES:
+            raise ValueError(_unknown(feature))
+        if name.startswith("-"):
+            found = {other for other in found if feature not in _with_implied(other)}
+        else:
+            found.update(_with_implied(feature))
+    return frozenset(found)
+
+
+def _with_implied(feature: str) -> Iterator[str]:
+    stack = [feature]
+    while stack:
+        feature = stack.pop()
+        yield feature
+        stack += _IMPLIED.get(feature, "").split()
+
+
+def _unknown(feature: str) -> str:
+    nearest = difflib.get_close_matches(feature, sorted(FEATURES))
+    hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ";"
+    return f"{feature!r} is no feature of a CPU{hint} there are: {', '.join(sorted(FEATURES))}"
