@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation
@@ -12,6 +13,9 @@ from xdsl.traits import SymbolTable
 
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES
+
+SIGNATURE = "tg.signature"
+"""The attribute of an `llvm.func` that `tg-render` has made of a function."""
 
 
 def own_functions(module: ModuleOp) -> Iterator[FuncOp]:
@@ -34,6 +38,8 @@ def is_foreign(symbol: Operation) -> bool:
         if op in seen or any(isinstance(inner, TgOp) for inner in op.walk()):
             continue
         seen.add(op)
+        if SIGNATURE in op.attributes:
+            continue
         if not isinstance(op, FuncOp) or not _passes_tensors(op):
             return True
         callees = (
@@ -50,12 +56,13 @@ def _passes_tensors(function: FuncOp) -> bool:
     if function.is_declaration:
         return False
     types = (*function.function_type.inputs, *function.function_type.outputs)
-    return all(map(_is_own_tensor, types)) and all(
+    return all(map(is_own_tensor, types)) and all(
         isinstance(op, FuncOp | CallOp | ReturnOp) for op in function.walk()
     )
 
 
-def _is_own_tensor(type: Attribute) -> bool:
+def is_own_tensor(type: Attribute | None) -> TypeIs[TensorType[Attribute]]:
+    """Whether a type is a ranked tensor of one of the dialect's dtypes."""
     return (
         isinstance(type, TensorType) and cast("TensorType[Attribute]", type).element_type in DTYPES
     )

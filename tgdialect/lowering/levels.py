@@ -11,7 +11,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from tgdialect.analysis.symbols import own_functions
 from tgdialect.lowering.verify import LEVELS, verify_level
+from tgdialect.ops.arguments import ALLOCATED, argument_attributes
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.codegen import ProgramOp
 
 STAGES = {
     "tensor": ("tg-callify",),
@@ -64,7 +68,7 @@ def _reason(module: ModuleOp, wanted: str, error: VerifyException) -> str:
     level = level_of(module)
     if level is None:
         return f": {error}"
-    if _ORDER.index(level) > _ORDER.index(wanted):
+    if is_before(wanted, level):
         return f", and the module is at level {level} already"
     missing = ", ".join(stages_between(level, wanted))
     return f", and the module is at level {level}: run {missing} first"
@@ -85,6 +89,34 @@ def _is_at(module: ModuleOp, level: str) -> bool:
     except VerifyException:
         return False
     return True
+
+
+def find_level(module: ModuleOp) -> str:
+    """The first level that a module is at.
+
+    Raises VerifyException at the first op that keeps it from the level that it resembles.
+    """
+    level = level_of(module)
+    if level is None:
+        verify_level(module, level := _resembled(module))
+    return level
+
+
+def _resembled(module: ModuleOp) -> str:
+    """The level that a module with an error was probably meant to be at."""
+    functions = list(own_functions(module))
+    if any(isinstance(op, ProgramOp) for op in module.ops):
+        is_planned = any("tg.workspace_bytes" in f.attributes for f in functions)
+        return "planned" if is_planned else "linear"
+    arguments = [argument for function in functions for argument in function.args]
+    if all(ALLOCATED.isdisjoint(argument_attributes(argument)) for argument in arguments):
+        return "tensor"
+    return "kernels" if any(isinstance(op, KernelOp) for op in module.ops) else "function"
+
+
+def is_before(level: str, other: str) -> bool:
+    """Whether a level comes before another one in the order of the stages."""
+    return _ORDER.index(level) < _ORDER.index(other)
 
 
 def stages_between(level: str, wanted: str) -> Sequence[str]:

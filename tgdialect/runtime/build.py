@@ -1,4 +1,4 @@
-"""From a module at the tensor level to a `Program`: the stages, then LLVM."""
+"""From a module at any level to a `Program`: the stages that are left, then LLVM."""
 
 from __future__ import annotations
 
@@ -10,28 +10,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
+from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
+from tgdialect.diagnostics import locate
 from tgdialect.interpreter.dtypes import numpy_dtype
 from tgdialect.lowering.expand import ExpandPass
-from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.levels import LoweringPass, find_level, is_before
 from tgdialect.lowering.pipeline import AfterStage, run_stages, stages
 from tgdialect.lowering.plan import PlanPass, plan_function
 from tgdialect.lowering.render import RenderPass
-from tgdialect.lowering.verify import verify_level
+from tgdialect.lowering.signature import (
+    arguments_said_to_be_written,
+    described_function,
+    written_arguments,
+)
 from tgdialect.ops.arguments import (
     argument_attributes,
     dims_attribute,
     integer_attribute,
 )
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp
+from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
 from tgdialect.runtime.executable import Executable
@@ -49,7 +57,8 @@ _SWITCH_SECONDS = 2e-4
 
 @dataclass(frozen=True)
 class Build:
-    """What to compile, and how. `module` is at the tensor level, and is left as it is."""
+    """What to compile, and how. `source` is at any level, and is left as it is: the stages begin
+    where it is."""
 
     source: ModuleOp
     entry: str = "main"
@@ -62,23 +71,30 @@ class Build:
 
         Raises VerifyException or PassFailedException for programs that cannot be compiled.
         """
-        with _at_full_speed(), ThreadPoolExecutor(1, "tgdialect") as llvm:
-            signature, coming = self._compiled(llvm)
+        with _at_full_speed(), ThreadPoolExecutor(1, "tgdialect") as executor:
+            signature, coming = self._compiled(executor)
             # What the stages have made is garbage by now, and LLVM is still at it.
             gc.collect(0)
             objects = [Object(name, future.result()) for name, future in coming.items()]
             return Program(tuple(signature), tuple(objects))
 
-    def _compiled(self, llvm: Executor) -> tuple[list[Parameter], Mapping[str, Future[bytes]]]:
+    def _compiled(self, executor: Executor) -> tuple[list[Parameter], Mapping[str, Future[bytes]]]:
         """The parameters of the program, and the objects that are to come. LLVM generates the code
         of a kernel, for which it needs no Python, while the next one goes through the stages."""
         module, by_reference = self._copy()
-        expand = next(i for i, p in enumerate(self._passes) if isinstance(p, ExpandPass))
-        run_stages(module, self._passes[:expand])
-        *stages, render = self._passes[expand:]
+        entry = f"{self.entry}.frame"
+        if not self._passes:
+            signature = _signature(entry_function(module, self.entry), by_reference)
+            ir = llvm_ir(module) + _frame_entry(entry, self.entry, signature)
+            return signature, {entry: executor.submit(self.target.object_code, ir)}
+        *stages, render = self._passes
         assert isinstance(render, RenderPass)
+        whole = [p for p in stages if is_before(p.level_before, "tiles")]
+        whole = [p for p in whole if not isinstance(p, ExpandPass)]
+        run_stages(module, whole)
+        stages = stages[len(whole) :]
         coming: dict[str, Future[bytes]] = {}
-        kernels = [op for op in module.ops if isinstance(op, KernelOp)]
+        kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
         programs: list[Operation] = []
         for kernel in kernels:
             kernel.detach()
@@ -89,18 +105,16 @@ class Build:
             programs.append(program)
             if kernel is not kernels[-1]:
                 ir = llvm_ir(ModuleOp(list(render.rendered([program]))))
-                coming[kernel.sym_name.data] = llvm.submit(self.target.object_code, ir)
-        functions = [op for op in module.ops if isinstance(op, FuncOp)]
+                coming[kernel.sym_name.data] = executor.submit(self.target.object_code, ir)
+        functions = list(own_functions(module))
         module.body.block.add_ops(programs)
         run_stages(module, [s for s in stages if not isinstance(s, PlanPass)])
-        for function in functions:
-            if not function.is_declaration:
-                plan_function(function)
+        for function in functions if any(isinstance(s, PlanPass) for s in stages) else ():
+            plan_function(function)
         signature = _signature(entry_function(module, self.entry), by_reference)
         rest = ModuleOp(list(render.rendered([*programs[-1:], *functions], programs)))
-        entry = f"{self.entry}.frame"
         ir = llvm_ir(rest) + _frame_entry(entry, self.entry, signature)
-        coming[entry] = llvm.submit(self.target.object_code, ir)
+        coming[entry] = executor.submit(self.target.object_code, ir)
         return signature, coming
 
     def lowered(self, after: AfterStage) -> ModuleOp:
@@ -110,20 +124,43 @@ class Build:
             run_stages(module, self._passes, after)
             return module
 
+    @cached_property
+    def level(self) -> str:
+        """The level of the module. Raises VerifyException where it is at none."""
+        return find_level(self.source)
+
     def _copy(self) -> tuple[ModuleOp, Set[int]]:
-        """A copy of the module, and which inputs of the entry are memory."""
+        """A copy of the module without what is of other dialects, and which inputs of the entry are
+        arrays of the caller's that the program may write."""
         if not self.allow_custom:
             refuse_untrusted(self.source)
-        verify_level(self.source, "tensor")
+            if not is_before(self.level, "linear"):
+                raise VerifyException(
+                    f"at level {self.level} nothing checks any more what memory is accessed: such "
+                    "a module is not executed unless allow_custom says so"
+                )
         module = self.source.clone()
+        for op in list(module.ops):
+            if is_foreign(op) and (self.level != "llvm" or not op.name.startswith("llvm.")):
+                module.body.block.erase_op(op, safe_erase=False)
         entry = entry_function(module, self.entry)
+        if self.level == "llvm":
+            return module, arguments_said_to_be_written(entry)
+        if self.level != "tensor":
+            return module, written_arguments(entry)
         inputs = *entry.args, *(param.result for param in parameters(entry.body.block))
         return module, {position for position, value in enumerate(inputs) if is_memory(value)}
 
     @cached_property
     def _passes(self) -> Sequence[LoweringPass]:
-        features = tuple(self.target.features.split(","))
-        return stages(mode=self.opt, features=features, optimize=MeasuringOptimizePass)
+        """The stages from the level of the module on."""
+        if is_before("kernels", self.level) and self.opt not in ("none", DEFAULT_OPT):
+            raise PassFailedException(
+                f"opt {self.opt!r} comes too late: loops are settled at level {self.level}"
+            )
+        features = self.target.known_features
+        passes = stages(mode=self.opt, features=features, optimize=MeasuringOptimizePass)
+        return [p for p in passes if not is_before(p.level_before, self.level)]
 
     @cached_property
     def _stages(self) -> dict[str, ModuleOp]:
@@ -145,8 +182,13 @@ class Build:
 
     @cached_property
     def kernels(self) -> Sequence[Kernel]:
-        """Each kernel of the program, in the order of the calls."""
-        function = entry_function(self.module("linearize"), self.entry)
+        """Each kernel of the program, in the order of the calls; none of a module at level `llvm`,
+        in which they are functions."""
+        if self.level == "llvm":
+            return ()
+        ordered = next((s for s in ("linearize", "plan") if s in self._stages), None)
+        module = self.source if ordered is None else self.module(ordered)
+        function = entry_function(module, self.entry)
         ir = llvm_ir(self.module("render"))
         return kernels_of(function, ir, self.target.assembly(ir))
 
@@ -175,7 +217,7 @@ def _at_full_speed() -> Generator[None]:
 def compile_module(
     module: ModuleOp, *, entry: str = "main", opt: str = DEFAULT_OPT, allow_custom: bool = False
 ) -> Executable:
-    """Compile the function `entry` of a module at the tensor level for this CPU.
+    """Compile the function `entry` of a module at any level for this CPU.
 
     The module is left as it is. `opt` is a mode of `tg-optimize`. Raises VerifyException or
     PassFailedException for programs that cannot be compiled.
@@ -205,14 +247,24 @@ def refuse_untrusted(module: ModuleOp) -> None:
 
 
 def entry_function(module: ModuleOp, name: str) -> FuncOp:
-    """The function of that name; the error lists those that there are."""
-    functions = {
+    """The function of that name; the error lists those that there are.
+
+    At level `llvm` it is one of no ops, with the arguments that the `llvm.func` is said to have.
+    """
+    functions = {function.sym_name.data: function for function in own_functions(module)}
+    described = {
         op.sym_name.data: op
         for op in module.ops
-        if isinstance(op, FuncOp) and not op.is_declaration
+        if isinstance(op, llvm.FuncOp) and SIGNATURE in op.attributes
     }
+    if name in described:
+        return described_function(described[name])
     if name not in functions:
-        there_are = ", ".join(functions) or "none"
+        found = SymbolTable.lookup_symbol(module, name)
+        if isinstance(found, FuncOp) and not found.is_declaration:
+            message = f"@{name} is a function of other dialects: only those of ours are compiled"
+            raise locate(PassFailedException(message), found)
+        there_are = ", ".join((*functions, *described)) or "none"
         raise PassFailedException(f"there is no function @{name}; there are: {there_are}")
     return functions[name]
 

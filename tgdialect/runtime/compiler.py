@@ -37,16 +37,19 @@ def compile(
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
 ) -> Executable | Callback:
-    """Compile the function `entry` of a program at the tensor level.
+    """Compile the function `entry` of a program at any level (docs/ir.md, "Levels").
 
     Args:
         source: MLIR text, a path, or an xDSL module, which is left as it is. A `str` with a newline
             or a brace is text.
         entry: the name of the function to call.
         target: "cpu", or "interpreter" for the reference semantics.
-        opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, or "beam:N"
-            for a search that times schedules on this machine (`tgdialect/runtime/optimize.py`).
-        allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own.
+        opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, "beam:N" for
+            a search that times schedules on this machine (`tgdialect/runtime/optimize.py`), or
+            OptOps, as "explicit:split 0, 8, upcast; @main_1: order 1, 0". Kernels that record
+            OptOps keep them, and have others applied only if they are explicit.
+        allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own,
+            and modules from level `linear` on, where nothing checks memory accesses.
 
     Returns:
         A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;

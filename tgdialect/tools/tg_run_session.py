@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
@@ -16,6 +17,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from tgdialect import registry
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.symbols import SIGNATURE, own_functions
 from tgdialect.diagnostics import (
     CompilationError,
     Diagnostic,
@@ -27,6 +29,7 @@ from tgdialect.diagnostics import (
     verify_module,
 )
 from tgdialect.interpreter import run
+from tgdialect.lowering.signature import described_function
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.properties import shape_of, tensor_type
@@ -93,12 +96,19 @@ def parse_verified(source: SourceFile) -> ModuleOp:
 
 def find_entry(module: ModuleOp, name: str | None) -> FuncOp:
     """The function to run: the one of that name, else `main`, else the only one."""
-    functions = [op.sym_name.data for op in module.ops if isinstance(op, FuncOp)]
+    described = {
+        op.sym_name.data: op
+        for op in module.ops
+        if isinstance(op, llvm.FuncOp) and SIGNATURE in op.attributes
+    }
+    functions = [*(op.sym_name.data for op in own_functions(module)), *described]
     if name is None:
         name = functions[0] if len(functions) == 1 else "main"
     found = SymbolTable.lookup_symbol(module, name)
     if isinstance(found, FuncOp) and not found.is_declaration:
         return found
+    if name in described:
+        return described_function(described[name])
     if found is not None:
         what = "has no body" if isinstance(found, FuncOp) else f"is a {found.name}, not a function"
         raise CompilationError(operation_diagnostic(found, f"@{name} {what}"))

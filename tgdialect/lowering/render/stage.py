@@ -15,13 +15,14 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.machine import last_level_cache
 from tgdialect.analysis.memory_order import memory_of
-from tgdialect.analysis.symbols import is_foreign
+from tgdialect.analysis.symbols import SIGNATURE, is_foreign
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.emitter import function
 from tgdialect.lowering.render.function import FunctionRenderer, argument_type, refusal
 from tgdialect.lowering.render.threads import body_name, declarations, driver
+from tgdialect.lowering.signature import signature_attribute
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.call import CallOp, parameters
@@ -39,7 +40,8 @@ class RenderPass(LoweringPass):
     """Programs and functions as `llvm.func`s: memory is passed as pointers, an index as an i64.
 
     Vectors are stored around the caches where a result is larger than `cache` bytes: those of the
-    last level of this machine unless said.
+    last level of this machine unless said. What the arguments of a function are is kept in its
+    `tg.signature`.
     """
 
     name = "tg-render"
@@ -55,7 +57,15 @@ class RenderPass(LoweringPass):
                 f"{self.target!r} is not one of the targets: {', '.join(TARGETS)}"
             )
         symbols = [symbol for symbol in module.ops if not is_foreign(symbol)]
+        signatures = {
+            symbol.sym_name.data: signature_attribute(symbol)
+            for symbol in symbols
+            if isinstance(symbol, FuncOp)
+        }
         rendered = self.rendered(symbols, symbols)
+        for op in rendered:
+            if isinstance(op, llvm.FuncOp) and op.sym_name.data in signatures:
+                op.attributes[SIGNATURE] = signatures[op.sym_name.data]
         for symbol in symbols:
             module.body.block.erase_op(symbol)
         module.body.block.add_ops(rendered)
