@@ -116,8 +116,7 @@ def _ops_of(engine: Engine, value: SSAValue) -> Iterator[TgOp]:
             is_taken = inner is value or _is_read_once(inner)
         else:
             is_taken = isinstance(op, ElementwiseOp) and (
-                not dtype_of(inner).is_float
-                or (not engine.selected and _is_read_once(inner))
+                not dtype_of(inner).is_float or (not engine.selected and _is_read_once(inner))
             )
         if is_taken and isinstance(op, TgOp) and op not in seen and len(seen) < MAX_OPS:
             seen.add(op)
