@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeGuard
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.ops.elementwise import AddOp
 from tgdialect.ops.folding import constant_attribute
@@ -30,34 +30,55 @@ class LaneIndices(NamedTuple):
 def lane_indices(index: SSAValue) -> LaneIndices | None:
     """What the indices in a vector are, of a VCONST, or a STACK of constants, to which scalars may
     have been added; None of others."""
-    op = index.owner
+    added: list[SSAValue] = []
+    while isinstance(op := index.owner, AddOp):
+        is_scalar = [not tensor(operand).get_shape() for operand in op.operands]
+        if is_scalar[0] == is_scalar[1]:
+            return None
+        scalar, index = op.operands if is_scalar[0] else reversed(op.operands)
+        added.append(scalar)
+    numbers = _lane_constants(op)
+    if numbers is None:
+        return None
+    terms: list[SSAValue] = []
+    more = 0
+    for scalar in reversed(added):
+        if (attribute := constant_attribute(scalar)) is None:
+            terms.append(scalar)
+        else:
+            more += int(number(attribute))
+    return LaneIndices(tuple(terms), tuple(n + more for n in numbers))
+
+
+def _lane_constants(op: Operation | Block) -> tuple[int, ...] | None:
+    """The numbers of a VCONST, or of a STACK of constants; None of others."""
     if isinstance(op, VConstOp):
-        return LaneIndices((), integers(op, "values"))
-    if isinstance(op, AddOp):
-        for vector, scalar in (op.operands, reversed(op.operands)):
-            if tensor(scalar).get_shape() or (found := lane_indices(vector)) is None:
-                continue
-            if (attribute := constant_attribute(scalar)) is None:
-                return found._replace(terms=(*found.terms, scalar))
-            more = int(number(attribute))
-            return found._replace(numbers=tuple(n + more for n in found.numbers))
+        return integers(op, "values")
     if not isinstance(op, StackOp) or tensor(op.sources[0]).get_shape():
         return None
     attributes = [constant_attribute(source) for source in op.sources]
     numbers = tuple(int(number(a)) for a in attributes if a is not None)
-    return LaneIndices((), numbers) if len(numbers) == len(attributes) else None
+    return numbers if len(numbers) == len(attributes) else None
 
 
 def only_locates(op: Operation) -> bool:
     """Whether an op computes the indices of lanes that nothing but INDEXes of memory use."""
     if not isinstance(op, VConstOp) and not (isinstance(op, AddOp) and lane_indices(op.result)):
         return False
-    return all(
-        only_locates(use.operation)
-        if isinstance(use.operation, AddOp)
-        else isinstance(use.operation, IndexOp) and is_memory(use.operation.source)
-        for use in op.result.uses
-    )
+    sums: set[Operation] = {op}
+    stack: list[Operation] = [op]
+    while stack:
+        for use in stack.pop().results[0].uses:
+            user = use.operation
+            if isinstance(user, AddOp):
+                if user not in sums:
+                    if lane_indices(user.result) is None:
+                        return False
+                    sums.add(user)
+                    stack.append(user)
+            elif not isinstance(user, IndexOp) or not is_memory(user.source):
+                return False
+    return True
 
 
 def is_near(step: int | None, lanes: int) -> TypeGuard[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
@@ -279,23 +279,6 @@ class Axes:
 
 NOT_COPIED = (RangeOp, EndOp, ReduceOp, GroupOp, StoreOp, AtomicAddOp)
 """What does not become another op where the ranges that it is in do."""
-
-
-def copied(
-    value: SSAValue,
-    copies: dict[SSAValue, SSAValue],
-    put: Callable[[TgOp], SSAValue],
-) -> SSAValue:
-    """A value computed from other values, where it is computed from those in `copies`."""
-    if value in copies:
-        return copies[value]
-    op, result = value.owner, value
-    if isinstance(op, TgOp) and not isinstance(op, NOT_COPIED):
-        operands = [copied(o, copies, put) for o in op.operands]
-        if any(a is not b for a, b in zip(operands, op.operands, strict=True)):
-            result = put(op.rebuild(operands))
-    copies[value] = result
-    return result
 
 
 def computed_from(value: SSAValue) -> Sequence[Operation]:

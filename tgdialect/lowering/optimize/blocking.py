@@ -17,11 +17,11 @@ from tgdialect.lowering.optimize.axes import (
     Axes,
     IllegalOptError,
     computed_from,
-    copied,
 )
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.copies import copied
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -81,7 +81,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
 
     second = again([r.axis.data for r in loops])
     copies: dict[SSAValue, SSAValue] = {r.result: v for r, v in zip(loops, second, strict=True)}
-    partial = copied(reduce.source, copies, put)
+    partial = copied(reduce.source, copies, put, shared=NOT_COPIED)
     if wide != dtype:
         partial = put(CastOp(partial, wide))
     if rest := [r.result for r in closed_ranges(reduce) if r is not reduced]:

@@ -10,11 +10,12 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.accesses import strides
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, copied
+from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
 from tgdialect.lowering.optimize.prepacking import prepack
 from tgdialect.lowering.optimize.staging import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.copies import copied
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -87,6 +88,9 @@ def _stage(
         number += 1
         return put(RangeOp(number, kind, put(ConstOp(extent, INDEX))))
 
+    def again(value: SSAValue) -> SSAValue:
+        return copied(value, copies, put, shared=NOT_COPIED)
+
     merged = _merged(axes, first, inner)
     tile = [r for r in inner if r.axis_type.data in EXPANDED]
     loops = [r for r in _by_stride(axes, first, inner) if r not in (*tile, *merged)]
@@ -105,10 +109,10 @@ def _stage(
         assert isinstance(index, IndexOp)
         rest = len(index.indices) - len(merged)
         shape = tensor(index.source).get_shape()[:rest]
-        lead = [copied(i, copies, put) for i in index.indices[:rest]]
+        lead = [again(i) for i in index.indices[:rest]]
         flat = put(ReshapeOp(index.source, [*shape, math.prod(map(axes.extent, merged))]))
         copies[first.buffer] = put(IndexOp(flat, [*lead, outer[-1]]))
-    value = put(first.rebuild([copied(operand, copies, put) for operand in first.operands]))
+    value = put(first.rebuild([again(operand) for operand in first.operands]))
     indices = [copies[r.result] for r in inner]
     cell = put(IndexOp(put(AfterOp(buffer, [at.result])), indices))
     end = put(EndOp(put(StoreOp(cell, value)), [*parts[::-1], *outer[::-1]]))

@@ -9,10 +9,11 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.accesses import strides, unclamped
-from tgdialect.lowering.optimize.axes import NAMING, Axes, IllegalOptError, copied
+from tgdialect.lowering.optimize.axes import NAMING, NOT_COPIED, Axes, IllegalOptError
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.copies import copied
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.elementwise import AndOp, CmpLtOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -143,4 +144,4 @@ def _unclamped(
         before(at, op)
         return op.results[0]
 
-    return copied(location, {clamped: index}, put)
+    return copied(location, {clamped: index}, put, shared=NOT_COPIED)

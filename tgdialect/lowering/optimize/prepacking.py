@@ -6,7 +6,7 @@ which a tile goes through them, once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain, count
 
 from xdsl.dialects.func import FuncOp
@@ -20,6 +20,7 @@ from tgdialect.lowering.optimize.staging import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.copies import copied
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
@@ -121,7 +122,7 @@ def _packing_kernel(
         bound = put(ConstOp(axes.extent(range), INDEX))
         copies[range.result] = put(RangeOp(number, AxisType.LOOP, bound))
     loops = [copies[range.result] for range in ranges]
-    value = _cloned(load.result, copies, put)
+    value = copied(load.result, copies, put, everything=True)
     store = put(StoreOp(put(IndexOp(result, loops)), value))
     put(SinkOp([put(EndOp(store, loops[::-1]))]))
     kernel = KernelOp(_name(axes.kernel, packed.slot.data), Region(block))
@@ -136,17 +137,6 @@ def _name(kernel: KernelOp, slot: int) -> str:
     taken = {op.sym_name.data for op in others if isinstance(op, KernelOp)}
     names = chain([name], (f"{name}_{number}" for number in count(1)))
     return next(each for each in names if each not in taken)
-
-
-def _cloned(
-    value: SSAValue, copies: dict[SSAValue, SSAValue], put: Callable[[TgOp], SSAValue]
-) -> SSAValue:
-    """A value, with all that it is computed from, where `put` puts ops."""
-    if value not in copies:
-        op = value.owner
-        assert isinstance(op, TgOp)
-        copies[value] = put(op.rebuild([_cloned(operand, copies, put) for operand in op.operands]))
-    return copies[value]
 
 
 def _call_before(kernel: KernelOp, packing: KernelOp, packed: ParamOp) -> None:
@@ -188,9 +178,17 @@ def _packed_argument(
 
 def _erase_unused(value: SSAValue) -> None:
     """Erase the op of a value that nothing uses, and those of its users that nothing uses."""
-    for use in list(value.uses):
-        for result in use.operation.results:
-            _erase_unused(result)
     op = value.owner
-    if isinstance(op, TgOp) and value.first_use is None and op.parent is not None:
-        op.parent.erase_op(op)
+    block = op.parent if isinstance(op, TgOp) else None
+    if block is None:
+        return
+    users = {op}
+    stack = [value]
+    while stack:
+        for use in stack.pop().uses:
+            if use.operation not in users:
+                users.add(use.operation)
+                stack += use.operation.results
+    for user in reversed(block.ops):
+        if user in users and all(result.first_use is None for result in user.results):
+            block.erase_op(user)

@@ -28,7 +28,7 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.transforms.simplify.engine import Engine, is_even
+from tgdialect.transforms.simplify.engine import NAMING, Engine, is_even
 from tgdialect.transforms.simplify.linear import Linear
 
 MAX_OPS = 32
@@ -103,8 +103,9 @@ def _has_more(ops: Iterable[Operation]) -> bool:
 
 def _ops_of(engine: Engine, value: SSAValue) -> Iterator[TgOp]:
     """The ops that make a value, operands first. What takes time (reading, reducing, arithmetic on
-    floats) counts if nothing else needs it: that would be done twice. What is read does not once
-    select has been: memory is read where the condition does not hold as well."""
+    floats) counts if nothing else needs it: that would be done twice. Once select has been, neither
+    what is read does, since memory is read where the condition does not hold as well, nor floats,
+    which the engine leaves alone: it would not find that two copies of one are the same."""
     seen: set[Operation] = set()
 
     def visit(inner: SSAValue) -> Iterator[TgOp]:
@@ -115,7 +116,7 @@ def _ops_of(engine: Engine, value: SSAValue) -> Iterator[TgOp]:
             is_taken = inner is value or _is_read_once(inner)
         else:
             is_taken = isinstance(op, ElementwiseOp) and (
-                not dtype_of(inner).is_float or _is_read_once(inner)
+                not dtype_of(inner).is_float or (not engine.selected and _is_read_once(inner))
             )
         if is_taken and isinstance(op, TgOp) and op not in seen and len(seen) < MAX_OPS:
             seen.add(op)
@@ -216,7 +217,8 @@ class _Assuming(Engine):
             if result in self._new:
                 continue
             new = self._decided(result)
-            operands = [self._known_or_same(o) for o in op.operands]
+            read = 1 if op.name in NAMING else len(op.operands)
+            operands = [*map(self._known_or_same, op.operands[:read]), *op.operands[read:]]
             if isinstance(op, ReduceOp) and not self.loops.keeps(op.source, operands[0]):
                 operands = list(op.operands)  # It cannot do without its loops.
             if new is None and (op.name in _REVISITED or operands != list(op.operands)):

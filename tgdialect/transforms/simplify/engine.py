@@ -48,7 +48,7 @@ RULES = RuleIndex((*IDENTITIES, *ARITHMETIC))
 MAX_DEPTH = 32
 """How many results may be rewritten in one another before the last is left as it is."""
 
-_NAMING = frozenset({EndOp.name, ReduceOp.name, AfterOp.name})
+NAMING = frozenset({EndOp.name, ReduceOp.name, AfterOp.name})
 """What uses ranges, but for the first operand, to name loops and not for the number."""
 
 _ARGUMENTS = 2**32
@@ -273,8 +273,7 @@ class Engine:
         self._depth += 1
         value = self._visit(op)
         self._depth -= 1
-        assert value is not None
-        return value
+        return op.results[0] if value is None else value  # A LOAD that makes memory stays.
 
     def adopt(self, value: SSAValue, after: Operation | None) -> SSAValue:
         """Take over the ops that another engine has put between an op, or the beginning of the
@@ -382,7 +381,7 @@ def _turn_round(loop: RangeOp) -> None:
     loop.result.replace_uses_with_if(
         at.result,
         lambda use: (
-            use.operation is not at and (use.index == 0 or use.operation.name not in _NAMING)
+            use.operation is not at and (use.index == 0 or use.operation.name not in NAMING)
         ),
     )
 

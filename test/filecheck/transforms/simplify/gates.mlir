@@ -80,3 +80,53 @@ tg.kernel @branch {
   %end = tg.end %st over %i : !tg.void
   %sink = tg.sink %end : !tg.void
 }
+
+// A REDUCE names the range of a loop, which under the gate is 0 where the loop has one iteration, but stays a range.
+// CHECK-LABEL: tg.kernel @one_iteration
+// CHECK: %[[ZERO:.*]] = tg.const 0 : tensor<index>
+// CHECK: %[[CELL:.*]] = tg.index %x[%four, %[[ZERO]]]
+// CHECK: %[[VALUE:.*]] = tg.load %[[CELL]]
+// CHECK: tg.store %{{.*}}, %[[VALUE]] gate %inside
+tg.kernel @one_iteration {
+  %o = tg.param 0 : tensor<8xf32, #tg.place<global>>
+  %x = tg.param 1 : tensor<8x4xf32, #tg.place<global>>
+  %one = tg.const 1 : tensor<index>
+  %four = tg.const 4 : tensor<index>
+  %eight = tg.const 8 : tensor<index>
+  %i = tg.range 0 loop to %eight : tensor<index>
+  %k = tg.range 1 reduce to %one : tensor<index>
+  %inside = tg.cmplt %i, %four : (tensor<index>, tensor<index>) -> tensor<i1>
+  %at = tg.max %i, %four : tensor<index>
+  %p = tg.index %x[%at, %k] : (tensor<8x4xf32, #tg.place<global>>, tensor<index>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %v = tg.load %p : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %s = tg.reduce add %v [] over %k : tensor<f32> -> tensor<f32>
+  %q = tg.index %o[%i] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %w = tg.store %q, %s gate %inside : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1>
+  %e = tg.end %w over %i : !tg.void
+  %z = tg.sink %e : !tg.void
+}
+
+// A LOAD that makes memory is never the same as another one.
+// CHECK-LABEL: tg.kernel @to_memory
+// CHECK: %[[COPY:.*]] = tg.load %{{.*}} addrspace "reg"
+// CHECK: %[[VALUE:.*]] = tg.neg %[[COPY]]
+// CHECK: tg.store %{{.*}}, %[[VALUE]] gate %inside
+tg.kernel @to_memory {
+  %o = tg.param 0 : tensor<8xf32, #tg.place<global>>
+  %x = tg.param 1 : tensor<8x4xf32, #tg.place<global>>
+  %one = tg.const 1 : tensor<index>
+  %four = tg.const 4 : tensor<index>
+  %eight = tg.const 8 : tensor<index>
+  %i = tg.range 0 loop to %eight : tensor<index>
+  %k = tg.range 1 reduce to %one : tensor<index>
+  %inside = tg.cmplt %i, %four : (tensor<index>, tensor<index>) -> tensor<i1>
+  %at = tg.max %i, %four : tensor<index>
+  %p = tg.index %x[%at, %k] : (tensor<8x4xf32, #tg.place<global>>, tensor<index>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %u = tg.load %p addrspace "reg" : tensor<f32, #tg.place<global>> -> tensor<f32, #tg.place<reg>>
+  %v = tg.neg %u : tensor<f32, #tg.place<reg>> -> tensor<f32>
+  %s = tg.reduce add %v [] over %k : tensor<f32> -> tensor<f32>
+  %q = tg.index %o[%i] : (tensor<8xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %w = tg.store %q, %s gate %inside : tensor<f32, #tg.place<global>>, tensor<f32>, tensor<i1>
+  %e = tg.end %w over %i : !tg.void
+  %z = tg.sink %e : !tg.void
+}
