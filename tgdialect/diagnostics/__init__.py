@@ -26,6 +26,7 @@ from tgdialect.diagnostics.locations import (
     diagnose,
     emit_remark,
     emit_warning,
+    errors_at,
     locate,
     operation_diagnostic,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "emit",
     "emit_remark",
     "emit_warning",
+    "errors_at",
     "exception_text",
     "locate",
     "one_line",

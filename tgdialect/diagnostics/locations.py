@@ -1,5 +1,7 @@
 """From operations and exceptions to diagnostics."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from traceback import walk_tb
 from typing import TypeVar, cast
@@ -92,6 +94,17 @@ def locate(error: _Error, op: Operation) -> _Error:
     """
     vars(error)["location"] = operation_location(op)
     return error
+
+
+@contextmanager
+def errors_at(op: Operation) -> Generator[None]:
+    """Report the errors that are raised within at `op`, unless they have been located already."""
+    try:
+        yield
+    except DiagnosticException as error:
+        if "location" not in vars(error):
+            locate(error, op)
+        raise
 
 
 def _exception_location(error: BaseException) -> FileLineColLoc | None:

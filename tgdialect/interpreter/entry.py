@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.custom import CustomCode, CustomFunction
 from tgdialect.interpreter.dtypes import Data
 from tgdialect.interpreter.machine import Machine, write_back
@@ -34,16 +35,17 @@ def run(
     contents of global BUFFERs by slot, changed in place too; the others begin as zeros.
 
     Returns the function's results, then its outputs, in the dtypes of `dtypes.py`. Raises
-    InterpretationError, with one line that says what is wrong, for inputs that do not fit, a race
-    or a cycle between stores and reads, and custom code that has no Python implementation in
-    `custom` (by format, mnemonic or symbol) or is not allowed.
+    InterpretationError, with one line that says what is wrong and located at the op, for inputs
+    that do not fit, a race or a cycle between stores and reads, and custom code that has no Python
+    implementation in `custom` (by format, mnemonic or symbol) or is not allowed.
     """
     callee = SymbolTable.lookup_symbol(module, entry)
     if callee is None:
         raise InterpretationError(f"there is no symbol @{entry}")
     buffers = {} if buffers is None else buffers
-    params = signature(callee)
-    arrays = bind(params, inputs, buffers)
+    with errors_at(callee):
+        params = signature(callee)
+        arrays = bind(params, inputs, buffers)
     machine = Machine(CustomCode(allow_custom, custom or {}), buffers)
     arguments = len(callee.body.block.args) if isinstance(callee, func.FuncOp) else len(arrays)
     # Overflow, division by zero and NaN have their meaning in the dialect; none is an error.
@@ -54,9 +56,10 @@ def run(
         for param, array, content in zip(params, arrays, outcome.contents, strict=True)
         if content is not None
     ]
-    for param, array, _ in written:
-        if not array.flags.writeable:
-            raise InterpretationError(f"{param.label} is written, but the input is read-only")
+    with errors_at(callee):
+        for param, array, _ in written:
+            if not array.flags.writeable:
+                raise InterpretationError(f"{param.label} is written, but the input is read-only")
     write_back((array, data) for _, array, data in written)
     outputs = [a for p, a in zip(params, arrays, strict=True) if p.is_output]
     return [*outcome.results, *outputs]

@@ -15,6 +15,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
 from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
 from tgdialect.interpreter.locations import Location
@@ -155,7 +156,8 @@ class Execution:
 
     def _iterations(self, loop: Loop) -> Iterator[Item]:
         """The body again and again, the range having the next value each time."""
-        bound = self.bound(loop.range)
+        with errors_at(loop.range):
+            bound = self.bound(loop.range)
         for i in range(int(bound.max(initial=0))):
             self.known[loop.range.result] = Array(self._scalar(i))
             self.mask_range(loop.range, bound, i)
@@ -193,12 +195,13 @@ class Execution:
         )
 
     def _execute(self, op: Operation) -> None:
-        if (function := self._functions.get(op.name)) is None:
-            raise InterpretationError(f"{op.name} is not an op of a kernel")
-        try:
-            value = function(self, op)
-        except MemoryError as e:
-            raise InterpretationError(f"{op.name} of {op.results[0].type}: {e}") from e
+        with errors_at(op):
+            if (function := self._functions.get(op.name)) is None:
+                raise InterpretationError(f"{op.name} is not an op of a kernel")
+            try:
+                value = function(self, op)
+            except MemoryError as e:
+                raise InterpretationError(f"{op.name} of {op.results[0].type}: {e}") from e
         if op.results:
             self.known[op.results[0]] = value
 
@@ -323,7 +326,8 @@ class Execution:
 
     def _accumulate(self, op: ReduceOp) -> None:
         """A REDUCE in one iteration of its stepped ranges: over the other ranges, and the axes."""
-        self._partial.setdefault(op, []).append(self._reduced(op))
+        with errors_at(op):
+            self._partial.setdefault(op, []).append(self._reduced(op))
 
     def _reduced(self, op: ReduceOp) -> Data:
         """Over lane axes and shape axes, in the accumulator's dtype."""

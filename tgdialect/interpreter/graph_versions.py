@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.diagnostics import locate
 from tgdialect.interpreter.accesses import Access
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.ordering import AfterOp
@@ -60,10 +61,11 @@ class GraphVersions:
         for write in writes:
             number = self._number[write]
             if reach & number and not version & number:
-                raise InterpretationError(
+                message = (
                     f"cycle: {access.op.name} reads memory as it was before a store that it "
                     "waits for"
                 )
+                raise locate(InterpretationError(message), access.op)
         if not version & _AFTER:
             self.snapshots.add(access.view)
             return

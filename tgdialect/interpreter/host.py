@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.custom import custom_result
 from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
 from tgdialect.interpreter.locations import Location
@@ -103,16 +104,17 @@ class Frame:
         self, op: Operation, operands: Sequence[Value], known: Mapping[SSAValue, Value] = {}
     ) -> Sequence[Value]:
         """The values of an op's results. `known` has what a LINEAR captures."""
-        if isinstance(op, LinearOp):
-            return [self.machine.linear(self, op, known)]
-        if isinstance(op, func.CallOp):
-            return self.call(op, op.callee.string_value(), operands)
-        if (function := HOST.get(op.name)) is None:
-            raise InterpretationError(f"{op.name} is not an op of a host program")
-        try:
-            return [function(self, op, operands)]
-        except MemoryError as e:
-            raise InterpretationError(f"{op.name} of {op.results[0].type}: {e}") from e
+        with errors_at(op):
+            if isinstance(op, LinearOp):
+                return [self.machine.linear(self, op, known)]
+            if isinstance(op, func.CallOp):
+                return self.call(op, op.callee.string_value(), operands)
+            if (function := HOST.get(op.name)) is None:
+                raise InterpretationError(f"{op.name} is not an op of a host program")
+            try:
+                return [function(self, op, operands)]
+            except MemoryError as e:
+                raise InterpretationError(f"{op.name} of {op.results[0].type}: {e}") from e
 
     # -- reading and making memory
 
@@ -156,14 +158,21 @@ class Frame:
         )
 
     def store(
-        self, view: View, value: Data, mask: Data | None, after: Stores, *, adds: bool = False
+        self,
+        op: Operation,
+        view: View,
+        value: Data,
+        mask: Data | None,
+        after: Stores,
+        *,
+        adds: bool = False,
     ) -> Stores:
-        """Record a store through a view; `mask` says which elements are written."""
+        """Record what an op stores through a view; `mask` says which elements are written."""
         shape = view.array.data.shape
         if value.shape != shape:
             raise InterpretationError(f"a value of shape {value.shape} is stored to {shape}")
         mask = broadcast(mask, shape)
-        return self.journal.add(Store(view.memory, view.location, value, mask, after, adds))
+        return self.journal.add(Store(op, view.memory, view.location, value, mask, after, adds))
 
     # -- calls
 
@@ -184,7 +193,7 @@ class Frame:
         done = after
         for operand, content in zip(operands, outcome.contents, strict=True):
             if content is not None and isinstance(operand, View):
-                done |= self.store(operand, content.data, content.written(), after)
+                done |= self.store(op, operand, content.data, content.written(), after)
         if isinstance(op, func.CallOp):
             return [
                 self.fresh(result, Array(data), done)
@@ -305,7 +314,7 @@ def _store(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     mask = value.valid
     if len(operands) > 2:
         mask = all_valid([mask, frame.read(op, operands[2], after).materialised()])
-    return Void(frame.store(view, value.data, mask, after, adds=isinstance(op, AtomicAddOp)))
+    return Void(frame.store(op, view, value.data, mask, after, adds=isinstance(op, AtomicAddOp)))
 
 
 def _after(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:

@@ -13,6 +13,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.accesses import Roots, accesses
 from tgdialect.interpreter.custom import CustomCode
 from tgdialect.interpreter.dtypes import Data
@@ -95,18 +96,19 @@ class Machine:
 
         `extra` are the arguments of the PARAMs of a `func.func`, by slot.
         """
-        match callee:
-            case func.FuncOp():
-                with self.nested(f"the call of @{callee.sym_name.data}"):
-                    return self._function(callee, arguments, extra)
-            case KernelOp():
-                return self._kernel(callee, callee.body.block, arguments, graph=True)
-            case ProgramOp():
-                return self._kernel(callee, callee.linear.body.block, arguments, graph=False)
-            case CustomFunctionOp():
-                return self._custom_function(callee, arguments)
-            case _:
-                raise InterpretationError(f"{callee.name} is not callable")
+        with errors_at(callee):
+            match callee:
+                case func.FuncOp():
+                    with self.nested(f"the call of @{callee.sym_name.data}"):
+                        return self._function(callee, arguments, extra)
+                case KernelOp():
+                    return self._kernel(callee, callee.body.block, arguments, graph=True)
+                case ProgramOp():
+                    return self._kernel(callee, callee.linear.body.block, arguments, graph=False)
+                case CustomFunctionOp():
+                    return self._custom_function(callee, arguments)
+                case _:
+                    raise InterpretationError(f"{callee.name} is not callable")
 
     def _function(
         self, callee: func.FuncOp, arguments: Sequence[Data], extra: Sequence[Data]
@@ -130,7 +132,8 @@ class Machine:
         end = block.last_op
         assert end is not None
         # Copies, because what they may share storage with is written next.
-        results = [np.array(frame.read(end, value).materialised()) for value in returned]
+        with errors_at(end):
+            results = [np.array(frame.read(end, value).materialised()) for value in returned]
         frame.journal.check_races()
         write_back(
             (self.buffers[slot], memory.contents(memory.stores, frame.journal))
@@ -150,7 +153,8 @@ class Machine:
             for param, data in zip(params, arguments, strict=True):
                 slot = param.slot.data
                 if not is_memory(param.result):
-                    check_parameter(param, data)
+                    with errors_at(param):
+                        check_parameter(param, data)
                     values.append(Array(data))
                     continue
                 memory = LiveMemory(
@@ -240,7 +244,7 @@ class Machine:
         for memory, now in lived.items():
             if now.written is not None and now.written.any():
                 mask = now.written.reshape(now.shape)
-                done |= frame.store(whole(memory), now.contents, mask, after)
+                done |= frame.store(op, whole(memory), now.contents, mask, after)
         return Void(done)
 
     # -- what a callee does to its arguments

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
 from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.diagnostics import errors_at, locate
 from tgdialect.interpreter.scopes import Scopes
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
 
@@ -30,6 +33,15 @@ class Accumulate:
 
 
 Item = Operation | Loop | Accumulate
+
+
+def _shown(cycle: Sequence[Item]) -> Operation:
+    """The op of a cycle that an error is reported at: one that accesses memory, if there is one."""
+    ops = [
+        item.range if isinstance(item, Loop) else item.op if isinstance(item, Accumulate) else item
+        for item in cycle
+    ]
+    return next((op for op in ops if isinstance(op, LoadOp | StoreOp | AtomicAddOp)), ops[0])
 
 
 def nested(block: Block, stepped: set[RangeOp]) -> list[Item]:
@@ -78,7 +90,8 @@ class Nest:
         for loop in self._loops.values():
             self._sorters[self._level[loop]].add(loop)
         for op in block.ops:
-            self._place(op)
+            with errors_at(op):
+                self._place(op)
         for op in block.ops:
             self._link(op, before.get(op, ()))
 
@@ -89,10 +102,11 @@ class Nest:
                 loop.body = list(self._sorters[range].static_order())
             return list(self._sorters[None].static_order())
         except CycleError as e:
-            raise InterpretationError(
+            message = (
                 "cycle: the loops and the versions of memory of this kernel ask for two orders at "
                 "once"
-            ) from e
+            )
+            raise locate(InterpretationError(message), _shown(e.args[1])) from e
 
     def _innermost(self, ranges: Iterable[Operation]) -> RangeOp | None:
         """The innermost stepped range of a scope, which all others must enclose."""

@@ -14,8 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.dtypes import Data, numpy_dtype
 from tgdialect.interpreter.locations import Location, flat_cells, to_cells
 from tgdialect.interpreter.values import Array, broadcast
@@ -57,11 +59,12 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """One STORE, ATOMICADD, or write of a CALL: `value` to `location` where `mask` is true.
+    """What an op, a STORE, ATOMICADD or CALL, writes: `value` to `location` where `mask` is true.
 
     `value` and `mask` have the shape of the location; a mask of None is true everywhere.
     """
 
+    op: Operation
     memory: Memory
     location: Location
     value: Data
@@ -130,9 +133,11 @@ class Journal:
         unordered = applied & ~store.waits_for
         while unordered:
             lowest = unordered & -unordered
-            self._check_race(store, self._stores[lowest.bit_length() - 1])
+            with errors_at(store.op):
+                self._check_race(store, self._stores[lowest.bit_length() - 1])
             unordered ^= lowest
-        return store.on(contents)
+        with errors_at(store.op):
+            return store.on(contents)
 
     def check_races(self) -> None:
         """Refuse unordered stores to one cell, whether or not anything has read it."""

@@ -62,7 +62,7 @@ def compile(
     if target not in TARGETS:
         raise ValueError(f"there is no target {target!r}; there are: {', '.join(TARGETS)}")
     if target == "interpreter":
-        return _interpreted(load_module(source), entry, allow_custom)
+        return _interpreted(source, entry, allow_custom)
     name, text = _name_and_text(source)
     how = entry, opt, allow_custom
     cache = object_cache()
@@ -74,7 +74,8 @@ def compile(
         program = Program.from_bytes(data)
     else:
         is_text = isinstance(source, str | os.PathLike)
-        program = _compiled(_parse(name, text) if is_text else load_module(source), how)
+        module = _parse(name, text) if is_text else load_module(source)
+        program = _compiled(module, how, name, text)
         if cache is not None:
             cache.put(key, program.to_bytes())
     return Executable(program, lambda: _build(_parse(name, text), how))
@@ -86,15 +87,15 @@ def _build(module: ModuleOp, how: tuple[str, str, bool]) -> Build:
     return Build(module, *how)
 
 
-def _compiled(module: ModuleOp, how: tuple[str, str, bool]) -> Program:
+def _compiled(module: ModuleOp, how: tuple[str, str, bool], name: str, text: str) -> Program:
     from xdsl.utils.exceptions import DiagnosticException
 
-    from tgdialect.diagnostics import CompilationError, diagnose
+    from tgdialect.diagnostics import CompilationError, SourceFile, diagnose
 
     try:
         return _build(module, how).program()
     except DiagnosticException as error:
-        raise CompilationError(diagnose(error)) from None
+        raise CompilationError(diagnose(error)).with_source(SourceFile(name, text)) from None
 
 
 def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
@@ -149,12 +150,25 @@ def _parse(name: str, text: str) -> ModuleOp:
     return module
 
 
-def _interpreted(module: ModuleOp, entry: str, allow_custom: bool) -> Callback:
+def _interpreted(
+    source: str | os.PathLike[str] | ModuleOp, entry: str, allow_custom: bool
+) -> Callback:
+    """Runs a program in the interpreter, whose errors are CompilationErrors that show the line."""
+    from xdsl.utils.exceptions import InterpretationError
+
+    from tgdialect.diagnostics import CompilationError, SourceFile, diagnose
     from tgdialect.interpreter import run
+
+    is_text = isinstance(source, str | os.PathLike)
+    file = SourceFile(*_name_and_text(source)) if is_text else SourceFile("<module>", "")
+    module = _parse(file.name, file.text) if is_text else load_module(source)
 
     def call(*arrays: Any) -> Array | tuple[Array, ...]:
         inputs = [np.asarray(array) for array in arrays]
-        results = cast(Sequence[Array], run(module, entry, inputs, allow_custom=allow_custom))
+        try:
+            results = cast(Sequence[Array], run(module, entry, inputs, allow_custom=allow_custom))
+        except InterpretationError as error:
+            raise CompilationError(diagnose(error)).with_source(file) from error
         return results[0] if len(results) == 1 else tuple(results)
 
     return call

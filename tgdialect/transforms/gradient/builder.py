@@ -9,14 +9,17 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.attributes import PlaceAttr, ReduceKind
 from tgdialect.ops.dtypes import INDEX, round_to
 from tgdialect.ops.elementwise import AddOp, MulOp, SubOp
-from tgdialect.ops.movement import ExpandOp, PadOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.memory import CopyOp
+from tgdialect.ops.movement import ExpandOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.multi import ReplicatedOp
 from tgdialect.ops.properties import (
     Shape,
     UnknownDim,
     dtype_of,
+    place,
     same_dim,
     same_shape,
     shape_of,
@@ -65,8 +68,29 @@ class Builder:
         return known
 
     def sum(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """The sum of two gradients of one value."""
+        """The sum of two gradients of one value, where the first one is."""
+        where = place(a)
+        if None not in (where.device, place(b).device):
+            b = self.moved(b, where)
         return self.insert(AddOp(a, b))
+
+    def moved(self, value: SSAValue, where: PlaceAttr) -> SSAValue:
+        """A value on a device or, sharded or replicated, on several; null is anywhere."""
+        device, axis = where.device, where.axis
+        if device is None or (device, axis) == (place(value).device, place(value).axis):
+            return value
+        if isinstance(device, str):
+            return self.insert(CopyOp(value, device))
+        shape = self.known(shape_of(value))
+        if axis is None:
+            copies = self.expanded(value, (len(device), *shape))
+            return self.insert(ReplicatedOp(self.insert(CopyOp(copies, device)), 0))
+        if axis == 0:
+            return self.insert(CopyOp(value, device))
+        # COPY shards axis 0.
+        order = [axis, *(i for i in range(len(shape)) if i != axis)]
+        copied = self.insert(CopyOp(self.insert(PermuteOp(value, order)), device))
+        return self.insert(PermuteOp(copied, [order.index(i) for i in range(len(shape))]))
 
     def reshaped(self, value: SSAValue, shape: Shape) -> SSAValue:
         """A value in another shape of as many cells."""

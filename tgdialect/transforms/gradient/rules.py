@@ -44,7 +44,7 @@ from tgdialect.ops.elementwise import (
     WhereOp,
 )
 from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp
-from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
+from tgdialect.ops.memory import CopyOp, LoadOp
 from tgdialect.ops.movement import (
     BitcastOp,
     ExpandOp,
@@ -56,8 +56,10 @@ from tgdialect.ops.movement import (
     ShrinkOp,
     StackOp,
 )
+from tgdialect.ops.multi import ReplicatedOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import (
+    dtype_of,
     integers,
     place,
     shape_of,
@@ -73,7 +75,7 @@ OpT = TypeVar("OpT", bound=Operation)
 
 _RULES: dict[type[Operation], Rule] = {}
 RULES: Mapping[type[Operation], Rule] = _RULES
-"""The rule of each op that has one; that of FUNCTION is in `reverse.py`."""
+"""The rule of each op that has one; those of FUNCTION and CALL are in `reverse.py`."""
 
 _LN2 = math.log(2)
 
@@ -280,7 +282,10 @@ def _first(op: Operation, gradient: SSAValue) -> Gradients:
 
 @_rule(BitcastOp)
 def _bitcast(b: Builder, op: BitcastOp, g: SSAValue) -> Gradients:
-    return (None,)
+    if tensor(op.source).element_type == tensor(op.result).element_type:
+        return (g,)
+    old, new = dtype_of(op.source).name, dtype_of(op.result).name
+    raise locate(PassFailedException(f"a BITCAST from {old} to {new} has no gradient"), op)
 
 
 # -- reductions ----------------------------------------------------------------------------------
@@ -338,13 +343,24 @@ def _contiguous(b: Builder, op: ContiguousBackwardOp, g: SSAValue) -> Gradients:
 
 @_rule(CopyOp)
 def _copy(b: Builder, op: CopyOp, g: SSAValue) -> Gradients:
-    device = place(op.source).device
-    return (g if device is None else b.insert(CopyOp(g, device)),)
+    return (b.moved(g, place(op.source)),)
+
+
+@_rule(ReplicatedOp)
+def _replicated(b: Builder, op: ReplicatedOp, g: SSAValue) -> Gradients:
+    """The value is its first shard; the others are copies, whose gradients are 0."""
+    whole, axis = b.known(shape_of(op.source)), op.axis.data
+    lined = b.reshaped(g, (*whole[:axis], 1, *whole[axis + 1 :]))
+    fill = number_attribute(0, tensor(g).element_type)
+    first = b.insert(PadOp(lined, (0,) * len(whole), whole, fill))
+    return (b.moved(first, place(op.source)),)
 
 
 @_rule(LoadOp)
 def _load(b: Builder, op: LoadOp, g: SSAValue) -> Gradients:
     """What the gate lets through is from the buffer, the rest from `alt`."""
+    if op.device is not None:
+        g = b.moved(g, place(op.buffer))
     if op.gate is None:
         return (g,)
     zero = b.constant(0, g)
@@ -354,8 +370,5 @@ def _load(b: Builder, op: LoadOp, g: SSAValue) -> Gradients:
 
 @_rule(AfterOp)
 def _after(b: Builder, op: AfterOp, g: SSAValue) -> Gradients:
-    """What a STORE has written to the whole of a buffer is what is read after it."""
-    stores = [d.owner for d in op.operands[1:] if isinstance(d.owner, StoreOp)]
-    if not stores:
-        return _first(op, g)
-    raise locate(PassFailedException("memory that was written has no gradient"), op)
+    """An AFTER that sees no write is its buffer; `memory.py` has the others."""
+    return _first(op, g)

@@ -1,0 +1,267 @@
+"""Gradients through memory: from a read AFTER writes back to the values that were written.
+
+Memory is versioned: a read sees the initial contents of its memory with the writes that its AFTERs
+wait for. A version is that set of writes. The gradient with respect to a version is kept until the
+reverse walk reaches the last of its writes, which takes its cells out; what is left is the gradient
+with respect to the version without that write. The version without writes is the memory itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import MemoryEffectKind, get_effects
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.memory_order import parameter_effects
+from tgdialect.analysis.validity import Validity
+from tgdialect.diagnostics import locate
+from tgdialect.ops.call import CallOp, FunctionOp
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.dtypes import number_attribute
+from tgdialect.ops.elementwise import CmpNeOp, WhereOp
+from tgdialect.ops.marker import ContiguousBackwardOp, DetachOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import (
+    BitcastOp,
+    FlipOp,
+    MovementOp,
+    PadOp,
+    PermuteOp,
+    ReshapeOp,
+)
+from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops.properties import integer, is_memory, place, shape_of, tensor, window
+from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.transforms.gradient.builder import Builder
+from tgdialect.transforms.gradient.rules import RULES
+
+Version = int
+"""A set of writes, as bits."""
+
+_VIEWS = (MovementOp, AfterOp, DetachOp, ContiguousBackwardOp)
+"""Ops whose result, of memory, is a view of their first operand."""
+
+_BIJECTIONS = (PermuteOp, FlipOp, ReshapeOp)
+"""Views that show every cell of their source once."""
+
+
+class Versions:
+    """The versions of memory that the ops of a block read, and the gradients with respect to them.
+
+    A rule reads the operands of its op again, after the writes of the block. What an op reads of
+    memory that is written later is therefore LOADed first, and its value is read.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self._roots: dict[object, SSAValue] = {}
+        self._writers: dict[Operation, tuple[Version, frozenset[SSAValue]]] = {}
+        """The bit of each op that writes memory, and which memory it writes."""
+        self._writes: dict[SSAValue, Version] = {}
+        """The writes to each memory."""
+        self._before: dict[Operation, Version] = {}
+        """The writes that each op depends on or is."""
+        self._varying: Version = 0
+        self._pending: dict[SSAValue, dict[Version, SSAValue]] = {}
+        self._validity = Validity()
+        ops = list(block.ops)
+        for op in ops:
+            self._number(op)
+        for op in ops if self._writes else ():
+            self._load_operands(op)
+
+    def _load_operands(self, op: Operation) -> None:
+        """LOAD the operands that are memory of which the block writes later versions."""
+        if isinstance(op, LoadOp | AfterOp | ReturnOp):
+            return
+        is_location = isinstance(op, (*_VIEWS, StoreOp, AtomicAddOp))
+        written = {self._root(location) for location in _written(op)}
+        for position, operand in enumerate(op.operands):
+            if (position == 0 and is_location) or not is_memory(operand):
+                continue
+            memory = self._root(operand)
+            if memory in written or self._seen(operand) == self._writes.get(memory, 0):
+                continue
+            takes_memory = isinstance(op, CallOp | FunctionOp)
+            load = LoadOp(operand, addrspace=place(operand).addrspace if takes_memory else None)
+            load.location = op.location
+            assert op.parent is not None
+            op.parent.insert_op_before(load, op)
+            self._number(load)
+            op.operands[position] = load.result
+
+    def _number(self, op: Operation) -> None:
+        before = 0
+        for operand in operands_with_captured(op):
+            if isinstance(owner := operand.owner, Operation):
+                before |= self._before.get(owner, 0)
+        if locations := _written(op):
+            bit = 1 << len(self._writers)
+            memories = frozenset(self._root(location) for location in locations)
+            self._writers[op] = bit, memories
+            for memory in memories:
+                self._writes[memory] = self._writes.get(memory, 0) | bit
+            before |= bit
+        self._before[op] = before
+
+    def _root(self, location: SSAValue) -> SSAValue:
+        """The memory that a location is in. BUFFERs, or PARAMs, of one slot are one memory."""
+        while isinstance(owner := location.owner, _VIEWS):
+            location = owner.operands[0]
+        key: object = location
+        if isinstance(owner, BufferOp | ParamOp):
+            key = type(owner), place(location).addrspace, integer(owner, "slot")
+        return self._roots.setdefault(key, location)
+
+    # -- which values vary
+
+    def mark_varying(self, op: Operation) -> None:
+        """Note that a value that an op may write depends on what is differentiated by."""
+        if op in self._writers:
+            self._varying |= self._writers[op][0]
+
+    def is_varying(self, op: AfterOp) -> bool:
+        """Whether one of the writes that an AFTER sees varies."""
+        return bool(self._seen(op.result) & self._varying)
+
+    def _seen(self, location: SSAValue) -> Version:
+        """The writes to its memory that a location's AFTERs wait for."""
+        seen, memory = 0, self._root(location)
+        while isinstance(owner := location.owner, _VIEWS):
+            if isinstance(owner, AfterOp):
+                for dependency in owner.dependencies:
+                    if isinstance(before := dependency.owner, Operation):
+                        seen |= self._before.get(before, 0)
+            location = owner.operands[0]
+        return seen & self._writes.get(memory, 0)
+
+    # -- the reverse walk
+
+    def read(self, builder: Builder, op: AfterOp, gradient: SSAValue) -> bool:
+        """Keep the gradient of what an AFTER reads; False if it sees no write."""
+        if not (seen := self._seen(op.result)):
+            return False
+        memory, views = self._root(op.result), _views(op.result)
+        part: SSAValue | None = gradient
+        for view in views:
+            if part is not None:
+                part = _rule(builder, view, part)
+        if part is not None:
+            pending = self._pending.setdefault(memory, {})
+            pending[seen] = builder.sum(pending[seen], part) if seen in pending else part
+        return True
+
+    def write(self, builder: Builder, op: Operation) -> Iterable[tuple[SSAValue, SSAValue]]:
+        """Take a write off the versions that it is in: what it wrote, with its gradient."""
+        if op not in self._writers:
+            return
+        bit, memories = self._writers[op]
+        for memory in memories:
+            pending = self._pending.get(memory, {})
+            for version in [v for v in pending if v & bit]:
+                gradient = pending.pop(version)
+                if not isinstance(op, StoreOp | AtomicAddOp):
+                    what = f"@{op.callee.string_value()}" if isinstance(op, CallOp) else op.name
+                    message = f"what {what} writes to memory has no gradient"
+                    raise locate(PassFailedException(message), op)
+                part, rest = self._parts(builder, op, gradient)
+                yield op.value, part
+                if rest is not None:
+                    before = version & ~bit
+                    known = pending.get(before)
+                    pending[before] = rest if known is None else builder.sum(known, rest)
+
+    def initial(self, value: SSAValue) -> SSAValue | None:
+        """The gradient with respect to what memory holds before all writes; None if it has none."""
+        pending = self._pending.get(value)
+        return None if pending is None else pending.pop(0, None)
+
+    def _parts(
+        self, builder: Builder, op: StoreOp | AtomicAddOp, gradient: SSAValue
+    ) -> tuple[SSAValue, SSAValue | None]:
+        """The gradients of what was written, and of the memory before; None where that is 0."""
+        views, gate = _views(op.buffer), op.gate if isinstance(op, StoreOp) else None
+        part = gradient
+        for view in reversed(views):
+            part = _viewed(builder, view, part)
+        zero = builder.constant(0, gradient)
+        if gate is not None:
+            part = builder.insert(WhereOp(gate, part, zero))
+        if isinstance(op, AtomicAddOp):
+            return part, gradient
+        if not self._validity[op.value]:
+            message = "the STORE of a value that may have invalid cells has no gradient"
+            raise locate(PassFailedException(message), op)
+        if gate is None and all(isinstance(view, _BIJECTIONS) for view in views):
+            return part, None
+        written = builder.expanded(builder.constant(1, gradient), shape_of(op.buffer))
+        if gate is not None:
+            written = builder.insert(WhereOp(gate, written, zero))
+        for view in views:
+            written = _rule(builder, view, written)
+            assert written is not None
+        is_written = builder.insert(CmpNeOp(written, zero))
+        return part, builder.insert(WhereOp(is_written, zero, gradient))
+
+
+def operands_with_captured(op: Operation) -> Sequence[SSAValue]:
+    """The operands of an op, and those that its regions take from outside."""
+    if not op.regions or isinstance(op, FunctionOp):
+        return op.operands
+    captured = dict.fromkeys(
+        operand
+        for inner in op.walk()
+        for operand in inner.operands
+        if not op.is_ancestor(operand.owner)
+    )
+    return (*op.operands, *captured)
+
+
+def _written(op: Operation) -> Sequence[SSAValue]:
+    """The locations that an op may write."""
+    if isinstance(op, StoreOp | AtomicAddOp):
+        return (op.buffer,)
+    effects = get_effects(op)
+    if effects is not None and all(e.kind is not MemoryEffectKind.WRITE for e in effects):
+        return ()
+    memories = [operand for operand in operands_with_captured(op) if is_memory(operand)]
+    if isinstance(op, CallOp) and memories:
+        known: Mapping[int, tuple[bool, bool]] | None = parameter_effects(op)
+        if known is not None:
+            written = {slot for slot, (_, writes) in known.items() if writes}
+            return [a for slot, a in enumerate(op.arguments) if is_memory(a) and slot in written]
+    return memories
+
+
+def _views(location: SSAValue) -> list[Operation]:
+    """The ops that make a location out of its memory, the last one first."""
+    views: list[Operation] = []
+    while isinstance(owner := location.owner, _VIEWS):
+        if not isinstance(owner, AfterOp):
+            views.append(owner)
+        location = owner.operands[0]
+    return views
+
+
+def _rule(builder: Builder, view: Operation, gradient: SSAValue) -> SSAValue | None:
+    """The gradient of a view's source, given that of the view."""
+    return RULES[type(view)](builder, view, gradient)[0]
+
+
+def _viewed(builder: Builder, view: Operation, gradient: SSAValue) -> SSAValue:
+    """The cells of a gradient that a view shows of what it is the gradient of."""
+    match view:
+        case PadOp() if view.fill is None:
+            offsets, shape = (builder.known(dims) for dims in window(view))
+            fill = number_attribute(0, tensor(gradient).element_type)
+            return builder.insert(PadOp(gradient, offsets, shape, fill))
+        case BitcastOp():
+            part = _rule(builder, view, gradient)
+            assert part is not None
+            return part
+        case MovementOp():
+            return builder.insert(view.rebuild((gradient, *view.operands[1:])))
+        case _:
+            return gradient
