@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import LLVMTranslationException
 from tgdialect.analysis.features import FEATURES
 from tgdialect.analysis.machine import vector_registers
 from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONVERSIONS
+from tgdialect.backends.masked_stores import without_stores_of_one_lane
 
 _ARCHITECTURE_INTRINSICS = {
     **dict.fromkeys(("x86_64", "i386", "i686"), "llvm.x86."),
@@ -55,8 +56,7 @@ def _target(triple: str) -> llvm.Target:
 
 @cache
 def _tuning() -> llvm.PipelineTuningOptions:
-    # Loops come unrolled as far as the schedule says. What is more, with constants for masks
-    # LLVM 22 writes too many bytes in a masked store of one truncated lane.
+    # Loops come unrolled as far as the schedule says.
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_unrolling = False
     return options
@@ -149,7 +149,7 @@ class CpuTarget:
             module.link_in(part)
         builder = llvm.create_pass_builder(machine, _tuning())
         builder.getModulePassManager().run(module, builder)
-        return module, machine
+        return without_stores_of_one_lane(module), machine
 
     def _machine(self, opt: int, code_model: str) -> llvm.TargetMachine:
         try:

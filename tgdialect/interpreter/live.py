@@ -168,11 +168,13 @@ class LiveMemory:
             self.races.write(positions // width, there)
         positions, values = positions[there], values[there]
         elements = positions // width
-        if writer is not None:
-            self._check_race(elements, writer)
         flat = flat_cells(self.contents, cells.bytewise)
+        if not adds and values.dtype != flat.dtype:
+            values = values.view(flat.dtype)
+        if writer is not None:
+            changed = None if adds else differ(flat[positions], values)
+            self._check_race(elements, writer, changed)
         if not adds:
-            values = values.view(flat.dtype) if values.dtype != flat.dtype else values
             flat[positions] = values
             if iterations is not None:
                 lost = differ(flat[positions], values)
@@ -188,13 +190,19 @@ class LiveMemory:
         if self.defined is not None:
             self.defined[elements] = True
 
-    def _check_race(self, positions: Data, writer: tuple[int, frozenset[int]]) -> None:
+    def _check_race(
+        self, positions: Data, writer: tuple[int, frozenset[int]], changed: Data | None
+    ) -> None:
+        """Refuse to write what a write that this one is not ordered with has written. `changed` are
+        the cells that get another value: of equal values it does not matter which is last."""
         number, unordered = writer
         if self._writer is None:
             self._writer = np.full(self.contents.size, -1, np.int64)
-        previous = self._writer[positions]
-        if bool(np.isin(previous, list(unordered)).any()):
-            cell = int(positions[np.isin(previous, list(unordered))][0])
+        contested = np.isin(self._writer[positions], list(unordered))
+        if changed is not None:
+            contested &= changed
+        if bool(contested.any()):
+            cell = int(positions[contested][0])
             raise InterpretationError(
                 f"race: two stores that neither waits for the other write cell {cell} of "
                 f"{self.name}"

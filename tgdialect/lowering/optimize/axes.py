@@ -18,14 +18,18 @@ from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.elementwise import AddOp, CmpLtOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
-from tgdialect.ops.properties import known_index, place, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 NAMING = (EndOp, ReduceOp, AfterOp)
 """Ops that use ranges, but for the first operand, to name loops and not for the number."""
+
+
+VIEWS = (IndexOp, ReshapeOp, BitcastOp, AfterOp)
+"""The views of memory that a kernel has."""
 
 
 class IllegalOptError(PassFailedException):
@@ -228,7 +232,7 @@ class Axes:
         for op in list(block.ops):
             if not op.operands or (view := views.get(op.operands[0])) is None:
                 if op is buffer:
-                    new = buffer.rebuild((), type)
+                    new = buffer.rebuild(buffer.dims, type)
                     block.insert_op_before(new, op)
                     views[op.results[0]] = new.results[0]
                 continue
@@ -239,17 +243,29 @@ class Axes:
             elif isinstance(op, IndexOp):
                 new = op.rebuild([view, *op.indices, range.result])
                 op.result.replace_all_uses_with(new.result)
-            elif isinstance(op, AfterOp):
-                new = op.rebuild([view, *op.dependencies])
+            elif isinstance(op, AfterOp | BitcastOp):
+                new = op.rebuild([view, *op.operands[1:]])
                 views[op.result] = new.result
             else:
-                continue
+                assert isinstance(op, ReshapeOp)
+                new = ReshapeOp(view, (*tensor(op.result).get_shape(), extent))
+                views[op.result] = new.result
             new.location = op.location
             block.insert_op_before(new, op)
         for op in reversed(list(block.ops)):
-            if isinstance(op, AfterOp | IndexOp | BufferOp) and op.result.first_use is None:
+            if isinstance(op, (*VIEWS, BufferOp)) and op.result.first_use is None:
                 block.erase_op(op)
         self.changed()
+
+    def check_views(self, buffer: BufferOp) -> None:
+        """Raise IllegalOptError where a view of a buffer has no place for one more axis."""
+        for op in self.ops:
+            if not op.operands or memory_of(op.operands[0]) is not buffer.result:
+                continue
+            if isinstance(op, BitcastOp) and tensor(op.result).get_shape():
+                sizes = {dtype_of(value).itemsize for value in (op.source, op.result)}
+                if len(sizes) > 1:
+                    raise IllegalOptError("a BITCAST of a buffer has elements of another size")
 
     # -- order
 

@@ -222,6 +222,7 @@ def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
         memory = memory_of(store.buffer).owner
         if not isinstance(memory, BufferOp) or not axes.is_private(memory, range):
             raise IllegalOptError(f"each iteration of range {axis} writes the same cell")
+        axes.check_views(memory)
 
 
 def _check_overlap(axes: Axes, range: RangeOp, factor: int) -> None:

@@ -155,11 +155,11 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
     rests = chains.copy()
     for piece, width, first in zip(tile.pieces, cycle(tile.widths), firsts.tolist(), strict=False):
         value, i = k.scalars.register(piece), starts[first]
+        links = chains
         if is_across:
-            value = k.scalars.splat(value, width)
-        links, chain = chains, chains[i]
-        if chain is not None and lanes_of(chain) != lanes_of(value):
-            links, value = rests, k.scalars.across(kind, value)
+            value, chain = k.scalars.splat(value, width), chains[i]
+            if chain is not None and lanes_of(chain) != width:
+                links, value = rests, k.scalars.across(kind, value)
         before = links[i]
         links[i] = value if before is None else k.scalars.apply(kind, (before, value), computed)
     neutral = k.scalars.constant(identity(kind, DTYPES[TYPES[dtype]]), computed)
