@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import tgdialect.forking  # noqa: F401 - Prepares for forks before anything else is imported.
+
 if TYPE_CHECKING:
     from tgdialect.diagnostics import CompilationError
     from tgdialect.frontend import nn

@@ -6,6 +6,7 @@ Floating point stays exact: nothing is contracted, reassociated or approximated 
 instruction carries the fast-math flag that allows it.
 """
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from functools import cache
 from typing import Self
 
 import llvmlite.binding as llvm
+from llvmlite.binding import ffi
+from llvmlite.binding.newpassmanagers import NewPassManager
 from xdsl.utils.exceptions import LLVMTranslationException
 
 from tgdialect.analysis.features import FEATURES
@@ -37,6 +40,9 @@ _PERHAPS_TARGET_INTRINSIC = (*_TARGET_INTRINSICS, "\\")
 _GPU_CONVENTIONS = ("ptx_kernel", "ptx_device", "amdgpu_kernel", "spir_kernel", "spir_func")
 _GPU_FUNCTION = re.compile(rf"(?<![\w@.$-])({'|'.join(_GPU_CONVENTIONS)}) [^@\n]*@")
 
+_SPEED = 1
+"""The level of LLVM's passes on IR, as in `-O1`."""
+
 
 @cache
 def _target(triple: str) -> llvm.Target:
@@ -57,9 +63,29 @@ def _target(triple: str) -> llvm.Target:
 @cache
 def _tuning() -> llvm.PipelineTuningOptions:
     # Loops come unrolled as far as the schedule says.
-    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options = llvm.create_pipeline_tuning_options(speed_level=_SPEED)
     options.loop_unrolling = False
     return options
+
+
+class _PassManager(llvm.ModulePassManager):
+    """Passes on a module, which are freed: llvmlite 0.50 hides its `_dispose` by an empty one."""
+
+    _dispose = NewPassManager._dispose
+
+
+def _hold_llvm_while_forking() -> None:
+    """Have a fork wait until no thread is in LLVM: the child could call it no more."""
+    lock = ffi.lib._lock  # llvmlite holds it in every call.
+
+    def leave() -> None:
+        lock.__exit__(None, None, None)
+
+    os.register_at_fork(before=lock.__enter__, after_in_parent=leave, after_in_child=leave)
+
+
+if hasattr(os, "register_at_fork"):
+    _hold_llvm_while_forking()
 
 
 @dataclass(frozen=True)
@@ -148,7 +174,8 @@ class CpuTarget:
         for part in linked:
             module.link_in(part)
         builder = llvm.create_pass_builder(machine, _tuning())
-        builder.getModulePassManager().run(module, builder)
+        with _PassManager(ffi.lib.LLVMPY_buildPerModuleDefaultPipeline(builder, _SPEED)) as passes:
+            passes.run(module, builder)
         return without_stores_of_one_lane(module), machine
 
     def _machine(self, opt: int, code_model: str) -> llvm.TargetMachine:

@@ -122,6 +122,7 @@ class _Known:
 _by_call: dict[tuple[Any, ...], _Known] = {}
 """What was made, by the call."""
 _by_content: dict[tuple[Any, ...], TgOp] = {}
+_MAX_PROTOTYPES = 1 << 16
 
 
 @dataclass(slots=True)
@@ -171,6 +172,10 @@ def apply(op: Callable[..., TgOp], *arguments: Any) -> Node:
     key = (op, *(call.key(argument) for argument in arguments))
     known = _by_call.get(key)
     if known is None:
+        if len(_by_call) >= _MAX_PROTOTYPES:
+            # Graphs that are alike are compiled once more then.
+            _by_call.clear()
+            _by_content.clear()
         known = _by_call[key] = _prototype(op, arguments, call)
     nodes = call.nodes
     extents = known.extents

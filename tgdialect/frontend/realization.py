@@ -21,7 +21,8 @@ from tgdialect.runtime.compiler import compile
 Key = tuple[Any, ...]
 
 _executables: dict[Key, Callable[..., Any]] = {}
-"""What graphs were compiled to, by what they say."""
+"""What graphs were compiled to, by what they say: the last ones."""
+_MAX_EXECUTABLES = 1024
 
 
 def realize(roots: Iterable[Node]) -> None:
@@ -37,6 +38,8 @@ def realize(roots: Iterable[Node]) -> None:
     if executable is None:
         module = ModuleOp([function_of("main", order, leaves, wanted)])
         executable = _executables[key] = compile(module)
+        for oldest in list(_executables)[:-_MAX_EXECUTABLES]:
+            _executables.pop(oldest, None)
     results = executable(*values_of(leaves, compound_sizes((*leaves, *wanted))))
     if len(wanted) == 1:
         results = (results,)

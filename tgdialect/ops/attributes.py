@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import TypeGuard
 
 from xdsl.dialects.builtin import (
@@ -75,7 +75,7 @@ class PlaceAttr(ParametrizedAttribute):
     axis_attr: IntAttr | NoneAttr
 
     @staticmethod
-    @cache
+    @lru_cache(maxsize=1024)
     def of(device: Device = None, addrspace: AddrSpace | None = None, axis: int | None = None):
         """The (cached) attribute for Python values."""
         return PlaceAttr(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
@@ -57,7 +57,7 @@ def verify_gate(gate: SSAValue, buffer: SSAValue) -> None:
         raise VerifyException(f"a gate is bool, () or of the buffer's shape, not {type}")
 
 
-@cache
+@lru_cache(maxsize=1024)
 def segments(*sizes: int) -> DenseArrayBase[IntegerType]:
     """The property that says how many operands each variadic group has."""
     return DenseArrayBase.from_list(IntegerType(32), sizes)

@@ -1,18 +1,17 @@
 """Loads object code into this process, by LLVM's LLJIT."""
 
 import itertools
-import threading
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, cast
 
 import llvmlite.binding as llvm
 
+from tgdialect.runtime.once import once
+
 _library_numbers = itertools.count()
-_creation = threading.Lock()
 
 
-@cache
+@once
 def _lljit() -> llvm.LLJIT:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -30,8 +29,7 @@ class JitLibrary:
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
         for name, address in symbols.items():
             cast(Any, builder).import_symbol(name, address)  # Typed without it.
-        with _creation:
-            self._jit = _lljit()
+        self._jit = _lljit()
         try:
             self._library = builder.link(self._jit, f"tgdialect.{next(_library_numbers)}")
         except RuntimeError as error:

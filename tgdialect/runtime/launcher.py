@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from tgdialect.runtime import launcher_code as code
-from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.launcher_code import MAX_AXES, MAX_SLOTS
-from tgdialect.runtime.loader import load
+from tgdialect.runtime.loader import load_ir
+from tgdialect.runtime.once import once
 
 if TYPE_CHECKING:
     from tgdialect.runtime.elf import ElfImage
@@ -53,7 +53,7 @@ def launcher(function: int, slots: Sequence[Slot], results: int) -> Launcher | N
     """
     if len(slots) > MAX_SLOTS or any(len(slot.shape or ()) > MAX_AXES for slot in slots):
         return None
-    if (method := _method("launch")) is None:
+    if (own := _code("launch")) is None:
         return None
     words = [function, len(slots), results, id(np.ndarray), id(int)]
     for slot in slots:
@@ -62,7 +62,7 @@ def launcher(function: int, slots: Sequence[Slot], results: int) -> Launcher | N
         flags = code.CONTIGUOUS | code.ALIGNED | (code.WRITEABLE if slot.is_written else 0)
         words += [slot.position, id(slot.dtype), rank, flags, slot.nbytes]
         words += [*shape, *[0] * (MAX_AXES - len(shape))]
-    return _new_builtin(method, words, *[slot.dtype for slot in slots])
+    return _new_builtin(own, words, *[slot.dtype for slot in slots])
 
 
 class Holders(NamedTuple):
@@ -107,7 +107,7 @@ def holding_launcher(
     outer_type: type[Any] = type(example)
     inner_type: type[Any] = type(inner)
     outer_places, inner_places = _places(outer_type), _places(inner_type)
-    if (method := _method("launch_held")) is None or not (outer_places and inner_places):
+    if (own := _code("launch_held")) is None or not (outer_places and inner_places):
         return None
     set_later = (holders.array, holders.owner, holders.serial)
     outer_fields = _fields(example, outer_places, (holders.inner,))
@@ -124,7 +124,7 @@ def holding_launcher(
     assert len(words) == code.HOLDER_HEADER
     for place, value in (*outer_fields, *inner_fields, *checks):
         words += [place, id(value)]
-    return _new_builtin(method, words, launch, make, shape, holders, inputs, example)
+    return _new_builtin(own, words, launch, make, shape, holders, inputs, example)
 
 
 def _fields(
@@ -176,30 +176,38 @@ class _Method(ctypes.Structure):
     )
 
 
-def _new_builtin(method: _Method, words: Sequence[int], *kept: object) -> Callable[..., Any]:
-    """A builtin with a table of words, which live as long as it does, as do others."""
-    new: Any = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype = ctypes.py_object
-    new.argtypes = [ctypes.POINTER(_Method), ctypes.py_object, ctypes.c_void_p]
+class _Code(NamedTuple):
+    """The code of all launchers of a kind: `method` points into `library`."""
+
+    method: _Method
+    library: ElfImage | JitLibrary
+
+
+_NEW_BUILTIN: Any = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.POINTER(_Method), ctypes.py_object, ctypes.c_void_p
+)(("PyCFunction_NewEx", ctypes.pythonapi))
+
+
+def _new_builtin(own: _Code, words: Sequence[int], *kept: object) -> Callable[..., Any]:
+    """A builtin with a table of words, which live as long as it does, as do its code and others."""
     table = bytes((ctypes.c_int64 * len(words))(*words))
-    return new(ctypes.byref(method), (table, *kept), None)
+    return _NEW_BUILTIN(ctypes.byref(own.method), (table, own, *kept), None)
 
 
-@cache
-def _method(name: str) -> _Method | None:
+def _code(name: str) -> _Code | None:
     """The code of all launchers of a kind; None where it would not fit."""
     if (library := _library()) is None:
         return None
     doc = b"Call compiled code with these arrays, or what has them, if they fit."
-    return _Method(name.encode(), library.address(name), _FASTCALL, doc)
+    return _Code(_Method(name.encode(), library.address(name), _FASTCALL, doc), library)
 
 
-@cache
+@once
 def _library() -> ElfImage | JitLibrary | None:
     if not _has_known_layout():
         return None
     try:
-        return load(_object_code())
+        return load_ir(code.IR, "launcher")
     except OSError:
         return None
 
@@ -220,16 +228,3 @@ def _has_known_layout() -> bool:
         and (field(code.RANK) & 0xFFFFFFFF, *extents) == (2, 3, 5)
         and field(code.FLAGS) & 0xFFFFFFFF == array.flags.num
     )
-
-
-def _object_code() -> bytes:
-    cache = object_cache()
-    key = "" if cache is None else cache_key(code.IR, "launcher")
-    if cache is not None and (known := cache.get(key)) is not None:
-        return known
-    from tgdialect.backends.llvm_cpu import CpuTarget
-
-    made = CpuTarget.host().object_code(code.IR)
-    if cache is not None:
-        cache.put(key, made)
-    return made

@@ -35,3 +35,23 @@ def load(object_code: bytes, functions: Mapping[str, int] = {}) -> ElfImage | Ji
     from tgdialect.runtime.jit import JitLibrary
 
     return JitLibrary(object_code, symbols)
+
+
+def load_ir(ir: str, name: str, symbols: Mapping[str, int] = {}) -> ElfImage | JitLibrary:
+    """Loads LLVM IR of the runtime's own, which the object cache keeps compiled under a name.
+
+    `symbols` are addresses of what it needs besides the process's functions. Raises OSError as
+    `load` does.
+    """
+    from tgdialect.runtime.cache import cache_key, object_cache
+
+    cache = object_cache()
+    key = "" if cache is None else cache_key(ir, name)
+    code = None if cache is None else cache.get(key)
+    if code is None:
+        from tgdialect.backends.llvm_cpu import CpuTarget
+
+        code = CpuTarget.host().object_code(ir)
+        if cache is not None:
+            cache.put(key, code)
+    return load(code, symbols)

@@ -7,6 +7,7 @@ computing what goes on it. Blocks here go back to a pool when the last array on 
 from __future__ import annotations
 
 import ctypes
+import os
 from collections import defaultdict
 from dataclasses import dataclass
 from threading import RLock
@@ -67,6 +68,10 @@ class Pool:
             if free := self._free.get(nbytes):
                 self._kept -= nbytes
                 return free.pop()
+        try:
+            return Block.new(nbytes)
+        except MemoryError:
+            self.clear()
         return Block.new(nbytes)
 
     def give(self, block: Block) -> None:
@@ -76,6 +81,17 @@ class Pool:
                 self._kept += block.nbytes
                 self._free[block.nbytes].append(block)
 
+    def clear(self) -> None:
+        """Give the free blocks back to the system."""
+        with self._lock:
+            self._free.clear()
+            self._kept = 0
+
+    def leave_parent(self) -> None:
+        """Have a lock of this process, where another thread of the parent may hold the old one."""
+        self._lock = RLock()
+        self._kept = sum(nbytes * len(free) for nbytes, free in self._free.items())
+
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """As `np.empty`; a large array is on a block that goes back when no array is on it."""
         nbytes = dtype.itemsize
@@ -83,7 +99,7 @@ class Pool:
             nbytes *= extent
         if nbytes < POOLED_BYTES:
             return np.empty(shape, dtype)
-        return np.asarray(_Lease(self, nbytes)).view(dtype).reshape(shape)
+        return np.asarray(_Lease(self, self.take(nbytes))).view(dtype).reshape(shape)
 
 
 class _Lease:
@@ -91,14 +107,14 @@ class _Lease:
 
     __slots__ = ("__array_interface__", "__weakref__", "_block", "_pool")
 
-    def __init__(self, pool: Pool, nbytes: int) -> None:
+    def __init__(self, pool: Pool, block: Block) -> None:
         self._pool = pool
-        self._block = pool.take(nbytes)
+        self._block = block
         self.__array_interface__ = {
             "version": 3,
-            "shape": (nbytes,),
+            "shape": (block.nbytes,),
             "typestr": "|u1",
-            "data": (self._block.address, False),
+            "data": (block.address, False),
         }
 
     def __del__(self) -> None:
@@ -107,3 +123,6 @@ class _Lease:
 
 POOL = Pool()
 """The pool of this process."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=POOL.leave_parent)

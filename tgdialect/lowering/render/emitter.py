@@ -6,7 +6,7 @@ Ops go around their own builders, which take a few times as long.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, cast
 
 from xdsl.dialects import llvm
@@ -66,7 +66,7 @@ def _alignment(bytes: int) -> IntegerAttr[Any]:
     return IntegerAttr(bytes, i64)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _mask(lanes: tuple[int, ...]) -> DenseArrayBase[Any]:
     return DenseArrayBase.from_list(i32, lanes)
 

@@ -64,7 +64,7 @@ def is_vector(type: Attribute) -> TypeGuard[VectorType[Attribute]]:
     return isinstance(type, VectorType)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def vector_of(type: Attribute, lanes: int) -> Attribute:
     """The type of a register: a scalar, or a vector of some lanes."""
     return type if lanes == 1 else VectorType(type, [lanes])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from itertools import accumulate, product
 from typing import Any, NamedTuple
 
@@ -59,7 +59,7 @@ def row_length(shape: Shape) -> int:
     return shape[-1] if shape else 1
 
 
-@cache
+@lru_cache(maxsize=1024)
 def cut(extent: int, lanes: int) -> Sequence[int]:
     """A row cut into vectors of `lanes` elements; what is left into powers of two registers, and
     less than a register: the code generator fills that one up."""
@@ -81,7 +81,7 @@ def rows(shape: Shape) -> Iterator[tuple[int, ...]]:
     return product(*(range(extent) for extent in shape[:-1]))
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _starts(widths: tuple[int, ...]) -> Sequence[int]:
     return tuple(accumulate(widths[:-1], initial=0))
 
@@ -147,7 +147,7 @@ def reshaped_tile(scalars: Scalars, tile: Tile, shape: Shape, lanes: int) -> Til
     return moved_tile(scalars, tile, positions, cut(new, lanes))
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _broadcast_plan(
     shape: Shape, widths: tuple[int, ...], result: Shape, result_widths: tuple[int, ...]
 ) -> Sequence[Source]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import LocationAttr
@@ -345,13 +345,13 @@ class Scalars:
         return self.literal(number_attribute(1, BOOL))
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _vector(values: Sequence[int]) -> Mapping[str, Attribute]:
     """The properties of a VCONST."""
     return {"values": split(values)[0]}
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _shape(*shape: int) -> Mapping[str, Attribute]:
     """The property of a RESHAPE or EXPAND."""
     return {"shape": split(shape)[0]}

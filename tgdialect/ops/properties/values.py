@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -64,7 +64,7 @@ def dtype_of(value: SSAValue) -> DType:
     return dtype_row(tensor(value).element_type)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def tensor_type(
     dtype: Attribute, shape: tuple[int, ...] = (), place: PlaceAttr | None = None
 ) -> TensorType[Attribute]:
