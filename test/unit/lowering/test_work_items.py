@@ -130,7 +130,7 @@ class Workgroup:
         shared = self.after(memory, self.shape, L, (self.barrier(stored), "!tg.void"))
         k = self.range("reduce", steps)
         got = self.load(shared, self.shape, L, self.turned(k))
-        return self.emit(f"tg.reduce add {got} over {k} : tensor<f32>")
+        return self.emit(f"tg.reduce add {got} [] over {k} : tensor<f32> -> tensor<f32>")
 
     def text(self, value):
         at = self.group + self.items

@@ -126,6 +126,8 @@ class _Fission:
         self._split = split
         self._slot, self._axis = next_slot(self._ops), next_axis(self._ops)
         self._intervals = MinMax()
+        self._operands = {op: tuple(op.operands) for op in self._ops}
+        """As they were: ops that are moved get those of their region."""
         self._region: dict[Operation, _Region] = {}
         """Of each op that is in a split work-item loop, but for leaves and what ends a region."""
         self._indices: dict[SSAValue, bool] = {}
@@ -361,7 +363,7 @@ class _Fission:
         """
 
         def sources(value: SSAValue) -> Sequence[SSAValue]:
-            return () if self._home(value) is None else _owner(value).operands
+            return () if self._home(value) is None else self._operands[_owner(value)]
 
         def compute(value: SSAValue) -> SSAValue:
             if self._home(value) is None and not (value.owner in self._gone):
@@ -374,7 +376,7 @@ class _Fission:
                 raise locate(PassFailedException(message), range)
             op = _owner(value)
             assert isinstance(op, TgOp)
-            return self._append(op.rebuild([known[operand] for operand in op.operands]))
+            return self._append(op.rebuild([known[o] for o in self._operands[op]]))
 
         known: dict[SSAValue, SSAValue] = {}
         return computed(range.bound, known, sources, compute)
@@ -392,7 +394,7 @@ class _Fission:
             return home is not region if home else self._is_view_of_row(value)
 
         def sources(value: SSAValue) -> Sequence[SSAValue]:
-            return _owner(value).operands if is_again(value) else ()
+            return self._operands[_owner(value)] if is_again(value) else ()
 
         def compute(value: SSAValue) -> SSAValue:
             if (ranges := self._rows.get(value)) is not None:
@@ -404,7 +406,8 @@ class _Fission:
                 return value
             op = _owner(value)
             assert isinstance(op, TgOp)
-            return self._before(region, op.rebuild([region.known[o] for o in op.operands]), value)
+            operands = [region.known[operand] for operand in self._operands[op]]
+            return self._before(region, op.rebuild(operands), value)
 
         return computed(value, region.known, sources, compute)
 
