@@ -9,13 +9,14 @@ from itertools import count
 import numpy as np
 import pytest
 from stages import parse
-from xdsl.utils.exceptions import PassFailedException
+from xdsl.utils.exceptions import InterpretationError
 
 import tgdialect as tg
 from tgdialect.interpreter import run
 
 G, L, R = ("#tg.place<global>", "#tg.place<local>", "#tg.place<reg>")
 I = "tensor<index>"
+F2 = "(tensor<f32>, tensor<f32>)"
 
 
 class Workgroup:
@@ -65,9 +66,7 @@ class Workgroup:
         if not at:
             return memory
         types = ", ".join([f"tensor<{shape}f32, {space}>", *[I] * len(at)])
-        return self.emit(
-            f"tg.index {memory}[{', '.join(at)}] : ({types}) -> tensor<f32, {space}>"
-        )
+        return self.emit(f"tg.index {memory}[{', '.join(at)}] : ({types}) -> tensor<f32, {space}>")
 
     def load(self, memory, shape, space, at):
         at = self.index(memory, shape, space, at)
@@ -109,7 +108,7 @@ class Workgroup:
         return self.load(shared, self.shape, L, self.turned(by)), memory
 
     def loop(self, value, steps, by=1):
-        """`steps` times: exchange, and add the number of the step. The bound may be a value."""
+        """`steps` times: exchange, and add the number of the step. The bound may be a name."""
         register, memory = self.buffer(R, ""), self.buffer(L, self.shape)
         around = [(item, I) for item in self.group + self.items]
         fresh = self.after(register, "", R, *around)
@@ -160,6 +159,66 @@ def check(group, value, opts=("none", "heuristic")):
         tg.compile(text, opt=opt)(out, x)
         assert np.array_equal(out, expected), f"{opt}\n{text}"
     return expected
+
+
+def test_each_work_item_sees_what_all_have_stored():
+    group = Workgroup([16])
+    result = check(group, group.exchange(group.read())[0])
+    assert len(set(result)) > 8
+
+
+def test_a_value_that_lives_across_two_barriers():
+    group = Workgroup([3, 4], groups=2)
+    x = group.read()
+    y, _ = group.exchange(group.floats("mul", x, x))
+    z, _ = group.exchange(y, 1)
+    check(group, group.floats("add", group.floats("sub", z, y), x))
+
+
+def test_barriers_in_nested_loops_and_after_them():
+    group = Workgroup([5], groups=3)
+    x = group.loop(group.read(), 4)
+    check(group, group.total(group.loop(x, 2, None), 3))
+
+
+def test_a_register_that_one_region_carries_from_one_iteration_to_the_next():
+    """The loop has one region that uses the register: each work item's own goes on there."""
+    group = Workgroup([4])
+    register, memory = group.buffer(R, ""), group.buffer(L, group.shape)
+    x = group.read()
+    k = group.range("loop", 3)
+    now = group.after(register, "", R, *((item, I) for item in group.items), (k, I))
+    total = group.floats("add", group.load(now, "", R, ()), x)
+    kept = group.store(now, "", R, (), total)
+    at = group.store(memory, group.shape, L, group.items, total)
+    both = group.emit(f"tg.group {kept}, {at}")
+    ended = group.emit(f"tg.end {group.barrier(both)} over {k} : !tg.void")
+    shared = group.after(memory, group.shape, L, (ended, "!tg.void"))
+    check(group, group.load(shared, group.shape, L, group.turned(None)))
+
+
+def test_a_truth_value_lives_across():
+    group = Workgroup([6])
+    x = group.read()
+    positive = group.emit(f"tg.cmplt {group.const(0.0, 'f32')}, {x} : {F2} -> tensor<i1>")
+    y, _ = group.exchange(x)
+    check(
+        group,
+        group.emit(
+            f"tg.where {positive}, {x}, {y} : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>"
+        ),
+    )
+
+
+def test_a_loop_whose_bound_depends_on_the_work_item():
+    """The interpreter refuses it when it runs, the compiler before."""
+    group = Workgroup([4])
+    text = group.text(group.loop(group.read(), group.items[0]))
+    x = np.zeros(4, "f4")
+    with pytest.raises(InterpretationError, match="barrier is not reached by all threads"):
+        run(parse(text), "main", [x.copy(), x])
+    with pytest.raises(tg.CompilationError, match="bound may differ between the threads"):
+        tg.compile(text, opt="none")
 
 
 def random_group(rng):
