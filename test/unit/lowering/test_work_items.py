@@ -15,7 +15,7 @@ import tgdialect as tg
 from tgdialect.interpreter import run
 
 G, L, R = ("#tg.place<global>", "#tg.place<local>", "#tg.place<reg>")
-I = "tensor<index>"
+INDEX = "tensor<index>"
 F2 = "(tensor<f32>, tensor<f32>)"
 
 
@@ -51,10 +51,10 @@ class Workgroup:
 
     def range(self, kind, extent):
         bound = extent if isinstance(extent, str) else self.const(extent)
-        return self.emit(f"tg.range {next(self.ranges)} {kind} to {bound} : {I}")
+        return self.emit(f"tg.range {next(self.ranges)} {kind} to {bound} : {INDEX}")
 
     def ints(self, op, a, b):
-        return self.emit(f"tg.{op} {a}, {b} : {I}")
+        return self.emit(f"tg.{op} {a}, {b} : {INDEX}")
 
     def floats(self, op, a, b):
         return self.emit(f"tg.{op} {a}, {b} : tensor<f32>")
@@ -65,7 +65,7 @@ class Workgroup:
     def index(self, memory, shape, space, at):
         if not at:
             return memory
-        types = ", ".join([f"tensor<{shape}f32, {space}>", *[I] * len(at)])
+        types = ", ".join([f"tensor<{shape}f32, {space}>", *[INDEX] * len(at)])
         return self.emit(f"tg.index {memory}[{', '.join(at)}] : ({types}) -> tensor<f32, {space}>")
 
     def load(self, memory, shape, space, at):
@@ -110,13 +110,13 @@ class Workgroup:
     def loop(self, value, steps, by=1):
         """`steps` times: exchange, and add the number of the step. The bound may be a name."""
         register, memory = self.buffer(R, ""), self.buffer(L, self.shape)
-        around = [(item, I) for item in self.group + self.items]
+        around = [(item, INDEX) for item in self.group + self.items]
         fresh = self.after(register, "", R, *around)
         begun = self.store(fresh, "", R, (), value)
         k = self.range("loop", steps)
-        now = self.after(register, "", R, (begun, "!tg.void"), (k, I))
+        now = self.after(register, "", R, (begun, "!tg.void"), (k, INDEX))
         got, _ = self.exchange(self.load(now, "", R, ()), by, memory)
-        number = self.emit(f"tg.cast {k} to f32 : {I} -> tensor<f32>")
+        number = self.emit(f"tg.cast {k} to f32 : {INDEX} -> tensor<f32>")
         next_value = self.floats("add", got, number)
         kept = self.store(now, "", R, (), next_value)
         ended = self.emit(f"tg.end {self.barrier(kept)} over {k} : !tg.void")
@@ -187,7 +187,7 @@ def test_a_register_that_one_region_carries_from_one_iteration_to_the_next():
     register, memory = group.buffer(R, ""), group.buffer(L, group.shape)
     x = group.read()
     k = group.range("loop", 3)
-    now = group.after(register, "", R, *((item, I) for item in group.items), (k, I))
+    now = group.after(register, "", R, *((item, INDEX) for item in group.items), (k, INDEX))
     total = group.floats("add", group.load(now, "", R, ()), x)
     kept = group.store(now, "", R, (), total)
     at = group.store(memory, group.shape, L, group.items, total)
@@ -244,7 +244,9 @@ def random_group(rng):
                 values.append(group.floats("mul", value, rng.choice(values)))
             case _:
                 item = rng.choice(group.items)
-                test = group.emit(f"tg.cmplt {item}, {group.const(2)} : ({I}, {I}) -> tensor<i1>")
+                test = group.emit(
+                    f"tg.cmplt {item}, {group.const(2)} : ({INDEX}, {INDEX}) -> tensor<i1>"
+                )
                 values.append(
                     group.emit(
                         f"tg.where {test}, {value}, {rng.choice(values)} : "

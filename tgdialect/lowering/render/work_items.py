@@ -335,7 +335,8 @@ class _Fission:
                 self._gone[op] = None
                 return
             if op.body.owner in self._gone:
-                assert (last := self._block.last_op) is not None
+                last = self._block.last_op
+                assert last is not None
                 op.operands = (last.results[0], *op.ranges)
             self._append(op)
         else:
@@ -366,7 +367,7 @@ class _Fission:
             return () if self._home(value) is None else self._operands[_owner(value)]
 
         def compute(value: SSAValue) -> SSAValue:
-            if self._home(value) is None and not (value.owner in self._gone):
+            if self._home(value) is None and value.owner not in self._gone:
                 return value
             if value.owner in self._gone or not self._is_again(value):
                 message = (

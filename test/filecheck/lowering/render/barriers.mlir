@@ -7,7 +7,7 @@ tg.program @if {
     %g = tg.cmplt %i, %n : (tensor<index>, tensor<index>) -> tensor<i1>
     %if = tg.if %g : tensor<i1>
     // expected-error@below {{a barrier is inside an IF: not all threads of a workgroup reach it}}
-    %b = tg.barrier : !tg.void
+    %b = tg.barrier
     %endif = tg.endif %if
     %e = tg.end %b over %i : !tg.void
     tg.sink %e : !tg.void
@@ -23,7 +23,7 @@ tg.program @bound {
     %m = tg.add %i, %n : tensor<index>
     // expected-error@below {{a barrier is in the loop of range 1, whose bound may differ between the threads of a workgroup: not all of them may reach it}}
     %k = tg.range 1 loop to %m : tensor<index>
-    %b = tg.barrier : !tg.void
+    %b = tg.barrier
     %e = tg.end %b over %k, %i : !tg.void
     tg.sink %e : !tg.void
   }
@@ -38,7 +38,7 @@ tg.program @many {
     %i = tg.range 0 local to %n : tensor<index>
     // expected-error@below {{this lives across a barrier, and needs a cell for each iteration of range 0, of which there may be 1000000000, more than 1048576}}
     %v = tg.load %p : tensor<f32, #tg.place<global>> -> tensor<f32>
-    %b = tg.barrier : !tg.void
+    %b = tg.barrier
     %s = tg.store %p, %v : tensor<f32, #tg.place<global>>, tensor<f32>
     %e = tg.end %s over %i : !tg.void
     tg.sink %e : !tg.void
