@@ -63,8 +63,9 @@ class Executable:
     is passed by reference, so that the program's STOREs show in the caller's array; every other
     array is converted to the right layout if need be, read as it is before the call, and left
     alone. BUFFERs of the program are zero at first and live as long as the executable, in
-    `buffers`; one of dynamic shape begins anew when a call gives it another shape. What the program makes of `{tg.constant}` arguments alone is kept until another array
-    is passed for one of them: who changes such an array in place does not see that.
+    `buffers`; one of dynamic shape begins anew when a call gives it another shape. What the program
+    makes of `{tg.constant}` arguments alone is kept until another array is passed for one of them:
+    who changes such an array in place does not see that.
     """
 
     def __init__(self, program: Program, build: Callable[[], Build]) -> None:
