@@ -23,9 +23,8 @@ RUNNING_SUM = f"""func.func @main(%n: tensor<index> {BOUNDS}, %m: tensor<index> 
 COMPUTED = f"""func.func @main(%n: tensor<index> {BOUNDS}) {{
   %m = tg.add %n, %n : tensor<index>
   %e = tg.buffer 0(%m) : tensor<?xf32, {H}>
-  %z = tg.const 1.0 : tensor<f32>
-  %o = tg.expand %z [%m] : tensor<f32> -> tensor<?xf32>
-  %s = tg.store %e, %o : tensor<?xf32, {H}>, tensor<?xf32>
+  %z = tg.neg %e : (tensor<?xf32, {H}>) -> tensor<?xf32, {C}>
+  %s = tg.store %e, %z : tensor<?xf32, {H}>, tensor<?xf32, {C}>
   tg.sink %s : !tg.void
   func.return
 }}"""
@@ -88,5 +87,5 @@ def test_a_buffer_of_a_kernel(space):
 def test_extents_that_nothing_bounds_and_computed_ones_are_refused():
     with pytest.raises(tg.CompilationError, match="4:12: error: no bound is known for the size"):
         tg.compile(mirrored("local", ""), opt="none")
-    with pytest.raises(tg.CompilationError, match="3:8: error: the dynamic dimensions of .*BUFFER"):
+    with pytest.raises(tg.CompilationError, match=r"3:8: error: the dynamic dimensions"):
         tg.compile(COMPUTED, opt="none")

@@ -77,7 +77,7 @@ class _Rangeifier:
         self.fusion = plan_fusion(block, self.is_closed, partial)
         tasks = schedule(block, self.fusion.realised)
         effects = dict.fromkeys(self.run_task(task) for task in tasks)
-        self.host.append(SinkOp(list(effects)))
+        self.host.append(SinkOp([effect for effect in effects if effect is not None]))
         for op in reversed(list(block.ops)):
             if op not in self.kept:
                 block.erase_op(op, safe_erase=False)
@@ -100,8 +100,11 @@ class _Rangeifier:
 
     # -- tasks
 
-    def run_task(self, task: Task) -> SSAValue:
+    def run_task(self, task: Task) -> SSAValue | None:
+        """The effect of a task. None where there is nothing to do: what is stored has no cells."""
         match task.op:
+            case StoreOp() as op if is_empty(op.buffer):
+                return None
             case StoreOp():
                 return self.placed.get(task.op) or self.store(task.op)
             case CallOp():
@@ -109,7 +112,7 @@ class _Rangeifier:
             case _:
                 return self.realise(task.op)
 
-    def realise(self, op: Operation, *, apart: bool = False) -> SSAValue:
+    def realise(self, op: Operation, *, apart: bool = False) -> SSAValue | None:
         """A kernel that computes a value into a buffer, and its validity into one beside it.
 
         The buffer is new or, unless it is to be `apart`, the function's result that the value is.
@@ -118,8 +121,10 @@ class _Rangeifier:
         builder = KernelBuilder(self.realised, self.fusion.staged)
         store = None if apart else self.store_of_output(result)
         data = store.buffer if store else self.new_buffer(result, tensor(result).element_type)
-        builder.parameter(data)
         self.realised[op] = Realised(data, None)
+        if is_empty(result):
+            return None
+        builder.parameter(data)
         index, ranges = self.loops(builder, op, result)
         cell = builder.root_cell(op, index)
         stores = [
@@ -308,6 +313,11 @@ class _Rangeifier:
 
     def next_name(self) -> str:
         return f"{self.function.sym_name.data}_{len(self.kernels)}"
+
+
+def is_empty(value: SSAValue) -> bool:
+    """Whether a value is known to have no cells."""
+    return 0 in tensor(value).get_shape()
 
 
 def reads_memory(op: Operation) -> bool:
