@@ -120,13 +120,19 @@ class Positions:
         if (atom := self._atoms.get(key)) is None:
             atom = Atom(kind, parts, len(self._atoms), low, high, depends)
             self._atoms[key] = atom
-        return Position(((atom, 1),), 0) if high > low or kind != "digit" else ZERO
+        return Position(((atom, 1),), 0)
 
     def digit(self, loop: Loop, divisor: int = 1, extent: int | None = None) -> Position:
-        """`(i // divisor) % extent` of a loop variable, by default all of it."""
+        """`(i // divisor) % extent` of a loop variable, by default all of it.
+
+        A digit that is 0 in each iteration stays one where there may be no iteration: what depends
+        on it is in the loop.
+        """
         whole = loop.extent if isinstance(loop.extent, int) else None
         extent = whole if extent is None else extent
-        high = loop.trips - 1 if extent is None else extent - 1
+        if extent == 1 and whole != 0:
+            return ZERO
+        high = max((loop.trips if extent is None else extent) - 1, 0)
         return self._atom("digit", (loop, divisor, extent), 0, high, frozenset({(loop, divisor)}))
 
     def number_of(self, value: SSAValue, depends: frozenset[Dependence] = frozenset()) -> Position:

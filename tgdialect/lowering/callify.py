@@ -152,15 +152,18 @@ class _Callifier:
                 raise self.error(f"slot {slot} is {by_slot[slot].type} and {result.type}", op)
             self.values[result] = by_slot[slot]
         for attributes, op in dynamic:
-            attributes["tg.dims"] = self.dims_attribute([self.values[d] for d in op.dims])
+            extents = [self.values.get(d, d) for d in op.dims]
+            attributes["tg.dims"] = self.dims_attribute(extents, op)
         self.write_attributes()
 
-    def dims_attribute(self, dims: Sequence[Dim]) -> Attribute:
-        """Which arguments the dynamic dimensions of an argument are."""
+    def dims_attribute(self, dims: Sequence[Dim], op: Operation | None = None) -> Attribute:
+        """Which arguments the dynamic dimensions of an argument are: one that `op` has become."""
         positions = [d.index for d in dims if isinstance(d, BlockArgument)]
         if len(positions) != len(dims):
             raise self.error(
-                "the dynamic dimensions of arguments and results are index arguments themselves"
+                "the dynamic dimensions of arguments, results, PARAMs and BUFFERs are index "
+                "arguments themselves",
+                op,
             )
         return DenseArrayBase.from_list(i64, positions)
 

@@ -23,8 +23,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
-from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.capacity import most_elements
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.in_place import in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
@@ -176,20 +176,7 @@ def shards(device: Device) -> int:
 
 def max_bytes(buffer: BufferOp, intervals: MinMax) -> int:
     """The bytes that a buffer may need on one device."""
-    elements = 1
-    for extent in shape_of(buffer.result):
-        most = extent if isinstance(extent, int) else None
-        if isinstance(extent, SSAValue):
-            most = int(max(intervals[extent].hi, 0))
-        if most is None or most >= 2**63 - 1:
-            raise locate(
-                PassFailedException(
-                    f"no bound is known for the size of {buffer.result.type}: its dynamic "
-                    "dimensions need a {tg.max}"
-                ),
-                buffer,
-            )
-        elements *= most
+    elements = most_elements(buffer, intervals)
     return elements * dtype_of(buffer.result).itemsize // shards(place(buffer.result).device)
 
 
@@ -280,8 +267,6 @@ def plan_program(program: ProgramOp) -> None:
     for buffer in sorted(buffers, key=lambda b: live.get(b.result, _NEVER)):
         if buffer.result not in live:
             _drop(buffer)
-            continue
-        if buffer.dims:
             continue
         start, end = live[buffer.result]
         needs_barrier = is_parallel and place(buffer.result).addrspace is AddrSpace.LOCAL

@@ -63,8 +63,9 @@ class Executable:
     is passed by reference, so that the program's STOREs show in the caller's array; every other
     array is converted to the right layout if need be, read as it is before the call, and left
     alone. BUFFERs of the program are zero at first and live as long as the executable, in
-    `buffers`. What the program makes of `{tg.constant}` arguments alone is kept until another array
-    is passed for one of them: who changes such an array in place does not see that.
+    `buffers`; one of dynamic shape begins anew when a call gives it another shape. What the program
+    makes of `{tg.constant}` arguments alone is kept until another array is passed for one of them:
+    who changes such an array in place does not see that.
     """
 
     def __init__(self, program: Program, build: Callable[[], Build]) -> None:
@@ -84,8 +85,11 @@ class Executable:
         self.buffers: dict[str, Array] = {}
         self._frame: list[Any] = [0] * len(slots)
         self._buffer_spans: list[tuple[int, int]] = []
+        self._resized = [s for s in slots if s.parameter.role == "buffer" and s.parameter.dims]
+        self._sized: dict[int, Array] = {}
+        """The BUFFERs of dynamic shape, as the last call has them, by position."""
         for position, parameter in slots:
-            if parameter.role == "buffer":
+            if parameter.role == "buffer" and not parameter.is_dynamic:
                 buffer = np.zeros(parameter.shape_for(()), parameter.dtype)
                 self.buffers[parameter.name] = buffer
                 self._frame[position] = start = address(buffer)
@@ -263,6 +267,10 @@ class Executable:
             values.append(value)
             if parameter.by_reference:
                 written.append(spans[-1])
+        sized = [self._sized_buffer(slot, frame) for slot in self._resized]
+        for buffer in sized:
+            written.append((start := address(buffer), start + buffer.nbytes))
+            spans.append(written[-1])
         if written:
             self._set_apart(frame, values, written)
         if self._is_dynamic:
@@ -280,6 +288,17 @@ class Executable:
         for array, result in copies:
             array[...] = result
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _sized_buffer(self, slot: _Slot, frame: list[Any]) -> Array:
+        """A BUFFER of dynamic shape: that of the last call if it has the shape of this one."""
+        position, parameter = slot
+        shape = parameter.shape_for(frame)
+        buffer = self._sized.get(position)
+        if buffer is None or buffer.shape != shape:
+            buffer = self._sized[position] = np.zeros(shape, parameter.dtype)
+            self.buffers[parameter.name] = buffer
+        frame[position] = address(buffer)
+        return buffer
 
     def _set_apart(
         self, frame: list[Any], values: list[Array], written: Sequence[tuple[int, int]]

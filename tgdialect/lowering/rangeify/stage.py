@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
@@ -20,8 +20,9 @@ from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.rangeify.arguments import copy_apart, views_of
 from tgdialect.lowering.rangeify.cells import Cell, materialised
-from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised, memory_leaf
+from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised
 from tgdialect.lowering.rangeify.partial import split_reductions
 from tgdialect.lowering.rangeify.schedule import Task, schedule, written_arguments
 from tgdialect.ops.arguments import argument_attributes
@@ -30,7 +31,8 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import FlipOp, PermuteOp, ReshapeOp
+from tgdialect.ops.movement import FlipOp, MovementOp, PermuteOp, ReshapeOp
+from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
@@ -65,16 +67,17 @@ class _Rangeifier:
 
     def run(self) -> None:
         block = self.function.body.block
+        copy_apart(block)
         outlined = [op for op in block.ops if isinstance(op, BufferOp)]
         self.kept.update(outlined)
         # Callify has dropped those that are results.
-        self.buffers = max((buffer.slot.data for buffer in outlined), default=-1) + 1
+        self.buffers = next_slot(outlined)
         store_before_movement(block)
         partial = split_reductions(block, self.is_whole)
         self.fusion = plan_fusion(block, self.is_closed, partial)
         tasks = schedule(block, self.fusion.realised)
         effects = dict.fromkeys(self.run_task(task) for task in tasks)
-        self.host.append(SinkOp(list(effects)))
+        self.host.append(SinkOp([effect for effect in effects if effect is not None]))
         for op in reversed(list(block.ops)):
             if op not in self.kept:
                 block.erase_op(op, safe_erase=False)
@@ -97,8 +100,11 @@ class _Rangeifier:
 
     # -- tasks
 
-    def run_task(self, task: Task) -> SSAValue:
+    def run_task(self, task: Task) -> SSAValue | None:
+        """The effect of a task. None where there is nothing to do: what is stored has no cells."""
         match task.op:
+            case StoreOp() as op if is_empty(op.buffer):
+                return None
             case StoreOp():
                 return self.placed.get(task.op) or self.store(task.op)
             case CallOp():
@@ -106,7 +112,7 @@ class _Rangeifier:
             case _:
                 return self.realise(task.op)
 
-    def realise(self, op: Operation, *, apart: bool = False) -> SSAValue:
+    def realise(self, op: Operation, *, apart: bool = False) -> SSAValue | None:
         """A kernel that computes a value into a buffer, and its validity into one beside it.
 
         The buffer is new or, unless it is to be `apart`, the function's result that the value is.
@@ -115,8 +121,10 @@ class _Rangeifier:
         builder = KernelBuilder(self.realised, self.fusion.staged)
         store = None if apart else self.store_of_output(result)
         data = store.buffer if store else self.new_buffer(result, tensor(result).element_type)
-        builder.parameter(data)
         self.realised[op] = Realised(data, None)
+        if is_empty(result):
+            return None
+        builder.parameter(data)
         index, ranges = self.loops(builder, op, result)
         cell = builder.root_cell(op, index)
         stores = [
@@ -208,34 +216,48 @@ class _Rangeifier:
         callee = SymbolTable.lookup_symbol(self.function, op.callee)
         if isinstance(callee, FuncOp):
             return self.call_function(op, callee)
-        written = [memory_leaf(a) for a in written_arguments(op)]
-        leaves = [memory_leaf(a) for a in op.arguments]
-        call = CallOp(
-            op.callee.string_value(),
-            [self.version(a, a in written) if is_memory(a) else a for a in leaves],
-            VOID,
-        )
-        call.location = op.location
+        return self.pass_on(op, {}, op)
+
+    def pass_on(self, op: CallOp, values: Mapping[SSAValue, SSAValue], at: Operation) -> SSAValue:
+        """A CALL in the function that is made, of the same kernel. `values` says what the memory
+        and the values of the function are that the CALL was in, if it was in another."""
+        memory: list[SSAValue] = []
+        chains: list[list[MovementOp]] = []
+        for argument in op.arguments:
+            source, views = views_of(argument)
+            source, outer = views_of(values.get(source, source))
+            memory.append(source)
+            chains.append([*outer, *views])
+        targets = written_arguments(op)
+        given = zip(memory, op.arguments, strict=True)
+        written = dict.fromkeys(source for source, argument in given if argument in targets)
+        arguments: list[SSAValue] = []
+        for source, chain in zip(memory, chains, strict=True):
+            value = self.version(source, source in written) if is_memory(source) else source
+            self.keep(source)
+            for view in chain:
+                extents = [values.get(operand, operand) for operand in view.operands[1:]]
+                for extent in extents:
+                    self.keep(extent)
+                moved = view.rebuild([value, *extents])
+                self.host.append(moved)
+                value = moved.result
+            arguments.append(value)
+        call = CallOp(op.callee.string_value(), arguments, VOID)
+        call.location = at.location
         self.host.append(call)
-        self.note(call.result, [a for a in leaves if is_memory(a)], written)
+        self.note(call.result, [a for a in memory if is_memory(a)], list(written))
         return call.result
 
     def call_function(self, op: CallOp, callee: FuncOp) -> SSAValue:
         """The calls that a function makes, which has been split into kernels already."""
-        values: dict[SSAValue, SSAValue] = dict(
-            zip(callee.args, map(memory_leaf, op.arguments), strict=True)
-        )
+        values: dict[SSAValue, SSAValue] = dict(zip(callee.args, op.arguments, strict=True))
         effects: list[SSAValue] = []
         for inner in callee.body.block.ops:
             if isinstance(inner, CallOp):
-                written = [values[memory_leaf(a)] for a in written_arguments(inner)]
-                leaves = [values[memory_leaf(a)] for a in inner.arguments]
-                versions = [self.version(a, a in written) if is_memory(a) else a for a in leaves]
-                call = CallOp(inner.callee.string_value(), versions, VOID)
-                call.location = op.location
-                self.host.append(call)
-                self.note(call.result, [a for a in leaves if is_memory(a)], written)
-                effects.append(call.result)
+                effects.append(self.pass_on(inner, values, op))
+            elif inner.results and is_memory(inner.results[0]) and not isinstance(inner, BufferOp):
+                pass  # A version or a view of memory, which each CALL makes for itself.
             elif isinstance(inner, TgOp) and not isinstance(inner, AfterOp | GroupOp | SinkOp):
                 new = inner.clone(values)  # A BUFFER, or index arithmetic for its extents.
                 if isinstance(new, BufferOp):
@@ -291,6 +313,11 @@ class _Rangeifier:
 
     def next_name(self) -> str:
         return f"{self.function.sym_name.data}_{len(self.kernels)}"
+
+
+def is_empty(value: SSAValue) -> bool:
+    """Whether a value is known to have no cells."""
+    return 0 in tensor(value).get_shape()
 
 
 def reads_memory(op: Operation) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
@@ -75,8 +75,19 @@ def check_call(op: CallOp, wanted: Sequence[Requirement], intervals: MinMax) -> 
         shape = shape_of(argument)
         values: dict[Atom, Dim] = {scalar: op.arguments[i] for scalar, i in scalars.items()}
         for axis, extent in extents:
-            if substituted(extent, values) != polynomial(shape[axis]):
+            asked = substituted(extent, values)
+            given = polynomial(shape[axis])
+            if asked is None or _settled(asked, intervals) != _settled(given, intervals):
                 raise PassFailedException(
                     f"axis {axis} of argument {slot} of @{name} is not known to have the extent "
                     f"that the program asks for: it is {show_dim(shape[axis])}"
                 )
+
+
+def _settled(extent: Polynomial, intervals: MinMax) -> Polynomial | None:
+    """An extent, with the values that can only be one number as that number."""
+    values: dict[Atom, Dim] = {atom: atom for monomial in extent for atom in monomial}
+    for atom in values:
+        if isinstance(atom, SSAValue) and (interval := intervals[atom]).is_constant:
+            values[atom] = int(interval.lo)
+    return substituted(extent, values)

@@ -23,6 +23,7 @@ from tgdialect.lowering.render.emitter import function
 from tgdialect.lowering.render.function import FunctionRenderer, argument_type, refusal
 from tgdialect.lowering.render.threads import body_name, declarations, driver
 from tgdialect.lowering.signature import signature_attribute
+from tgdialect.lowering.render.work_items import fission
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.call import CallOp, parameters
@@ -126,6 +127,7 @@ def _persistent(function: FuncOp) -> Sequence[SSAValue]:
 
 
 def _render_program(program: ProgramOp, cache: int) -> Sequence[llvm.FuncOp]:
+    fission(program.linear)
     name, block = program.sym_name.data, program.linear.body.block
     params = [param.result for param in parameters(block)]
     streamed = _streamed(block, params, cache)

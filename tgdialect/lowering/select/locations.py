@@ -6,7 +6,6 @@ Each step turns the index of a cell in its result into that of the same cell in 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -15,6 +14,8 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.capacity import most_elements
+from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.select.bounds import Check
 from tgdialect.lowering.select.indices import (
     Extent,
@@ -82,6 +83,8 @@ class Locations:
         self._narrow = narrow
         self._tile = tile
         self._edges = edges
+        self._intervals = MinMax()
+        """Of the old kernel."""
         self._flat: dict[SSAValue, SSAValue] = {}
         """The one-dimensional view of each PARAM and BUFFER."""
         self._shapes: dict[SSAValue, tuple[Extent, ...]] = {}
@@ -99,11 +102,10 @@ class Locations:
         self._flat[op.result] = param
 
     def add_buffer(self, op: BufferOp) -> None:
-        """A BUFFER has one axis and holds stored forms."""
-        if not (type := tensor(op.result)).has_static_shape():
-            raise PassFailedException(f"a buffer in a kernel has a static shape, not {type}")
+        """A BUFFER has one axis and holds stored forms. One of dynamic shape has room for the
+        largest, and the accesses are checked against the shape that it has."""
         stored = TYPES[self._narrow.stored_dtype(dtype_name(op.result))]
-        flat = tensor_type(stored, (math.prod(type.get_shape()),), place(op.result))
+        flat = tensor_type(stored, (most_elements(op, self._intervals),), place(op.result))
         new = BufferOp(op.slot.data, flat)
         new.result.name_hint = op.result.name_hint
         self._flat[op.result] = self._scalars.append(new)

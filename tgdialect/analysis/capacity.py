@@ -1,0 +1,33 @@
+"""How many elements a buffer of dynamic shape may have, which its storage has room for."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import locate
+from tgdialect.ops.properties import shape_of
+from tgdialect.ops.source import BufferOp
+
+_UNBOUNDED = 2**63 - 1
+
+
+def most_elements(buffer: BufferOp, intervals: MinMax) -> int:
+    """The product of the greatest extents.
+
+    Raises PassFailedException, located at the buffer, where an extent has no known maximum.
+    """
+    elements = 1
+    for extent in shape_of(buffer.result):
+        most = extent if isinstance(extent, int) else None
+        if isinstance(extent, SSAValue):
+            most = int(max(intervals[extent].hi, 0))
+        if most is None or most >= _UNBOUNDED:
+            message = (
+                f"no bound is known for the size of {buffer.result.type}: its dynamic dimensions "
+                "need a {tg.max}"
+            )
+            raise locate(PassFailedException(message), buffer)
+        elements *= most
+    return elements
