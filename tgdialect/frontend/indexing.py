@@ -16,6 +16,7 @@ from tgdialect.frontend.graph import Array, Node
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
 from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller, to_dim
+from tgdialect.frontend.views import mark_view
 from tgdialect.ops.movement import IndexOp
 
 Bounds = list[tuple[int, int] | None]
@@ -83,6 +84,7 @@ class Indexing(Reduction):
         wide = self._padded(
             [(0, c * s - d) for c, s, d in zip(counts, steps, self.shape, strict=True)], 0
         )
+        mark_view(wide.node)
         pairs = wide.reshape(tuple(e for c, s in zip(counts, steps, strict=True) for e in (c, s)))
         cut: Bounds = [b for c in counts for b in ((0, c), (0, min(c, 1)))]
         return pairs.shrink(cut).reshape(counts)
@@ -189,8 +191,11 @@ class Indexing(Reduction):
         elif isinstance(cast(object, value), bool | int | float):
             given = self._constant(value)
         else:
-            given = self._of_array(array_of(value)).cast(self.dtype)
+            given = self._of_array(array_of(value, self.dtype))
         entries = self._entries(indices)
+        self.refresh()
+        if isinstance(value, TensorBase) and _is_same(value.node, self[tuple(entries)].node):
+            return  # After `x[...] += y`, which has changed the view x[...] in place.
         places = self.arange(self.numel()).reshape(self.shape)[tuple(entries)]
         given = given._broadcast_to(places.shape) if places.shape else given.reshape(())
         if places.numel() == 0:
@@ -200,10 +205,17 @@ class Indexing(Reduction):
         else:
             flat = self.flatten()._scatter_flat(places.flatten(), given.flatten())
             new = flat.reshape(self.shape)
-        self._rebind(new.node)
+        self._write(new.node)
 
     def _rebind(self, node: Node) -> None:
         self.node = node
+
+    def _write(self, node: Node) -> None:
+        self._rebind(node)
+
+    def refresh(self) -> Self:
+        """Be what a view shows now."""
+        return self
 
     def _set_window(self, entries: Sequence[Any], given: Self) -> Self:
         """The cells that slices and numbers pick replaced: spread out, with a mask beside them."""
@@ -324,7 +336,7 @@ class Indexing(Reduction):
         if reduce is not None:
             raise TypeError(f"reduce is add, multiply or None, got {reduce!r}")
         if index.numel() == 0:
-            return self
+            return self._apart_from(self)
         hits, entries, moved = self._scatter_parts(dim, index, src)
         k = hits.shape[-1]
         last = hits.where(self.arange(1, k + 1), 0).max(-1, keepdim=True)
@@ -350,7 +362,7 @@ class Indexing(Reduction):
             line, places, values = (t.reshape((1,)) for t in (self, index, src))
             return line.scatter_reduce(dim, places, values, reduce, include_self).reshape(())
         if index.numel() == 0:
-            return self
+            return self._apart_from(self)
         hits, entries, moved = self._scatter_parts(dim, index, src)
         is_hit = hits.any(-1)
         match reduce:
@@ -408,6 +420,21 @@ class Indexing(Reduction):
         if size is None:
             return found
         return (self.arange(size) < mask.sum()).unsqueeze(1).where(found, fill_value)
+
+
+def _is_same(a: Node, b: Node) -> bool:
+    """Whether nodes are the same ops on the same values."""
+    while a is not b:
+        if (
+            a.prototype is None
+            or a.prototype is not b.prototype
+            or a.operands[1:] != b.operands[1:]
+        ):
+            return False
+        if not a.operands:
+            return True
+        a, b = next(iter(a.operands)), next(iter(b.operands))
+    return True
 
 
 def _position(index: int, extent: int, axis: int) -> int:

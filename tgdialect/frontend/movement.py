@@ -12,6 +12,7 @@ from tgdialect.frontend.base import Number, TensorBase, flattened
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.functions import Functions
 from tgdialect.frontend.symbolic import is_surely_less, larger, to_dim
+from tgdialect.frontend.views import mark_view
 from tgdialect.ops.dtypes import number_attribute, round_to
 from tgdialect.ops.movement import (
     ExpandOp,
@@ -184,13 +185,13 @@ class Movement(Functions):
         """
         pairs = self._pairs(padding)
         if mode == "constant":
-            return self._padded(pairs, value)
+            return self._padded(pairs, value)._apart_from(self)
         if mode not in ("reflect", "replicate", "circular"):
             raise ValueError(f"mode is constant, reflect, replicate or circular: {mode!r}")
         result = self
         for axis, (before, after) in enumerate(pairs):
             result = result._pad_axis(axis, before, after, mode)
-        return result
+        return result._apart_from(self)
 
     def _pairs(self, padding: Padding) -> list[tuple[int, int]]:
         if all(isinstance(p, int) for p in padding):
@@ -262,7 +263,7 @@ class Movement(Functions):
         pairs = [(0, 0 if w is None else w - d) for w, d in zip(wanted, self.shape, strict=True)]
         if any(after < 0 for _, after in pairs):
             raise ValueError(f"pad_to {wanted} of {self.shape}: it has more cells")
-        return self._padded(pairs, value)
+        return self._padded(pairs, value)._apart_from(self)
 
     # -- joins and parts ---------------------------------------------------------------------------
 
@@ -354,14 +355,16 @@ class Movement(Functions):
         pairs = list(zip(counts, base, strict=True))
         single = self.reshape(tuple(d for _, b in pairs for d in (1, b)))
         wide = single.expand(tuple(d for r, b in pairs for d in (r, b)))
-        return wide.reshape(tuple(r * b for r, b in pairs))
+        return wide.reshape(tuple(r * b for r, b in pairs))._apart_from(self)
 
     def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
         """Each cell so many times, one beside the other; of the whole as one axis if None."""
         source, axis = (self.flatten(), 0) if dim is None else (self, self._axis(dim))
         shape = source.shape
         wide = source.unsqueeze(axis + 1).expand((*shape[: axis + 1], repeats, *shape[axis + 1 :]))
-        return wide.reshape((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
+        return wide.reshape((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))._apart_from(
+            self
+        )
 
     def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Self:
         """Shifted along axes, what leaves at one end coming in at the other."""
@@ -379,7 +382,7 @@ class Movement(Functions):
             if extent and (at := -amount % extent):
                 first, second = result.split((at, extent - at), axis)
                 result = second.cat(first, dim=axis)
-        return result
+        return result._apart_from(self)
 
     def unfold(self, dim: int, size: int, step: int) -> Self:
         """Windows of a size along an axis, one every `step`, in a new last axis."""
@@ -461,5 +464,7 @@ class Movement(Functions):
         x = x.shrink([*none, *((s, s + size) for s in start)])
         # In rows of one cell more, the diagonal is the first column.
         flat = x.reshape((*lead, size * size))
-        rows = flat._padded([(0, 0)] * len(lead) + [(0, size)], 0).reshape((*lead, size, size + 1))
+        wide = flat._padded([(0, 0)] * len(lead) + [(0, size)], 0)
+        mark_view(wide.node)
+        rows = wide.reshape((*lead, size, size + 1))
         return rows.shrink([*none, (0, size), (0, 1)]).reshape((*lead, size))

@@ -171,7 +171,7 @@ class Neural(Random):
         if not 0 <= p <= 1:
             raise ValueError(f"p={p} is out of range [0, 1]")
         if not self.training or p == 0:
-            return self
+            return self._apart_from(self)
         if p == 1:
             return self.zeros_like()
         keep = self.rand(self.shape) >= p

@@ -23,7 +23,9 @@ class Reduction(Creation):
 
     def _reduce(self, kind: ReduceKind, axis: Axes, keepdim: bool) -> Self:
         axes = self._axes(axis)
-        result = self._apply(ReduceOp, kind, self.node, axes) if axes else self
+        if not axes:
+            return self._apart_from(self)
+        result = self._apply(ReduceOp, kind, self.node, axes)
         if keepdim:
             return result
         return result.reshape(tuple(d for i, d in enumerate(self.shape) if i not in axes))
@@ -190,7 +192,7 @@ class Reduction(Creation):
     def _running(self, axis: int, kind: ReduceKind) -> Self:
         """The reduction of all cells up to each, as the specification's prefix_sum."""
         if not self.ndim or self.numel() == 0:
-            return self
+            return self._apart_from(self)
         at = self._axis(axis)
         extent = greatest(self.shape[at])
         last = self.transpose(at, -1)
@@ -226,7 +228,7 @@ class Reduction(Creation):
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
         """The greatest of all cells up to each, and where it is: the last one of equals."""
         if not self.ndim:
-            return self, self._zeros_index()
+            return self._apart_from(self), self._zeros_index()
         at = self._axis(axis)
         values = self._running(at, ReduceKind.MAX)
         is_there = self.eq(values)
