@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tgdialect import nn
     from tgdialect.diagnostics import CompilationError
-    from tgdialect.frontend import nn
     from tgdialect.frontend.function import function
     from tgdialect.frontend.symbolic import Variable
     from tgdialect.frontend.tensor import Tensor
@@ -32,7 +32,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "nn":
-        return import_module("tgdialect.frontend.nn")
+        return import_module("tgdialect.nn")
     if (home := _HOMES.get(name)) is None:
         raise AttributeError(f"module 'tgdialect' has no attribute {name!r}")
     return getattr(import_module(home), name)

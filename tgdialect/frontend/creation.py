@@ -149,7 +149,9 @@ class Creation(Movement):
         """Grids of coordinates from lines of them."""
         if indexing not in ("ij", "xy"):
             raise RuntimeError(f"indexing is ij or xy, got {indexing!r}")
-        lines = (self, *args)
+        if any(t.ndim > 1 for t in (self, *args)):
+            raise ValueError(f"meshgrid of shapes {[t.shape for t in (self, *args)]}: of lines")
+        lines = tuple(t if t.ndim else t.reshape((1,)) for t in (self, *args))
         if len(lines) == 1:
             return lines
         order = list(range(len(lines)))
@@ -201,13 +203,17 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     elif isinstance(data, bytes | bytearray | memoryview):
         array = np.frombuffer(cast(bytes, data), np.uint8)
     else:
-        is_array, array = False, cast(Array, np.asarray(cast(Any, data)))
+        is_array = False
+        try:
+            array: Array = np.asarray(data)
+        except ValueError:
+            raise ValueError("lists of several shapes, or of what is no number") from None
         if array.dtype == object and all(isinstance(number, int) for number in array.flat):
             if dtype is None or not dtype.is_float:
                 raise ValueError(f"an integer beyond 64 bits in {_shortened(array)}")
             array = array.astype(np.float64)
     if array.dtype.kind in "OSU":
-        raise TypeError(f"a tensor of {type(data).__name__}")
+        raise TypeError(f"a tensor of {type(cast(object, data)).__name__}")
     if dtype is None:
         return array if is_array else _in_default_dtype(array)
     if not is_array and dtype.is_integer and array.dtype.kind in "iu" and array.size:

@@ -179,6 +179,11 @@ class Elementwise(TensorBase):
         y, z = (v if isinstance(v, Elementwise) else self._constant(v) for v in (factor, addend))
         return self._apply(MulAccOp, self.node, y.node, z.node)
 
+    def _accurate(self) -> Self:
+        """A float of at least 32 bits, in which sums of the narrow ones do not overflow."""
+        dtype = dtypes.as_float(self.dtype)
+        return self.cast(dtype if dtype.bits >= 32 else dtypes.float32)
+
     def _wide(self) -> Self:
         """A float with twice the bits, up to 64."""
         return self.cast(_WIDER.get(self.dtype, self.dtype))

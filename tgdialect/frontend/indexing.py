@@ -95,12 +95,14 @@ class Indexing(Reduction):
         if isinstance(indices, list):
             given = [self._of_array(_positions(cast(list[Any], indices)))]
         entries: list[Any] = []
+        masks: list[tuple[int, tuple[int, ...]]] = []
         for entry in given:
             if isinstance(entry, bool):
                 raise IndexError("a bool is no index")
             if isinstance(entry, list | tuple):
                 entry = self._of_array(_positions(cast(Sequence[Any], entry)))
             if isinstance(entry, TensorBase) and entry.dtype.is_bool:
+                masks.append((len(entries), entry.shape))
                 entries += cast(Self, entry)._positions_of_true()
             elif isinstance(entry, TensorBase) and not entry.dtype.is_integer:
                 raise IndexError(f"an index of dtype {entry.dtype.name}")
@@ -115,6 +117,12 @@ class Indexing(Reduction):
             raise IndexError("an index has one ellipsis at most")
         if used > self.ndim:
             raise IndexError(f"{used} indices for a tensor with {self.ndim} axes")
+        for at, shape in masks:
+            is_late = Ellipsis in [e for e in entries[:at] if not isinstance(e, TensorBase)]
+            later = sum(e is not None for e in entries[at:])
+            axis = self.ndim - later if is_late else sum(e is not None for e in entries[:at])
+            if self.shape[axis : axis + len(shape)] != shape:
+                raise IndexError(f"a mask of shape {shape} at axis {axis} of shape {self.shape}")
         rest = [slice(None)] * (self.ndim - used)
         at = next((i for i, e in enumerate(entries) if e is Ellipsis), None)
         return entries + rest if at is None else entries[:at] + rest + entries[at + 1 :]
@@ -261,11 +269,31 @@ class Indexing(Reduction):
         taken = values._apply(IndexOp, values.node, ((last - 1).node,))
         return (last > 0).where(taken, self)
 
+    def repeat_interleave(self, repeats: int | Self, dim: int | None = None) -> Self:
+        """Each cell so many times, one beside the other; of the whole as one axis if None. A tensor
+        says it for each cell of the axis, and is computed."""
+        source, axis = (self.flatten(), 0) if dim is None else (self, self._axis(dim))
+        shape = source.shape
+        if isinstance(repeats, TensorBase):
+            counts = as_array(repeats.node)
+            if counts.ndim > 1 or counts.size not in (1, shape[axis]) or (counts < 0).any():
+                raise ValueError(f"repeats of shape {counts.shape} for an axis of {shape[axis]}")
+            places = np.repeat(np.arange(shape[axis]), np.broadcast_to(counts, shape[axis]))
+            return source._pick([(axis, self._of_array(places))])
+        count = to_dim(repeats)
+        if is_surely_less(count, 0):
+            raise ValueError(f"each cell {count} times")
+        wide = source.unsqueeze(axis + 1).expand((*shape[: axis + 1], count, *shape[axis + 1 :]))
+        result = wide.reshape((*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
+        return result._apart_from(self)
+
     # -- gather and scatter ------------------------------------------------------------------------
 
     def gather(self, dim: int, index: Self) -> Self:
         """The cells of which the position along an axis is in `index`."""
         axis = self._axis(dim)
+        if index.max_numel() == 0:
+            return self.full(index.shape, 0, self.dtype)
         if index.ndim != self.ndim:
             raise RuntimeError(f"gather from {self.shape} by {index.shape}: as many axes")
         if any(
@@ -402,7 +430,7 @@ class Indexing(Reduction):
     def masked_select(self, mask: Self, size: int | None = None, fill_value: Number = 0) -> Self:
         """The cells where a mask is true, of one axis; with a size that many, or fewer and then
         `fill_value`."""
-        flat, where = self.flatten(), mask._broadcast_to(self.shape).flatten()
+        flat, where = (t.flatten() for t in self._broadcasted(mask.cast(dtypes.bool_)))
         if size is None:
             return flat[where]
         picked = flat._apply(IndexOp, flat.node, (where._ranked(size).node,))
