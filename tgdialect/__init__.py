@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import tgdialect.forking  # noqa: F401 - Prepares for forks before anything else is imported.
 
 if TYPE_CHECKING:
+    from tgdialect import nn
     from tgdialect.diagnostics import CompilationError
-    from tgdialect.frontend import nn
     from tgdialect.frontend.function import function
     from tgdialect.frontend.symbolic import Variable
     from tgdialect.frontend.tensor import Tensor
@@ -34,7 +34,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "nn":
-        return import_module("tgdialect.frontend.nn")
+        return import_module("tgdialect.nn")
     if (home := _HOMES.get(name)) is None:
         raise AttributeError(f"module 'tgdialect' has no attribute {name!r}")
     return getattr(import_module(home), name)

@@ -10,8 +10,9 @@ from weakref import ref
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.graph import Node, apply, constant
+from tgdialect.frontend.graph import Node, apply, constant, same
 from tgdialect.frontend.symbolic import greatest
+from tgdialect.frontend.views import NO_VIEW
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import CastOp
@@ -31,14 +32,28 @@ class TensorBase:
 
     @classmethod
     def of_node(cls, node: Node) -> Self:
-        """The tensor that a node is."""
+        """A tensor of a node's value: of the node itself, unless it is that of another tensor."""
         new = cls.__new__(cls)
+        if node.owner is not None:
+            node = _unowned(node)
+        node.owner = ref(new)
         new.node = node
-        if node.owner is None or node.owner() is None:
-            node.owner = ref(new)
         new.requires_grad = False
         new.grad = None
         return new
+
+    def _take(self, node: Node) -> None:
+        """Have a node's value, as `of_node`."""
+        self.node = node if node.owner is None else _unowned(node)
+        self.node.owner = ref(self)
+
+    def _apart_from(self, source: TensorBase) -> Self:
+        """This value, made of `source` by a method that computes, as a tensor which keeps it when
+        `source` is written to, also where it is `source`, or only moved its cells."""
+        if self is source:
+            return self.of_node(self.node)
+        self.node.view = NO_VIEW
+        return self
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -112,6 +127,13 @@ class TensorBase:
         if len(set(found)) < len(found):
             raise ValueError(f"an axis occurs twice in {axes}")
         return tuple(a for a in found if a < self.ndim)
+
+
+def _unowned(node: Node) -> Node:
+    """A node of the same value that is no other tensor's: a traced function that reads a node has
+    to know which tensor it reads. Sizes never change, and stay what they are."""
+    is_owned = node.owner is not None and node.owner() is not None
+    return same(node) if is_owned and node.size is None else node
 
 
 def flattened(first: Any, rest: Sequence[Any]) -> tuple[Any, ...]:

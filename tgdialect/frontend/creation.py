@@ -12,7 +12,9 @@ from tgdialect.frontend.base import Number, flattened
 from tgdialect.frontend.graph import Array, constant, leaf
 from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, to_dim
+from tgdialect.interpreter.dtypes import convert
 from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.dtypes import DType
 from tgdialect.ops.reduce import ReduceOp
 
 
@@ -23,12 +25,7 @@ class Creation(Movement):
 
     @classmethod
     def _number(cls, value: Number, dtype: dtypes.DTypeLike | None) -> Self:
-        if dtype is None:
-            is_bool, is_float = isinstance(value, bool), isinstance(value, float)
-            found = dtypes.bool_ if is_bool else dtypes.default_float
-            found = found if is_bool or is_float else dtypes.default_int
-        else:
-            found = dtypes.to_dtype(dtype)
+        found = dtypes.of_number(value) if dtype is None else dtypes.to_dtype(dtype)
         return cls.of_node(constant(0, found))._constant(value)
 
     @classmethod
@@ -152,7 +149,9 @@ class Creation(Movement):
         """Grids of coordinates from lines of them."""
         if indexing not in ("ij", "xy"):
             raise RuntimeError(f"indexing is ij or xy, got {indexing!r}")
-        lines = (self, *args)
+        if any(t.ndim > 1 for t in (self, *args)):
+            raise ValueError(f"meshgrid of shapes {[t.shape for t in (self, *args)]}: of lines")
+        lines = tuple(t if t.ndim else t.reshape((1,)) for t in (self, *args))
         if len(lines) == 1:
             return lines
         order = list(range(len(lines)))
@@ -190,18 +189,47 @@ class Creation(Movement):
         return self.eye(n, dtype=dtypes.bool_).where(self, self._constant(0))
 
 
-def array_of(data: Any) -> Array:
-    """Data as an array: a list of Python numbers in the default dtypes."""
+def array_of(data: Any, dtype: DType | None = None) -> Array:
+    """Data as an array of a dtype; without one a list of Python numbers is of the default dtypes.
+
+    Raises ValueError for an integer in a list that the dtype does not have, and TypeError for what
+    is no number.
+    """
+    is_array = True
     if isinstance(data, np.ndarray | np.generic):
-        return np.asarray(cast(Array, data))
-    if hasattr(data, "__dlpack__"):
-        return cast(Array, np.from_dlpack(data))
-    if isinstance(data, bytes | bytearray | memoryview):
-        return np.frombuffer(cast(bytes, data), np.uint8)
-    array: Array = np.asarray(data)
-    if array.dtype == object:
-        raise TypeError(f"a tensor of {type(data).__name__}")
+        array = np.asarray(cast(Array, data))
+    elif hasattr(data, "__dlpack__"):
+        array = cast(Array, np.from_dlpack(data))
+    elif isinstance(data, bytes | bytearray | memoryview):
+        array = np.frombuffer(cast(bytes, data), np.uint8)
+    else:
+        is_array = False
+        try:
+            array: Array = np.asarray(data)
+        except ValueError:
+            raise ValueError("lists of several shapes, or of what is no number") from None
+        if array.dtype == object and all(isinstance(number, int) for number in array.flat):
+            if dtype is None or not dtype.is_float:
+                raise ValueError(f"an integer beyond 64 bits in {_shortened(array)}")
+            array = array.astype(np.float64)
+    if array.dtype.kind in "OSU":
+        raise TypeError(f"a tensor of {type(cast(object, data)).__name__}")
+    if dtype is None:
+        return array if is_array else _in_default_dtype(array)
+    if not is_array and dtype.is_integer and array.dtype.kind in "iu" and array.size:
+        for number in (int(array.min()), int(array.max())):
+            if not dtype.low <= number <= dtype.high:
+                raise ValueError(f"{number} is not representable in {dtype.name}")
+    return convert(array, dtypes.to_dtype(array.dtype), dtype)
+
+
+def _in_default_dtype(array: Array) -> Array:
+    """Python numbers as f32, or as i32 if all of them are in its range."""
     if array.size == 0 or array.dtype == np.float64:
         return array.astype(np.float32)
     narrow = array.astype(np.int32) if array.dtype == np.int64 else array
     return narrow if (narrow == array).all() else array
+
+
+def _shortened(array: Array) -> str:
+    return np.array2string(array, threshold=8, separator=", ")

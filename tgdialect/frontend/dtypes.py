@@ -97,6 +97,16 @@ def promote_number(dtype: DType, number: float) -> DType:
     return default_int if dtype.is_bool else dtype
 
 
+def of_number(number: float) -> DType:
+    """The dtype of a Python number by itself: an int is i32 if it can be."""
+    if isinstance(number, bool):
+        return bool_
+    if isinstance(number, float):
+        return default_float
+    kinds = (default_int, int64, uint64)
+    return next((kind for kind in kinds if kind.low <= number <= kind.high), default_int)
+
+
 def as_float(dtype: DType) -> DType:
     """The dtype of functions that only floats have."""
     return dtype if dtype.is_float else default_float

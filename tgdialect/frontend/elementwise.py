@@ -11,6 +11,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, TensorBase
 from tgdialect.frontend.graph import size_node
 from tgdialect.frontend.symbolic import SymInt
+from tgdialect.ops.dtypes import wrap_to
 from tgdialect.ops.elementwise import (
     AddOp,
     AndOp,
@@ -106,6 +107,10 @@ class Elementwise(TensorBase):
         return self.cast(dtypes.as_float(self.dtype))
 
     def _bits(self, op: type[BinaryOp], other: Self | Number, reverse: bool = False) -> Self:
+        if self._side(other):
+            number = cast(int, other)
+            if max(number, -1 - number).bit_length() <= self.dtype.bits:
+                other = wrap_to(self.dtype, number)  # 0xFFFFFFFF are the bits of -1 in i32.
         x, y = self._pair(other, reverse)
         if x.dtype.is_float:
             raise TypeError(f"bits of {x.dtype.name}: only integers and bools have them")
@@ -174,6 +179,11 @@ class Elementwise(TensorBase):
         y, z = (v if isinstance(v, Elementwise) else self._constant(v) for v in (factor, addend))
         return self._apply(MulAccOp, self.node, y.node, z.node)
 
+    def _accurate(self) -> Self:
+        """A float of at least 32 bits, in which sums of the narrow ones do not overflow."""
+        dtype = dtypes.as_float(self.dtype)
+        return self.cast(dtype if dtype.bits >= 32 else dtypes.float32)
+
     def _wide(self) -> Self:
         """A float with twice the bits, up to 64."""
         return self.cast(_WIDER.get(self.dtype, self.dtype))
@@ -213,7 +223,7 @@ class Elementwise(TensorBase):
             if abs(n) <= 64:
                 if n == 0:
                     return base.eq(base).where(1, 1).cast(x_dtype)  # Of NaN and infinity too.
-                power = base._repeated_product(abs(n))
+                power = base._repeated_product(abs(n))._apart_from(self)
                 return power.reciprocal() if n < 0 else power
         if x == 0.5:
             return base.sqrt()
@@ -251,13 +261,13 @@ class Elementwise(TensorBase):
     def abs(self) -> Self:
         """The magnitude."""
         if self.dtype.is_bool or self.dtype.low == 0:
-            return self
+            return self._apart_from(self)
         return self.maximum(-self)
 
     def sign(self) -> Self:
         """-1, 0 or 1; 0 for NaN, as `torch.sign`."""
         if self.dtype.is_bool:
-            return self
+            return self._apart_from(self)
         return (self > 0).cast(self.dtype) - (self < 0).cast(self.dtype)
 
     def reciprocal(self) -> Self:
@@ -284,7 +294,8 @@ class Elementwise(TensorBase):
             min_ = None if isinstance(min_, int) and min_ <= self.dtype.low else min_
             max_ = None if isinstance(max_, int) and max_ >= self.dtype.high else max_
         low = self if min_ is None else (self < min_)._or_nan(min_).where(min_, self)
-        return low if max_ is None else (low > max_)._or_nan(max_).where(max_, low)
+        result = low if max_ is None else (low > max_)._or_nan(max_).where(max_, low)
+        return result._apart_from(self)
 
     def _or_nan(self, bound: Self | Number) -> Self:
         return self | bound.isnan() if isinstance(bound, Elementwise) else self
@@ -305,21 +316,42 @@ class Elementwise(TensorBase):
 
     def eq(self, x: Self | Number) -> Self:
         """self == x."""
+        if self._side(x):
+            return self._everywhere(False)
         return self._binary(CmpEqOp, x)
 
     def ne(self, x: Self | Number) -> Self:
         """self != x; true if either is NaN."""
+        if self._side(x):
+            return self._everywhere(True)
         return self._binary(CmpNeOp, x)
 
     def _less(self, x: Self | Number, reverse: bool = False) -> Self:
+        if side := self._side(x):
+            return self._everywhere((side > 0) is not reverse)
         return self._binary(CmpLtOp, x, reverse)
 
     def _at_least(self, x: Self | Number, reverse: bool = False) -> Self:
         """Not less; false if either is NaN."""
+        if side := self._side(x):
+            return self._everywhere((side < 0) is not reverse)
         a, b = self._pair(x, reverse)
         if a.dtype.is_float:
             return b._less(a) | a.eq(b)
         return a._less(b).logical_not()
+
+    def _side(self, x: Self | Number) -> int:
+        """Of an integer that the dtype, one of integers, does not have: 1 if it is greater than all
+        that it has, -1 if it is less. Otherwise 0."""
+        if not isinstance(x, int) or isinstance(x, SymInt) or not self.dtype.is_integer:
+            return 0
+        return int(x > self.dtype.high) - int(x < self.dtype.low)
+
+    def _everywhere(self, value: bool) -> Self:
+        """A bool in every cell."""
+        ones = self._constant(True, dtypes.bool_)
+        every = self._apply(OrOp, self.cast(dtypes.bool_).node, ones.node)
+        return every if value else every.logical_not()
 
     def where(self, x: Self | Number, y: Self | Number) -> Self:
         """x where self is true, else y."""
@@ -405,21 +437,21 @@ class Elementwise(TensorBase):
     def floor(self) -> Self:
         """Round down."""
         if not self.dtype.is_float:
-            return self
+            return self._apart_from(self)
         whole = self.trunc()
         return (self < whole).where(whole - 1, whole)
 
     def ceil(self) -> Self:
         """Round up."""
         if not self.dtype.is_float:
-            return self
+            return self._apart_from(self)
         whole = self.trunc()
         return (self > whole).where(whole + 1, whole)
 
     def round(self) -> Self:
         """Round to nearest, halves to even."""
         if not self.dtype.is_float:
-            return self
+            return self._apart_from(self)
         whole = self.trunc()
         part = (self - whole).abs()
         is_odd = (whole * 0.5).trunc() * 2 != whole

@@ -38,6 +38,7 @@ from tgdialect.frontend.realization import (
 from tgdialect.frontend.symbolic import Atom, SymInt, atoms_of, substituted
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import is_tracing, parameter, size_parameter, tracing
+from tgdialect.frontend.views import owner, view_of
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.movement import ShrinkOp
@@ -57,6 +58,13 @@ class _Slot:
     index: int
 
 
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """Where a result is a tensor that there was before the call: an argument by its number."""
+
+    tensor: Tensor | int
+
+
 _ONE = _Slot(0)
 _NO_SIZES: Mapping[Atom, Atom] = {}
 
@@ -67,10 +75,15 @@ class _Traced:
 
     implicit: Sequence[Tensor]
     """The tensors that are inputs without being arguments; they come after the sizes."""
+    implicit_types: Sequence[Attribute]
+    captured: frozenset[int]
+    """The ids of the tensors that it uses or changes without being given them."""
     sizes: Sequence[Atom]
     """What stands for the variables in arguments and their shapes; they come after the tensors."""
     changed: Sequence[Tensor | int]
     """What it assigns to, arguments by their number; their values come after the results."""
+    views: Sequence[Tensor]
+    """Views of what it assigns to, through which it does."""
     structure: Any
     """What it returns, with slots for tensors."""
     first_change: int
@@ -88,6 +101,17 @@ class _Traced:
     executable: Executable
     is_plain: bool
     """Whether there is nothing to a call but numbers in and one tensor out."""
+
+    def is_current(self) -> bool:
+        """Whether the tensors that it captures have the types that they had."""
+        pairs = zip(self.implicit, self.implicit_types, strict=True)
+        return all(tensor.node.type == type_ for tensor, type_ in pairs)
+
+    def fits(self, inputs: Sequence[Tensor]) -> bool:
+        """Whether it holds for these arguments: none of them is a tensor that it captures."""
+        if not self.captured:
+            return True
+        return self.captured.isdisjoint(map(id, inputs)) and self.is_current()
 
 
 _HOLDERS = Holders("node", "data", "owner", "serial", serials, ("type", "is_tracked"))
@@ -158,10 +182,15 @@ class Function(Generic[P, R]):
                 if known is None:
                     traced = self._traced_for(args, kwargs, inputs)
                     types = [node.type for node in nodes]  # Which live on, as do their ids.
-                    known = self._quick[key] = _Signature(traced, types, Neural.training)
+                    known = _Signature(traced, types, Neural.training)
+                    if not traced.fits(inputs):
+                        return self._called(traced, inputs, nodes)
+                    self._quick[key] = known
                 elif known.traced.is_plain:
                     self._last = known.training, known.launcher()
-                return self._called(known.traced, inputs, nodes)
+                if known.traced.fits(inputs):
+                    return self._called(known.traced, inputs, nodes)
+                self._quick.pop(key)
         found = _Inputs()
         found.signature((args, kwargs))
         traced = self._traced_for(args, kwargs, found.tensors)
@@ -177,9 +206,18 @@ class Function(Generic[P, R]):
             for t in inputs
         ]
         key = Neural.training, signature, tuple(kinds), tuple(found.atoms.values())
-        if key not in self._traced:
-            self._traced[key] = self._trace(args, kwargs, inputs, list(found.atoms))
-        return self._traced[key]
+        # An argument that the function captures as well is one tensor of two names.
+        captured: dict[int, Tensor] = {}
+        while True:
+            wanted = key, tuple((slot, id(t)) for slot, t in captured.items())
+            traced = self._traced.get(wanted)
+            if traced is None or not traced.is_current():
+                traced = self._trace(args, kwargs, inputs, list(found.atoms), captured)
+                self._traced[wanted] = traced
+            more = {s: t for s, t in enumerate(inputs) if id(t) in traced.captured}
+            if more.keys() <= captured.keys():
+                return traced
+            captured = {**captured, **more}
 
     def _called(
         self,
@@ -204,33 +242,66 @@ class Function(Generic[P, R]):
         for changed in traced.changed:
             tensor = inputs[changed] if isinstance(changed, int) else changed
             tensor.adopt(results.pop(traced.first_change))
+        for view in traced.views:
+            view.refresh()
         if traced.structure == _ONE:
             return cast(R, Tensor.of_node(results[0]))
-        return cast(R, _filled(traced.structure, results, sizes))
+        return cast(R, _filled(traced.structure, results, inputs, sizes))
 
     def _trace(
-        self, args: Any, kwargs: Any, inputs: Sequence[Tensor], atoms: Sequence[Atom]
+        self,
+        args: Any,
+        kwargs: Any,
+        inputs: Sequence[Tensor],
+        atoms: Sequence[Atom],
+        captured: Mapping[int, Tensor],
     ) -> _Traced:
+        """Trace the function. The arguments in `captured`, by their numbers, are passed as the
+        tensors that they are, since it captures them too."""
         size_params = [size_parameter(atom.variable) for atom in atoms]
         sizes = dict(zip(atoms, (atom for atom, _ in size_params), strict=True))
         params = [parameter(t.node, sizes) for t in inputs]
-        stand_ins = {id(t): Tensor.of_node(p) for t, p in zip(inputs, params, strict=True)}
-        slots = {id(stand_in): slot for slot, stand_in in enumerate(stand_ins.values())}
+        stand_ins = {
+            id(t): t if slot in captured else Tensor.of_node(params[slot])
+            for slot, t in enumerate(inputs)
+        }
+        slots = {
+            id(stand_in): slot
+            for slot, stand_in in enumerate(stand_ins.values())
+            if slot not in captured
+        }
 
         def stand_in(value: Any) -> Any:
             if isinstance(value, SymInt):
                 return value.substituted(sizes)
+            if isinstance(value, np.ndarray):
+                return cast(Array, value).copy()  # The signature has its numbers of now.
             return stand_ins[id(value)] if isinstance(value, Tensor) else value
 
         start = next(serials)
         with tracing() as trace:
             new_args, new_kwargs = _mapped((args, kwargs), stand_in)
             result = cast(Callable[..., Any], self._function)(*new_args, **new_kwargs)
-            outputs: list[Tensor] = []
-            structure = _structure(result, outputs)
-            changed = [t for t, node in trace.changed.items() if t.node is not node]
-            assigned = {trace.changed[t] for t in changed}
-            roots = [t.node for t in (*outputs, *changed)]
+            outputs: list[Node] = []
+            before = {id(t): node for t, node in trace.changed()}
+
+            def same(tensor: Tensor) -> Tensor | int | None:
+                """The argument, or the captured tensor, that a result is."""
+                known = before.get(id(tensor), tensor.node)
+                return slots.get(id(tensor), tensor) if known.serial < start else None
+
+            structure = _structure(result, outputs, same)
+            del result
+            changed = cast("list[tuple[Tensor, Node]]", trace.changed())
+            views = [
+                t
+                for t, _ in changed
+                if id(t) not in slots and (view := view_of(t.node)) and id(owner(view)) in before
+            ]
+            skipped = {id(t) for t in views}
+            changed = [(t, node) for t, node in changed if id(t) not in skipped]
+            assigned = {node for _, node in changed}
+            roots = [*outputs, *(t.node for t, _ in changed)]
         order = sorted_nodes(roots, since=start)
         params += [node for _, node in size_params]
         given = set(params)
@@ -242,10 +313,14 @@ class Function(Generic[P, R]):
         )
         prototype = _function_op(order, leaves, roots)
         argument_sizes = compound_sizes(leaves)
+        used = [_owner(node) for node in implicit]
         return _Traced(
-            implicit=[_owner(node) for node in implicit],
+            implicit=used,
+            implicit_types=[node.type for node in implicit],
+            captured=frozenset(id(t) for t in (*used, *(t for t, _ in changed))) - slots.keys(),
             sizes=list(sizes.values()),
-            changed=[slots.get(id(t), t) for t in changed],
+            changed=[slots.get(id(t), t) for t, _ in changed],
+            views=views,
             structure=structure,
             first_change=len(outputs),
             kinds=[(n.type, n.extents) for n in roots],
@@ -376,6 +451,11 @@ class _Inputs:
         if isinstance(value, dict):
             entries = cast("dict[Any, Any]", value)
             return dict, *[(k, self.signature(v)) for k, v in entries.items()]
+        if isinstance(value, np.ndarray):
+            array = cast(Array, value)
+            return np.ndarray, array.shape, array.dtype, array.tobytes()
+        if isinstance(value, float):
+            return type(value), value.hex()  # The two zeros are equal, and NaN is not itself.
         try:
             hash(value)
         except TypeError:
@@ -412,25 +492,41 @@ def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     return function(value)
 
 
-def _structure(value: Any, outputs: list[Tensor]) -> Any:
-    """A result with slots in place of its tensors, which are noted."""
+def _structure(
+    value: Any, outputs: list[Node], same: Callable[[Tensor], Tensor | int | None]
+) -> Any:
+    """A result with slots in place of its new tensors, whose nodes are noted."""
 
     def slot(inner: Any) -> Any:
         if not isinstance(inner, Tensor):
             return inner
-        outputs.append(inner)
+        if (known := same(inner)) is not None:
+            return _Same(known)
+        outputs.append(inner.node)
         return _Slot(len(outputs) - 1)
 
     return _mapped(value, slot)
 
 
-def _filled(structure: Any, results: Sequence[Node], sizes: Mapping[Atom, Atom]) -> Any:
+def _filled(
+    structure: Any,
+    results: Sequence[Node],
+    inputs: Sequence[Tensor],
+    sizes: Mapping[Atom, Atom],
+) -> Any:
     """A result with its tensors in the slots."""
 
     def fill(value: Any) -> Any:
-        if isinstance(value, SymInt):
-            return value.substituted(sizes)
-        return Tensor.of_node(results[value.index]) if isinstance(value, _Slot) else value
+        match value:
+            case SymInt():
+                return value.substituted(sizes)
+            case _Slot():
+                return Tensor.of_node(results[value.index])
+            case _Same():
+                same = value.tensor
+                return inputs[same] if isinstance(same, int) else same
+            case _:
+                return value
 
     return _mapped(structure, fill)
 

@@ -24,6 +24,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX, DType, round_to
 from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.marker import DetachOp
+from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import polynomial, shape_of, tensor_type
 from tgdialect.ops.properties.polynomials import monomial
 from tgdialect.ops.source import ConstOp, ParamOp
@@ -41,13 +42,14 @@ class Node:
     `data` is what the value is, once that is known; a node without prototype is data from the
     beginning. A node whose value is known forgets what it was made of, unless somebody may ask for
     its gradient (`is_tracked`). `extents` is the shape if some of it depends on variables, and
-    `size` what an index scalar is in such shapes. `owner` is the tensor that was first made of it;
-    `serial` counts nodes as they are made.
+    `size` what an index scalar is in such shapes. `owner` is the one tensor whose node this is;
+    `serial` counts nodes as they are made. `view` says of which tensor a value shows cells, where
+    `prototype` does not (`views.py`).
     """
 
     __slots__ = (
         *("__weakref__", "data", "extents", "is_tracked", "operands", "owner", "prototype"),
-        *("serial", "size", "type"),
+        *("serial", "size", "type", "view"),
     )
 
     def __init__(
@@ -67,6 +69,7 @@ class Node:
         self.extents = extents
         self.size: SymInt | None = None
         self.owner: Callable[[], object] | None = None
+        self.view: tuple[Any, ...] | None = None
         self.serial = next(serials)
 
     @property
@@ -92,9 +95,9 @@ class Node:
         return Node(self.prototype, self.operands, self.type, self.data, is_tracked, self.extents)
 
     def settle(self, data: Array) -> None:
-        """Note what the value is."""
+        """Note what the value is. No gradient goes through DETACH."""
         self.data = data
-        if not self.is_tracked:
+        if not self.is_tracked or isinstance(self.prototype, DetachOp):
             self.prototype, self.operands = None, ()
 
 
@@ -192,6 +195,17 @@ def constant(value: float, dtype: DType) -> Node:
         rounded = round_to(dtype, value) if dtype.is_float else value
         known = _by_call[key] = _Known(interned(ConstOp(rounded, attribute_of(dtype))))
     return made(known.prototype, ())
+
+
+def same(node: Node) -> Node:
+    """A node of the same value, which is not a view of it."""
+    if node.data is not None and not node.is_tracked:
+        new = node.copy(is_tracked=False)
+    else:
+        new = apply(ReshapeOp, node, node.shape)
+        new.data = node.data
+    new.view = ()
+    return new
 
 
 def made(prototype: TgOp, operands: tuple[Node, ...], extents: Shape | None = None) -> Node:

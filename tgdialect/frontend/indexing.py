@@ -16,6 +16,7 @@ from tgdialect.frontend.graph import Array, Node
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
 from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller, to_dim
+from tgdialect.frontend.views import mark_view
 from tgdialect.ops.movement import IndexOp
 
 Bounds = list[tuple[int, int] | None]
@@ -83,6 +84,7 @@ class Indexing(Reduction):
         wide = self._padded(
             [(0, c * s - d) for c, s, d in zip(counts, steps, self.shape, strict=True)], 0
         )
+        mark_view(wide.node)
         pairs = wide.reshape(tuple(e for c, s in zip(counts, steps, strict=True) for e in (c, s)))
         cut: Bounds = [b for c in counts for b in ((0, c), (0, min(c, 1)))]
         return pairs.shrink(cut).reshape(counts)
@@ -93,12 +95,14 @@ class Indexing(Reduction):
         if isinstance(indices, list):
             given = [self._of_array(_positions(cast(list[Any], indices)))]
         entries: list[Any] = []
+        masks: list[tuple[int, tuple[int, ...]]] = []
         for entry in given:
             if isinstance(entry, bool):
                 raise IndexError("a bool is no index")
             if isinstance(entry, list | tuple):
                 entry = self._of_array(_positions(cast(Sequence[Any], entry)))
             if isinstance(entry, TensorBase) and entry.dtype.is_bool:
+                masks.append((len(entries), entry.shape))
                 entries += cast(Self, entry)._positions_of_true()
             elif isinstance(entry, TensorBase) and not entry.dtype.is_integer:
                 raise IndexError(f"an index of dtype {entry.dtype.name}")
@@ -113,6 +117,12 @@ class Indexing(Reduction):
             raise IndexError("an index has one ellipsis at most")
         if used > self.ndim:
             raise IndexError(f"{used} indices for a tensor with {self.ndim} axes")
+        for at, shape in masks:
+            is_late = Ellipsis in [e for e in entries[:at] if not isinstance(e, TensorBase)]
+            later = sum(e is not None for e in entries[at:])
+            axis = self.ndim - later if is_late else sum(e is not None for e in entries[:at])
+            if self.shape[axis : axis + len(shape)] != shape:
+                raise IndexError(f"a mask of shape {shape} at axis {axis} of shape {self.shape}")
         rest = [slice(None)] * (self.ndim - used)
         at = next((i for i, e in enumerate(entries) if e is Ellipsis), None)
         return entries + rest if at is None else entries[:at] + rest + entries[at + 1 :]
@@ -189,8 +199,11 @@ class Indexing(Reduction):
         elif isinstance(cast(object, value), bool | int | float):
             given = self._constant(value)
         else:
-            given = self._of_array(array_of(value)).cast(self.dtype)
+            given = self._of_array(array_of(value, self.dtype))
         entries = self._entries(indices)
+        self.refresh()
+        if isinstance(value, TensorBase) and _is_same(value.node, self[tuple(entries)].node):
+            return  # After `x[...] += y`, which has changed the view x[...] in place.
         places = self.arange(self.numel()).reshape(self.shape)[tuple(entries)]
         given = given._broadcast_to(places.shape) if places.shape else given.reshape(())
         if places.numel() == 0:
@@ -200,10 +213,17 @@ class Indexing(Reduction):
         else:
             flat = self.flatten()._scatter_flat(places.flatten(), given.flatten())
             new = flat.reshape(self.shape)
-        self._rebind(new.node)
+        self._write(new.node)
 
     def _rebind(self, node: Node) -> None:
         self.node = node
+
+    def _write(self, node: Node) -> None:
+        self._rebind(node)
+
+    def refresh(self) -> Self:
+        """Be what a view shows now."""
+        return self
 
     def _set_window(self, entries: Sequence[Any], given: Self) -> Self:
         """The cells that slices and numbers pick replaced: spread out, with a mask beside them."""
@@ -249,11 +269,31 @@ class Indexing(Reduction):
         taken = values._apply(IndexOp, values.node, ((last - 1).node,))
         return (last > 0).where(taken, self)
 
+    def repeat_interleave(self, repeats: int | Self, dim: int | None = None) -> Self:
+        """Each cell so many times, one beside the other; of the whole as one axis if None. A tensor
+        says it for each cell of the axis, and is computed."""
+        source, axis = (self.flatten(), 0) if dim is None else (self, self._axis(dim))
+        shape = source.shape
+        if isinstance(repeats, TensorBase):
+            counts = as_array(repeats.node)
+            if counts.ndim > 1 or counts.size not in (1, shape[axis]) or (counts < 0).any():
+                raise ValueError(f"repeats of shape {counts.shape} for an axis of {shape[axis]}")
+            places = np.repeat(np.arange(shape[axis]), np.broadcast_to(counts, shape[axis]))
+            return source._pick([(axis, self._of_array(places))])
+        count = to_dim(repeats)
+        if is_surely_less(count, 0):
+            raise ValueError(f"each cell {count} times")
+        wide = source.unsqueeze(axis + 1).expand((*shape[: axis + 1], count, *shape[axis + 1 :]))
+        result = wide.reshape((*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
+        return result._apart_from(self)
+
     # -- gather and scatter ------------------------------------------------------------------------
 
     def gather(self, dim: int, index: Self) -> Self:
         """The cells of which the position along an axis is in `index`."""
         axis = self._axis(dim)
+        if index.max_numel() == 0:
+            return self.full(index.shape, 0, self.dtype)
         if index.ndim != self.ndim:
             raise RuntimeError(f"gather from {self.shape} by {index.shape}: as many axes")
         if any(
@@ -324,7 +364,7 @@ class Indexing(Reduction):
         if reduce is not None:
             raise TypeError(f"reduce is add, multiply or None, got {reduce!r}")
         if index.numel() == 0:
-            return self
+            return self._apart_from(self)
         hits, entries, moved = self._scatter_parts(dim, index, src)
         k = hits.shape[-1]
         last = hits.where(self.arange(1, k + 1), 0).max(-1, keepdim=True)
@@ -350,7 +390,7 @@ class Indexing(Reduction):
             line, places, values = (t.reshape((1,)) for t in (self, index, src))
             return line.scatter_reduce(dim, places, values, reduce, include_self).reshape(())
         if index.numel() == 0:
-            return self
+            return self._apart_from(self)
         hits, entries, moved = self._scatter_parts(dim, index, src)
         is_hit = hits.any(-1)
         match reduce:
@@ -390,7 +430,7 @@ class Indexing(Reduction):
     def masked_select(self, mask: Self, size: int | None = None, fill_value: Number = 0) -> Self:
         """The cells where a mask is true, of one axis; with a size that many, or fewer and then
         `fill_value`."""
-        flat, where = self.flatten(), mask._broadcast_to(self.shape).flatten()
+        flat, where = (t.flatten() for t in self._broadcasted(mask.cast(dtypes.bool_)))
         if size is None:
             return flat[where]
         picked = flat._apply(IndexOp, flat.node, (where._ranked(size).node,))
@@ -408,6 +448,21 @@ class Indexing(Reduction):
         if size is None:
             return found
         return (self.arange(size) < mask.sum()).unsqueeze(1).where(found, fill_value)
+
+
+def _is_same(a: Node, b: Node) -> bool:
+    """Whether nodes are the same ops on the same values."""
+    while a is not b:
+        if (
+            a.prototype is None
+            or a.prototype is not b.prototype
+            or a.operands[1:] != b.operands[1:]
+        ):
+            return False
+        if not a.operands:
+            return True
+        a, b = next(iter(a.operands)), next(iter(b.operands))
+    return True
 
 
 def _position(index: int, extent: int, axis: int) -> int:

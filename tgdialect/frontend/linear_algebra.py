@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.indexing import Indexing
@@ -121,10 +121,10 @@ class LinearAlgebra(Indexing):
         groups: int = 1,
         stride: Size = 1,
         dilation: Size = 1,
-        padding: Size = 0,
+        padding: Size | str = 0,
         dtype: dtypes.DTypeLike | None = None,
     ) -> Self:
-        """A convolution over as many axes as the weight has beyond two.
+        """A convolution over as many axes as the weight has beyond two, of a batch or of one.
 
         Args:
             weight: (channels out, channels in / groups, *window).
@@ -132,17 +132,23 @@ class LinearAlgebra(Indexing):
             groups: how many groups the channels are in, each on its own.
             stride: from one window to the next, of all axes or of each.
             dilation: from one cell of a window to the next.
-            padding: zeros at both ends, of all axes or of each; or pairs, from the last axis on.
+            padding: zeros at both ends, of all axes or of each; or pairs, from the last axis on; or
+                "same", so that the result has the extents of this, or "valid", for none.
             dtype: what the products are added in.
         """
         sizes = weight.shape[2:]
         n = len(sizes)
-        batch, channels = self.shape[:2]
-        out, inside = weight.shape[:2]
-        if self.ndim != n + 2 or groups * inside != channels or out % groups:
-            raise RuntimeError(
-                f"conv2d of {self.shape} with weight {weight.shape} in {groups} groups"
-            )
+        if n > 0 and self.ndim == n + 1:
+            single = self.unsqueeze(0)
+            return single.conv2d(weight, bias, groups, stride, dilation, padding, dtype).squeeze(0)
+        _check_groups("conv2d", groups)
+        if n <= 0 or self.ndim != n + 2 or groups * weight.shape[1] != self.shape[1]:
+            _refuse_convolution("conv2d", self, weight, groups)
+        batch, out, inside = self.shape[0], *weight.shape[:2]
+        if out % groups:
+            _refuse_convolution("conv2d", self, weight, groups)
+        if isinstance(padding, str):
+            padding = same_padding(padding, stride, dilation, sizes)
         x = self._padded([(0, 0), (0, 0), *_padding_pairs(padding, n)], 0)
         x = x._windows(sizes, _each(stride, n), _each(dilation, n))
         counts = x.shape[2 : 2 + n]
@@ -171,6 +177,16 @@ class LinearAlgebra(Indexing):
         *window)."""
         sizes = weight.shape[2:]
         n = len(sizes)
+        if n > 0 and self.ndim == n + 1:
+            return (
+                self.unsqueeze(0)
+                .conv_transpose2d(weight, bias, groups, stride, dilation, padding, output_padding)
+                .squeeze(0)
+            )
+        _check_groups("conv_transpose2d", groups)
+        is_refused = n <= 0 or self.ndim != n + 2 or weight.shape[0] != self.shape[1]
+        if is_refused or weight.shape[0] % groups:
+            _refuse_convolution("conv_transpose2d", self, weight, groups)
         strides, dilations = _each(stride, n), _each(dilation, n)
         more = _each(output_padding, n)
         inside, per = weight.shape[:2]
@@ -209,6 +225,8 @@ class LinearAlgebra(Indexing):
     ) -> Self:
         """The windows, flattened into a last axis."""
         n = 2 if isinstance(kernel_size, int) else len(kernel_size)
+        if self.ndim < n:
+            raise ValueError(f"windows of {n} axes of a tensor with {self.ndim}")
         sizes, dilations = _each(kernel_size, n), _each(dilation, n)
         strides = sizes if stride is None else _each(stride, n)
         pairs = _padding_pairs(padding, n)
@@ -253,18 +271,20 @@ class LinearAlgebra(Indexing):
         if count_include_pad and not ceil_mode:
             return windows.mean(-1)
         n = 2 if isinstance(kernel_size, int) else len(kernel_size)
-        ones = self.full(self.shape[-n:], 1, self.dtype)
-        if count_include_pad:
-            ones = ones._padded(_padding_pairs(padding, n), 1)
-            padding = 0
-            pairs = _padding_pairs(padding, n)
-            sizes = _each(kernel_size, n)
-            strides = sizes if stride is None else _each(stride, n)
-            wide = _up_to_whole_windows(pairs, ones.shape, sizes, strides, _each(dilation, n))
-            counts = ones._padded(wide, 0)._windows(sizes, strides, _each(dilation, n)).flatten(n)
-        else:
+        wide = self._accurate().dtype
+        ones = self.full(self.shape[-n:], 1, wide)
+        if not count_include_pad:
             counts = ones._pooled(kernel_size, stride, dilation, padding, ceil_mode, 0)
-        return windows.sum(-1) / counts.sum(-1)
+        else:
+            sizes, dilations = _each(kernel_size, n), _each(dilation, n)
+            strides = sizes if stride is None else _each(stride, n)
+            pairs = _padding_pairs(padding, n)
+            whole = _up_to_whole_windows(pairs, ones.shape, sizes, strides, dilations)
+            more = [(0, w - p) for (_, w), (_, p) in zip(whole, pairs, strict=True)]
+            ones = ones._padded(pairs, 1)._padded(more, 0)
+            counts = ones._windows(sizes, strides, dilations).flatten(n)
+        total = windows.cast(wide).sum(-1) / counts.sum(-1)
+        return total.cast(dtypes.as_float(self.dtype))
 
 
 def _each(size: Size, n: int) -> tuple[int, ...]:
@@ -301,5 +321,29 @@ def _up_to_whole_windows(
         count = -(-whole // s) + 1
         if (count - 1) * s >= d + a:
             count -= 1
-        result.append((a, b + max((count - 1) * s + f * (k - 1) + 1 - (d + a + b), 0)))
+        result.append((a, (count - 1) * s + f * (k - 1) + 1 - (d + a)))
     return result
+
+
+def same_padding(padding: str, stride: Size, dilation: Size, sizes: Sequence[int]) -> Size:
+    """`"same"` as numbers, from the last axis on, and `"valid"`."""
+    if padding == "valid":
+        return 0
+    if padding != "same":
+        raise ValueError(f"padding is a size, same or valid, got {padding!r}")
+    n = len(sizes)
+    if _each(stride, n) != (1,) * n:
+        raise ValueError("padding='same' is not supported for strided convolutions")
+    totals = [d * (k - 1) for d, k in zip(_each(dilation, n), sizes, strict=True)]
+    return [part for t in reversed(totals) for part in (t // 2, t - t // 2)]
+
+
+def _check_groups(name: str, groups: int) -> None:
+    if groups <= 0:
+        raise ValueError(f"{name} in {groups} groups")
+
+
+def _refuse_convolution(
+    name: str, x: LinearAlgebra, weight: LinearAlgebra, groups: int
+) -> NoReturn:
+    raise RuntimeError(f"{name} of {x.shape} with weight {weight.shape} in {groups} groups")

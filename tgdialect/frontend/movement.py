@@ -12,6 +12,7 @@ from tgdialect.frontend.base import Number, TensorBase, flattened
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.functions import Functions
 from tgdialect.frontend.symbolic import is_surely_less, larger, to_dim
+from tgdialect.frontend.views import mark_view
 from tgdialect.ops.dtypes import number_attribute, round_to
 from tgdialect.ops.movement import (
     ExpandOp,
@@ -71,14 +72,11 @@ class Movement(Functions):
             wanted[wanted.index(-1)] = self.shape[axis] // max(known, 1)
         return self.reshape((*self.shape[:axis], *wanted, *self.shape[axis + 1 :]))
 
-    def squeeze(self, dim: int | None = None) -> Self:
-        """Without the axes of extent 1, or without one such axis."""
-        if dim is None:
-            return self.reshape(tuple(d for d in self.shape if d != 1))
-        axis = self._axis(dim)
-        if not self.ndim or self.shape[axis] != 1:
-            return self
-        return self.reshape((*self.shape[:axis], *self.shape[axis + 1 :]))
+    def squeeze(self, dim: int | Sequence[int] | None = None) -> Self:
+        """Without the axes of extent 1, or without those of some axes that are."""
+        axes = self._axes(dim)
+        kept = [d for i, d in enumerate(self.shape) if i not in axes or d != 1]
+        return self.reshape(tuple(kept))
 
     def unsqueeze(self, dim: int) -> Self:
         """With a new axis of extent 1."""
@@ -184,13 +182,13 @@ class Movement(Functions):
         """
         pairs = self._pairs(padding)
         if mode == "constant":
-            return self._padded(pairs, value)
+            return self._padded(pairs, value)._apart_from(self)
         if mode not in ("reflect", "replicate", "circular"):
             raise ValueError(f"mode is constant, reflect, replicate or circular: {mode!r}")
         result = self
         for axis, (before, after) in enumerate(pairs):
             result = result._pad_axis(axis, before, after, mode)
-        return result
+        return result._apart_from(self)
 
     def _pairs(self, padding: Padding) -> list[tuple[int, int]]:
         if all(isinstance(p, int) for p in padding):
@@ -225,6 +223,8 @@ class Movement(Functions):
 
     def _pad_axis(self, axis: int, before: int, after: int, mode: str) -> Self:
         extent = self.shape[axis]
+        if is_surely_less(extent, larger(-before, 0) + larger(-after, 0)):
+            raise ValueError(f"padding {before}, {after} for axis {axis} of extent {extent}")
 
         def part(start: int, end: int) -> Self:
             bounds: list[tuple[int, int] | None] = [None] * self.ndim
@@ -232,6 +232,8 @@ class Movement(Functions):
             return self.shrink(bounds)
 
         middle = part(max(-before, 0), extent - max(-after, 0))
+        if mode == "circular" and min(before, after) < 0:
+            return middle._pad_axis(axis, max(before, 0), max(after, 0), mode)
         before, after = max(before, 0), max(after, 0)
         if not before and not after:
             return middle
@@ -262,32 +264,35 @@ class Movement(Functions):
         pairs = [(0, 0 if w is None else w - d) for w, d in zip(wanted, self.shape, strict=True)]
         if any(after < 0 for _, after in pairs):
             raise ValueError(f"pad_to {wanted} of {self.shape}: it has more cells")
-        return self._padded(pairs, value)
+        return self._padded(pairs, value)._apart_from(self)
 
     # -- joins and parts ---------------------------------------------------------------------------
 
     def cat(self, *args: Self, dim: int = 0) -> Self:
-        """Joined along an axis with others, of the same shape but for that axis."""
-        axis = self._axis(dim)
-        tensors = self._of_one_dtype(*args)
+        """Joined along an axis with others, of the same shape but for that axis. A tensor of shape
+        (0,) goes with all others."""
+        every = self._of_one_dtype(*args)
+        tensors = tuple(t for t in every if t.shape != (0,)) or every
+        first = tensors[0]
+        axis = first._axis(dim)
         for t in tensors:
-            if t.ndim != self.ndim or any(
+            if t.ndim != first.ndim or any(
                 a != b
-                for i, (a, b) in enumerate(zip(t.shape, self.shape, strict=True))
+                for i, (a, b) in enumerate(zip(t.shape, first.shape, strict=True))
                 if i != axis
             ):
-                raise ValueError(f"cat along axis {axis} of {self.shape} and {t.shape}")
+                raise ValueError(f"cat along axis {axis} of {first.shape} and {t.shape}")
         if len({t.shape for t in tensors}) == 1:
             stacked = self._apply(StackOp, tuple(t.node for t in tensors))
-            order = [*range(1, axis + 1), 0, *range(axis + 1, self.ndim + 1)]
-            total = len(tensors) * self.shape[axis]
+            order = [*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)]
+            total = len(tensors) * first.shape[axis]
             return stacked.permute(order).reshape(
-                (*self.shape[:axis], total, *self.shape[axis + 1 :])
+                (*first.shape[:axis], total, *first.shape[axis + 1 :])
             )
         total, start = sum(t.shape[axis] for t in tensors), 0
         result: Self | None = None
         for t in tensors:
-            pairs = [(0, 0)] * self.ndim
+            pairs = [(0, 0)] * first.ndim
             pairs[axis] = (start, total - start - t.shape[axis])
             start += t.shape[axis]
             part = t._padded(pairs, 0)
@@ -354,14 +359,7 @@ class Movement(Functions):
         pairs = list(zip(counts, base, strict=True))
         single = self.reshape(tuple(d for _, b in pairs for d in (1, b)))
         wide = single.expand(tuple(d for r, b in pairs for d in (r, b)))
-        return wide.reshape(tuple(r * b for r, b in pairs))
-
-    def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
-        """Each cell so many times, one beside the other; of the whole as one axis if None."""
-        source, axis = (self.flatten(), 0) if dim is None else (self, self._axis(dim))
-        shape = source.shape
-        wide = source.unsqueeze(axis + 1).expand((*shape[: axis + 1], repeats, *shape[axis + 1 :]))
-        return wide.reshape((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
+        return wide.reshape(tuple(r * b for r, b in pairs))._apart_from(self)
 
     def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Self:
         """Shifted along axes, what leaves at one end coming in at the other."""
@@ -379,13 +377,16 @@ class Movement(Functions):
             if extent and (at := -amount % extent):
                 first, second = result.split((at, extent - at), axis)
                 result = second.cat(first, dim=axis)
-        return result
+        return result._apart_from(self)
 
     def unfold(self, dim: int, size: int, step: int) -> Self:
         """Windows of a size along an axis, one every `step`, in a new last axis."""
         axis = self._axis(dim)
-        if not 0 <= size <= self.shape[axis] or step <= 0:
-            raise RuntimeError(f"windows of {size}, step {step}, of an axis of {self.shape[axis]}")
+        extent = self.shape[axis] if self.ndim else 1
+        if not 0 <= size <= extent or step <= 0:
+            raise RuntimeError(f"windows of {size}, step {step}, of an axis of {extent}")
+        if not self.ndim:
+            return self.reshape((1,)).shrink([(0, size)])
         moved = self.permute([i for i in range(self.ndim) if i != axis] + [axis])
         windows = moved._windows((size,), (step,), (1,))
         rank = self.ndim
@@ -461,5 +462,7 @@ class Movement(Functions):
         x = x.shrink([*none, *((s, s + size) for s in start)])
         # In rows of one cell more, the diagonal is the first column.
         flat = x.reshape((*lead, size * size))
-        rows = flat._padded([(0, 0)] * len(lead) + [(0, size)], 0).reshape((*lead, size, size + 1))
+        wide = flat._padded([(0, 0)] * len(lead) + [(0, size)], 0)
+        mark_view(wide.node)
+        rows = wide.reshape((*lead, size, size + 1))
         return rows.shrink([*none, (0, size), (0, 1)]).reshape((*lead, size))

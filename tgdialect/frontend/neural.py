@@ -29,8 +29,10 @@ class Neural(Random):
 
     def layernorm(self, axis: int | Sequence[int] = -1, eps: float = 1e-05) -> Self:
         """Less the mean, over the standard deviation."""
-        y = self - self.mean(axis, keepdim=True)
-        return y * ((y * y).mean(axis, keepdim=True) + eps).rsqrt()
+        x = self._accurate()
+        y = x - x.mean(axis, keepdim=True)
+        result = y * ((y * y).mean(axis, keepdim=True) + eps).rsqrt()
+        return result.cast(dtypes.as_float(self.dtype))
 
     def batchnorm(
         self,
@@ -96,7 +98,7 @@ class Neural(Random):
         total = picked * (1 - label_smoothing)
         total = (total if smooth is None else total + smooth) * counts
         if reduction == "mean":
-            return -total.sum() / counts.sum()
+            return -(total._accurate().sum() / counts._accurate().sum()).cast(total.dtype)
         return (-total)._reduced(reduction)
 
     def cross_entropy(
@@ -136,7 +138,9 @@ class Neural(Random):
         if ignore_index is not None:
             weights = Y.eq(ignore_index).where(0, weights)
         loss = -(hot.where(self, 0).sum(axis)) * weights
-        return loss.sum() / weights.sum() if reduction == "mean" else loss._reduced(reduction)
+        if reduction != "mean":
+            return loss._reduced(reduction)
+        return (loss._accurate().sum() / weights._accurate().sum()).cast(loss.dtype)
 
     # -- attention ---------------------------------------------------------------------------------
 
@@ -171,7 +175,7 @@ class Neural(Random):
         if not 0 <= p <= 1:
             raise ValueError(f"p={p} is out of range [0, 1]")
         if not self.training or p == 0:
-            return self
+            return self._apart_from(self)
         if p == 1:
             return self.zeros_like()
         keep = self.rand(self.shape) >= p

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from tgdialect.frontend.graph import INDEX_TYPE, Array, Node, Shape, emit_size, sorted_nodes
 from tgdialect.frontend.symbolic import Atom, SymInt
 from tgdialect.frontend.tracing import is_parameter
+from tgdialect.frontend.views import view_of
 from tgdialect.ops.movement import ShrinkOp
 from tgdialect.ops.properties import shape_of
 from tgdialect.ops.source import ParamOp, parameters
@@ -44,6 +45,8 @@ def realize(roots: Iterable[Node]) -> None:
     if len(wanted) == 1:
         results = (results,)
     for node, data in zip(wanted, results, strict=True):
+        if node.view is None:
+            node.view = view_of(node) or None
         node.settle(data)
 
 

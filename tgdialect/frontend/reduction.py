@@ -8,6 +8,7 @@ from typing import Self
 
 from tgdialect.analysis.parts import parts_of
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import TensorBase
 from tgdialect.frontend.creation import Creation
 from tgdialect.frontend.symbolic import SymInt, greatest
 from tgdialect.ops.attributes import ReduceKind
@@ -23,7 +24,9 @@ class Reduction(Creation):
 
     def _reduce(self, kind: ReduceKind, axis: Axes, keepdim: bool) -> Self:
         axes = self._axes(axis)
-        result = self._apply(ReduceOp, kind, self.node, axes) if axes else self
+        if not axes:
+            return self._apart_from(self)
+        result = self._apply(ReduceOp, kind, self.node, axes)
         if keepdim:
             return result
         return result.reshape(tuple(d for i, d in enumerate(self.shape) if i not in axes))
@@ -42,13 +45,19 @@ class Reduction(Creation):
         wanted = self.dtype if dtype is None else dtypes.to_dtype(dtype)
         return self.cast(wanted)._reduce(ReduceKind.MUL, axis, keepdim)
 
-    def max(self, axis: Axes = None, keepdim: bool = False) -> Self:
-        """The greatest; NaN if there is one. Raises ValueError over no elements."""
+    def max(self, axis: Axes | Self = None, keepdim: bool = False) -> Self:
+        """The greatest; NaN if there is one. Raises ValueError over no elements. With a tensor
+        `maximum`."""
+        if isinstance(axis, TensorBase):
+            return self.maximum(axis)
         self._check_nonempty("max", axis)
         return self._reduce(ReduceKind.MAX, axis, keepdim)
 
-    def min(self, axis: Axes = None, keepdim: bool = False) -> Self:
-        """The least; NaN if there is one. Raises ValueError over no elements."""
+    def min(self, axis: Axes | Self = None, keepdim: bool = False) -> Self:
+        """The least; NaN if there is one. Raises ValueError over no elements. With a tensor
+        `minimum`."""
+        if isinstance(axis, TensorBase):
+            return self.minimum(axis)
         self._check_nonempty("min", axis)
         return self._inverse()._reduce(ReduceKind.MAX, axis, keepdim)._inverse()
 
@@ -76,15 +85,18 @@ class Reduction(Creation):
 
     def mean(self, axis: Axes = None, keepdim: bool = False) -> Self:
         """The mean; of integers in float."""
-        out = dtypes.as_float(self.dtype)
-        wide = self.cast(out if out.bits >= 32 else dtypes.float32)
         count = math.prod(self.shape[a] for a in self._axes(axis))
-        total = wide.sum(axis, keepdim)
-        return (total * math.nan if count == 0 else total / count).cast(out)
+        total = self._accurate().sum(axis, keepdim)
+        result = total * math.nan if count == 0 else total / count
+        return result.cast(dtypes.as_float(self.dtype))
 
     def var(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The variance: the sum of squares over n - correction."""
-        x = self.cast(dtypes.as_float(self.dtype))
+        return self._variance(axis, keepdim, correction).cast(dtypes.as_float(self.dtype))
+
+    def _variance(self, axis: Axes, keepdim: bool, correction: int) -> Self:
+        """The variance in 32 bits or more."""
+        x = self._accurate()
         difference = x - x.mean(axis, keepdim=True)
         count = math.prod(self.shape[a] for a in self._axes(axis)) - correction
         total = (difference * difference).sum(axis, keepdim)
@@ -98,7 +110,8 @@ class Reduction(Creation):
 
     def std(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The square root of the variance."""
-        return self.var(axis, keepdim, correction).sqrt()
+        root = self._variance(axis, keepdim, correction).sqrt()
+        return root.cast(dtypes.as_float(self.dtype))
 
     def std_mean(
         self, axis: Axes = None, keepdim: bool = False, correction: int = 1
@@ -108,13 +121,14 @@ class Reduction(Creation):
 
     def normalize(self, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
         """Divided by the p-norm along an axis, which counts as at least `eps`."""
+        x = self._accurate()
         if p == 0:
-            norm = (self != 0).sum(dim, keepdim=True).cast(self.dtype)
+            norm = (x != 0).sum(dim, keepdim=True).cast(x.dtype)
         elif p == math.inf:
-            norm = self.abs().max(dim, keepdim=True)
+            norm = x.abs().max(dim, keepdim=True)
         else:
-            norm = self.abs().pow(p).sum(dim, keepdim=True).pow(1 / p)
-        return self / norm.maximum(eps)
+            norm = x.abs().pow(p).sum(dim, keepdim=True).pow(1 / p)
+        return (x / norm.maximum(eps)).cast(dtypes.as_float(self.dtype))
 
     # -- softmax and its like ----------------------------------------------------------------------
 
@@ -123,15 +137,17 @@ class Reduction(Creation):
         is_empty = 0 in (self.shape[a] for a in self._axes(axis))
         return (self.sum if is_empty else self.max)(axis, keepdim=True).detach()
 
-    def _shifted(self, axis: Axes, dtype: dtypes.DTypeLike | None) -> Self:
-        """Less the greatest, as which infinities count 0."""
+    def _shifted(self, axis: Axes, dtype: dtypes.DTypeLike | None) -> tuple[Self, dtypes.DType]:
+        """Less the greatest, in 32 bits or more; and the dtype of the result."""
         x = self._float() if dtype is None else self.cast(dtype)
-        return x - x._greatest(axis)
+        wide = x._accurate()
+        return wide - wide._greatest(axis), x.dtype
 
     def softmax(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
         """exp(self) over its sum along an axis."""
-        e = self._shifted(axis, dtype).exp()
-        return e / e.sum(axis, keepdim=True)
+        x, out = self._shifted(axis, dtype)
+        e = x.exp()
+        return (e / e.sum(axis, keepdim=True)).cast(out)
 
     def softmin(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
         """softmax(-self)."""
@@ -139,15 +155,16 @@ class Reduction(Creation):
 
     def log_softmax(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
         """log(softmax(self))."""
-        x = self._shifted(axis, dtype)
-        return x - x.exp().sum(axis, keepdim=True).log()
+        x, out = self._shifted(axis, dtype)
+        return (x - x.exp().sum(axis, keepdim=True).log()).cast(out)
 
     def logsumexp(self, axis: Axes = None, keepdim: bool = False) -> Self:
         """log(sum(exp(self)))."""
-        x = self._float()
+        x = self._accurate()
         greatest = x._greatest(axis)
         shift = greatest.isfinite().where(greatest, 0)
         result = (x - shift).exp().sum(axis, keepdim=True).log() + shift
+        result = result.cast(dtypes.as_float(self.dtype))
         if keepdim:
             return result
         axes = self._axes(axis)
@@ -190,7 +207,7 @@ class Reduction(Creation):
     def _running(self, axis: int, kind: ReduceKind) -> Self:
         """The reduction of all cells up to each, as the specification's prefix_sum."""
         if not self.ndim or self.numel() == 0:
-            return self
+            return self._apart_from(self)
         at = self._axis(axis)
         extent = greatest(self.shape[at])
         last = self.transpose(at, -1)
@@ -226,7 +243,7 @@ class Reduction(Creation):
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
         """The greatest of all cells up to each, and where it is: the last one of equals."""
         if not self.ndim:
-            return self, self._zeros_index()
+            return self._apart_from(self), self._zeros_index()
         at = self._axis(axis)
         values = self._running(at, ReduceKind.MAX)
         is_there = self.eq(values)
@@ -244,7 +261,7 @@ class Reduction(Creation):
         """log of the sum of exp of all cells up to each."""
         if not self.ndim or self.numel() == 0:
             return self._float()
-        x = self._float()
+        x = self._accurate()
         running = x.detach().cummax(axis)[0]
         at = self._axis(axis)
         last = x.transpose(at, -1)
@@ -253,8 +270,10 @@ class Reduction(Creation):
         shift = shift.isfinite().where(shift, 0)
         wide = last.unsqueeze(-2)
         causal = self.arange(extent).reshape((extent, 1)) >= self.arange(extent)
-        total = causal.where((wide - shift).exp(), 0).sum(-1)
-        return (total.log() + shift.squeeze(-1)).transpose(at, -1)
+        # What is left out is -inf before the exponential, which overflows in what comes later.
+        total = causal.where(wide - shift, -math.inf).exp().sum(-1)
+        result = (total.log() + shift.squeeze(-1)).transpose(at, -1)
+        return result.cast(dtypes.as_float(self.dtype))
 
 
 def _sum_dtype(dtype: dtypes.DType) -> dtypes.DType:

@@ -33,7 +33,7 @@ class Sorting(LinearAlgebra):
         """The values in order along an axis, and where they were; equal ones stay in order. NaN
         counts as the greatest."""
         if not self.ndim:
-            return self, self._constant(0).cast("int32")
+            return self._apart_from(self), self._constant(0, dtypes.default_int)
         indices = self.argsort(dim, descending)
         return self.gather(dim, indices), indices
 

@@ -17,18 +17,17 @@ from tgdialect.frontend.gradient import gradient_nodes
 from tgdialect.frontend.graph import Array, Node, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import as_array, realize
+from tgdialect.frontend.state import State
 from tgdialect.frontend.symbolic import value_of
-from tgdialect.frontend.tracing import note_change
-from tgdialect.ops.movement import MovementOp
 
 _REPR_LIMIT = 1000
 """How many elements a `repr` shows at most before it leaves some out."""
 
-_parameters: weakref.WeakSet[Tensor] = weakref.WeakSet()
-"""The tensors that want a gradient."""
+_parameters: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
+"""The tensors that want a gradient, by their ids: a set would ask which of them are equal."""
 
 
-class Tensor(Neural, Casts):
+class Tensor(State, Casts):
     """A tensor that is computed when its numbers are needed.
 
     Args:
@@ -50,16 +49,11 @@ class Tensor(Neural, Casts):
         self.grad = None
         self.requires_grad = False
         if isinstance(data, Tensor):
-            self.node = (data if wanted is None else data.cast(wanted)).node
+            self._take((data if wanted is None else data.cast(wanted)).node)
         elif isinstance(data, bool | int | float) and not isinstance(data, np.generic):
-            self.node = self._number(data, wanted).node
+            self._take(self._number(data, wanted).node)
         else:
-            array = array_of(data)
-            if wanted is not None:
-                array = array.astype(dtypes.numpy_of(wanted), copy=False)
-            self.node = self._of_array(array).node
-        if self.node.owner is None or self.node.owner() is None:
-            self.node.owner = weakref.ref(self)
+            self._take(self._of_array(array_of(data, wanted)).node)
         if requires_grad:
             self.requires_grad_()
 
@@ -67,13 +61,15 @@ class Tensor(Neural, Casts):
         """Have `backward` give this tensor a `grad`, or not."""
         if requires_grad and not self.dtype.is_float:
             raise RuntimeError(f"only floats have gradients, not {self.dtype.name}")
+        if requires_grad == self.requires_grad:
+            return self
         self.requires_grad = requires_grad
+        is_computed = any(operand.is_tracked for operand in self.node.operands)
+        self._take(self.node.copy(is_tracked=requires_grad or is_computed))
         if requires_grad:
-            self.node = self.node.copy(is_tracked=True)
-            self.node.owner = weakref.ref(self)
-            _parameters.add(self)
+            _parameters[id(self)] = self
         else:
-            _parameters.discard(self)
+            _parameters.pop(id(self), None)
         return self
 
     # -- numbers -----------------------------------------------------------------------------------
@@ -147,48 +143,6 @@ class Tensor(Neural, Casts):
         )
         return f"{head}<table>{cells}</table>"
 
-    # -- state -------------------------------------------------------------------------------------
-
-    def assign(self, x: Tensor | Number | Sequence[Any]) -> Self:
-        """Become another value, of this shape and dtype.
-
-        Raises RuntimeError for a view of another tensor, which would stay as it is: `x[...] = y`
-        changes part of a tensor.
-        """
-        if self._is_view():
-            raise RuntimeError("assign to a view: `x[...] = y` changes part of a tensor")
-        new = x if isinstance(x, Tensor) else Tensor(x, self.dtype)
-        if new.dtype != self.dtype:
-            raise TypeError(f"assign {new.dtype.name} to {self.dtype.name}")
-        self.adopt(new._broadcast_to(self.shape).detach().node.copy(False))
-        return self
-
-    def _is_view(self) -> bool:
-        """Whether this shows cells of a tensor that somebody has."""
-        node = self.node
-        while isinstance(node.prototype, MovementOp) and node.data is None:
-            node = next(iter(node.operands))
-        owner = None if node is self.node or node.owner is None else node.owner()
-        return isinstance(owner, Tensor) and owner.node is node
-
-    def adopt(self, node: Node) -> None:
-        """Be a node, which nothing else is, without its history."""
-        note_change(self)
-        node.is_tracked = self.requires_grad
-        node.owner = weakref.ref(self)
-        self.node = node
-
-    def replace(self, x: Tensor) -> Self:
-        """Become another value of this shape, with its history."""
-        if x.shape != self.shape:
-            raise ValueError(f"replace {self.shape} by {x.shape}")
-        self._rebind(x.node)
-        return self
-
-    def clone(self) -> Self:
-        """The same value in memory of its own."""
-        return self.contiguous()
-
     @staticmethod
     @contextmanager
     def train(mode: bool = True) -> Generator[None]:
@@ -226,7 +180,7 @@ class Tensor(Neural, Casts):
     def backward(self, gradient: Tensor | None = None) -> Self:
         """Add to `grad` of every tensor that requires it the gradient of this one."""
         order = set(sorted_nodes([self.node], through_data=True))
-        targets = [t for t in _parameters if t.node in order]
+        targets = [t for t in _parameters.values() if t.node in order]
         nodes = self._gradients(gradient, [t.node for t in targets])
         for target, node in zip(targets, nodes, strict=True):
             found = target.zeros_like() if node is None else Tensor.of_node(node)
@@ -242,9 +196,3 @@ class Tensor(Neural, Casts):
         if seed.shape != self.shape:
             raise ValueError(f"a gradient of shape {seed.shape} for {self.shape}")
         return gradient_nodes(self.node, seed.node, targets)
-
-    def _rebind(self, node: Node) -> None:
-        note_change(self)
-        self.node = node
-        if node.owner is None or node.owner() is None:
-            node.owner = weakref.ref(self)

@@ -6,22 +6,34 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
+from weakref import ref
 
+from tgdialect.frontend.base import TensorBase
 from tgdialect.frontend.graph import INDEX_TYPE, Node, register_size
 from tgdialect.frontend.symbolic import Atom, SymInt, Variable, substituted
 from tgdialect.ops.source import ParamOp
-
-if TYPE_CHECKING:
-    from tgdialect.frontend.tensor import Tensor
 
 
 @dataclass
 class Trace:
     """What happens while a function is traced."""
 
-    changed: dict[Tensor, Node] = field(default_factory=dict["Tensor", Node])
-    """The tensors that were given another value, and what they were before."""
+    before: dict[int, tuple[ref[TensorBase], Node]] = field(
+        default_factory=dict[int, tuple[ref[TensorBase], Node]]
+    )
+    """The tensors that were given another value, by their ids, and what they were before. The
+    function's own ones are gone when it has returned."""
+
+    def note_change(self, tensor: TensorBase) -> None:
+        """Note what a tensor is before its first change."""
+        known = self.before.get(id(tensor))
+        if known is None or known[0]() is not tensor:
+            self.before[id(tensor)] = ref(tensor), tensor.node
+
+    def changed(self) -> list[tuple[TensorBase, Node]]:
+        """The tensors that have another value, and what they were before."""
+        living = [(tensor(), node) for tensor, node in self.before.values()]
+        return [(t, node) for t, node in living if t is not None and t.node is not node]
 
 
 _traces: list[Trace] = []
@@ -63,11 +75,11 @@ def tracing() -> Generator[Trace]:
         yield trace
     finally:
         _traces.pop()
-        for tensor, node in trace.changed.items():
+        for tensor, node in trace.changed():
             tensor.node = node
 
 
-def note_change(tensor: Tensor) -> None:
+def note_change(tensor: TensorBase) -> None:
     """A tensor is about to be given another value."""
     if _traces:
-        _traces[-1].changed.setdefault(tensor, tensor.node)
+        _traces[-1].note_change(tensor)

@@ -11,7 +11,7 @@ from parity import torch, values
 
 import tgdialect as tg
 from tgdialect import nn
-from tgdialect.frontend.nn.state import (
+from tgdialect.nn.state import (
     get_parameters,
     get_state_dict,
     load_state_dict,

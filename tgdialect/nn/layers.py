@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.linear_algebra import same_padding
 from tgdialect.frontend.tensor import Tensor
 
 Size = int | Sequence[int]
@@ -52,7 +53,11 @@ class Conv2d:
             (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
         )
         self.stride, self.dilation, self.groups = stride, dilation, groups
-        self.padding: Size = _same_padding(padding, stride, dilation, self.kernel_size)
+        self.padding: Size = (
+            same_padding(padding, stride, dilation, self.kernel_size)
+            if isinstance(padding, str)
+            else padding
+        )
         fan_in = in_channels // groups * math.prod(self.kernel_size)
         bound = 1 / math.sqrt(fan_in) if fan_in else 0
         self.weight = _learnt(
@@ -67,21 +72,6 @@ class Conv2d:
         return x.conv2d(
             self.weight, self.bias, self.groups, self.stride, self.dilation, self.padding
         )
-
-
-def _same_padding(padding: Size | str, stride: Size, dilation: Size, sizes: Sequence[int]) -> Size:
-    """`"same"` as numbers, from the last axis on."""
-    if not isinstance(padding, str):
-        return padding
-    if padding == "valid":
-        return 0
-    if padding != "same":
-        raise ValueError(f"padding is a size, same or valid, got {padding!r}")
-    if stride != 1:
-        raise ValueError("padding='same' is not supported for strided convolutions")
-    each = (dilation,) * len(sizes) if isinstance(dilation, int) else tuple(dilation)
-    totals = [d * (k - 1) for d, k in zip(each, sizes, strict=True)]
-    return [part for t in reversed(totals) for part in (t // 2, t - t // 2)]
 
 
 def Conv1d(
@@ -178,9 +168,11 @@ class BatchNorm:
             return x.batchnorm(
                 self.weight, self.bias, self.running_mean, (self.running_var + self.eps).rsqrt()
             )
-        mean = x.mean(axes)
+        # In 32 bits or more: the squares of the narrow floats overflow.
+        wide = x.cast(dtypes.promote(x.dtype, dtypes.float32))
+        mean = wide.mean(axes)
         shape = [1, x.shape[1], *[1] * (x.ndim - 2)]
-        difference = x - mean.reshape(shape)
+        difference = wide - mean.reshape(shape)
         var = (difference * difference).mean(axes)
         if self.track_running_stats:
             count = x.numel() / x.shape[1]
@@ -189,7 +181,9 @@ class BatchNorm:
             self.running_mean.assign(self.running_mean * keep + mean.detach() * self.momentum)
             self.running_var.assign(self.running_var * keep + unbiased * self.momentum)
             self.num_batches_tracked.assign(self.num_batches_tracked + 1)
-        return x.batchnorm(self.weight, self.bias, mean, (var + self.eps).rsqrt())
+        result = x.batchnorm(self.weight, self.bias, mean, (var + self.eps).rsqrt())
+        kinds = [t.dtype for t in (x, self.weight, self.bias) if t is not None]
+        return result.cast(dtypes.promote(*kinds))
 
 
 BatchNorm2d = BatchNorm3d = BatchNorm

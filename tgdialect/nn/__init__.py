@@ -1,7 +1,7 @@
 """Layers with state: `tg.nn.Linear` and its like, `tg.nn.optim`, `tg.nn.state`."""
 
-from tgdialect.frontend.nn import optim, state
-from tgdialect.frontend.nn.layers import (
+from tgdialect.nn import optim, state
+from tgdialect.nn.layers import (
     BatchNorm,
     BatchNorm2d,
     BatchNorm3d,

@@ -1,0 +1,150 @@
+"""Tensors as variables: what gives one another value, in place or through a view of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self, cast
+from weakref import ref
+
+from tgdialect.frontend.base import Number, TensorBase
+from tgdialect.frontend.creation import array_of
+from tgdialect.frontend.graph import Node, apply, same
+from tgdialect.frontend.neural import Neural
+from tgdialect.frontend.tracing import note_change
+from tgdialect.frontend.views import NO_VIEW, View, owner, shown, view_of, written
+from tgdialect.ops.marker import DetachOp
+
+
+class State(Neural):
+    """`assign` and its like. A view is `x[...]` of slices and numbers, or made by methods that move
+    cells: a write to it is one to the tensor whose cells it shows."""
+
+    __slots__ = ()
+
+    def assign(self, x: Self | Number | Sequence[Any]) -> Self:
+        """Become another value, of this shape and dtype."""
+        new = x if isinstance(x, TensorBase) else self._of_array(array_of(x, self.dtype))
+        if new.dtype != self.dtype:
+            raise TypeError(f"assign {new.dtype.name} to {self.dtype.name}")
+        self.adopt(new._broadcast_to(self.shape).detach().node.copy(False))
+        return self
+
+    def replace(self, x: Self) -> Self:
+        """Become another value of this shape, with its history."""
+        if x.shape != self.shape:
+            raise ValueError(f"replace {self.shape} by {x.shape}")
+        self._rebind(same(x.node))
+        return self
+
+    def clone(self) -> Self:
+        """The same value in memory of its own."""
+        return self.contiguous()
+
+    # -- nodes -------------------------------------------------------------------------------------
+
+    def adopt(self, node: Node) -> None:
+        """Be a node, which nothing else is and which has no history."""
+        node.is_tracked = self.requires_grad
+        self._write(node)
+
+    def _rebind(self, node: Node) -> None:
+        """Be a node, which nothing else is."""
+        note_change(self)
+        node.owner = ref(self)
+        self.node = node
+
+    def _write(self, node: Node) -> None:
+        """Be a node, which nothing else is. If this is a view, the tensor that it shows becomes
+        what it has to be for that."""
+        view = view_of(self.node)
+        if not view:
+            node.view = NO_VIEW
+            self._rebind(node)
+            return
+        base = cast(State, owner(view))
+        sources = shown(view, base.node)[:-1]
+        for step, source in zip(view, reversed(sources), strict=True):
+            node = written(step, source, node)
+        if base.node.is_tracked and any(isinstance(step.prototype, DetachOp) for step in view):
+            if not base.requires_grad:
+                raise RuntimeError("a write through detach() to a tensor that has a history")
+            node = apply(DetachOp, node)
+            node.is_tracked = True
+        node.view = NO_VIEW
+        base._rebind(node)
+        values = shown(view, node)
+        for i, step in enumerate(view[:-1]):
+            if step.owner is not None and isinstance(between := step.owner(), State):
+                is_same = _is_view_of(between, base, view[i + 1 :])
+                if is_same:
+                    between._rebind(values[-2 - i])
+        self._rebind(values[-1])
+
+    def refresh(self) -> Self:
+        """Show what the cells of a view are now. They may have been written to since."""
+        if view := view_of(self.node):
+            self._rebind(shown(view, cast(State, owner(view)).node)[-1])
+        return self
+
+    # -- operators in place ------------------------------------------------------------------------
+
+    def _become(self, new: Self) -> Self:
+        """Become what an operator gives, of this shape and kind of dtype. A tensor that requires a
+        gradient does so without history, as `assign`."""
+        if new.shape != self.shape:
+            raise ValueError(f"{self.shape} cannot become {new.shape} in place")
+        kinds = [(dtype.is_float, dtype.is_bool) for dtype in (self.dtype, new.dtype)]
+        if kinds[0] != kinds[1]:
+            raise TypeError(f"{self.dtype.name} cannot become {new.dtype.name} in place")
+        new = new.cast(self.dtype)
+        if self.requires_grad:
+            return self.assign(new)
+        self._write(same(new.node) if new is self else new.node)
+        return self
+
+    def __iadd__(self, x: Self | Number) -> Self:
+        return self._become(self.refresh().add(x))
+
+    def __isub__(self, x: Self | Number) -> Self:
+        return self._become(self.refresh().sub(x))
+
+    def __imul__(self, x: Self | Number) -> Self:
+        return self._become(self.refresh().mul(x))
+
+    def __itruediv__(self, x: Self | Number) -> Self:
+        return self._become(self.refresh().div(x))
+
+    def __ifloordiv__(self, x: Self | Number) -> Self:
+        return self._become(self.refresh().div(x, rounding_mode="floor"))
+
+    def __imod__(self, x: Self | Number) -> Self:
+        return self._become(self.refresh().mod(x))
+
+    def __ipow__(self, x: Self | Number) -> Self:
+        return self._become(self.refresh().pow(x))
+
+    def __imatmul__(self, x: Self) -> Self:
+        return self._become(self.refresh().matmul(x))
+
+    def __iand__(self, x: Self | Number) -> Self:
+        return self._become(self.refresh().bitwise_and(x))
+
+    def __ior__(self, x: Self | Number) -> Self:
+        return self._become(self.refresh().bitwise_or(x))
+
+    def __ixor__(self, x: Self | Number) -> Self:
+        return self._become(self.refresh().bitwise_xor(x))
+
+    def __ilshift__(self, x: Self | int) -> Self:
+        return self._become(self.refresh().lshift(x))
+
+    def __irshift__(self, x: Self | int) -> Self:
+        return self._become(self.refresh().rshift(x))
+
+
+def _is_view_of(tensor: State, base: State, steps: View) -> bool:
+    """Whether a tensor still is the view of `base` that it was."""
+    view = view_of(tensor.node)
+    if not view or cast(State, owner(view)) is not base or len(view) != len(steps):
+        return False
+    return all(a.prototype is b.prototype for a, b in zip(view, steps, strict=True))

@@ -1,0 +1,141 @@
+"""Views: values that show cells of a tensor, and what a write through one makes of that tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.graph import Node, Shape, apply, constant, made
+from tgdialect.frontend.symbolic import Dim
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.dtypes import number_attribute
+from tgdialect.ops.elementwise import WhereOp
+from tgdialect.ops.marker import DetachOp
+from tgdialect.ops.movement import (
+    BitcastOp,
+    ExpandOp,
+    FlipOp,
+    PadOp,
+    PermuteOp,
+    ReshapeOp,
+    ShrinkOp,
+    WindowOp,
+)
+
+_VIEWS = (BitcastOp, DetachOp, ExpandOp, FlipOp, PermuteOp, ReshapeOp, ShrinkOp)
+"""The ops whose results show cells of their source. PAD does where its new cells are cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One op of a view, without its source."""
+
+    prototype: TgOp
+    sizes: tuple[Node, ...]
+    """The operands after the source."""
+    extents: Shape | None
+    owner: Callable[[], object] | None
+    """The owner of the source."""
+
+
+View = tuple[Step, ...]
+"""The ops from a value to the tensor whose cells it shows, the last op first."""
+NO_VIEW: View = ()
+
+
+def view_of(node: Node) -> View:
+    """The longest view that ends in a tensor which is alive; empty if there is none."""
+    steps: list[Step] = []
+    while node.view is None and isinstance(node.prototype, _VIEWS) and node.operands:
+        steps.append(_step(node))
+        node = node.operands[0]
+    steps += node.view or ()
+    while steps and (steps[-1].owner is None or steps[-1].owner() is None):
+        steps.pop()
+    return tuple(steps)
+
+
+def owner(view: View) -> object:
+    """The tensor whose cells a view shows."""
+    last = view[-1].owner
+    assert last is not None
+    return last()
+
+
+def mark_view(node: Node) -> None:
+    """Have a PAD count as a view, since the cells that it adds are cut off."""
+    if isinstance(node.prototype, PadOp) and node.operands:  # There is none if no cell was added.
+        node.view = (_step(node), *view_of(node.operands[0]))
+
+
+def shown(view: View, base: Node) -> list[Node]:
+    """What each op of a view gives, from a value of its tensor on, which is the first."""
+    nodes = [base]
+    for step in reversed(view):
+        nodes.append(made(step.prototype, (nodes[-1], *step.sizes), step.extents))
+        if isinstance(step.prototype, PadOp):
+            mark_view(nodes[-1])
+    return nodes
+
+
+def written(step: Step, source: Node, new: Node) -> Node:
+    """The source of an op so that the op gives a new value.
+
+    Raises RuntimeError if several cells of the result are one cell of the source.
+    """
+    op = step.prototype
+    match op:
+        case DetachOp():
+            return new
+        case BitcastOp():
+            return apply(BitcastOp, new, source.tensor_type.element_type)
+        case ReshapeOp():
+            return apply(ReshapeOp, new, source.shape)
+        case PermuteOp():
+            inverse = np.argsort(op.order.get_values()).tolist()
+            return apply(PermuteOp, new, tuple(inverse))
+        case FlipOp():
+            return apply(FlipOp, new, tuple(bool(flag) for flag in op.flags.get_values()))
+        case PadOp():
+            return apply(ShrinkOp, new, _offsets(op, step.sizes), source.shape)
+        case ShrinkOp():
+            offsets, bool_ = _offsets(op, step.sizes), dtypes.bool_
+            mask = apply(ReshapeOp, constant(True, bool_), (1,) * len(new.shape))
+            mask = _placed(apply(ExpandOp, mask, new.shape), offsets, source.shape)
+            return apply(WhereOp, mask, _placed(new, offsets, source.shape), source)
+        case _:
+            raise RuntimeError(
+                f"a write to an expanded tensor of shape {new.shape}, which shows one cell of "
+                f"shape {source.shape} several times: .clone() has cells of its own"
+            )
+
+
+def _step(node: Node) -> Step:
+    assert node.prototype is not None
+    source = next(iter(node.operands))
+    return Step(node.prototype, node.operands[1:], node.extents, source.owner)
+
+
+def _offsets(op: WindowOp, sizes: Sequence[Node]) -> tuple[Dim, ...]:
+    """Where the window of an op begins; its dynamic offsets are the first of its sizes."""
+    symbolic = iter(sizes)
+    result: list[Dim] = []
+    for offset in op.offsets.get_values():
+        if offset != DYNAMIC_INDEX:
+            result.append(int(offset))
+            continue
+        size = next(symbolic).size
+        assert size is not None, "an offset is a size"
+        result.append(size)
+    return tuple(result)
+
+
+def _placed(node: Node, offsets: tuple[Dim, ...], shape: Shape | tuple[int, ...]) -> Node:
+    """Cells in a greater shape, zeros around them."""
+    element_type = node.tensor_type.element_type
+    zero = 0.0 if node.dtype.is_float else 0
+    return apply(PadOp, node, offsets, tuple(shape), number_attribute(zero, element_type))
