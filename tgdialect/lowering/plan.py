@@ -30,7 +30,6 @@ from tgdialect.analysis.in_place import in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.symbols import own_functions
-from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.ops.attributes import AddrSpace, AxisType, Device, PlaceAttr
 from tgdialect.ops.base import TgOp

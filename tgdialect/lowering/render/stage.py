@@ -22,8 +22,8 @@ from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.emitter import function
 from tgdialect.lowering.render.function import FunctionRenderer, argument_type, refusal
 from tgdialect.lowering.render.threads import body_name, declarations, driver
-from tgdialect.lowering.signature import signature_attribute
 from tgdialect.lowering.render.work_items import fission
+from tgdialect.lowering.signature import signature_attribute
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.call import CallOp, parameters
