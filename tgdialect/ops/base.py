@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import BaseAttr, EqAttrConstraint, IRDLOperation
 from xdsl.irdl.constraints import VerificationContext
+from xdsl.traits import EffectInstance, MemoryEffectKind, NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
@@ -45,6 +46,26 @@ VOID_EDGE = EqAttrConstraint(VOID)
 
 Value = SSAValue | Operation
 """What builders take for an operand: a value, or an op with one result."""
+
+
+class NothingInGraph(NoMemoryEffect):
+    """No effect in a graph. In a LINEAR a write: the op has its place in the order, as a loop's END
+    has without being used, and a value is gone where the block is closed that it is made in. Passes
+    of other dialects, which know of no such blocks, leave it there.
+    """
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> Set[EffectInstance]:
+        around = op.parent_op()
+        return _WRITE if around is not None and around.name == "tg.linear" else _NOTHING
+
+
+class PureInGraph(NothingInGraph, Pure):
+    """An op that may be merged with one like it, or dropped, but not in a LINEAR."""
+
+
+_NOTHING: Set[EffectInstance] = frozenset()
+_WRITE = frozenset({EffectInstance(MemoryEffectKind.WRITE)})
 
 
 class _OpClass(ABCMeta):

@@ -29,7 +29,6 @@ from xdsl.traits import (
     MemoryEffectKind,
     MemoryWriteEffect,
     NoTerminator,
-    Pure,
     SymbolOpInterface,
     SymbolTable,
     SymbolUserOpInterface,
@@ -37,7 +36,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
-from tgdialect.ops.base import TENSOR, TUPLE, TgOp, Value
+from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp
 from tgdialect.ops.ordering import RangeOp, SinkOp
@@ -108,7 +107,7 @@ class GetTupleOp(TgOp):
     index = prop_def(IntAttr)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), HasTgCanonicalization())
+    traits = traits_def(PureInGraph(), HasTgCanonicalization())
 
     assembly_format = (
         "$source custom<Int>($index) attr-dict `:` "
@@ -136,7 +135,7 @@ class FunctionOp(TgOp):
     body = region_def("single_block")
     result = result_def(TUPLE)
 
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), Pure())
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), PureInGraph())
 
     assembly_format = (
         "`(` $arguments `)` attr-dict-with-keyword $body `:` "

@@ -22,13 +22,12 @@ from xdsl.traits import (
     MemoryReadEffect,
     MemoryWriteEffect,
     NoTerminator,
-    Pure,
     SymbolOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import VOID, WmmaAttr, is_tensor
-from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, TgOp, Value
+from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import verify_cells
 from tgdialect.ops.ordering import EDGE, LinearOp
@@ -111,7 +110,7 @@ class SpecialOp(TgOp):
     bound = operand_def(INDEX_SCALAR)
     result = result_def(INDEX_SCALAR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(PureInGraph())
 
     assembly_format = "$name `to` $bound attr-dict `:` type($bound)"
 
@@ -193,7 +192,7 @@ class WmmaOp(TgOp):
     accumulator = operand_def(TENSOR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(PureInGraph())
 
     assembly_format = (
         "$a `,` $b `,` $accumulator `config` $config attr-dict `:` "

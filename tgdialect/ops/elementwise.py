@@ -14,10 +14,10 @@ from typing import ClassVar
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Commutative, Pure
+from xdsl.traits import Commutative
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.base import TENSOR, TgOp, Value
+from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import UI64, DType
 from tgdialect.ops.folding import fold_elementwise
@@ -58,7 +58,7 @@ class ElementwiseOp(TgOp, HasFolderInterface, ABC):
 
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), HasTgCanonicalization())
+    traits = traits_def(PureInGraph(), HasTgCanonicalization())
 
     def verify_domain(self) -> None:
         """The first operand's dtype is one that the op is defined on."""

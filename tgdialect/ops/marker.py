@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import ABC
 
 from xdsl.irdl import operand_def, result_def, traits_def
-from xdsl.traits import Pure
 
-from tgdialect.ops.base import TENSOR, TgOp, Value
+from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.syntax import op_definition
 
@@ -18,7 +17,7 @@ class MarkerOp(TgOp, ABC):
     source = operand_def(TENSOR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), HasTgCanonicalization())
+    traits = traits_def(PureInGraph(), HasTgCanonicalization())
 
     assembly_format = "$source attr-dict `:` custom<Signature>(functional-type(operands, results))"
 

@@ -17,11 +17,11 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import AddrSpace, Device
-from tgdialect.ops.base import TENSOR, VOID_EDGE, TgOp, Value
+from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.properties import (
@@ -185,7 +185,7 @@ class CopyOp(TgOp):
     forced = opt_prop_def(UnitAttr, prop_name="clone")
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), HasTgCanonicalization())
+    traits = traits_def(PureInGraph(), HasTgCanonicalization())
 
     assembly_format = (
         "$source `to` $device (`clone` $clone^)? attr-dict `:` type($source) `->` type($result)"

@@ -29,10 +29,9 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value
+from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import check_representable
 from tgdialect.ops.properties import (
@@ -68,7 +67,7 @@ class MovementOp(TgOp, ABC):
 
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), HasTgCanonicalization())
+    traits = traits_def(PureInGraph(), HasTgCanonicalization())
 
 
 @op_definition

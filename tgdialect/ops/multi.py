@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntAttr
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
 
-from tgdialect.ops.base import TENSOR, TgOp, Value
+from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.syntax import op_definition
 
 
@@ -26,7 +25,7 @@ class ReplicatedOp(TgOp):
     axis = prop_def(IntAttr)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(PureInGraph())
 
     assembly_format = (
         "$source `axis` custom<Int>($axis) attr-dict `:` "

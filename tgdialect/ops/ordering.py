@@ -20,11 +20,19 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryWriteEffect, NoTerminator, Pure, RecursiveMemoryEffect
+from xdsl.traits import MemoryWriteEffect, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, OptAttr
-from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, TgOp, Value
+from tgdialect.ops.base import (
+    INDEX_SCALAR,
+    TENSOR,
+    VOID_EDGE,
+    NothingInGraph,
+    PureInGraph,
+    TgOp,
+    Value,
+)
 from tgdialect.ops.properties import dtype_of, integer, is_memory, known_index, tensor
 from tgdialect.ops.syntax import op_definition
 from tgdialect.ops.walk import computed, operands_of
@@ -47,7 +55,7 @@ class RangeOp(TgOp):
     bound = operand_def(TENSOR)
     result = result_def(INDEX_SCALAR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(PureInGraph())
 
     assembly_format = "custom<Int>($axis) $axis_type `to` $bound attr-dict `:` type($bound)"
 
@@ -113,7 +121,7 @@ class EndOp(TgOp):
     ranges = var_operand_def(INDEX_SCALAR)
     result = result_def(VOID_EDGE)
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(NothingInGraph())
 
     assembly_format = "$body `over` $ranges attr-dict `:` type($body)"
 
@@ -163,7 +171,7 @@ class AfterOp(TgOp):
     dependencies = var_operand_def(EDGE)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(PureInGraph())
 
     assembly_format = (
         "$buffer `,` $dependencies attr-dict `:` "
@@ -243,7 +251,7 @@ class LinearOp(TgOp):
     body = region_def("single_block")
     result = result_def(VOID_EDGE)
 
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    traits = traits_def(NoTerminator(), MemoryWriteEffect())
 
     assembly_format = "attr-dict-with-keyword $body"
 

@@ -13,11 +13,10 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
-from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value
+from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import AddOp, MaxOp, MulOp
@@ -64,7 +63,7 @@ class ReduceOp(TgOp):
     ranges = var_operand_def(INDEX_SCALAR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), HasTgCanonicalization())
+    traits = traits_def(PureInGraph(), HasTgCanonicalization())
 
     assembly_format = (
         "$op $source custom<Integers>($axes) (`over` $ranges^)? (`ordered` $ordered^)? attr-dict "

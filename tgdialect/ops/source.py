@@ -22,11 +22,11 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import ConstantLike, MemoryAllocEffect, Pure
+from xdsl.traits import ConstantLike, MemoryAllocEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import AddrSpace, InvalidAttr
-from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value
+from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.dtypes import (
     DTYPES,
     check_representable,
@@ -189,7 +189,7 @@ class ConstOp(TgOp, HasFolderInterface):
     value = prop_def(AnyAttr())
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), ConstantLike())
+    traits = traits_def(PureInGraph(), ConstantLike())
 
     assembly_format = "custom<Constant>($value, type($result)) attr-dict"
 
@@ -223,7 +223,7 @@ class VConstOp(TgOp):
     values = prop_def(DenseArrayBase.constr(i64))
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(PureInGraph())
 
     assembly_format = "custom<Integers>($values) attr-dict `:` type($result)"
 
@@ -243,7 +243,7 @@ class BinaryDataOp(TgOp):
     data = prop_def(StringAttr)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(PureInGraph())
 
     assembly_format = "$data attr-dict `:` type($result)"
 

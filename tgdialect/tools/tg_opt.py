@@ -91,12 +91,15 @@ class TgOptMain(xDSLOptMain):
 
     def setup_pipeline(self):
         """Look up the passes of `-p` or `--pass-pipeline`, and of the flags that name passes."""
-        if self.args.passes and self.args.pass_pipeline:
+        pipelines: list[str] = self.args.pass_pipeline
+        if self.args.passes and pipelines:
             raise CompilationError(Diagnostic("-p and --pass-pipeline exclude each other"))
-        if self.args.pass_pipeline is not None:
-            specs = parse_pipeline(self.args.pass_pipeline, anchor_required=True)
+        if len(pipelines) > 1:
+            raise CompilationError(Diagnostic("--pass-pipeline may be given once"))
+        if pipelines:
+            specs = parse_pipeline(pipelines[0], anchor_required=True)
         else:
-            specs = parse_pipeline(self.args.passes)
+            specs = [spec for text in self.args.passes for spec in parse_pipeline(text)]
         refused = () if self.args.allow_external else EXTERNAL_PASSES
         self.passes = flatten(build_pipeline(specs, self.available_passes, refused))
 

@@ -20,6 +20,17 @@ EPILOG = """inputs, in the order of the function's parameters:
   1,2,3  or  7              values for a parameter whose shape the program says
   'dense<[1.0]> : tensor<1xf32>'  what tg-run printed
 
+schedules (--opt), of the kernels that record none:
+  heuristic                 from a model of the machine
+  none                      the loops as they are
+  beam:4                    a search that times kernels, of that width
+  'explicit:split 0, 8, upcast; @main_1: order 1, 0'
+                            OptOps from left to right, for each kernel or for the one that is named
+
+levels:
+  A program may be at any level that tg-opt leaves: after tg-optimize, say, to run a schedule that
+  was edited. From tg-linearize on nothing checks memory accesses: that takes --allow-custom.
+
 outputs:
   One line per result: dense<[[1.0, 2.0]]> : tensor<1x2xf32>. Floats that are not finite are nan,
   inf and -inf. Results of more than 1000 elements are summarised; --print-full prints them whole.
@@ -31,6 +42,7 @@ examples:
   tg-run file.mlir --input a.npy --output out.npy
   tg-run file.mlir --input a.npy --benchmark=100
   tg-opt file.mlir -p cse | tg-run - --input 1,2,3
+  tg-run file.mlir --input a.npy --opt 'explicit:split 0, 8, upcast'
 """
 
 _VALUE_OPTIONS = ("--input", "--arg", "--output")
@@ -72,7 +84,11 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--input", action="append", default=[], metavar="INPUT", help="the next input")
     add("--arg", action="append", default=[], metavar="NAME=INPUT", help="the input of that name")
     add("--target", default="cpu", metavar="TARGET", help="cpu (default) or interpreter")
-    add("--opt", metavar="OPT", help="heuristic (default), none, or beam:N")
+    add(
+        "--opt",
+        metavar="OPT",
+        help="schedule: heuristic (default), none, beam:N, or 'explicit:OPTOP; OPTOP'",
+    )
     add("--output", action="append", default=[], metavar="OUT.npy", help="file of the next result")
     add("--print-full", action="store_true", help="print results whole, however large")
     add("--digits", type=_digits, metavar="N", help="significant digits of printed floats")
@@ -88,7 +104,8 @@ def argument_parser() -> argparse.ArgumentParser:
     add(
         "--allow-custom",
         action="store_true",
-        help="run tg.custom, tg.customfunction, tg.ins and tg.binary of the program: foreign code",
+        help="run what is not checked: tg.custom, tg.customfunction, tg.ins and tg.binary of the "
+        "program, and programs from level linear on",
     )
     return parser
 

@@ -264,7 +264,9 @@ class KernelBuilder(Emitter):
         for op in reversed(list(self.block.ops)):
             if isinstance(op, ConstOp | IndexOp | ElementwiseOp) and not op.results[0].uses:
                 self.block.erase_op(op)
-        return KernelOp(name, Region(self.block))
+        kernel = KernelOp(name, Region(self.block))
+        kernel.location = stores[0].owner.location
+        return kernel
 
 
 def _view_op(buffer: SSAValue, type: Attribute) -> ReshapeOp:
