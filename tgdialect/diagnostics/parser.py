@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    FileLineColLoc,
+    IntAttr,
+    ModuleOp,
+    StringAttr,
+    UnknownLoc,
+)
 from xdsl.ir import AttributeInvT, Operation, SSAValue, TypeAttribute
 from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
@@ -46,6 +53,10 @@ _TENSOR = re.compile(r"tensor<[^<>]*(?:<[^<>]*>[^<>]*)*>")
 """A tensor type, if no string inside of it has brackets."""
 
 
+_EXTENTS = re.compile(r"(?:[0-9]++|\?)(?:x(?:[0-9]++|\?))*+(?=x[^\W\d]|x!)")
+"""The extents of a shape before the `x` and the name of its element type."""
+
+
 class _Lexer(MLIRLexer):
     """xDSL's lexer, whose expression for string literals takes exponential time on an unclosed
     one; here it gives nothing back (possessive quantifiers)."""
@@ -59,7 +70,7 @@ class LocatedParser(Parser):
 
     * gives each operation without a `loc(...)` the position of its name as location;
     * accepts a file without operations, as MLIR does: it is an empty module;
-    * parses a tensor type once that is written in many places;
+    * parses a tensor type once that is written in many places, and a shape in linear time;
     * turns whatever a malformed text makes xDSL raise into one `ParseError` with a position.
     """
 
@@ -166,6 +177,13 @@ class LocatedParser(Parser):
         if type is not None and text[start : self.pos].rstrip() == found[0]:
             self._types[found[0]] = type
         return type
+
+    def parse_dimension_list(self) -> list[int]:
+        # xDSL lexes all that is left of `1x1x1xf32` as a name after each extent.
+        if (found := _EXTENTS.match(self.source.text, self.pos)) is None:
+            return super().parse_dimension_list()
+        self._resume_from(found.end())
+        return [DYNAMIC_INDEX if e == "?" else int(e) for e in found[0].split("x")]
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial, reduce
 from typing import NamedTuple, cast
 
@@ -31,6 +31,10 @@ from tgdialect.ops.source import ConstOp, ParamOp
 
 Splits = Sequence[Sequence[int]]
 """For each axis the divisors at which its loop is split, the greatest first."""
+
+
+_Steps = Generator[Position, SSAValue, SSAValue]
+"""Computes a value: asks for those of positions, and is sent them. Positions nest deeply."""
 
 
 class _Part(NamedTuple):
@@ -126,9 +130,25 @@ class Emitter(Positions):
         """A position as a `tensor<index>` value, the term with the greatest factor first."""
         if (known := self._values.get(position)) is not None:
             return known
+        stack = [(position, self._added(position))]
+        reply: SSAValue | None = None
+        while stack:
+            position, steps = stack[-1]
+            try:
+                wanted = next(steps) if reply is None else steps.send(reply)
+            except StopIteration as done:
+                stack.pop()
+                reply = self._values[position] = done.value
+                self._positions.setdefault(done.value, position)
+            else:
+                if (reply := self._values.get(wanted)) is None:
+                    stack.append((wanted, self._added(wanted)))
+        return self._values[position]
+
+    def _added(self, position: Position) -> _Steps:
         total, constant = None, position.constant
         for atom, factor in sorted(position.terms, key=lambda t: (-t[1], t[0].number)):
-            term = self._atom_value(atom)
+            term = yield from self._atom_value(atom)
             if factor == -1:
                 if total is None:
                     total, constant = self.constant(constant), 0
@@ -138,14 +158,10 @@ class Emitter(Positions):
                 term = self.emit(MulOp, term, self.constant(factor))
             total = term if total is None else self.emit(AddOp, total, term)
         if total is None:
-            total = self.constant(constant)
-        elif constant:
-            total = self.emit(AddOp, total, self.constant(constant))
-        self._values[position] = total
-        self._positions.setdefault(total, position)
-        return total
+            return self.constant(constant)
+        return self.emit(AddOp, total, self.constant(constant)) if constant else total
 
-    def _atom_value(self, atom: Atom) -> SSAValue:
+    def _atom_value(self, atom: Atom) -> _Steps:
         match atom.kind:
             case "digit":
                 return self._digit_value(*atom.digit)
@@ -155,10 +171,16 @@ class Emitter(Positions):
                 inside = isinstance(owner, Operation) and owner.parent is self.block
                 return value if inside else self.parameter(value)
             case "product":
-                factors = map(self._atom_value, cast("tuple[Atom, ...]", atom.parts))
-                return reduce(partial(self.emit, MulOp), factors)
+                first, *others = cast("tuple[Atom, ...]", atom.parts)
+                product = yield from self._atom_value(first)
+                for other in others:
+                    factor = yield from self._atom_value(other)
+                    product = self.emit(MulOp, product, factor)
+                return product
             case _:
-                a, b = map(self.value, cast("tuple[Position, Position]", atom.parts))
+                dividend, divisor = cast("tuple[Position, Position]", atom.parts)
+                a = yield dividend
+                b = yield divisor
                 return self.emit(IDivOp if atom.kind == "idiv" else ModOp, a, b)
 
     def _digit_value(self, loop: Loop, divisor: int, extent: int | None) -> SSAValue:
