@@ -27,12 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import AddrSpace, InvalidAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, TgOp, Value
-from tgdialect.ops.dtypes import (
-    DTYPES,
-    check_representable,
-    dtype_names,
-    number_attribute,
-)
+from tgdialect.ops.dtypes import DTYPES, INDEX, check_representable, number_attribute
 from tgdialect.ops.properties import dtype_of, number, place_of, tensor
 from tgdialect.ops.syntax import op_definition
 
@@ -194,10 +189,10 @@ class ConstOp(TgOp, HasFolderInterface):
     assembly_format = "custom<Constant>($value, type($result)) attr-dict"
 
     def __init__(self, value: float | Attribute, dtype: Attribute | None = None):
-        """A Python number with its dtype, or the attribute that says both."""
+        """A Python number, rounded to its dtype if that is a float's, or the attribute of both."""
         if not isinstance(value, Attribute):
-            if dtype is None or dtype not in DTYPES:
-                raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+            if dtype is None:
+                raise VerifyException("a number needs a dtype")
             value = number_attribute(value, dtype)
         self.infer((), {"value": value})
 
@@ -228,6 +223,8 @@ class VConstOp(TgOp):
     assembly_format = "custom<Integers>($values) attr-dict `:` type($result)"
 
     def __init__(self, values: Sequence[int]):
+        for value in (min(values), max(values)) if values else ():
+            check_representable(DTYPES[INDEX], value)
         self.infer((), {"values": DenseArrayBase.from_list(i64, values)})
 
 
