@@ -41,7 +41,7 @@ class ParamOp(TgOp):
     integer scalar may have a name and bounds, which make it a symbolic dimension.
 
     `%0 = tg.param 0 : tensor<4x8xf32, #tg.place<global>>`
-    `%n = tg.param 1 "n" min 1 max 64 : tensor<index>`
+    `%n = tg.param 0 "n" min 1 max 64 : tensor<index>`
     """
 
     name = "tg.param"
