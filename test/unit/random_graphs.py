@@ -28,6 +28,7 @@ from tgdialect.ops.dtypes import (
 )
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp
 from tgdialect.ops.marker import ContiguousOp, DetachOp
+from tgdialect.ops.memory import CopyOp, LoadOp
 from tgdialect.ops.movement import (
     BitcastOp,
     FlipOp,
@@ -36,6 +37,7 @@ from tgdialect.ops.movement import (
     PermuteOp,
     ReshapeOp,
     ShrinkOp,
+    StackOp,
 )
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
@@ -59,6 +61,10 @@ BINARY = (
 UNARY = ("recip", "trunc", "neg", "not", "exp2", "log2", "sin", "sqrt")
 CLASSES = {op.name: op for op in (*PRIMITIVES, *DECOMPOSED)}
 SHAPE = (2, 3)
+MOVES = (
+    *("flip", "permute", "reshape", "pad", "fill", "index", "mark", "bits"),
+    *("stack", "load", "copy"),
+)
 
 
 @dataclass(frozen=True)
@@ -161,15 +167,13 @@ def _step(draw: st.DrawFn, append: Any, of: Any) -> None:
             axes = draw(st.sampled_from([[], [0], [1], [0, 1]]))
             append(ReduceOp(draw(st.sampled_from(list(ReduceKind))), source, axes))
         else:
-            _move(draw, append, source)
+            _move(draw, append, of, source)
 
 
-def _move(draw: st.DrawFn, append: Any, source: SSAValue) -> None:
+def _move(draw: st.DrawFn, append: Any, of: Any, source: SSAValue) -> None:
     """A movement or two of a value of shape (2, 3), back to that shape."""
     element = tensor(source).element_type
-    kind = draw(
-        st.sampled_from(["flip", "permute", "reshape", "pad", "fill", "index", "mark", "bits"])
-    )
+    kind = draw(st.sampled_from(MOVES))
     match kind:
         case "flip":
             append(FlipOp(source, draw(st.tuples(st.booleans(), st.booleans()))))
@@ -188,8 +192,21 @@ def _move(draw: st.DrawFn, append: Any, source: SSAValue) -> None:
         case "mark":
             marker = draw(st.sampled_from([ContiguousOp, DetachOp]))
             append(marker(append(marker(source))))
+        case "stack":
+            flipped = append(FlipOp(source, (True, False)), hidden=True)
+            both = append(StackOp([source, flipped]), hidden=True)
+            append(IndexOp(both, (append(ConstOp(draw(st.integers(-1, 2)), INDEX)),)))
+        case "load":
+            alt = append(FlipOp(source, (True, False)))
+            gate = of(lambda e: e == BOOL)
+            if tensor(gate).get_shape() in ((), SHAPE):
+                append(LoadOp(source, alt, gate))
+        case "copy":
+            append(CopyOp(source, "B", clone=True))
         case _:
-            append(BitcastOp(source, element))
+            size = DTYPES[element].itemsize
+            alike = [e for e in DTYPE_CHOICES if DTYPES[e].itemsize == size and e != BOOL]
+            append(BitcastOp(source, element if element == BOOL else draw(st.sampled_from(alike))))
 
 
 NUMPY: dict[Attribute, Any] = {

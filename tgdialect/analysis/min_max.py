@@ -12,6 +12,7 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, BlockArgument, SSAValue
 
+from tgdialect.analysis.validity import Validity
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.intervals import Interval, dtype_range
@@ -20,6 +21,8 @@ from tgdialect.ops.walk import computed, operands_of
 
 _NOTHING = Interval(0, 0)
 """What stands for the interval of something that has no elements: `!tg.void`."""
+
+_MAKING_MEMORY = frozenset({"tg.copy", "tg.contiguous"})
 
 
 class MinMax:
@@ -32,6 +35,7 @@ class MinMax:
     def __init__(self, assumed: Mapping[SSAValue, Interval] = {}) -> None:
         """`assumed` are intervals that hold wherever the answers are used, such as under a gate."""
         self._known: dict[SSAValue, Interval] = dict(assumed)
+        self._validity = Validity()
 
     def __getitem__(self, value: SSAValue) -> Interval:
         if (known := self._known.get(value)) is not None:
@@ -45,7 +49,11 @@ class MinMax:
         row = TABLE.get(owner.name)
         if not isinstance(row, Row):
             return _type_range(value)
-        return row.min_max(owner, [self._known[o] for o in owner.operands])
+        interval = row.min_max(owner, [self._known[o] for o in owner.operands])
+        if owner.name in _MAKING_MEMORY and not self._validity[owner.operands[0]]:
+            # An invalid cell that is made into memory is 0.
+            interval = interval.union(_NOTHING)
+        return interval
 
     def forget(self, value: SSAValue) -> None:
         """Drop a value's interval, because what it is computed from has changed."""

@@ -126,7 +126,10 @@ class FunctionOp(TgOp):
     effect. A PARAM with a dynamic shape takes an argument of any extent, and one that lives nowhere
     an argument anywhere; the type is that of the body with its arguments' types substituted.
 
-    `%1 = tg.function(%0) { %p = tg.param 0 : tensor<4xf32> ... } : tensor<4xf32> -> !tg.tuple<...>`
+    `%1 = tg.function(%0) {
+       %p = tg.param 0 : tensor<4xf32>
+       %t = tg.tuple %p : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>
+     } : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>`
     """
 
     name = "tg.function"
@@ -169,7 +172,12 @@ class KernelOp(TgOp):
 
     The specification passes a kernel's body to CALL; in MLIR's manner it is a symbol here.
 
-    `tg.kernel @k { %0 = tg.param 0 : tensor<4xf32, #tg.place<global>> ... tg.sink %n : !tg.void }`
+    `tg.kernel @k {
+       %0 = tg.param 0 : tensor<f32, #tg.place<global>>
+       %1 = tg.const 1.5 : tensor<f32>
+       %2 = tg.store %0, %1 : tensor<f32, #tg.place<global>>, tensor<f32>
+       %3 = tg.sink %2 : !tg.void
+     }`
     """
 
     name = "tg.kernel"

@@ -314,7 +314,7 @@ class CustomFunctionOp(TgOp):
 class SourceOp(TgOp):
     """SOURCE (), str: human-readable rendered source code.
 
-    `%0 = tg.source "void k(float *x) { ... }"`
+    `%0 = tg.source "void k(float *x) { *x = 1.5; }"`
     """
 
     name = "tg.source"
@@ -334,7 +334,7 @@ class ProgramOp(TgOp):
 
     Its body holds a LINEAR, then a SOURCE and a BINARY once they are made.
 
-    `tg.program @k { %0 = tg.linear { ... } }`
+    `tg.program @k { %0 = tg.linear { %1 = tg.const 1.5 : tensor<f32> } }`
     """
 
     name = "tg.program"

@@ -169,12 +169,21 @@ def check_representable(dtype: DType, value: float) -> None:
 
 
 def number_attribute(value: float, dtype: Attribute) -> Attribute:
-    """A Python number as an attribute of `dtype`; it must be representable."""
-    row = DTYPES[dtype]
-    check_representable(row, value)
-    if row.is_float:
-        return _float_attribute(float(value), math.copysign(1, value), dtype)
-    return _integer_attribute(int(value), dtype)
+    """A Python number as an attribute of `dtype`: a float rounds, an integer must fit.
+
+    A number that would round to an infinity, or that the dtype has no NaN or infinity for, is
+    refused.
+    """
+    row = DTYPES.get(dtype)
+    if row is None:
+        raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+    if not row.is_float:
+        check_representable(row, value)
+        return _integer_attribute(int(value), dtype)
+    rounded = round_to(row, value)
+    if value == value and not (math.isfinite(rounded) or rounded == value):
+        raise VerifyException(f"{value} is not representable in {row.name}")
+    return _float_attribute(rounded, math.copysign(1, rounded), dtype)
 
 
 @lru_cache(maxsize=4096)

@@ -243,7 +243,7 @@ class LinearOp(TgOp):
 
     A value is used after it is made, and not after the block is closed that it is made in.
 
-    `%0 = tg.linear { ... }`
+    `%0 = tg.linear { %1 = tg.const 1.5 : tensor<f32> }`
     """
 
     name = "tg.linear"

@@ -51,7 +51,7 @@ class ReduceOp(TgOp):
     is set; f16, bf16 and fp8 accumulate in f32. On bools add is or, mul is and, max is or.
 
     `%1 = tg.reduce add %0 [1] : tensor<4x8xf32> -> tensor<4x1xf32>`
-    `%1 = tg.reduce max %0 over %r : tensor<f32>`
+    `%1 = tg.reduce max %0 [] over %r : tensor<f32> -> tensor<f32>`
     """
 
     name = "tg.reduce"

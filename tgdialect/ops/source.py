@@ -29,6 +29,7 @@ from tgdialect.ops.attributes import AddrSpace, InvalidAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.dtypes import (
     DTYPES,
+    INDEX,
     check_representable,
     dtype_names,
     number_attribute,
@@ -46,7 +47,7 @@ class ParamOp(TgOp):
     integer scalar may have a name and bounds, which make it a symbolic dimension.
 
     `%0 = tg.param 0 : tensor<4x8xf32, #tg.place<global>>`
-    `%n = tg.param 1 "n" min 1 max 64 : tensor<index>`
+    `%n = tg.param 0 "n" min 1 max 64 : tensor<index>`
     """
 
     name = "tg.param"
@@ -194,10 +195,10 @@ class ConstOp(TgOp, HasFolderInterface):
     assembly_format = "custom<Constant>($value, type($result)) attr-dict"
 
     def __init__(self, value: float | Attribute, dtype: Attribute | None = None):
-        """A Python number with its dtype, or the attribute that says both."""
+        """A Python number, rounded to its dtype if that is a float's, or the attribute of both."""
         if not isinstance(value, Attribute):
-            if dtype is None or dtype not in DTYPES:
-                raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+            if dtype is None:
+                raise VerifyException("a number needs a dtype")
             value = number_attribute(value, dtype)
         self.infer((), {"value": value})
 
@@ -228,6 +229,8 @@ class VConstOp(TgOp):
     assembly_format = "custom<Integers>($values) attr-dict `:` type($result)"
 
     def __init__(self, values: Sequence[int]):
+        for value in (min(values), max(values)) if values else ():
+            check_representable(DTYPES[INDEX], value)
         self.infer((), {"values": DenseArrayBase.from_list(i64, values)})
 
 

@@ -37,7 +37,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import InvalidAttr, is_tensor
-from tgdialect.ops.dtypes import DTYPES, dtype_names, number_attribute, round_to
+from tgdialect.ops.dtypes import number_attribute
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
 
@@ -112,9 +112,14 @@ class Integers(CustomDirective):
     values: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
+        position = parser.pos
         values = parser.parse_comma_separated_list(
             parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=True)
         )
+        for value in values:
+            if not -(2**63) <= value < 2**63:
+                message = f"{value} does not fit in 64 bits"
+                parser.raise_error(message, at_position=position, end_position=parser.pos)
         element: IntegerType = i1 if self.values.name == "flags" else i64
         self.values.set(state, DenseArrayBase.from_list(element, values))
 
@@ -229,13 +234,13 @@ class Constant(CustomDirective):
         if isinstance(value, str) and value in _BOOLS:
             if dtype != i1:
                 raise VerifyException(f"{value} is not representable in {dtype}")
-            return literal(_BOOLS[value], dtype)
+            return number_attribute(_BOOLS[value], dtype)
         number = _NONFINITE[value] if isinstance(value, str) else value
         if number == math.inf and value != "inf":
             raise VerifyException(f"the number is too great for {dtype}")
         if is_bits and isinstance(number, int) and isinstance(dtype, AnyFloat):
             number = _from_bits(number, dtype)
-        return literal(-number if negative else number, dtype)
+        return number_attribute(-number if negative else number, dtype)
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
@@ -259,19 +264,6 @@ def _from_bits(bits: int, dtype: AnyFloat) -> float:
         raise VerifyException(f"{bits:#x} has more than the {8 * size} bits of {dtype}")
     (value,) = dtype.unpack(bits.to_bytes(size, "little"), 1)
     return value
-
-
-def literal(value: float, dtype: Attribute) -> Attribute:
-    """A number that was written, as an attribute of `dtype`: floats round, integers must fit."""
-    row = DTYPES.get(dtype)
-    if row is None:
-        raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
-    if row.is_float:
-        rounded = round_to(row, value)
-        if value == value and not (math.isfinite(rounded) or rounded == value):
-            raise VerifyException(f"{value} is not representable in {row.name}")
-        return number_attribute(rounded, dtype)
-    return number_attribute(value, dtype)
 
 
 @cache

@@ -92,10 +92,12 @@ def reshaped(op: Operation) -> int | None:
 
 
 def indexed(op: Operation) -> int | None:
-    axis = source(op)
+    axis, indices = source(op), op.operands[1:]
+    for position, index in enumerate(indices):
+        if place(index).axis is not None:
+            raise VerifyException(f"index {position} may not be sharded")
     if axis is None:
         return None
-    indices = op.operands[1:]
     if axis < len(indices):
         raise VerifyException(f"the sharding axis {axis} may not be indexed")
     return axis - len(indices) + sum(len(tensor(i).shape) for i in indices)
@@ -128,4 +130,12 @@ def copied(op: Operation) -> int | None:
 
 
 def loaded(op: Operation) -> int | None:
-    return source(op) if device_argument(op) is None else copied(op)
+    here = inherited(op)
+    return here if device_argument(op) is None else copied(op)
+
+
+def unsharded(op: Operation) -> None:
+    """A WMMA takes what the lanes of one warp hold."""
+    for operand in op.operands:
+        if place(operand).axis is not None:
+            raise VerifyException(f"an operand of {op.name} may not be sharded: {operand.type}")

@@ -58,7 +58,9 @@ def argument(op: Operation) -> Device:
 
 
 def loaded(op: Operation) -> Device:
-    return argument(op) or source(op)
+    """The device in the arguments, else that of the buffer, `alt` and the gate."""
+    here = common(op)
+    return argument(op) or here
 
 
 def written(op: Operation) -> Device:

@@ -85,6 +85,13 @@ def _void(op: Operation) -> Attribute:
     return VOID
 
 
+def _written_memory(op: Operation) -> Attribute:
+    """Memory, what is written to it and the gate are on one device, and sharded alike."""
+    device.common(op)
+    axis.inherited(op)
+    return VOID
+
+
 def _written_type(op: Operation) -> Attribute:
     return op.results[0].type
 
@@ -121,7 +128,14 @@ TABLE: dict[str, Row | TypeRule] = {
     "tg.expand": _movement(shape.expanded, axis.uncut),
     "tg.pad": _movement(shape.padded, axis.uncut, min_max.padded),
     "tg.shrink": _movement(shape.shrunk, axis.uncut),
-    "tg.index": _movement(shape.indexed, axis.indexed, min_max.indexed),
+    "tg.index": Row(
+        dtype.source,
+        shape.indexed,
+        device.common,
+        device.source_addrspace,
+        axis.indexed,
+        min_max.indexed,
+    ),
     "tg.stack": Row(
         dtype.source, shape.stacked, device.common, axis=axis.stacked, min_max=min_max.union
     ),
@@ -149,13 +163,13 @@ TABLE: dict[str, Row | TypeRule] = {
         axis.loaded,
         min_max.loaded,
     ),
-    "tg.store": _void,
+    "tg.store": _written_memory,
     "tg.copy": Row(
         dtype.source,
         shape.source,
         device.argument,
         axis=axis.copied,
-        min_max=min_max.materialised,
+        min_max=min_max.source,
     ),
     # ordering
     "tg.range": Row(dtype.always(INDEX), shape.scalar, min_max=min_max.iterated),
@@ -198,14 +212,7 @@ TABLE: dict[str, Row | TypeRule] = {
     "tg.mulacc": _elementwise(min_max.mulacc),
     "tg.threefry": _elementwise(new_dtype=dtype.always(UI64)),
     # marker
-    "tg.contiguous": Row(
-        dtype.source,
-        shape.source,
-        device.source,
-        device.source_addrspace,
-        axis.source,
-        min_max.materialised,
-    ),
+    "tg.contiguous": _IDENTITY,
     "tg.contiguous_backward": _IDENTITY,
     "tg.detach": _IDENTITY,
     # codegen
@@ -214,9 +221,9 @@ TABLE: dict[str, Row | TypeRule] = {
     "tg.special": Row(dtype.always(INDEX), shape.scalar, min_max=min_max.iterated),
     "tg.if": _void,
     "tg.endif": _void,
-    "tg.wmma": Row(dtype.third, shape.third, device.common),
+    "tg.wmma": Row(dtype.third, shape.third, device.common, axis=axis.unsharded),
     "tg.custom": _written_type,
-    "tg.atomicadd": _void,
+    "tg.atomicadd": _written_memory,
     "tg.customfunction": _void,
     "tg.source": _void,
     # multi-device

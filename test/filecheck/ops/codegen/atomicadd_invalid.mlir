@@ -21,3 +21,11 @@ func.func @f(%m: tensor<f32, #tg.place<"CPU", global>>, %v: tensor<4xf32>) {
   %0 = tg.atomicadd %m, %v : tensor<f32, #tg.place<"CPU", global>>, tensor<4xf32>
   func.return
 }
+
+// -----
+
+func.func @device(%b: tensor<4xf32, #tg.place<"A", global>>, %v: tensor<4xf32, #tg.place<"B">>) {
+  // expected-error@below {{operands are on different devices: A and B}}
+  %s = tg.atomicadd %b, %v : tensor<4xf32, #tg.place<"A", global>>, tensor<4xf32, #tg.place<"B">>
+  func.return
+}

@@ -53,3 +53,11 @@ func.func @f(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) 
   %0 = tg.wmma %a, %b, %c config <16x8x16> : (tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf16>
   func.return
 }
+
+// -----
+
+func.func @axis(%a: tensor<16x16xf16, #tg.place<["A", "B"], axis = 0>>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error@below {{an operand of tg.wmma may not be sharded}}
+  %0 = tg.wmma %a, %b, %c config <16x8x16> : (tensor<16x16xf16, #tg.place<["A", "B"], axis = 0>>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32, #tg.place<["A", "B"]>>
+  func.return
+}

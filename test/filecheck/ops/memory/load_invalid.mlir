@@ -69,3 +69,19 @@ func.func @f(%m: tensor<4xf32, #tg.place<"CPU", global>>) {
   %0 = tg.load %m : tensor<4xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU", global>>
   func.return
 }
+
+// -----
+
+func.func @device(%b: tensor<4xf32, #tg.place<"A", global>>, %v: tensor<4xf32, #tg.place<"B">>, %g: tensor<i1>) {
+  // expected-error@below {{operands are on different devices: A and B}}
+  %s = tg.load %b alt %v gate %g : tensor<4xf32, #tg.place<"A", global>>, tensor<4xf32, #tg.place<"B">>, tensor<i1> -> tensor<4xf32, #tg.place<"A">>
+  func.return
+}
+
+// -----
+
+func.func @axis(%b: tensor<4x4xf32, #tg.place<["A", "B"], global, axis = 0>>, %v: tensor<4x4xf32>, %g: tensor<4x4xi1, #tg.place<["A", "B"], axis = 1>>) {
+  // expected-error@below {{operands are sharded on different axes: 0 and 1}}
+  %s = tg.load %b alt %v gate %g : tensor<4x4xf32, #tg.place<["A", "B"], global, axis = 0>>, tensor<4x4xf32>, tensor<4x4xi1, #tg.place<["A", "B"], axis = 1>> -> tensor<4x4xf32, #tg.place<["A", "B"], axis = 0>>
+  func.return
+}

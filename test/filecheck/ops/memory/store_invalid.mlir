@@ -76,3 +76,28 @@ func.func @f(%m: tensor<4xi4, #tg.place<"CPU", global>>) {
   %0 = tg.store %m, %m : tensor<4xi4, #tg.place<"CPU", global>>, tensor<4xi4, #tg.place<"CPU", global>>
   func.return
 }
+
+// -----
+
+// What is written and the gate are where the buffer is, and sharded as it is.
+func.func @device(%b: tensor<4xf32, #tg.place<"A", global>>, %v: tensor<4xf32, #tg.place<"B">>) {
+  // expected-error@below {{operands are on different devices: A and B}}
+  %s = tg.store %b, %v : tensor<4xf32, #tg.place<"A", global>>, tensor<4xf32, #tg.place<"B">>
+  func.return
+}
+
+// -----
+
+func.func @gate(%b: tensor<4xf32, #tg.place<"A", global>>, %v: tensor<4xf32>, %g: tensor<i1, #tg.place<"B">>) {
+  // expected-error@below {{operands are on different devices: A and B}}
+  %s = tg.store %b, %v gate %g : tensor<4xf32, #tg.place<"A", global>>, tensor<4xf32>, tensor<i1, #tg.place<"B">>
+  func.return
+}
+
+// -----
+
+func.func @axis(%b: tensor<4x4xf32, #tg.place<["A", "B"], global, axis = 0>>, %v: tensor<4x4xf32, #tg.place<["A", "B"], axis = 1>>) {
+  // expected-error@below {{operands are sharded on different axes: 0 and 1}}
+  %s = tg.store %b, %v : tensor<4x4xf32, #tg.place<["A", "B"], global, axis = 0>>, tensor<4x4xf32, #tg.place<["A", "B"], axis = 1>>
+  func.return
+}

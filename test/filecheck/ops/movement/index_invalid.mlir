@@ -45,3 +45,19 @@ func.func @f(%x: tensor<4x8xf32>, %i: tensor<index>) {
   %0 = tg.index %x[%i] : (tensor<4x8xf32>, tensor<index>) -> tensor<4xf32>
   func.return
 }
+
+// -----
+
+func.func @device(%x: tensor<4xf32, #tg.place<"A">>, %i: tensor<2xindex, #tg.place<"B">>) {
+  // expected-error@below {{operands are on different devices: A and B}}
+  %0 = tg.index %x[%i] : (tensor<4xf32, #tg.place<"A">>, tensor<2xindex, #tg.place<"B">>) -> tensor<2xf32, #tg.place<"A">>
+  func.return
+}
+
+// -----
+
+func.func @axis(%x: tensor<4xf32, #tg.place<["A", "B"]>>, %i: tensor<2xindex, #tg.place<["A", "B"], axis = 0>>) {
+  // expected-error@below {{index 0 may not be sharded}}
+  %0 = tg.index %x[%i] : (tensor<4xf32, #tg.place<["A", "B"]>>, tensor<2xindex, #tg.place<["A", "B"], axis = 0>>) -> tensor<2xf32, #tg.place<["A", "B"]>>
+  func.return
+}
