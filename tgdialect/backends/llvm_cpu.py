@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import LLVMTranslationException
 from tgdialect.analysis.features import FEATURES
 from tgdialect.analysis.machine import vector_registers
 from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONVERSIONS
+from tgdialect.backends.headroom import check_memory_for
 from tgdialect.backends.masked_stores import without_stores_of_one_lane
 
 _ARCHITECTURE_INTRINSICS = {
@@ -133,7 +134,8 @@ class CpuTarget:
             code_model: LLVM's code model: `small`, `medium`, `large` or `kernel`.
             opt: the level of code generation, 0 to 3. The passes on IR are those of O1.
 
-        Raises LLVMTranslationException, with LLVM's message, for a module that LLVM rejects.
+        Raises LLVMTranslationException, with LLVM's message, for a module that LLVM rejects, and
+        MemoryError where it is likely to run out of memory.
         """
         code = self._object_code(ir, code_model, opt)
         if any(name.encode() in code for name in HALF_CONVERSION_NAMES):
@@ -162,6 +164,7 @@ class CpuTarget:
     def _compiled(
         self, ir: str, code_model: str, opt: int, library: str = ""
     ) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
+        check_memory_for(ir)
         # Each call of LLVM gives up the interpreter's lock, and has to wait for it where another
         # thread has it: there are as few of them as can be.
         # Passes and code generation change a machine's state: one machine per module.

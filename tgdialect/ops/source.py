@@ -31,7 +31,6 @@ from tgdialect.ops.dtypes import (
     DTYPES,
     INDEX,
     check_representable,
-    dtype_names,
     number_attribute,
 )
 from tgdialect.ops.properties import dtype_of, number, place_of, tensor

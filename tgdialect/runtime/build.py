@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-import sys
-from collections.abc import Generator, Mapping, Sequence, Set
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence, Set
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -42,17 +40,18 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
+from tgdialect.runtime.codegen import CodeGenerator
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.inspection import Kernel, kernels_of
 from tgdialect.runtime.optimize import MeasuringOptimizePass
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
+from tgdialect.runtime.speed import at_full_speed
 
 UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
 """Ops that carry code or bytes of their own; nothing executes them unasked."""
 
 _ROLES = ("tg.output", "tg.workspace", "tg.persistent", "tg.buffer")
 _PREFIX = "tg-"
-_SWITCH_SECONDS = 2e-4
 
 
 @dataclass(frozen=True)
@@ -71,14 +70,16 @@ class Build:
 
         Raises VerifyException or PassFailedException for programs that cannot be compiled.
         """
-        with _at_full_speed(), ThreadPoolExecutor(1, "tgdialect") as executor:
-            signature, coming = self._compiled(executor)
+        with at_full_speed(), CodeGenerator(self.target) as generator:
+            signature, coming = self._compiled(generator)
             # What the stages have made is garbage by now, and LLVM is still at it.
             gc.collect(0)
             objects = [Object(name, future.result()) for name, future in coming.items()]
             return Program(tuple(signature), tuple(objects))
 
-    def _compiled(self, executor: Executor) -> tuple[list[Parameter], Mapping[str, Future[bytes]]]:
+    def _compiled(
+        self, generator: CodeGenerator
+    ) -> tuple[list[Parameter], Mapping[str, Future[bytes]]]:
         """The parameters of the program, and the objects that are to come. LLVM generates the code
         of a kernel, for which it needs no Python, while the next one goes through the stages."""
         module, by_reference = self._copy()
@@ -86,7 +87,7 @@ class Build:
         if not self._passes:
             signature = _signature(entry_function(module, self.entry), by_reference)
             ir = llvm_ir(module) + _frame_entry(entry, self.entry, signature)
-            return signature, {entry: executor.submit(self.target.object_code, ir)}
+            return signature, {entry: generator.submit(ir)}
         *stages, render = self._passes
         assert isinstance(render, RenderPass)
         whole = [p for p in stages if is_before(p.level_before, "tiles")]
@@ -105,7 +106,7 @@ class Build:
             programs.append(program)
             if kernel is not kernels[-1]:
                 ir = llvm_ir(ModuleOp(list(render.rendered([program]))))
-                coming[kernel.sym_name.data] = executor.submit(self.target.object_code, ir)
+                coming[kernel.sym_name.data] = generator.submit(ir)
         functions = list(own_functions(module))
         module.body.block.add_ops(programs)
         run_stages(module, [s for s in stages if not isinstance(s, PlanPass)])
@@ -114,12 +115,12 @@ class Build:
         signature = _signature(entry_function(module, self.entry), by_reference)
         rest = ModuleOp(list(render.rendered([*programs[-1:], *functions], programs)))
         ir = llvm_ir(rest) + _frame_entry(entry, self.entry, signature)
-        coming[entry] = executor.submit(self.target.object_code, ir)
+        coming[entry] = generator.submit(ir)
         return signature, coming
 
     def lowered(self, after: AfterStage) -> ModuleOp:
         """The module after all stages; `after` sees it after each one."""
-        with _at_full_speed():
+        with at_full_speed():
             module, _ = self._copy()
             run_stages(module, self._passes, after)
             return module
@@ -191,27 +192,6 @@ class Build:
         function = entry_function(module, self.entry)
         ir = llvm_ir(self.module("render"))
         return kernels_of(function, ir, self.target.assembly(ir))
-
-
-@contextmanager
-def _at_full_speed() -> Generator[None]:
-    """Collect no garbage: a compiler makes so many objects, and drops so few in cycles, that a
-    third of its time would be spent on looking for some. And have a thread wait for the
-    interpreter no longer than it takes LLVM to do something: it asks after each call.
-
-    What another compilation has set already is left to that one.
-    """
-    was_enabled, interval = gc.isenabled(), sys.getswitchinterval()
-    gc.disable()
-    if interval > _SWITCH_SECONDS:
-        sys.setswitchinterval(_SWITCH_SECONDS)
-    try:
-        yield
-    finally:
-        if interval > _SWITCH_SECONDS:
-            sys.setswitchinterval(interval)
-        if was_enabled:
-            gc.enable()
 
 
 def compile_module(

@@ -3,7 +3,8 @@
 An entry is a file of its own, named by the hash of all that the program was compiled from. It is
 written whole under another name and then renamed, so that processes that write at the same time do
 not see half of one, and it begins with a checksum: one that is damaged counts as absent. Entries
-are bytes that only `Program.from_bytes` reads; nothing is unpickled.
+are bytes that only `Program.from_bytes` reads; nothing is unpickled. They are machine code: a
+folder, or an entry, that another user owns or may write is not used.
 
 `TG_CACHE_DIR` names the folder, by default `tgdialect` in the user's cache folder; if it is empty,
 nothing is cached. `TG_CACHE_MIB` bounds the size of the folder, by default 1024: what was not used
@@ -13,14 +14,16 @@ for longest goes first.
 from __future__ import annotations
 
 import os
+import stat
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from errno import EPERM
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from threading import get_ident
 
 _MAGIC = b"tgdialect cache 1\n"
 _HEADER = len(_MAGIC) + sha256().digest_size
@@ -38,63 +41,113 @@ class ObjectCache:
         self.folder = folder
         self._limit = limit
         self._puts = 0
+        self._has_warned = False
 
     def get(self, key: str) -> bytes | None:
-        """The payload of an entry, if there is one and it is whole."""
-        path = self._path(key)
+        """The payload of an entry, if there is one of this user and it is whole."""
         try:
-            data = path.read_bytes()
-            os.utime(path)  # The time of the last use, for `_sweep`.
-        except OSError:
+            with self._opened() as folder:
+                data = _read_own(key + _SUFFIX, folder)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self._warn(error)
             return None
         payload = data[_HEADER:]
         return payload if data[:_HEADER] == _header(key, payload) else None
 
     def put(self, key: str, payload: bytes) -> None:
-        """Make an entry, or replace it. A folder that cannot be written gives a warning."""
+        """Make an entry, or replace it. A folder that cannot be used gives a warning."""
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            unfinished = self.folder / f"{key}.{os.getpid()}.{get_ident()}{_UNFINISHED}"
-            try:
-                handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-                with open(handle, "wb") as file:
-                    file.write(_header(key, payload) + payload)
-                os.replace(unfinished, self._path(key))
-            except BaseException:
-                unfinished.unlink(missing_ok=True)
-                raise
+            with self._opened() as folder:
+                _write(key + _SUFFIX, _header(key, payload) + payload, folder)
+                if self._puts % _PUTS_BETWEEN_SWEEPS == 0:
+                    self._sweep(folder)
         except OSError as error:
-            warnings.warn(
-                f"compiled programs are not cached: {self.folder}: {error.strerror}", stacklevel=2
-            )
+            self._warn(error)
             return
-        if self._puts % _PUTS_BETWEEN_SWEEPS == 0:
-            self._sweep()
         self._puts += 1
 
-    def _path(self, key: str) -> Path:
-        return self.folder / (key + _SUFFIX)
+    @contextmanager
+    def _opened(self) -> Generator[int]:
+        """The folder, which then is the same one for all that is done in it. Raises PermissionError
+        unless it is this user's, who alone may write it: entries are executed."""
+        folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            _check_own("the folder", os.fstat(folder))
+            yield folder
+        finally:
+            os.close(folder)
 
-    def _sweep(self) -> None:
+    def _warn(self, error: OSError) -> None:
+        """One warning for each process: a program is compiled, and runs, all the same."""
+        if not self._has_warned:
+            self._has_warned = True
+            text = f"compiled programs are not cached: {self.folder}: {error.strerror}"
+            warnings.warn(text, stacklevel=3)
+
+    def _sweep(self, folder: int) -> None:
         """Delete what was not used for longest until the folder is within its limit."""
         entries: list[tuple[float, int, str]] = []
         now = time.time()
-        with os.scandir(self.folder) as files:
+        with os.scandir(folder) as files:
             for file in files:
                 try:
-                    status = file.stat()
+                    status = file.stat(follow_symlinks=False)
                 except FileNotFoundError:
                     continue  # Another process deletes as well.
                 if file.name.endswith(_SUFFIX):
-                    entries.append((status.st_mtime, status.st_size, file.path))
+                    entries.append((status.st_mtime, status.st_size, file.name))
                 elif file.name.endswith(_UNFINISHED) and now - status.st_mtime > _STALE_SECONDS:
-                    Path(file.path).unlink(missing_ok=True)
+                    _delete(file.name, folder)
         excess = sum(size for _, size, _ in entries) - self._limit
-        for _, size, path in sorted(entries):
+        for _, size, name in sorted(entries):
             if excess <= 0:
                 break
-            Path(path).unlink(missing_ok=True)
+            _delete(name, folder)
             excess -= size
+
+
+def _check_own(what: str, status: os.stat_result) -> None:
+    """Raise PermissionError for what another user owns or may write."""
+    if status.st_uid != os.geteuid():
+        message = f"{what} belongs to user {status.st_uid}, not {os.geteuid()}"
+        raise PermissionError(EPERM, message)
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        mode = stat.S_IMODE(status.st_mode)
+        raise PermissionError(EPERM, f"others may write {what} (its mode is {mode:o})")
+
+
+def _read_own(name: str, folder: int) -> bytes:
+    """The bytes of a file of this user, which are noted as used now. Raises OSError."""
+    # `O_NONBLOCK`: what is no file, as a pipe, is refused rather than waited for.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(name, flags, dir_fd=folder), "rb") as file:
+        status = os.fstat(file.fileno())
+        _check_own(name, status)
+        if not stat.S_ISREG(status.st_mode):
+            raise PermissionError(EPERM, f"{name} is no file")
+        os.utime(file.fileno())  # The time of the last use, for `_sweep`.
+        return file.read()
+
+
+def _write(name: str, data: bytes, folder: int) -> None:
+    """Make a file, or replace it, so that nobody sees half of it. Raises OSError."""
+    unfinished = f"{name}.{os.urandom(8).hex()}{_UNFINISHED}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with open(os.open(unfinished, flags, 0o600, dir_fd=folder), "wb") as file:
+            file.write(data)
+        os.replace(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        _delete(unfinished, folder)
+        raise
+
+
+def _delete(name: str, folder: int) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
 
 
 def _header(key: str, payload: bytes) -> bytes:

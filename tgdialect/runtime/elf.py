@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Mapping, Sequence
+from errno import ENOMEM
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, PAGESIZE, PROT_EXEC, PROT_READ, PROT_WRITE, mmap
 from typing import Any, NamedTuple, Self
 
@@ -123,7 +124,8 @@ class ElfImage:
         """`symbols` are addresses of what the object code needs; all else is the process's.
 
         Raises UnsupportedError for what this loader cannot do, OSError for object code that is
-        damaged, or that needs a function which the process lacks."""
+        damaged, or that needs a function which the process lacks, MemoryError for want of memory.
+        """
         self._symbols = symbols
         try:
             self._load(object_code)
@@ -142,7 +144,10 @@ class ElfImage:
         parsed = _Object.parse(code)
         stubs = _stubs(parsed)
         places, variables, size = _layout(parsed.sections, start=len(stubs) * _STUB_SIZE)
-        memory = mmap(-1, size, MAP_PRIVATE | MAP_ANONYMOUS, PROT_READ | PROT_WRITE)
+        try:
+            memory = mmap(-1, size, MAP_PRIVATE | MAP_ANONYMOUS, PROT_READ | PROT_WRITE)
+        except OSError as error:
+            raise _memory_error(error.errno, f"cannot map {size} bytes of object code") from error
         base = ctypes.addressof(_BYTE.from_buffer(memory))
         for index, place in places.items():
             section = parsed.sections[index]
@@ -165,7 +170,7 @@ class ElfImage:
             memory[place : place + length] = value.to_bytes(length, "little", signed=True)
         protected = ctypes.c_void_p(base), ctypes.c_size_t(variables), PROT_READ | PROT_EXEC
         if _process.mprotect(*protected) != 0:
-            raise OSError(ctypes.get_errno(), "this system lets no process make code")
+            raise _memory_error(ctypes.get_errno(), "this system lets no process make code")
         self._memory = memory
         self._addresses = {
             symbol.name: address
@@ -185,6 +190,11 @@ class ElfImage:
         if symbol.section >= _RESERVED:
             raise UnsupportedError(f"'{symbol.name}' in section {symbol.section:#x}")
         return base + places[symbol.section] + symbol.value if symbol.section in places else 0
+
+
+def _memory_error(number: int | None, message: str) -> OSError | MemoryError:
+    """The exception for an error of the system."""
+    return MemoryError(message) if number == ENOMEM else OSError(number, message)
 
 
 def _stubs(parsed: _Object) -> dict[int, int]:

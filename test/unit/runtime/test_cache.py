@@ -154,6 +154,77 @@ def test_what_was_not_used_for_longest_goes(tmp_path: Path):
     assert {p.name for p in entries(tmp_path)} == {"00.tgo", "63.tgo", "64.tgo", "writing.tmp"}
 
 
+@pytest.fixture
+def cache(tmp_path: Path) -> ObjectCache:
+    """A cache with one entry."""
+    cache = ObjectCache(tmp_path / "cache", 1 << 20)
+    cache.put("key", b"payload")
+    assert cache.get("key") == b"payload"
+    return cache
+
+
+def _give_away(path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file to another user")
+    os.chown(path, 12345, -1)
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o702, 0o777, None], ids=str)
+def test_a_folder_of_others_is_not_used(cache: ObjectCache, mode: int | None):
+    """A mode, or the folder of another user."""
+    if mode is None:
+        _give_away(cache.folder)
+    else:
+        cache.folder.chmod(mode)
+    with pytest.warns(UserWarning, match="the folder belongs|others may write the folder") as found:
+        assert cache.get("key") is None
+        cache.put("other", b"payload")
+        assert cache.get("other") is None
+    assert len(found) == 1
+    assert [p.name for p in entries(cache.folder)] == ["key.tgo"]
+
+
+@pytest.mark.parametrize("kind", ["group", "others", "user", "link", "pipe", "folder"])
+def test_an_entry_of_others_is_not_used(cache: ObjectCache, kind: str, tmp_path: Path):
+    (path,) = entries(cache.folder)
+    if kind == "user":
+        _give_away(path)
+    elif kind in ("group", "others"):
+        path.chmod(0o660 if kind == "group" else 0o602)
+    else:
+        path.rename(tmp_path / "moved")
+        if kind == "link":
+            path.symlink_to(tmp_path / "moved")
+        elif kind == "pipe":
+            os.mkfifo(path)
+        else:
+            path.mkdir(0o700)
+    with pytest.warns(UserWarning, match="not cached"):
+        assert cache.get("key") is None
+    if kind != "folder":  # The entry that replaces it is this user's.
+        cache.put("key", b"new")
+        assert cache.get("key") == b"new"
+
+
+def test_the_folder_may_be_a_link_to_one_of_this_user(cache: ObjectCache, tmp_path: Path):
+    (tmp_path / "link").symlink_to(cache.folder)
+    assert ObjectCache(tmp_path / "link", 1 << 20).get("key") == b"payload"
+    cache.folder.chmod(0o777)
+    with pytest.warns(UserWarning, match="others may write the folder"):
+        assert ObjectCache(tmp_path / "link", 1 << 20).get("key") is None
+
+
+def test_an_unfinished_file_is_never_followed(cache: ObjectCache, monkeypatch, tmp_path: Path):
+    """Whoever guesses its name, as in a folder that was open to all once, has nothing written."""
+    (tmp_path / "target").write_text("untouched")
+    monkeypatch.setattr(os, "urandom", bytes)
+    (cache.folder / f"new.tgo.{bytes(8).hex()}.tmp").symlink_to(tmp_path / "target")
+    with pytest.warns(UserWarning, match="not cached"):
+        cache.put("new", b"payload")
+    assert cache.get("new") is None
+    assert (tmp_path / "target").read_text() == "untouched"
+
+
 def _hammer(folder: str, seed: int) -> None:
     cache = ObjectCache(Path(folder), 20_000)
     for step in range(300):

@@ -82,7 +82,7 @@ def how_it_is_called(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     if request.param == "launcher":
         monkeypatch.setattr(Executable, "_wait", Executable._first_launch)
     else:
-        monkeypatch.setattr(launcher, "_method", lambda _: None)
+        monkeypatch.setattr(launcher, "_code", lambda _: None)
     return request.param
 
 
