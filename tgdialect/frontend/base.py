@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from operator import index
+from typing import Any, Self, cast
 from weakref import ref
 
+import numpy as np
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Node, apply, constant, same
-from tgdialect.frontend.symbolic import greatest
+from tgdialect.frontend.symbolic import SymInt, greatest, to_dim
 from tgdialect.frontend.views import NO_VIEW
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DType
@@ -94,9 +96,12 @@ class TensorBase:
     def _constant(self, value: Number, dtype: DType | None = None) -> Self:
         """A scalar, by default of this tensor's dtype."""
         dtype = self.dtype if dtype is None else dtype
+        value = number_of(value)
         if dtype.is_float:
             value = float(value)
         elif dtype.is_integer:
+            if not math.isfinite(value):
+                raise ValueError(f"{value} is not representable in {dtype.name}")
             value = int(value)
             if not dtype.low <= value <= dtype.high:
                 raise ValueError(f"{value} is not representable in {dtype.name}")
@@ -112,21 +117,39 @@ class TensorBase:
         return self._apply(CastOp, self.node, dtypes.attribute_of(target))
 
     def _axis(self, axis: int) -> int:
-        """An axis counted from the front. Raises IndexError if there is none such."""
+        """An axis counted from the front. Raises IndexError if there is none such, TypeError for
+        what is no integer."""
+        if not hasattr(axis, "__index__"):
+            raise TypeError(f"an axis is an integer, not {type(axis).__name__}")
         rank = max(self.ndim, 1)
         if not -rank <= axis < rank:
             raise IndexError(f"axis {axis} of a tensor with {self.ndim} axes")
-        return axis % rank
+        return index(axis) % rank
 
     def _axes(self, axis: int | Sequence[int] | None) -> tuple[int, ...]:
         """Axes counted from the front, each once; None is all of them."""
         if axis is None:
             return tuple(range(self.ndim))
-        axes = (axis,) if isinstance(axis, int) else tuple(axis)
+        axes = tuple(axis) if isinstance(axis, list | tuple | range) else (cast(int, axis),)
         found = tuple(self._axis(a) for a in axes)
         if len(set(found)) < len(found):
             raise ValueError(f"an axis occurs twice in {axes}")
         return tuple(a for a in found if a < self.ndim)
+
+
+def number_of(value: object) -> Number:
+    """A number of Python, or of NumPy as one of Python. Raises TypeError for others."""
+    number = cast(object, value.item()) if isinstance(value, np.generic) else value
+    if not isinstance(number, bool | int | float | SymInt):
+        raise TypeError(f"a number is needed, not {type(number).__name__}")
+    return cast(Number, number)
+
+
+def check_tensors(*values: object) -> None:
+    """Raise TypeError for what is no tensor."""
+    for value in values:
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"a tensor is needed, not {type(value).__name__}")
 
 
 def _unowned(node: Node) -> Node:
@@ -147,4 +170,4 @@ def flattened(first: Any, rest: Sequence[Any]) -> tuple[Any, ...]:
 
 def extents_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
     """A shape that comes as one sequence, as numbers, or not at all: `f()` is `f(())`."""
-    return flattened(arguments[0], arguments[1:]) if arguments else ()
+    return tuple(to_dim(d) for d in flattened(arguments[0], arguments[1:])) if arguments else ()

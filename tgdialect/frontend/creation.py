@@ -8,7 +8,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number, flattened
+from tgdialect.frontend.base import Number, check_tensors, flattened, number_of
 from tgdialect.frontend.graph import Array, constant, leaf
 from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, to_dim
@@ -88,6 +88,7 @@ class Creation(Movement):
         """start, start + step, ... as long as that is before `stop`."""
         if stop is None:
             start, stop = 0, start
+        start, stop, step = (number_of(number) for number in (start, stop, step))
         if step == 0:
             raise ValueError("arange with step 0")
         if isinstance(start, SymInt) or isinstance(stop, SymInt):
@@ -95,6 +96,8 @@ class Creation(Movement):
         is_float = any(isinstance(number, float) for number in (start, stop, step))
         default = dtypes.default_float if is_float else dtypes.default_int
         wanted = default if dtype is None else dtypes.to_dtype(dtype)
+        if not math.isfinite((stop - start) / step):
+            raise ValueError(f"arange from {start} to {stop} in steps of {step}")
         count = max(math.ceil((stop - start) / step), 0)
         if count == 0:
             return cls.full((0,), 0, wanted)
@@ -149,6 +152,7 @@ class Creation(Movement):
         """Grids of coordinates from lines of them."""
         if indexing not in ("ij", "xy"):
             raise RuntimeError(f"indexing is ij or xy, got {indexing!r}")
+        check_tensors(*args)
         if any(t.ndim > 1 for t in (self, *args)):
             raise ValueError(f"meshgrid of shapes {[t.shape for t in (self, *args)]}: of lines")
         lines = tuple(t if t.ndim else t.reshape((1,)) for t in (self, *args))

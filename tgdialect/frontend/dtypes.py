@@ -120,7 +120,7 @@ def to_dtype(dtype: DTypeLike) -> DType:
         return NAMES[dtype]
     try:
         return _OF_NUMPY[np.dtype(dtype)]
-    except (TypeError, KeyError):
+    except (TypeError, KeyError, ValueError):
         raise TypeError(f"{dtype!r} is not a dtype; there are: {', '.join(NAMES)}") from None
 
 

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Literal, Self, TypeVar, cast
 
+import numpy as np
+
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number, TensorBase
+from tgdialect.frontend.base import Number, TensorBase, check_tensors, number_of
 from tgdialect.frontend.graph import size_node
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.ops.dtypes import wrap_to
@@ -68,6 +70,9 @@ class Elementwise(TensorBase):
 
     __slots__ = ()
 
+    __array_priority__ = 1000
+    """NumPy's numbers leave operators with tensors to the tensor."""
+
     # -- operands ----------------------------------------------------------------------------------
 
     def _pair(
@@ -82,12 +87,11 @@ class Elementwise(TensorBase):
             dtype = dtypes.promote_number(self.dtype, 1)
             dtype = dtypes.as_float(dtype) if as_float else dtype
             x, y = self.cast(dtype), self.of_node(size_node(other)).cast(dtype)
-        elif isinstance(cast(object, other), bool | int | float):
+        else:
+            other = number_of(other)
             dtype = dtypes.promote_number(self.dtype, other)
             dtype = dtypes.as_float(dtype) if as_float else dtype
             x, y = self.cast(dtype), self._constant(other, dtype)
-        else:
-            raise TypeError(f"an operand is a tensor or a number, not {type(other).__name__}")
         return (y, x) if reverse else (x, y)
 
     def _binary(
@@ -108,7 +112,7 @@ class Elementwise(TensorBase):
 
     def _bits(self, op: type[BinaryOp], other: Self | Number, reverse: bool = False) -> Self:
         if self._side(other):
-            number = cast(int, other)
+            number = int(cast(int, other))
             if max(number, -1 - number).bit_length() <= self.dtype.bits:
                 other = wrap_to(self.dtype, number)  # 0xFFFFFFFF are the bits of -1 in i32.
         x, y = self._pair(other, reverse)
@@ -191,8 +195,8 @@ class Elementwise(TensorBase):
     def pow(self, x: Self | Number, reverse: bool = False) -> Self:
         """self ** x. Integers to the power of an integer stay integers."""
         base, exponent = self._pair(x, reverse)
-        if not reverse and isinstance(x, bool | int | float):
-            return self._to_the(x)
+        if not reverse and not isinstance(x, TensorBase | SymInt):
+            return self._to_the(number_of(x))
         if base.dtype.is_float:
             return base._binary(PowOp, exponent)
         return base._integer_power(exponent)
@@ -284,6 +288,7 @@ class Elementwise(TensorBase):
 
     def lerp(self, end: Self, weight: Self | Number) -> Self:
         """self + (end - self) * weight."""
+        check_tensors(end)
         return self + (end - self) * weight
 
     def clamp(self, min_: Self | Number | None = None, max_: Self | Number | None = None) -> Self:
@@ -343,9 +348,9 @@ class Elementwise(TensorBase):
     def _side(self, x: Self | Number) -> int:
         """Of an integer that the dtype, one of integers, does not have: 1 if it is greater than all
         that it has, -1 if it is less. Otherwise 0."""
-        if not isinstance(x, int) or isinstance(x, SymInt) or not self.dtype.is_integer:
-            return 0
-        return int(x > self.dtype.high) - int(x < self.dtype.low)
+        if isinstance(x, int | np.integer) and self.dtype.is_integer:
+            return int(x > self.dtype.high) - int(x < self.dtype.low)
+        return 0
 
     def _everywhere(self, value: bool) -> Self:
         """A bool in every cell."""
@@ -368,6 +373,7 @@ class Elementwise(TensorBase):
 
     def masked_fill(self, mask: Self, value: Self | Number) -> Self:
         """`value` where the mask is true, else self."""
+        check_tensors(mask)
         return mask.where(value, self)
 
     def logical_not(self) -> Self:
@@ -393,6 +399,7 @@ class Elementwise(TensorBase):
         self, other: Self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
     ) -> Self:
         """|self - other| <= atol + rtol * |other|, or both the same infinity."""
+        check_tensors(other)
         if not self.dtype.is_float or not other.dtype.is_float:
             exact = self.cast(dtypes.float64), other.cast(dtypes.float64)
             return self.eq(other) | exact[0].isclose(exact[1], rtol, atol, equal_nan)

@@ -204,6 +204,8 @@ class Functions(Elementwise):
 
     def softplus(self, beta: float = 1.0) -> Self:
         """log(1 + exp(beta * self)) / beta."""
+        if beta == 0:
+            raise ValueError("softplus with beta 0")
         return (self * beta).logaddexp(0.0) * (1 / beta)
 
     def silu(self) -> Self:

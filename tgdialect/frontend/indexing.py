@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number, TensorBase
+from tgdialect.frontend.base import Number, TensorBase, check_tensors
 from tgdialect.frontend.creation import array_of
 from tgdialect.frontend.graph import Array, Node
 from tgdialect.frontend.realization import as_array
@@ -275,6 +275,8 @@ class Indexing(Reduction):
         source, axis = (self.flatten(), 0) if dim is None else (self, self._axis(dim))
         shape = source.shape
         if isinstance(repeats, TensorBase):
+            if not repeats.dtype.is_integer:
+                raise TypeError(f"repeats of dtype {repeats.dtype.name}")
             counts = as_array(repeats.node)
             if counts.ndim > 1 or counts.size not in (1, shape[axis]) or (counts < 0).any():
                 raise ValueError(f"repeats of shape {counts.shape} for an axis of {shape[axis]}")
@@ -291,6 +293,7 @@ class Indexing(Reduction):
 
     def gather(self, dim: int, index: Self) -> Self:
         """The cells of which the position along an axis is in `index`."""
+        check_tensors(index)
         axis = self._axis(dim)
         if index.max_numel() == 0:
             return self.full(index.shape, 0, self.dtype)
@@ -321,6 +324,7 @@ class Indexing(Reduction):
     def _scatter_parts(self, dim: int, index: Self, src: Self | Number) -> tuple[Self, Self, Self]:
         """For each cell of self and each entry of the index along the axis: whether it goes there,
         with a new last axis for the entries; and the values, with the same axis."""
+        check_tensors(index)
         axis = self._axis(dim)
         if index.ndim != self.ndim:
             raise RuntimeError(f"scatter to {self.shape} by {index.shape}: as many axes")
@@ -430,6 +434,7 @@ class Indexing(Reduction):
     def masked_select(self, mask: Self, size: int | None = None, fill_value: Number = 0) -> Self:
         """The cells where a mask is true, of one axis; with a size that many, or fewer and then
         `fill_value`."""
+        check_tensors(mask)
         flat, where = (t.flatten() for t in self._broadcasted(mask.cast(dtypes.bool_)))
         if size is None:
             return flat[where]

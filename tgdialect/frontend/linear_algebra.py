@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, cast
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import check_tensors
 from tgdialect.frontend.indexing import Indexing
+from tgdialect.frontend.symbolic import to_dim
 
 Size = int | Sequence[int]
 
@@ -20,6 +22,7 @@ class LinearAlgebra(Indexing):
 
     def dot(self, w: Self, dtype: dtypes.DTypeLike | None = None) -> Self:
         """The product of vectors, of matrices, or of stacks of matrices that broadcast."""
+        check_tensors(w)
         if not self.ndim or not w.ndim:
             raise RuntimeError(f"dot of {self.shape} and {w.shape}: both have an axis at least")
         k = w.shape[-min(w.ndim, 2)]
@@ -38,6 +41,7 @@ class LinearAlgebra(Indexing):
 
     def matmul(self, x: Self, reverse: bool = False, dtype: dtypes.DTypeLike | None = None) -> Self:
         """self @ x; x @ self if `reverse`."""
+        check_tensors(x)
         return x.dot(self, dtype) if reverse else self.dot(x, dtype)
 
     def __matmul__(self, x: Self) -> Self:
@@ -47,6 +51,7 @@ class LinearAlgebra(Indexing):
         self, weight: Self, bias: Self | None = None, dtype: dtypes.DTypeLike | None = None
     ) -> Self:
         """self @ weight + bias; of a weight with one axis, self * weight + bias."""
+        check_tensors(weight)
         x = self if dtype is None else self.cast(dtype)
         result = x * weight if weight.ndim == 1 else x.dot(weight)
         return result if bias is None else result + bias
@@ -57,6 +62,9 @@ class LinearAlgebra(Indexing):
         tensors: list[Self] = []
         for operand in operands:
             tensors += operand if isinstance(operand, list | tuple) else [operand]
+        check_tensors(*tensors)
+        if not isinstance(cast(object, formula), str):
+            raise TypeError(f"a formula is a str, not {type(formula).__name__}")
         inputs, arrow, output = formula.replace(" ", "").partition("->")
         terms = inputs.split(",")
         if len(terms) != len(tensors):
@@ -136,6 +144,7 @@ class LinearAlgebra(Indexing):
                 "same", so that the result has the extents of this, or "valid", for none.
             dtype: what the products are added in.
         """
+        check_tensors(weight)
         sizes = weight.shape[2:]
         n = len(sizes)
         if n > 0 and self.ndim == n + 1:
@@ -175,6 +184,7 @@ class LinearAlgebra(Indexing):
     ) -> Self:
         """The transpose of a convolution; the weight is (channels in, channels out / groups,
         *window)."""
+        check_tensors(weight)
         sizes = weight.shape[2:]
         n = len(sizes)
         if n > 0 and self.ndim == n + 1:
@@ -224,7 +234,7 @@ class LinearAlgebra(Indexing):
         fill: float,
     ) -> Self:
         """The windows, flattened into a last axis."""
-        n = 2 if isinstance(kernel_size, int) else len(kernel_size)
+        n = _count(kernel_size)
         if self.ndim < n:
             raise ValueError(f"windows of {n} axes of a tensor with {self.ndim}")
         sizes, dilations = _each(kernel_size, n), _each(dilation, n)
@@ -250,7 +260,7 @@ class LinearAlgebra(Indexing):
         values = windows.max(-1)
         if not return_indices:
             return values
-        n = 2 if isinstance(kernel_size, int) else len(kernel_size)
+        n = _count(kernel_size)
         extents = self.shape[-n:]
         places = self.arange(math.prod(extents)).reshape(extents)._broadcast_to(self.shape)
         positions = places._pooled(kernel_size, stride, dilation, padding, ceil_mode, -1)
@@ -270,7 +280,7 @@ class LinearAlgebra(Indexing):
         windows = self._pooled(kernel_size, stride, dilation, padding, ceil_mode, 0)
         if count_include_pad and not ceil_mode:
             return windows.mean(-1)
-        n = 2 if isinstance(kernel_size, int) else len(kernel_size)
+        n = _count(kernel_size)
         wide = self._accurate().dtype
         ones = self.full(self.shape[-n:], 1, wide)
         if not count_include_pad:
@@ -289,17 +299,22 @@ class LinearAlgebra(Indexing):
 
 def _each(size: Size, n: int) -> tuple[int, ...]:
     """One number for each of n axes."""
-    result = (size,) * n if isinstance(size, int) else tuple(size)
+    result = tuple(size) if isinstance(size, list | tuple) else (cast(int, size),) * n
     if len(result) != n:
         raise ValueError(f"{size} for {n} axes")
-    return result
+    return tuple(to_dim(s) for s in result)
+
+
+def _count(kernel_size: Size) -> int:
+    """How many axes a window has: two if its size is a number."""
+    return len(kernel_size) if isinstance(kernel_size, list | tuple) else 2
 
 
 def _padding_pairs(padding: Size, n: int) -> list[tuple[int, int]]:
     """Zeros before and after each of n axes."""
-    if isinstance(padding, int):
-        return [(padding, padding)] * n
-    given = tuple(padding)
+    if not isinstance(padding, list | tuple):
+        return [(to_dim(padding), to_dim(padding))] * n
+    given = tuple(to_dim(p) for p in padding)
     if len(given) == n:
         return [(p, p) for p in given]
     if len(given) != 2 * n:

@@ -155,7 +155,10 @@ class Movement(Functions):
         """The cells from start to end of each axis; None is all of them."""
         if len(arg) != self.ndim:
             raise ValueError(f"shrink of {self.ndim} axes got {len(arg)} bounds")
-        bounds = [(0, d) if a is None else a for a, d in zip(arg, self.shape, strict=True)]
+        bounds = [
+            (0, d) if a is None else (to_dim(a[0]), to_dim(a[1]))
+            for a, d in zip(arg, self.shape, strict=True)
+        ]
         if any(
             is_surely_less(a, 0) or is_surely_less(b, a) or is_surely_less(d, b)
             for (a, b), d in zip(bounds, self.shape, strict=True)
@@ -191,8 +194,10 @@ class Movement(Functions):
         return result._apart_from(self)
 
     def _pairs(self, padding: Padding) -> list[tuple[int, int]]:
-        if all(isinstance(p, int) for p in padding):
-            flat = [p for p in padding if isinstance(p, int)]
+        if not isinstance(padding, list | tuple):
+            raise TypeError(f"padding is a sequence, not {type(padding).__name__}")
+        if all(hasattr(p, "__index__") for p in padding):
+            flat = [to_dim(p) for p in padding]
             if len(flat) % 2 or len(flat) > 2 * self.ndim:
                 raise ValueError(f"{padding} is no padding for {self.ndim} axes")
             groups = list(zip(flat[::2], flat[1::2], strict=True))[::-1]
@@ -258,7 +263,7 @@ class Movement(Functions):
 
     def pad_to(self, shape: Any, *args: Any, value: Number = 0) -> Self:
         """With more cells behind, to a shape; None keeps an extent."""
-        wanted = flattened(shape, args)
+        wanted = [None if d is None else to_dim(d) for d in flattened(shape, args)]
         if len(wanted) != self.ndim:
             raise ValueError(f"pad_to {wanted} of {self.shape}")
         pairs = [(0, 0 if w is None else w - d) for w, d in zip(wanted, self.shape, strict=True)]
@@ -275,6 +280,8 @@ class Movement(Functions):
         tensors = tuple(t for t in every if t.shape != (0,)) or every
         first = tensors[0]
         axis = first._axis(dim)
+        if not first.ndim:
+            raise ValueError("cat of tensors without axes: stack makes one")
         for t in tensors:
             if t.ndim != first.ndim or any(
                 a != b
@@ -345,7 +352,7 @@ class Movement(Functions):
 
     def chunk(self, chunks: int, dim: int = 0) -> list[Self]:
         """So many parts of one size, the last one maybe smaller."""
-        if chunks <= 0:
+        if to_dim(chunks) <= 0:
             raise ValueError(f"{chunks} parts")
         extent = self.shape[self._axis(dim)]
         if extent == 0:
@@ -363,11 +370,13 @@ class Movement(Functions):
 
     def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Self:
         """Shifted along axes, what leaves at one end coming in at the other."""
+        amounts = tuple(shifts) if isinstance(shifts, list | tuple) else (cast(int, shifts),)
+        amounts = tuple(to_dim(amount) for amount in amounts)
         if dims is None:
-            assert isinstance(shifts, int)
-            return self.flatten().roll(shifts, 0).reshape(self.shape)
-        amounts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-        axes = (dims,) if isinstance(dims, int) else tuple(dims)
+            if len(amounts) != 1:
+                raise RuntimeError(f"shifts {amounts} of the whole: one")
+            return self.flatten().roll(amounts, 0).reshape(self.shape)
+        axes = tuple(dims) if isinstance(dims, list | tuple) else (cast(int, dims),)
         if len(amounts) != len(axes):
             raise RuntimeError(f"shifts {amounts} for axes {axes}")
         result = self
@@ -397,6 +406,8 @@ class Movement(Functions):
     ) -> Self:
         """The windows over the last axes: (..., *counts, *sizes)."""
         n = len(sizes)
+        if min((*strides, *dilations), default=1) <= 0:
+            raise ValueError(f"windows with strides {strides} and dilations {dilations}")
         lead = self.shape[: self.ndim - n]
         extents = self.shape[self.ndim - n :]
         counts = [

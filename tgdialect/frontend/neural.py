@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Self
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import check_tensors
 from tgdialect.frontend.random import Random
+from tgdialect.frontend.symbolic import to_dim
 
 Reduce = Literal["none", "mean", "sum"]
 
@@ -51,6 +53,10 @@ class Neural(Random):
         result = x * (invstd.reshape(shape) if invstd.ndim == len(axes) else invstd)
         return result if bias is None else result + bias.reshape(shape)
 
+    def _check_axes(self, name: str, count: int) -> None:
+        if self.ndim < count:
+            raise ValueError(f"{name} of shape {self.shape}: it has {count} axes at least")
+
     # -- losses ------------------------------------------------------------------------------------
 
     def _reduced(self, reduction: str) -> Self:
@@ -66,6 +72,7 @@ class Neural(Random):
 
     def binary_crossentropy(self, Y: Self, reduction: Reduce = "mean") -> Self:
         """Of probabilities."""
+        check_tensors(Y)
         return (-Y * self.log() - (1 - Y) * (1 - self).log())._reduced(reduction)
 
     def binary_crossentropy_logits(
@@ -75,6 +82,7 @@ class Neural(Random):
         pos_weight: Self | None = None,
     ) -> Self:
         """Of logits; `pos_weight` weighs the positive ones."""
+        check_tensors(Y)
         positive, negative = self.logsigmoid(), (-self).logsigmoid()
         weight = 1 if pos_weight is None else pos_weight
         return -(weight * Y * positive + (1 - Y) * negative)._reduced(reduction)
@@ -87,6 +95,8 @@ class Neural(Random):
         reduction: Reduce = "mean",
     ) -> Self:
         """Of logits in the last axis and classes."""
+        check_tensors(Y)
+        self._check_axes("sparse_categorical_crossentropy", 1)
         if not 0 <= label_smoothing <= 1:
             raise ValueError("label_smoothing must be in [0.0, 1.0]")
         classes = self.shape[-1]
@@ -108,6 +118,8 @@ class Neural(Random):
         label_smoothing: float = 0.0,
     ) -> Self:
         """Of logits in axis 1 (or 0 of one axis) and classes, or their probabilities."""
+        check_tensors(Y)
+        self._check_axes("cross_entropy", 1)
         if not 0 <= label_smoothing <= 1:
             raise ValueError("label_smoothing must be in [0.0, 1.0]")
         axis = 1 if self.ndim > 1 else 0
@@ -132,6 +144,8 @@ class Neural(Random):
         reduction: Reduce = "mean",
     ) -> Self:
         """Of log-probabilities in axis 1 (or 0 of one axis) and classes, which may have weights."""
+        check_tensors(Y)
+        self._check_axes("nll_loss", 1)
         axis = 1 if self.ndim > 1 else 0
         hot = Y._classes_as_axis(axis, self)
         weights = Y.full(Y.shape, 1, self.dtype) if weight is None else weight[Y]
@@ -154,6 +168,9 @@ class Neural(Random):
         enable_gqa: bool = False,
     ) -> Self:
         """softmax(self @ key.T / sqrt(d) + mask) @ value."""
+        check_tensors(key, value)
+        for tensor in (self, key, value):
+            tensor._check_axes("scaled_dot_product_attention", 3 if enable_gqa else 2)
         if enable_gqa:
             times = self.shape[-3] // key.shape[-3]
             key, value = (t.repeat_interleave(times, dim=-3) for t in (key, value))
@@ -187,7 +204,9 @@ class Neural(Random):
         self, size: Sequence[int], mode: str = "linear", align_corners: bool = False
     ) -> Self:
         """The last axes in another size; mode is linear (in each), nearest or nearest-exact."""
-        if not 0 < len(size) <= self.ndim:
+        if not isinstance(size, list | tuple):
+            raise TypeError(f"size is a sequence, not {type(size).__name__}")
+        if not 0 < len(size) <= self.ndim or min(to_dim(s) for s in size) <= 0:
             raise ValueError(f"size {size} for a tensor with {self.ndim} axes")
         x = self
         for axis, wanted in zip(range(self.ndim - len(size), self.ndim), size, strict=True):

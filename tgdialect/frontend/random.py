@@ -213,14 +213,14 @@ class Random(Sorting):
     def scaled_uniform(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Uniform in [-1, 1), over the square root of the number of elements."""
         extents = extents_of(shape)
-        scale = math.prod(extents) ** -0.5
+        scale = max(math.prod(extents), 1) ** -0.5
         return cls.uniform(extents, low=-1.0, high=1.0, dtype=dtype) * scale
 
     @classmethod
     def glorot_uniform(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Uniform, bounded by sqrt(6 / (in + out)) (Glorot & Bengio, 2010)."""
         extents = extents_of(shape)
-        bound = (6 / (extents[0] + math.prod(extents[1:]))) ** 0.5
+        bound = (6 / max(extents[0] + math.prod(extents[1:]), 1)) ** 0.5
         return cls.uniform(extents, low=-bound, high=bound, dtype=dtype)
 
     @classmethod
@@ -229,7 +229,7 @@ class Random(Sorting):
     ) -> Self:
         """Uniform, for leaky ReLUs of slope a (He et al., 2015)."""
         extents = extents_of(shape)
-        bound = (6 / (1 + a**2) / math.prod(extents[1:])) ** 0.5
+        bound = (6 / (1 + a**2) / max(math.prod(extents[1:]), 1)) ** 0.5
         return cls.uniform(extents, low=-bound, high=bound, dtype=dtype)
 
     @classmethod
@@ -238,7 +238,7 @@ class Random(Sorting):
     ) -> Self:
         """Normal, for leaky ReLUs of slope a (He et al., 2015)."""
         extents = extents_of(shape)
-        std = (2 / (1 + a**2) / math.prod(extents[1:])) ** 0.5
+        std = (2 / (1 + a**2) / max(math.prod(extents[1:]), 1)) ** 0.5
         return cls.normal(extents, mean=0.0, std=std, dtype=dtype)
 
     @classmethod

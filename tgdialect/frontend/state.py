@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self, cast
 from weakref import ref
 
-from tgdialect.frontend.base import Number, TensorBase
+from tgdialect.frontend.base import Number, TensorBase, check_tensors
 from tgdialect.frontend.creation import array_of
 from tgdialect.frontend.graph import Node, apply, same
 from tgdialect.frontend.neural import Neural
@@ -31,6 +31,7 @@ class State(Neural):
 
     def replace(self, x: Self) -> Self:
         """Become another value of this shape, with its history."""
+        check_tensors(x)
         if x.shape != self.shape:
             raise ValueError(f"replace {self.shape} by {x.shape}")
         self._rebind(same(x.node))

@@ -292,8 +292,16 @@ def is_surely_less(a: Dim, b: Dim) -> bool:
 
 
 def to_dim(size: Any) -> int:
-    """What was given as a size: anything that is an integer, or symbolic. Raises TypeError."""
-    return cast(int, size) if isinstance(size, SymInt) else index(size)
+    """What was given as a size: anything that is an integer, or symbolic. Raises TypeError for
+    others, ValueError beyond 64 bits."""
+    if isinstance(size, SymInt):
+        return cast(int, size)
+    if not hasattr(size, "__index__"):
+        raise TypeError(f"an extent is an integer, not {type(size).__name__}")
+    number = index(size)
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"{number} is no extent: it has more than 64 bits")
+    return number
 
 
 def value_of(dim: Dim) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number
+from tgdialect.frontend.base import Number, check_tensors
 from tgdialect.frontend.casts import Casts
 from tgdialect.frontend.creation import array_of
 from tgdialect.frontend.gradient import gradient_nodes
@@ -76,6 +76,7 @@ class Tensor(State, Casts):
 
     def realize(self, *lst: Tensor) -> Self:
         """Compute this tensor, and others with it, in one program."""
+        check_tensors(*lst)
         realize([self.node, *(t.node for t in lst)])
         return self
 
@@ -166,6 +167,7 @@ class Tensor(State, Casts):
 
         Raises RuntimeError if it does not depend on one of them.
         """
+        check_tensors(*targets)
         nodes = self._gradients(gradient, [t.node for t in targets])
         for target, node in zip(targets, nodes, strict=True):
             if node is None and target.node not in sorted_nodes([self.node], through_data=True):
@@ -193,6 +195,7 @@ class Tensor(State, Casts):
         if not self.dtype.is_float:
             raise RuntimeError(f"the gradient of a float, not of {self.dtype.name}")
         seed = self._constant(1.0) if gradient is None else gradient
+        check_tensors(seed)
         if seed.shape != self.shape:
             raise ValueError(f"a gradient of shape {seed.shape} for {self.shape}")
         return gradient_nodes(self.node, seed.node, targets)
