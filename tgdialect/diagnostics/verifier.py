@@ -15,7 +15,7 @@ from xdsl.traits import IsTerminator, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.diagnostics.diagnostic import CompilationError, exception_text
-from tgdialect.diagnostics.locations import operation_diagnostic
+from tgdialect.diagnostics.locations import diagnose, operation_diagnostic
 
 GRAPH_REGION_OPS = frozenset({"equivalence.graph", "hw.module"})
 """
@@ -75,6 +75,8 @@ def _verify_operation(op: Operation) -> None:
         else:
             op.verify(verify_nested_ops=False)
     except VerifyException as error:
+        if "location" in vars(error):
+            raise CompilationError(diagnose(error)) from error
         message = str(error).removeprefix("Operation does not verify: ")
         at = _redefinition(op) if message.startswith(_REDEFINITION) else op
         raise _error(at, message or f"'{op.name}' does not verify") from error

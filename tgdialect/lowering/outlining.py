@@ -32,6 +32,7 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.ops.call import FunctionOp, TupleOp
 from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.source import ParamOp
 
@@ -57,6 +58,11 @@ class Outliner:
             for op in self.module.walk()
             if isinstance(op, FunctionOp) and len(op.body.block.ops) >= OUTLINED_OPS
         )
+
+    @cached_property
+    def taken(self) -> set[str]:
+        """The names of all symbols of the module, and of the functions."""
+        return symbols(self.module)
 
     def is_outlined(self, op: FunctionOp) -> bool:
         """Whether a FUNCTION is called."""
@@ -101,7 +107,8 @@ class Outliner:
             last.detach()
             body.add_op(ReturnOp(*last.values))
             type = FunctionType.from_lists(body.arg_types, [v.type for v in last.values])
-            name = f"{caller}_function_{len(self.functions)}"
+            name = next_symbol(f"{caller}_function", len(self.functions), self.taken)
+            self.taken.add(name)
             function = FuncOp(name, type, region, StringAttr("private"))
             function.location = op.location
             self.functions[key] = callified(function)

@@ -121,6 +121,8 @@ def _apply(rule: Rule, op: Operation) -> None:
     try:
         rule(op)
     except VerifyException as error:
+        if "location" in vars(error):
+            raise
         raise locate(error, op) from None
 
 
@@ -269,6 +271,13 @@ def has_one(name: str) -> Rule:
     return rule
 
 
+def sink_needs_all(op: Operation) -> None:
+    """The SINK of a function needs all CALLs: the others would not be executed."""
+    assert isinstance(op, FuncOp)
+    if not op.is_declaration and (lost := call.lost_effect(op.body.block)) is not None:
+        raise locate(VerifyException(f"the SINK does not need this {lost.name}"), lost)
+
+
 def ends_in_sink(op: Operation) -> None:
     last = op.body.block.last_op if isinstance(op, ordering.LinearOp) else None
     if last is not None and not isinstance(last, ordering.SinkOp):
@@ -370,7 +379,7 @@ def _kernels(kernel: Container) -> Level:
         _HOST_SCALARS | _names(BufferOp) | _CALL | _EFFECTS | _RETURN, (values_are_scalars,)
     )
     return _OPAQUE | {
-        FuncOp.name: Container(host, (*_HOST, has_one("tg.sink"))),
+        FuncOp.name: Container(host, (*_HOST, has_one("tg.sink"), sink_needs_all)),
         call.KernelOp.name: kernel,
     }
 

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     operand_def,
@@ -35,12 +35,21 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import VOID, TupleType, is_tensor
+from tgdialect.diagnostics import locate
+from tgdialect.ops.attributes import VOID, AddrSpace, TupleType, is_tensor
 from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
-from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp
-from tgdialect.ops.ordering import RangeOp, SinkOp
-from tgdialect.ops.properties import place_of, tensor, tensor_type
+from tgdialect.ops.codegen import (
+    AtomicAddOp,
+    CustomFunctionOp,
+    CustomOp,
+    InsOp,
+    ProgramOp,
+)
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.ordering import AfterOp, RangeOp, SinkOp
+from tgdialect.ops.properties import place, place_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.syntax import op_definition
 
@@ -168,7 +177,7 @@ class FunctionOp(TgOp):
 
 @op_definition
 class KernelOp(TgOp):
-    """A named kernel: PARAMs are its arguments, and its SINK is the root.
+    """A named kernel: PARAMs are its arguments, and its SINK is the root, which needs all effects.
 
     The specification passes a kernel's body to CALL; in MLIR's manner it is a symbol here.
 
@@ -214,6 +223,32 @@ class KernelOp(TgOp):
                 if op.axis.data in axes:
                     raise VerifyException(f"two ranges have axis id {op.axis.data}")
                 axes.add(op.axis.data)
+        if (lost := lost_effect(self.body.block)) is not None:
+            raise locate(VerifyException(f"the SINK does not need this {lost.name}"), lost)
+
+
+def lost_effect(block: Block) -> Operation | None:
+    """The last op with an effect that the SINK of a graph does not need, if there is one.
+
+    What the SINK does not need is not executed, so that such an op would say what does not happen.
+    A STORE to a buffer of the block itself has no effect but on those who read it.
+    """
+    needed: set[object] = set()
+    for op in reversed(block.ops):
+        if op in needed or isinstance(op, SinkOp):
+            needed.update([operand.owner for operand in op.operands])
+        elif isinstance(op, CallOp | CustomOp | InsOp) or (
+            isinstance(op, StoreOp | AtomicAddOp) and not _is_own(op.buffer)
+        ):
+            return op
+    return None
+
+
+def _is_own(location: SSAValue) -> bool:
+    """Whether a location is in a BUFFER that is not in global memory."""
+    while isinstance(owner := location.owner, MovementOp | AfterOp):
+        location = owner.operands[0]
+    return isinstance(owner, BufferOp) and place(location).addrspace is not AddrSpace.GLOBAL
 
 
 class _CalleeExists(SymbolUserOpInterface):

@@ -1,4 +1,5 @@
-"""The next free number for an op that a rewrite adds: a slot of a BUFFER or PARAM, an axis id.
+"""The next free number for an op that a rewrite adds: a slot of a BUFFER, an axis id, the number
+at the end of a symbol's name.
 
 Numbers are not dense: a program may begin at any, and passes drop ops. Counting the ops there are
 gives a number that may be taken.
@@ -6,20 +7,22 @@ gives a number that may be taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
+from itertools import count
 
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.source import BufferOp
 
 
-def next_slot(ops: Iterable[Operation], kind: type[BufferOp] | type[ParamOp] = BufferOp) -> int:
-    """The slot after those of all ops of a kind.
+def next_slot(ops: Iterable[Operation]) -> int:
+    """The slot after those of all BUFFERs.
 
     `%0 = tg.buffer 3` alone gives 4; no BUFFER gives 0.
     """
-    return 1 + max((op.slot.data for op in ops if isinstance(op, kind)), default=-1)
+    return 1 + max((op.slot.data for op in ops if isinstance(op, BufferOp)), default=-1)
 
 
 def next_axis(ops: Iterable[Operation]) -> int:
@@ -28,3 +31,14 @@ def next_axis(ops: Iterable[Operation]) -> int:
     `%0 = tg.range 2 loop to %n` alone gives 3; no RANGE gives 0.
     """
     return 1 + max((op.axis.data for op in ops if isinstance(op, RangeOp)), default=-1)
+
+
+def symbols(module: ModuleOp) -> set[str]:
+    """The names of the symbols of a module."""
+    names = (op.properties.get("sym_name") for op in module.ops)
+    return {name.data for name in names if isinstance(name, StringAttr)}
+
+
+def next_symbol(prefix: str, number: int, taken: Set[str]) -> str:
+    """`prefix_number`, or with the first number above that gives a name that is not taken."""
+    return next(name for n in count(number) if (name := f"{prefix}_{n}") not in taken)

@@ -17,6 +17,7 @@ from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ra
 from tgdialect.diagnostics import locate
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.reduce import ReduceOp
 
@@ -69,7 +70,7 @@ def _copy_ranges(block: Block, group: Sequence[ReduceOp], taken: Ranges) -> None
         if op in sources:
             inside = (o.owner for o in op.operands if isinstance(o.owner, Operation))
             sources.update(o for o in inside if open_in[o] & taken)
-    axes = [op.axis.data for op in ops if isinstance(op, RangeOp)]
+    axis = next_axis(block.ops)
     values: dict[SSAValue, SSAValue] = {}
     for op in ops:
         if op not in sources:
@@ -82,8 +83,8 @@ def _copy_ranges(block: Block, group: Sequence[ReduceOp], taken: Ranges) -> None
         new.location = op.location
         block.insert_op_after(new, op)
         if isinstance(new, RangeOp):
-            axes.append(max(axes) + 1)
-            new.axis = IntAttr(axes[-1])
+            new.axis = IntAttr(axis)
+            axis += 1
     for op in group:
         op.result.replace_all_uses_with(values[op.result])
         block.erase_op(op)

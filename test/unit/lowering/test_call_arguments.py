@@ -72,3 +72,15 @@ def test_a_view_is_an_argument(opt):
         run(parse(text), "main", [expected, 3])
         tg.compile(text, opt=opt)(x, 3)
         assert np.array_equal(x, expected), view
+
+
+def test_symbols_that_a_program_has_taken():
+    """`main_0` would be the first kernel of @main, and is a function; so would `main_1` be."""
+    text = "".join(
+        f"func.func @{name}(%a: tensor<4xf32>) -> tensor<4xf32> {{\n%r = tg.{op} %a : tensor<4xf32>"
+        "\nfunc.return %r : tensor<4xf32>\n}\n"
+        for name, op in (("main", "neg"), ("main_0", "exp2"), ("main_1", "neg"))
+    )
+    x = np.arange(4, dtype="f4")
+    assert np.array_equal(tg.compile(text, entry="main")(x), -x)
+    assert np.array_equal(tg.compile(text, entry="main_0")(x), np.exp2(x))

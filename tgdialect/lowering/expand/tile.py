@@ -18,10 +18,11 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
+from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import number, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
+from tgdialect.ops.source import ConstOp, VConstOp
 
 Axes = tuple[RangeOp, ...]
 """The expanded ranges that a value has an axis for."""
@@ -44,7 +45,7 @@ class Tile:
         self._broadcast: dict[tuple[SSAValue, Axes], SSAValue] = {}
         self._reshaped: dict[tuple[SSAValue, tuple[int, ...]], SSAValue] = {}
         self._constants: dict[tuple[float, Attribute], SSAValue] = {}
-        self._slots = max((op.slot.data for op in ops if isinstance(op, BufferOp)), default=-1)
+        self._slot = next_slot(ops)
 
     # -- values and their axes
 
@@ -96,8 +97,8 @@ class Tile:
             self._constants.setdefault((number(constant.value), dtype), constant.result)
 
     def new_slot(self) -> int:
-        self._slots += 1
-        return self._slots
+        self._slot += 1
+        return self._slot - 1
 
     def lanes(self, axis: RangeOp) -> SSAValue:
         """What becomes of an expanded range: the vector 0, 1, ..., n - 1."""

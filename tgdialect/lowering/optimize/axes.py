@@ -19,6 +19,7 @@ from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.elementwise import AddOp, CmpLtOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp
+from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
@@ -162,7 +163,8 @@ class Axes:
         outer; the other keeps its axis id. Where there are more iterations then, the last part
         begins in the one before."""
         block, old = self.kernel.body.block, range.axis.data
-        numbers = (max(self.ranges) + 1, old) if top else (old, max(self.ranges) + 1)
+        new = next_axis(block.ops)
+        numbers = (new, old) if top else (old, new)
         bounds = [ConstOp(part, tensor(range.bound).element_type) for part in parts]
         outer, inner = (
             RangeOp(number, kind, bound)

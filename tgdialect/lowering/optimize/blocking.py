@@ -26,6 +26,7 @@ from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.numbering import next_axis, next_slot
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
@@ -57,7 +58,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
         return op.results[0]
 
     loops = (*inside, *parts)
-    numbers = count(max(axes.ranges) + 1)
+    numbers = count(next_axis(block.ops))
 
     def again(numbers: Iterable[int]) -> list[SSAValue]:
         """The loops once more."""
@@ -68,10 +69,9 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
 
     kind, dtype = reduce.kind.data, tensor(reduce.result).element_type
     wide = accumulated_dtype(reduce)
-    slots = [op.slot.data for op in axes.ops if isinstance(op, BufferOp)]
     extents = tuple(map(axes.extent, loops))
     type = tensor_type(wide, extents, PlaceAttr.of(addrspace=AddrSpace.LOCAL))
-    buffer = put(BufferOp(max(slots, default=-1) + 1, type))
+    buffer = put(BufferOp(next_slot(block.ops), type))
 
     first = again(numbers)
     around = sorted(outer, key=lambda r: r.axis.data)

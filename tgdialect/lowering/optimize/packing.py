@@ -20,6 +20,7 @@ from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, ReshapeOp
+from tgdialect.ops.numbering import next_axis, next_slot
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
@@ -76,17 +77,16 @@ def _stage(
         block.insert_op_before(op, first)
         return op.results[0]
 
-    slots = [op.slot.data for op in axes.ops if isinstance(op, BufferOp)]
     where = PlaceAttr.of(addrspace=space)
     dtype = tensor(first.result).element_type
-    buffer = put(BufferOp(max(slots, default=-1) + 1, tensor_type(dtype, tuple(extents), where)))
+    buffer = put(BufferOp(next_slot(block.ops), tensor_type(dtype, tuple(extents), where)))
     copies: dict[SSAValue, SSAValue] = {}
-    number = max(axes.ranges)
+    number = next_axis(block.ops)
 
     def new_range(extent: int, kind: AxisType) -> SSAValue:
         nonlocal number
         number += 1
-        return put(RangeOp(number, kind, put(ConstOp(extent, INDEX))))
+        return put(RangeOp(number - 1, kind, put(ConstOp(extent, INDEX))))
 
     def again(value: SSAValue) -> SSAValue:
         return copied(value, copies, put, shared=NOT_COPIED)

@@ -7,8 +7,8 @@ which a tile goes through them, once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, count
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region, SSAValue
 
@@ -24,6 +24,7 @@ from tgdialect.ops.copies import copied
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.numbering import next_slot, next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
@@ -131,12 +132,10 @@ def _packing_kernel(
 
 
 def _name(kernel: KernelOp, slot: int) -> str:
-    """A name that no kernel of the module has."""
+    """A name that no symbol of the module has."""
     module, name = kernel.parent_op(), f"{kernel.sym_name.data}_prepack_{slot}"
-    others = module.regions[0].ops if module is not None else ()
-    taken = {op.sym_name.data for op in others if isinstance(op, KernelOp)}
-    names = chain([name], (f"{name}_{number}" for number in count(1)))
-    return next(each for each in names if each not in taken)
+    taken = symbols(module) if isinstance(module, ModuleOp) else set[str]()
+    return next_symbol(name, 1, taken) if name in taken else name
 
 
 def _call_before(kernel: KernelOp, packing: KernelOp, packed: ParamOp) -> None:
@@ -163,11 +162,8 @@ def _packed_argument(
     """A BUFFER after the CALL of the kernel that stores in it."""
     block, type = call.parent, tensor(packed.result)
     assert block is not None
-    slots = [op.slot.data for op in block.ops if isinstance(op, BufferOp)]
     where = PlaceAttr.of(place(source).device, AddrSpace.GLOBAL)
-    buffer = BufferOp(
-        max(slots, default=-1) + 1, tensor_type(type.element_type, type.get_shape(), where)
-    )
+    buffer = BufferOp(next_slot(block.ops), tensor_type(type.element_type, type.get_shape(), where))
     made = CallOp(packing.sym_name.data, [buffer.result, source])
     after = AfterOp(buffer, [made.result])
     for op in (buffer, made, after):

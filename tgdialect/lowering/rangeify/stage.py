@@ -32,7 +32,7 @@ from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import FlipOp, MovementOp, PermuteOp, ReshapeOp
-from tgdialect.ops.numbering import next_slot
+from tgdialect.ops.numbering import next_slot, next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
@@ -46,6 +46,8 @@ class _Rangeifier:
 
     function: FuncOp
     device: str
+    taken: set[str]
+    """The names of all symbols of the module."""
     kernels: list[KernelOp] = field(default_factory=list[KernelOp])
     fusion: Fusion = field(default_factory=Fusion)
     realised: dict[Operation, Realised] = field(default_factory=dict[Operation, Realised])
@@ -205,6 +207,7 @@ class _Rangeifier:
         if (symbol := self.symbols.get(key)) is None:
             symbol = self.symbols[key] = kernel.sym_name.data
             self.kernels.append(kernel)
+            self.taken.add(symbol)
         arguments = [self.version(b, b in written) for b in builder.arguments]
         call = CallOp(symbol, arguments)
         self.host.append(call)
@@ -312,7 +315,8 @@ class _Rangeifier:
                 stack.extend(owner.operands)
 
     def next_name(self) -> str:
-        return f"{self.function.sym_name.data}_{len(self.kernels)}"
+        """A name for a kernel, which is free until one of that name is kept."""
+        return next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
 
 
 def is_empty(value: SSAValue) -> bool:
@@ -390,10 +394,11 @@ class RangeifyPass(LoweringPass):
 
     def lower(self, module: ModuleOp) -> None:
         functions = list(own_functions(module))
+        taken = symbols(module)
         for function in callees_first(functions):
             devices = [place(a).device for a in function.args if is_memory(a)]
             device = next((d for d in devices if isinstance(d, str)), "CPU")
-            rangeifier = _Rangeifier(function, device)
+            rangeifier = _Rangeifier(function, device, taken)
             rangeifier.run()
             module.body.block.insert_ops_before(rangeifier.kernels, function)
         for function in functions:

@@ -32,6 +32,7 @@ from tgdialect.ops.elementwise import (
 )
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import BitcastOp, IndexOp
+from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, number, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
@@ -400,7 +401,7 @@ def new_axis(axis: RangeOp) -> int:
     """An id that no RANGE of the block has."""
     block = axis.parent
     assert block is not None
-    return 1 + max(op.axis.data for op in block.ops if isinstance(op, RangeOp))
+    return next_axis(block.ops)
 
 
 def where_all(

@@ -23,6 +23,7 @@ from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAtt
 from tgdialect.ops.dtypes import DTYPES, F32, number_attribute
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import dtype_of, tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
@@ -247,7 +248,7 @@ def _accumulate(
         term = engine.insert(CastOp(term, F32))
     block = op.parent
     assert block is not None
-    slot = sum(isinstance(each, BufferOp) for each in block.ops)
+    slot = next_slot(block.ops)
     place = PlaceAttr.of(addrspace=AddrSpace.REG)
     buffer = engine.place(BufferOp(slot, tensor_type(wide, (), place)))
     order = closed_ranges(end)
