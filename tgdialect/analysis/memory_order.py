@@ -22,10 +22,11 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, ProgramOp
+from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import is_memory, number, tensor
+from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.walk import computed, operands_of
 
@@ -208,7 +209,7 @@ class MemoryOrder:
 
     def check_races(self) -> None:
         """Refuse two STOREs to one location, under one gate, that nothing orders."""
-        numbering = _Numbering()
+        numbering = _Numbering(MinMax())
         for group in self._shared:
             last: dict[object, Operation] = {}
             for access in group:
@@ -234,7 +235,8 @@ class MemoryOrder:
         """
         if not self._shared:
             return
-        open_in, numbering, intervals = open_ranges(self.ops), _Numbering(), MinMax()
+        open_in, intervals = open_ranges(self.ops), MinMax()
+        numbering = _Numbering(intervals)
         for read, write in self.anti_dependences():
             if self._seen(read) or not open_in[read.op] & open_in[write.op]:
                 continue
@@ -263,9 +265,11 @@ def _are_disjoint(a: SSAValue, b: SSAValue, intervals: MinMax) -> bool:
 
 
 class _Numbering:
-    """Value numbering: pure ops that are alike have one number, and AFTER that of its buffer."""
+    """Value numbering: pure ops that are alike have one number, as have values that intervals prove
+    to be one constant, and AFTER has that of its buffer."""
 
-    def __init__(self) -> None:
+    def __init__(self, intervals: MinMax) -> None:
+        self._intervals = intervals
         self._known: dict[SSAValue, int] = {}
         self._numbers: dict[object, int] = {}
 
@@ -276,6 +280,8 @@ class _Numbering:
 
     def _compute(self, value: SSAValue) -> int:
         owner = value.owner
+        if value.type == tensor_type(INDEX) and (interval := self._intervals[value]).is_constant:
+            return self._number(interval.lo)
         if not isinstance(owner, Operation) or not _is_pure(value):
             return self._number(value)
         if isinstance(owner, AfterOp):

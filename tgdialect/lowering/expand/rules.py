@@ -51,8 +51,8 @@ class Rules:
         tile.location = op.location
         operands = [tile.value(o) for o in op.operands]
         if isinstance(op, RangeOp) and is_expanded(op):
-            new = tile.lanes(op)
-        elif not any(tile.axes(o) for o in operands):
+            new = tile.lanes(op) if tile.shape((op,)) != (1,) else tile.constant(0)
+        elif not any(map(tile.axes, operands)) and not self._is_in_lanes(op):
             self._move(op, operands)
             return
         else:
@@ -60,6 +60,13 @@ class Rules:
         if new.name_hint is None:
             new.name_hint = op.results[0].name_hint
         tile.values[op.results[0]] = new
+
+    def _is_in_lanes(self, op: TgOp) -> bool:
+        """Whether expanded ranges matter to an op whose operands have no axes: an ATOMICADD is done
+        once for each lane, and ENDs and AFTERs name ranges of one iteration, which have no axis."""
+        if isinstance(op, AtomicAddOp):
+            return bool(self.tile.around(op))
+        return isinstance(op, EndOp | AfterOp) and any(map(_is_expanded, op.operands))
 
     def _move(self, op: TgOp, operands: list[SSAValue]) -> None:
         """An op that stays as it is."""
@@ -167,8 +174,8 @@ class Rules:
         return self.tile.broadcast(gate, axes) if self.tile.axes(gate) else gate
 
     def _atomic_add(self, op: AtomicAddOp, buffer: SSAValue, value: SSAValue) -> SSAValue:
-        """Every lane adds, also where several add to one cell."""
-        axes = self.tile.union((buffer, value))
+        """Every lane adds, also where several add to one cell, or all the same to the same."""
+        axes = self.tile.sorted({*self.tile.union((buffer, value)), *self.tile.around(op)})
         return self.tile.emit(op.rebuild([self.tile.broadcast(o, axes) for o in (buffer, value)]))
 
     # -- ordering

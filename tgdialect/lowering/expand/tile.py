@@ -59,6 +59,10 @@ class Tile:
         """The axes that any of the values has."""
         return self.sorted({axis for value in values for axis in self.axes(value)})
 
+    def around(self, op: Operation) -> Axes:
+        """The axes of the expanded ranges that an op of the old block is in."""
+        return self.sorted(r for r in self.open[op] if is_expanded(r) and self._extent[r] > 1)
+
     def sorted(self, axes: Iterable[RangeOp]) -> Axes:
         return tuple(sorted(axes, key=self._order.__getitem__))
 

@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.memory_order import MemoryOrder, memory_of
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
 from tgdialect.ops.base import TgOp
@@ -53,11 +53,19 @@ class Axes:
         self.prepacked: list[KernelOp] = []
         """The kernels that now run before this one, to put together what it loads."""
         self._original = kernel if original is None else original
+        self._is_checked = False
 
     @property
     def is_copy(self) -> bool:
         """Whether the kernel is a copy, which nothing calls."""
         return self._original is not self.kernel
+
+    def check_memory_order(self) -> None:
+        """Raise PassFailedException where an iteration reads what another one may write. OptOps keep
+        the order that there is, so that it is asked for once, before the first of them."""
+        if not self._is_checked:
+            MemoryOrder(self.ops).check_loop_carried()
+            self._is_checked = True
 
     @cached_property
     def has_shared_memory(self) -> bool:

@@ -58,7 +58,10 @@ def apply_opt(axes: Axes, which: OptAttr) -> None:
     """Apply an OptOp to a kernel, and record it.
 
     Raises IllegalOptError with the reason where it is not legal; then the kernel is as it was.
+    Raises PassFailedException where the kernel itself reads and writes memory in no order.
     """
+    if not axes.kernel.sink.opts:
+        axes.check_memory_order()
     arguments = [a.data for a in which.arguments]
     try:
         _RULES[OptOp(which.op.data)](axes, *arguments)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.accesses import strides, unclamped
@@ -32,7 +31,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     A STORE is gated by `i < 100`, and a REDUCE takes its identity elsewhere. LOADs are of the last
     iteration that there is, or gated where vectors may lie along the range: where neighbouring
     iterations load neighbouring cells, and store such, or reduce. With `clamp` none is gated:
-    vectors lie along another range. LOADs of memory that is stored to in the range are always gated.
+    vectors lie along another range.
     """
     range = axes[axis]
     extent = axes.extent(range)
@@ -48,18 +47,13 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
         raise IllegalOptError(f"the extent of another range depends on range {axis}")
     if any(isinstance(op, AtomicAddOp) and range in axes.open[op] for op in axes.ops):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and cannot be gated")
-    has_vectors = where != "clamp" and (
-        range not in axes.ends
-        or any(strides(axes, store.buffer).get(range) == 1 for store in axes.stores(range))
+    gated: list[LoadOp] = []
+    has_vectors = range not in axes.ends or any(
+        strides(axes, store.buffer).get(range) == 1 for store in axes.stores(range)
     )
-    # Of what is written in place only the cell that is stored to may be read.
-    written = {memory_of(store.buffer) for store in axes.stores(range)}
-    gated = [
-        load
-        for load in axes.reads(range)
-        if memory_of(load.buffer) in written
-        or (has_vectors and strides(axes, load.buffer).get(range) == 1)
-    ]
+    if has_vectors and where != "clamp":
+        loads = axes.reads(range)
+        gated = [load for load in loads if strides(axes, load.buffer).get(range) == 1]
     _pad(axes, range, extent, -(-extent // multiple) * multiple, gated)
 
 

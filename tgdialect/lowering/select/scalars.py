@@ -168,9 +168,9 @@ class Scalars:
             a, b = b, a
         if is_ramp(a):
             if is_ramp(b):
-                return ramp(self._sum(a.start, b.start), a.step + b.step, a.lanes)
+                return self._ramp(self._sum(a.start, b.start), a.step + b.step, a.lanes)
             if lanes_of(b) == 1:
-                return a._replace(start=self._sum(a.start, b))
+                return self._ramp(self._sum(a.start, b), a.step, a.lanes)
         # Constants are added last: what is before them is there once for many.
         (a, p), (b, q) = apart(a), apart(b)
         total = cast(SSAValue, a) if b == 0 else self._arithmetic("add", a, b)
@@ -181,6 +181,14 @@ class Scalars:
             return self._arithmetic("add", total, distance)
         return Sum(total, distance)
 
+    def _ramp(self, start: Scalar, step: int, lanes: int) -> Index:
+        """The indices from a start on; in a register where they are known and some of them wrap."""
+        if step and isinstance(start, int):
+            last = start + step * (lanes - 1)
+            if wrap_to(DTYPES[INDEX], last) != last:
+                return self.register(Ramp(start, step, lanes))
+        return ramp(start, step, lanes)
+
     def _sum(self, a: Scalar, b: Index) -> Scalar:
         return cast(Scalar, self.add(a, b))
 
@@ -190,7 +198,7 @@ class Scalars:
         if is_ramp(b):
             return self.add(a, self.mul(b, -1))
         if is_ramp(a) and lanes_of(b) == 1:
-            return a._replace(start=cast(Scalar, self.sub(a.start, b)))
+            return self._ramp(cast(Scalar, self.sub(a.start, b)), a.step, a.lanes)
         return self._arithmetic("sub", a, b)
 
     def mul(self, a: Index, b: Index) -> Index:
@@ -201,7 +209,7 @@ class Scalars:
         if b == 1:
             return a
         if is_ramp(a) and isinstance(b, int):
-            return ramp(cast(Scalar, self.mul(a.start, b)), a.step * b, a.lanes)
+            return self._ramp(cast(Scalar, self.mul(a.start, b)), a.step * b, a.lanes)
         if isinstance(b, int):
             a, constant = apart(a)
             product = self._arithmetic("mul", a, b)
@@ -253,7 +261,9 @@ class Scalars:
         if not is_ramp(piece):
             return piece
         base, first = apart(piece.start)
-        values = range(first, first + piece.step * piece.lanes, piece.step)
+        values: Sequence[int] = range(first, first + piece.step * piece.lanes, piece.step)
+        if wrap_to(DTYPES[INDEX], values[-1]) != values[-1]:
+            values = tuple(wrap_to(DTYPES[INDEX], value) for value in values)
         steps = self.emit(VConstOp, (), _vector(values), tensor_type(INDEX, (piece.lanes,)))
         return steps if base == 0 else self.apply("add", (self.index(base), steps), "index")
 
