@@ -4,19 +4,23 @@ import difflib
 import re
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    AnyFloat,
+    ComplexType,
     FileLineColLoc,
+    IndexType,
     IntAttr,
+    IntegerType,
     ModuleOp,
     StringAttr,
     UnknownLoc,
 )
 from xdsl.ir import AttributeInvT, Operation, SSAValue, TypeAttribute
-from xdsl.parser import Parser, ParserState, UnresolvedOperand
+from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer
@@ -64,6 +68,22 @@ class _Lexer(MLIRLexer):
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
 
+class _Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+    """An element of a dense literal, which may be a float in bits: MLIR prints those so that
+    few digits do not give back. xDSL's parser takes the number for its value."""
+
+    def to_type(
+        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+    ) -> Any:
+        if not isinstance(type, AnyFloat) or self.span.text[:2] not in ("0x", "0X"):
+            return super().to_type(parser, type)
+        size = type.compile_time_size
+        bits = self.to_int(parser)
+        if bits >= 1 << 8 * size:
+            parser.raise_error(f"{self.span.text} has more than {8 * size} bits", self.span)
+        return next(type.iter_unpack(bits.to_bytes(size, "little")))
+
+
 class LocatedParser(Parser):
     """
     Parses `source` like xDSL's parser, and further
@@ -71,6 +91,7 @@ class LocatedParser(Parser):
     * gives each operation without a `loc(...)` the position of its name as location;
     * accepts a file without operations, as MLIR does: it is an empty module;
     * parses a tensor type once that is written in many places, and a shape in linear time;
+    * takes a hexadecimal element of a dense literal of floats for the bits of one, as MLIR does;
     * turns whatever a malformed text makes xDSL raise into one `ParseError` with a position.
     """
 
@@ -153,6 +174,10 @@ class LocatedParser(Parser):
                 return line_start + len(code)
             end = line_start - 1
         return start
+
+    def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
+        element = super()._parse_tensor_literal_element()
+        return _Element(element.is_negative, element.value, element.span)
 
     def _location(self, offset: int) -> FileLineColLoc:
         line, column = self.source.position(offset)

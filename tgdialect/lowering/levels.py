@@ -29,6 +29,8 @@ STAGES = {
 """The stages from each level to the next."""
 
 _ORDER = tuple(LEVELS)
+_TRIED = ("tensor", "kernels", "function", *_ORDER[3:])
+"""The levels as `level_of` tries them."""
 
 
 class LoweringPass(ModulePass, ABC):
@@ -78,9 +80,11 @@ def level_of(module: ModuleOp) -> str | None:
     """The first level, in the order of the stages, that a module is at; None if it is at none.
 
     A module may be at several, as a kernel without vectors is at `kernels`, `tiles` and `target`:
-    from the first one on, no stage is left out that it may need.
+    from the first one on, no stage is left out that it may need. A function that only calls kernels
+    needs no tg-rangeify: it is at `kernels` rather than at `function`.
     """
-    return next((level for level in _ORDER if _is_at(module, level)), None)
+    level = next((level for level in _TRIED if _is_at(module, level)), None)
+    return "planned" if level == "linear" and _is_planned(module) else level
 
 
 def _is_at(module: ModuleOp, level: str) -> bool:
@@ -104,14 +108,17 @@ def find_level(module: ModuleOp) -> str:
 
 def _resembled(module: ModuleOp) -> str:
     """The level that a module with an error was probably meant to be at."""
-    functions = list(own_functions(module))
     if any(isinstance(op, ProgramOp) for op in module.ops):
-        is_planned = any("tg.workspace_bytes" in f.attributes for f in functions)
-        return "planned" if is_planned else "linear"
-    arguments = [argument for function in functions for argument in function.args]
+        return "planned" if _is_planned(module) else "linear"
+    arguments = [argument for function in own_functions(module) for argument in function.args]
     if all(ALLOCATED.isdisjoint(argument_attributes(argument)) for argument in arguments):
         return "tensor"
     return "kernels" if any(isinstance(op, KernelOp) for op in module.ops) else "function"
+
+
+def _is_planned(module: ModuleOp) -> bool:
+    """Whether tg-plan has been, which says how much memory a function needs."""
+    return any("tg.workspace_bytes" in function.attributes for function in own_functions(module))
 
 
 def is_before(level: str, other: str) -> bool:

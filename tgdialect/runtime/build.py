@@ -140,6 +140,7 @@ class Build:
                     f"at level {self.level} nothing checks any more what memory is accessed: such "
                     "a module is not executed unless allow_custom says so"
                 )
+        entry_function(self.source, self.entry)
         module = self.source.clone()
         for op in list(module.ops):
             if is_foreign(op) and (self.level != "llvm" or not op.name.startswith("llvm.")):

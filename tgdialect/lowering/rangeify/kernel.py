@@ -265,7 +265,8 @@ class KernelBuilder(Emitter):
             if isinstance(op, ConstOp | IndexOp | ElementwiseOp) and not op.results[0].uses:
                 self.block.erase_op(op)
         kernel = KernelOp(name, Region(self.block))
-        kernel.location = stores[0].owner.location
+        if self.location is not None:
+            kernel.location = self.location
         return kernel
 
 

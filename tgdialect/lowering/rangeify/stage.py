@@ -385,7 +385,8 @@ def _moved_to_buffer(store: StoreOp) -> tuple[TgOp, SSAValue] | None:
 class RangeifyPass(LoweringPass):
     """Split each function into kernels, and break everything in them down to shape ().
 
-    Then simplify: masks become fewer iterations, and reductions that select become LOADs.
+    Then simplify: masks become fewer iterations, and reductions that select become LOADs. Kernels
+    that record OptOps stay as they are.
     """
 
     name = "tg-rangeify"
@@ -404,7 +405,9 @@ class RangeifyPass(LoweringPass):
         for function in functions:
             if function.sym_visibility == StringAttr("private"):
                 module.body.block.erase_op(function)
-        simplify(module)
+        for symbol in module.ops:
+            if not isinstance(symbol, KernelOp) or symbol.sink.opts is None:
+                simplify(symbol)
 
 
 def callees_first(functions: Sequence[FuncOp]) -> Iterable[FuncOp]:

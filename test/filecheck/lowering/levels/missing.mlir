@@ -13,7 +13,7 @@
 
 // A stage says which passes are missing between the level of what it is given and its own.
 
-// FUNCTION: missing.mlir:31:1: error: pass tg-rangeify: tg-rangeify needs level function, and the module is at level tensor: run tg-callify first
+// FUNCTION: missing.mlir:29:1: error: pass tg-rangeify: tg-rangeify needs level function, and the module is at level tensor: run tg-callify first
 // KERNELS: error: pass tg-optimize: tg-optimize needs level kernels, and the module is at level function: run tg-rangeify first
 // EXPAND: error: pass tg-expand: tg-expand needs level kernels, and the module is at level function: run tg-rangeify first
 // SPLIT: error: pass tg-split: tg-split needs level kernels, and the module is at level tensor: run tg-callify, tg-rangeify first
