@@ -2,4 +2,10 @@
 
 import os
 
+import pytest
+
 os.environ["TG_CACHE_DIR"] = ""  # Tests compile what they say; those of the cache have one.
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-work", action="store_true", help="write work_table.md anew")

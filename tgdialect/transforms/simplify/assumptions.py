@@ -82,7 +82,10 @@ def _simplified(
     """What equals a value wherever a condition holds, or does not."""
     if isinstance(engine, _Assuming):
         return value  # One condition at a time: work stays linear.
+    if engine.looks_left <= 0:
+        return value
     ops = list(_ops_of(engine, value))
+    engine.looks_left -= len(ops)
     if not is_worthwhile and not _has_more(ops):
         return value
     key = condition, holds

@@ -48,6 +48,10 @@ RULES = RuleIndex((*IDENTITIES, *ARITHMETIC))
 MAX_DEPTH = 32
 """How many results may be rewritten in one another before the last is left as it is."""
 
+MAX_LOOKS = 32
+"""How often an op is looked at under conditions, on the average over a block. Programs take four
+looks at most, but results under one condition are looked at under others, which may multiply."""
+
 NAMING = frozenset({EndOp.name, ReduceOp.name, AfterOp.name})
 """What uses ranges, but for the first operand, to name loops and not for the number."""
 
@@ -81,6 +85,8 @@ class Engine:
         self.sums: MutableMapping[Hashable, SSAValue] = {}
         self.assuming: dict[Hashable, Engine] = {}
         """What simplifies under conditions (`assumptions.py`)."""
+        self.looks_left = 0
+        """How many more ops of this block may be looked at under conditions."""
         self._anchor: Operation | None = None
         self._depth = 0
         self._changed = False
@@ -106,6 +112,7 @@ class Engine:
         self._values.clear()
         self.sums.clear()
         self.assuming.clear()
+        self.looks_left = MAX_LOOKS * len(block.ops)
         self.loops = Loops.of(block, self.min_max, self.validity)
         try:
             for op in tuple(block.ops):

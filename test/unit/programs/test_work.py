@@ -1,0 +1,53 @@
+"""The work that programs take to compile is what `work_table.md` says.
+
+    python -m pytest test/unit/programs/test_work.py --update-work
+
+writes the table anew. Whoever reviews a change reads what that changes: a number may rise for a
+reason. The table is exact for one version of xDSL, so that what a program takes may differ by a
+part of `SLACK` before its test fails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from pathlib import Path
+
+import pytest
+from work import COUNTS, Work, module_of, work_of
+from work_programs import PROGRAMS
+
+from tgdialect import Tensor
+
+TABLE = Path(__file__).parent / "work_table.md"
+HEADER = f"| program | {' | '.join(COUNTS)} |\n|---|{'---:|' * len(COUNTS)}\n"
+SLACK = 0.02
+
+
+def measured(name: str) -> Work:
+    results = PROGRAMS[name]()
+    return work_of(module_of([results] if isinstance(results, Tensor) else results))
+
+
+def written() -> dict[str, Work]:
+    rows = [line.strip("| \n").split(" | ") for line in TABLE.read_text().splitlines()[2:]]
+    return {name: Work(*map(int, counts)) for name, *counts in rows}
+
+
+def test_the_table_has_every_program(request: pytest.FixtureRequest):
+    if request.config.getoption("--update-work"):
+        rows = [f"| {n} | {' | '.join(map(str, astuple(measured(n))))} |\n" for n in PROGRAMS]
+        TABLE.write_text(HEADER + "".join(rows))
+    assert list(written()) == list(PROGRAMS)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_work(name: str, request: pytest.FixtureRequest):
+    if request.config.getoption("--update-work"):
+        pytest.skip("the table was written anew")
+    expected, found = written()[name], measured(name)
+    differences = [
+        f"{count}: {old} -> {new}"
+        for count, old, new in zip(COUNTS, astuple(expected), astuple(found), strict=True)
+        if abs(new - old) > SLACK * old
+    ]
+    assert not differences, f"{', '.join(differences)}; if that is meant: pytest --update-work"
