@@ -6,6 +6,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 from tgdialect.frontend.graph import INDEX_TYPE, Node, register_size
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
     from tgdialect.frontend.tensor import Tensor
 
 
-@dataclass
+@dataclass(eq=False)
 class Trace:
-    """What happens while a function is traced."""
+    """What happens on a thread while it traces a function."""
 
     changed: dict[Tensor, Node] = field(default_factory=dict["Tensor", Node])
     """The tensors that were given another value, and what they were before."""
+    thread: int = field(default_factory=get_ident)
 
 
 _traces: list[Trace] = []
@@ -50,8 +52,14 @@ def is_parameter(node: Node) -> bool:
 
 
 def is_tracing() -> bool:
-    """Whether a function is being traced."""
-    return bool(_traces)
+    """Whether this thread is tracing a function."""
+    return bool(_traces) and _innermost() is not None
+
+
+def _innermost() -> Trace | None:
+    """The last of this thread's traces that have not ended."""
+    here = get_ident()
+    return next((trace for trace in reversed(_traces) if trace.thread == here), None)
 
 
 @contextmanager
@@ -62,12 +70,12 @@ def tracing() -> Generator[Trace]:
     try:
         yield trace
     finally:
-        _traces.pop()
+        _traces.remove(trace)
         for tensor, node in trace.changed.items():
             tensor.node = node
 
 
 def note_change(tensor: Tensor) -> None:
     """A tensor is about to be given another value."""
-    if _traces:
-        _traces[-1].changed.setdefault(tensor, tensor.node)
+    if _traces and (trace := _innermost()) is not None:
+        trace.changed.setdefault(tensor, tensor.node)
