@@ -6,7 +6,6 @@ Floating point stays exact: nothing is contracted, reassociated or approximated 
 instruction carries the fast-math flag that allows it.
 """
 
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,14 +13,13 @@ from functools import cache
 from typing import Self
 
 import llvmlite.binding as llvm
-from llvmlite.binding import ffi
-from llvmlite.binding.newpassmanagers import NewPassManager
 from xdsl.utils.exceptions import LLVMTranslationException
 
 from tgdialect.analysis.features import FEATURES
 from tgdialect.analysis.machine import vector_registers
 from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONVERSIONS
 from tgdialect.backends.headroom import check_memory_for
+from tgdialect.backends.llvmlite_gaps import run_passes
 from tgdialect.backends.masked_stores import without_stores_of_one_lane
 
 _ARCHITECTURE_INTRINSICS = {
@@ -40,9 +38,6 @@ _PERHAPS_TARGET_INTRINSIC = (*_TARGET_INTRINSICS, "\\")
 """What the text of a module that declares one has; names may be written with escapes."""
 _GPU_CONVENTIONS = ("ptx_kernel", "ptx_device", "amdgpu_kernel", "spir_kernel", "spir_func")
 _GPU_FUNCTION = re.compile(rf"(?<![\w@.$-])({'|'.join(_GPU_CONVENTIONS)}) [^@\n]*@")
-
-_SPEED = 1
-"""The level of LLVM's passes on IR, as in `-O1`."""
 
 
 @cache
@@ -64,29 +59,9 @@ def _target(triple: str) -> llvm.Target:
 @cache
 def _tuning() -> llvm.PipelineTuningOptions:
     # Loops come unrolled as far as the schedule says.
-    options = llvm.create_pipeline_tuning_options(speed_level=_SPEED)
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_unrolling = False
     return options
-
-
-class _PassManager(llvm.ModulePassManager):
-    """Passes on a module, which are freed: llvmlite 0.50 hides its `_dispose` by an empty one."""
-
-    _dispose = NewPassManager._dispose
-
-
-def _hold_llvm_while_forking() -> None:
-    """Have a fork wait until no thread is in LLVM: the child could call it no more."""
-    lock = ffi.lib._lock  # llvmlite holds it in every call.
-
-    def leave() -> None:
-        lock.__exit__(None, None, None)
-
-    os.register_at_fork(before=lock.__enter__, after_in_parent=leave, after_in_child=leave)
-
-
-if hasattr(os, "register_at_fork"):
-    _hold_llvm_while_forking()
 
 
 @dataclass(frozen=True)
@@ -177,8 +152,7 @@ class CpuTarget:
         for part in linked:
             module.link_in(part)
         builder = llvm.create_pass_builder(machine, _tuning())
-        with _PassManager(ffi.lib.LLVMPY_buildPerModuleDefaultPipeline(builder, _SPEED)) as passes:
-            passes.run(module, builder)
+        run_passes(module, builder)
         return without_stores_of_one_lane(module), machine
 
     def _machine(self, opt: int, code_model: str) -> llvm.TargetMachine:

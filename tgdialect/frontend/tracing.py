@@ -6,6 +6,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from threading import get_ident
 from weakref import ref
 
 from tgdialect.frontend.base import TensorBase
@@ -14,10 +15,11 @@ from tgdialect.frontend.symbolic import Atom, SymInt, Variable, substituted
 from tgdialect.ops.source import ParamOp
 
 
-@dataclass
+@dataclass(eq=False)
 class Trace:
-    """What happens while a function is traced."""
+    """What happens on a thread while it traces a function."""
 
+    thread: int = field(default_factory=get_ident)
     before: dict[int, tuple[ref[TensorBase], Node]] = field(
         default_factory=dict[int, tuple[ref[TensorBase], Node]]
     )
@@ -62,8 +64,14 @@ def is_parameter(node: Node) -> bool:
 
 
 def is_tracing() -> bool:
-    """Whether a function is being traced."""
-    return bool(_traces)
+    """Whether this thread is tracing a function."""
+    return bool(_traces) and _innermost() is not None
+
+
+def _innermost() -> Trace | None:
+    """The last of this thread's traces that have not ended."""
+    here = get_ident()
+    return next((trace for trace in reversed(_traces) if trace.thread == here), None)
 
 
 @contextmanager
@@ -74,12 +82,12 @@ def tracing() -> Generator[Trace]:
     try:
         yield trace
     finally:
-        _traces.pop()
+        _traces.remove(trace)
         for tensor, node in trace.changed():
             tensor.node = node
 
 
 def note_change(tensor: TensorBase) -> None:
     """A tensor is about to be given another value."""
-    if _traces:
-        _traces[-1].note_change(tensor)
+    if _traces and (trace := _innermost()) is not None:
+        trace.note_change(tensor)

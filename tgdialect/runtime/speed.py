@@ -55,7 +55,7 @@ def at_full_speed() -> Generator[None]:
 
 
 def _leave_parent() -> None:
-    """Restore what compilations of other threads have set, which do not end in a child of `fork`."""
+    """Restore the settings in a child of `fork`, where other threads' compilations never end."""
     while _compilations:
         _compilations.pop().restore()
 

@@ -12,7 +12,7 @@ RUN = "tg_run"
 """The function: body, context, threads, flags, as those of `GOMP_parallel`."""
 MAX_THREADS = 1024
 
-# `optnone`: LLVM takes a fifth of the time, and a loop takes no longer.
+# `optnone` and `noinline`: LLVM takes a fifth of the time, and a loop takes no longer.
 IR = f"""
 @{OPENMP} = external global ptr
 @{TEAM} = external global i32
@@ -28,7 +28,7 @@ declare i32 @llvm.usub.sat.i32(i32, i32)
 ; What new threads share: the body, its context, and whether they may begin.
 %work = type {{ ptr, ptr, i32 }}
 
-define internal ptr @thread(ptr %work) noinline optnone {{
+define internal ptr @thread(ptr %work) #0 {{
   %flag = getelementptr %work, ptr %work, i64 0, i32 2
   br label %look
 
@@ -52,7 +52,7 @@ begin:
 ; Run the body on new threads and on this one: on fewer where the system starts no more. Whether all
 ; could start. They wait for each other if so said: all of them exist at the same time then.
 
-define internal i1 @run_on_new(ptr %body, ptr %context, i32 %threads, i1 %together) noinline optnone {{
+define internal i1 @run_on_new(ptr %body, ptr %context, i32 %threads, i1 %together) #0 {{
   %all = call i32 @llvm.umin.i32(i32 %threads, i32 {MAX_THREADS})
   %helpers = call i32 @llvm.usub.sat.i32(i32 %all, i32 1)
   %started = alloca i64, i32 %helpers
@@ -102,7 +102,7 @@ done:
 ; OpenMP's library ends the process where it cannot start a thread. It is asked only by threads that
 ; have started as many by themselves once: it then has the memory of those for its own.
 
-define void @{RUN}(ptr %body, ptr %context, i32 %threads, i32 %flags) noinline optnone {{
+define void @{RUN}(ptr %body, ptr %context, i32 %threads, i32 %flags) #0 {{
   %openmp = load atomic ptr, ptr @{OPENMP} monotonic, align 8
   %has.openmp = icmp ne ptr %openmp, null
   br i1 %has.openmp, label %ask, label %alone
@@ -135,4 +135,6 @@ alone:
 done:
   ret void
 }}
+
+attributes #0 = {{ noinline optnone }}
 """

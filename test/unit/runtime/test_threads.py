@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
 
 import numpy as np
 import pytest
@@ -49,11 +50,17 @@ def test_a_thread_axis():
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_any_number_of_threads():
+@pytest.mark.parametrize("has_openmp", [True, False], ids=["openmp", "no openmp"])
+def test_any_number_of_threads(has_openmp: bool, monkeypatch: pytest.MonkeyPatch):
+    runtime = parallel_runtime()
+    if not has_openmp:
+        monkeypatch.setattr(runtime._openmp, "value", None)
     executable = compile_module(load_module(GEMM))
     a, b = _inputs()
-    for threads in (1, 2, 3, 17):
-        parallel_runtime().threads.value = threads
+    for threads in (1, 2, 3, 17, 5000):
+        if threads == 5000 and has_openmp:
+            continue  # OpenMP starts as many.
+        runtime.threads.value = threads
         np.testing.assert_array_equal(executable(a, b), a @ b)
 
 
@@ -105,16 +112,14 @@ def test_after_fork():
 
 
 def test_without_openmp():
-    """An executor of Python's takes its place."""
+    """Each loop has threads of its own."""
     _python(
-        """
-    from tgdialect.runtime import threads
-    threads._openmp = lambda: None
-    """
-        + PRELUDE
+        PRELUDE
         + """
-    assert threads.parallel_runtime().name == "executor"
-    """
+    from tgdialect.runtime import threads
+    assert threads.parallel_runtime().name == "threads"
+    """,
+        TG_OPENMP="0",
     )
 
 
@@ -150,3 +155,27 @@ def test_one_thread_compiles_without_a_thread_axis(monkeypatch: pytest.MonkeyPat
     assert not any("thread" in opt for opt in kernel.opts)
     a, b = _inputs()
     np.testing.assert_array_equal(executable(a, b), a @ b)
+
+
+def test_a_trace_is_of_one_thread():
+    """What other threads change while a function is traced stays changed."""
+    import tgdialect as tg
+
+    begun, changed = Event(), Event()
+    counter, x = tg.Tensor([1.0]), tg.Tensor([2.0])
+
+    def traced(x: tg.Tensor) -> tg.Tensor:
+        begun.set()
+        assert changed.wait(30)
+        return x + 1
+
+    def change() -> None:
+        assert begun.wait(30)
+        counter.assign(counter + 1).realize()
+        changed.set()
+
+    other = Thread(target=change)
+    other.start()
+    assert tg.function(traced)(x).item() == 3
+    other.join()
+    assert counter.item() == 2
