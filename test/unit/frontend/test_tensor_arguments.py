@@ -141,9 +141,16 @@ def test_more_kinds_of_arguments():
     )
 
 
-def test_gradients_of_running_sums_of_exponentials():
+def test_gradients_where_exponentials_overflow():
     x = T([0.0, 100.0], requires_grad=True)
     assert x.logcumsumexp().sum().gradient(x)[0].tolist() == [1, 1]
+    y = T([1e4, math.inf, 0.0], requires_grad=True)
+    for total in (y.logsumexp(0), y.logcumsumexp(0)[2]):
+        assert total.item() == math.inf
+        assert total.gradient(y)[0].numpy()[[0, 2]].tolist() == [0, 0]
+    assert T([-math.inf, -math.inf]).logsumexp(0).item() == -math.inf
+    zero = T([0.0])
+    assert zero.asinh().sum().gradient(zero)[0].item() == 1
 
 
 def test_the_package_of_layers():
