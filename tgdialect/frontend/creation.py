@@ -25,6 +25,7 @@ class Creation(Movement):
 
     @classmethod
     def _number(cls, value: Number, dtype: dtypes.DTypeLike | None) -> Self:
+        value = number_of(value)
         found = dtypes.of_number(value) if dtype is None else dtypes.to_dtype(dtype)
         return cls.of_node(constant(0, found))._constant(value)
 

@@ -130,7 +130,7 @@ class Functions(Elementwise):
         small = is_large.where(1, magnitude)
         root = (small * small + 1).sqrt()
         value = (small + small * small / (1 + root))._log1p()
-        value = is_large.where(magnitude.log() + _LN_2, value)
+        value = is_large.where(is_large.where(magnitude, 1).log() + _LN_2, value)
         return self.eq(0).where(self, (self < 0).where(-value, value))
 
     @widened

@@ -162,7 +162,7 @@ class Reduction(Creation):
         """log(sum(exp(self)))."""
         x = self._accurate()
         greatest = x._greatest(axis)
-        shift = greatest.isfinite().where(greatest, 0)
+        shift = greatest.clamp(-x.dtype.max_finite, x.dtype.max_finite)
         result = (x - shift).exp().sum(axis, keepdim=True).log() + shift
         result = result.cast(dtypes.as_float(self.dtype))
         if keepdim:
@@ -267,7 +267,7 @@ class Reduction(Creation):
         last = x.transpose(at, -1)
         extent = self.shape[at]
         shift = running.transpose(at, -1).unsqueeze(-1)
-        shift = shift.isfinite().where(shift, 0)
+        shift = shift.clamp(-x.dtype.max_finite, x.dtype.max_finite)
         wide = last.unsqueeze(-2)
         causal = self.arange(extent).reshape((extent, 1)) >= self.arange(extent)
         # What is left out is -inf before the exponential, which overflows in what comes later.

@@ -1,0 +1,164 @@
+"""Arguments at the edge: numbers that a dtype does not have, narrow floats, empty and 0-d tensors,
+and what is no argument at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tgdialect as tg
+from tgdialect import Tensor as T
+
+
+def test_lists_are_rounded_once():
+    assert T([0.1], dtype="float64").item() == 0.1
+    assert T([[1e300]], dtype="float64").item() == 1e300
+    assert T([65519.999999], dtype="float16").item() == 65504
+    assert T([1 + 2**-8 + 2**-40], dtype="bfloat16").item() == 1 + 2**-7
+    assert T([2**53 + 1, 2**62 + 1]).tolist() == [2**53 + 1, 2**62 + 1]
+    assert T([2**64 - 1]).dtype.name == "ui64"
+    assert T([2**64], dtype="float64").item() == 2.0**64
+    assert T([0.5, math.nan, 1e20], dtype="int32").tolist() == [0, 0, 2**31 - 1]
+    x = T([0.0, 0.0], dtype="float64").assign([0.1, 0.2])
+    x[1] = [0.3]
+    assert x.tolist() == [0.1, 0.3]
+    assert [(t.dtype.name, t.item()) for t in (T(2**40), T.full((1,), 2**63))] == [
+        ("i64", 2**40),
+        ("ui64", 2**63),
+    ]
+
+
+def test_numbers_of_numpy():
+    x = T([1.0, 2.0])
+    for result in (np.float32(2) * x, x * np.int64(2), np.float64(1) + x + np.int8(-1) + x):
+        assert isinstance(result, T)
+        assert result.tolist()[0] == 2
+    assert (x ** np.float32(2)).tolist() == [1, 4]
+    assert x.sum(np.int64(0)).item() == 3
+
+
+def test_integers_that_the_dtype_does_not_have():
+    x, array = T([0, 5, 255], dtype="uint8"), np.array([0, 5, 255])
+    for number in (-1, 5, 256, np.int64(2**40)):
+        np.testing.assert_array_equal((x == number).numpy(), array == number)
+        np.testing.assert_array_equal((x != number).numpy(), array != number)
+        np.testing.assert_array_equal((x < number).numpy(), array < number)
+        np.testing.assert_array_equal((x <= number).numpy(), array <= number)
+        np.testing.assert_array_equal((x > number).numpy(), array > number)
+        np.testing.assert_array_equal((x >= number).numpy(), array >= number)
+    assert T([0], dtype="int").bitwise_or(0xFFFFFFFF).item() == -1
+    assert (x & -2).tolist() == [0, 4, 254]
+    classes = T(np.zeros(4, "u1"))
+    loss = T.zeros(4, 10).sparse_categorical_crossentropy(classes)
+    assert loss.item() == pytest.approx(math.log(10))
+
+
+def test_narrow_floats_are_summed_in_f32():
+    n = 70000
+    bits, wide = (T(np.tile(pair, n).astype("f2")) for pair in ([0.0, 1.0], [-300.0, 300.0]))
+    assert (bits.var().item(), bits.mean().item(), wide.std().item()) == (0.25, 0.5, 300)
+    assert [t.item() for t in bits.var_mean()] == [0.25, 0.5]
+    zeros = T(np.zeros((n, 2), "f2"))
+    assert zeros.softmax(0)[0, 0].item() == float(np.float16(1 / n))
+    assert zeros.logsumexp(0)[0].item() == float(np.float16(math.log(n)))
+    classes = T(np.zeros(n, "i4"))
+    for name in ("cross_entropy", "sparse_categorical_crossentropy"):
+        assert getattr(zeros, name)(classes).item() == pytest.approx(math.log(2), rel=1e-3)
+    assert wide.layernorm()[:2].tolist() == [-1, 1]
+    assert T([300.0, 400.0], dtype="half").normalize(dim=0).tolist() == pytest.approx(
+        [0.6, 0.8], rel=1e-3
+    )
+    norm = tg.nn.BatchNorm(2)
+    with T.train():
+        x = T(np.tile([-300.0, 300.0], (8, 1)).T.reshape(2, 8).repeat(4, 0).astype("f2"))
+        assert norm(x.reshape(8, 2, 4)).dtype.name == "f32"
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "list of an integer": (lambda: T([300], dtype="uint8"), ValueError, "300 is not representable"),
+    "long integer": (lambda: T([2**64]), ValueError, "beyond 64 bits"),
+    "ragged": (lambda: T([1, [2, 3]]), ValueError, "lists of several shapes"),
+    "text": (lambda: T("abc"), TypeError, "a tensor of str"),
+    "infinite integer": (lambda: T.full(2, math.inf, "int"), ValueError, "inf is not represent"),
+    "added integer": (lambda: T([1], "uint8") + -1, ValueError, "-1 is not representable in ui8"),
+    "short mask": (lambda: T.arange(10)[T([True, False])], IndexError, r"mask of shape \(2,\)"),
+    "late mask": (lambda: T.ones(2, 3)[..., T([True, False])], IndexError, "at axis 1"),
+    "grid of a matrix": (lambda: T.ones(2, 2).meshgrid(), ValueError, "meshgrid"),
+    "no tensor": (lambda: T([1.0]).dot(None), TypeError, "a tensor is needed, not NoneType"),
+    "no tensor to differentiate": (lambda: T([1.0]).sum().gradient(1), TypeError, "a tensor"),
+    "no axis": (lambda: T([1.0]).sum("x"), TypeError, "an axis is an integer, not str"),
+    "no extent": (lambda: T.zeros(1.5), TypeError, "an extent is an integer, not float"),
+    "long extent": (lambda: T.rand(2**70), ValueError, "more than 64 bits"),
+    "no number": (lambda: T.full((2,), "1"), TypeError, "a number is needed, not str"),
+    "no stride": (lambda: T.ones(1, 1, 4, 4).max_pool2d(2, stride=0), ValueError, "strides"),
+    "no axes": (lambda: T(1.0).cat(T(2.0)), ValueError, "cat of tensors without axes"),
+    "no groups": (lambda: T.ones(1, 1, 4).conv2d(T.ones(1, 1, 2), groups=0), ValueError, "groups"),
+    "no dtype": (lambda: T.ones(2, dtype=T([1.0])), TypeError, "is not a dtype"),
+    "no shift": (lambda: T.ones(2).roll(None), TypeError, "an extent is an integer"),
+    "wrapped twice": (
+        lambda: T.ones(1, 4).pad((-3, 4), mode="circular"),
+        ValueError,
+        "padding 0, 4 for axis 1 of extent 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name: str):
+    run, error, message = REFUSED[name]
+    with pytest.raises(error, match=message):
+        run()
+
+
+def test_empty_and_0d_tensors():
+    assert T.arange(10).masked_select(T(np.eye(10, dtype=bool))).tolist() == list(range(10))
+    assert T.arange(5).gather(0, T.zeros(2, 0, dtype="int")).shape == (2, 0)
+    assert T.zeros(0).cat(T.ones(5, 5), dim=1).shape == (5, 5)
+    assert T.ones(5, 5).cat(T.zeros(0), T.ones(5, 1), dim=-1).shape == (5, 6)
+    assert T(1.0).unfold(0, 1, 1).tolist() == [1]
+    assert [grid.tolist() for grid in T(1.0).meshgrid(T([2, 3]))] == [[[1, 1]], [[2, 3]]]
+    assert T(1.0).meshgrid()[0].tolist() == [1]
+
+
+def test_more_kinds_of_arguments():
+    x = T([[1, 5], [2, 3]])
+    assert x.max(T(3)).tolist() == [[3, 5], [3, 3]]
+    assert x.min(T([2, 4])).tolist() == [[1, 4], [2, 3]]
+    assert x.repeat_interleave(T([3, 0]), 1).tolist() == [[1, 1, 1], [2, 2, 2]]
+    assert x.repeat_interleave(T([2]), 0).shape == (4, 2)
+    assert T.ones(1, 1, 5).squeeze((0, 1)).shape == (5,)
+    assert T.ones(1, 2, 1).squeeze((0, 1)).shape == (2, 1)
+    weight, image = T.ones(3, 2, 3, 4), T.ones(2, 5, 5)
+    assert image.conv2d(weight, padding="same").shape == (3, 5, 5)
+    assert image.unsqueeze(0).conv2d(weight, padding="valid").shape == (1, 3, 3, 2)
+    batch = image.unsqueeze(0).conv_transpose2d(T.ones(2, 3, 3, 3))
+    np.testing.assert_array_equal(
+        image.conv_transpose2d(T.ones(2, 3, 3, 3)).numpy(), batch.numpy()[0]
+    )
+
+
+def test_gradients_where_exponentials_overflow():
+    x = T([0.0, 100.0], requires_grad=True)
+    assert x.logcumsumexp().sum().gradient(x)[0].tolist() == [1, 1]
+    y = T([1e4, math.inf, 0.0], requires_grad=True)
+    for total in (y.logsumexp(0), y.logcumsumexp(0)[2]):
+        assert total.item() == math.inf
+        assert total.gradient(y)[0].numpy()[[0, 2]].tolist() == [0, 0]
+    assert T([-math.inf, -math.inf]).logsumexp(0).item() == -math.inf
+    zero = T([0.0])
+    assert zero.asinh().sum().gradient(zero)[0].item() == 1
+
+
+def test_the_package_of_layers():
+    import tgdialect.nn.optim
+    import tgdialect.nn.state
+    from tgdialect.nn import Linear
+
+    assert tg.nn is tgdialect.nn
+    assert Linear is tg.nn.Linear
+    assert set(tgdialect.nn.state.get_state_dict(Linear(2, 3))) == {"weight", "bias"}
+    assert tgdialect.nn.optim.SGD is tg.nn.optim.SGD

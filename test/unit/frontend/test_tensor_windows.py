@@ -1,0 +1,49 @@
+"""Padding and pooling, over all small parameters, against PyTorch."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from parity import torch
+
+import tgdialect as tg
+
+F = torch.nn.functional
+
+
+@pytest.mark.parametrize("ceil_mode", [False, True])
+@pytest.mark.parametrize(("size", "padding"), [(2, 0), (2, 1), (3, 0), (3, 1)])
+def test_pooling(size: int, padding: int, ceil_mode: bool):
+    for stride, extent in itertools.product((1, 2, 3), (4, 5, 7)):
+        x = torch.rand(1, 1, extent, extent)
+        ours: dict[str, Any] = {"stride": stride, "padding": padding, "ceil_mode": ceil_mode}
+        for count_include_pad in (False, True):
+            expected = F.avg_pool2d(x, size, stride, padding, ceil_mode, count_include_pad)
+            got = tg.Tensor(x.numpy()).avg_pool2d(size, **ours, count_include_pad=count_include_pad)
+            np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-5)
+        values, places = F.max_pool2d(x, size, stride, padding, 1, ceil_mode, True)
+        got = tg.Tensor(x.numpy()).max_pool2d(size, **ours, return_indices=True)
+        np.testing.assert_array_equal(got[0].numpy(), values.numpy())
+        np.testing.assert_array_equal(got[1].numpy(), places.numpy())
+
+
+@pytest.mark.parametrize("mode", ["constant", "circular", "reflect", "replicate"])
+def test_padding(mode: str):
+    """Where PyTorch refuses, or leaves cells that it does not write, nothing is compared: a
+    circular pad of more cells than are left once others are cut off."""
+    x = np.arange(8, dtype=np.float32).reshape(1, 2, 4)
+    count = 0
+    for before, after in itertools.product(range(-2, 4), repeat=2):
+        left = 4 + min(before, 0) + min(after, 0)
+        if left <= 0 or (mode == "circular" and max(before, after) > left):
+            continue
+        if mode == "reflect" and max(before, after) > 3:
+            continue
+        expected = F.pad(torch.tensor(x), (before, after), mode=mode)
+        got = tg.Tensor(x).pad((before, after), mode=mode)
+        np.testing.assert_array_equal(got.numpy(), expected.numpy(), err_msg=f"{before}, {after}")
+        count += 1
+    assert count > 20
