@@ -27,13 +27,13 @@ def scans(slot):
       %c8 = tg.const 8 : tensor<index>
       %zero = tg.const 0.0 : tensor<f32>
       %i = tg.range 0 loop to %c8 : tensor<index>
-      %b = tg.buffer {slot} : tensor<f32, #tg.place<reg>>
-      %bi = tg.after %b, %i : (tensor<f32, #tg.place<reg>>, tensor<index>) -> tensor<f32, #tg.place<reg>>
+      %b = tg.buffer {slot} : REG
+      %bi = tg.after %b, %i : (REG, tensor<index>) -> REG
       %pi = tg.index %x1[%i] : (ROW, tensor<index>) -> tensor<f32, G>
       %vi = tg.load %pi : tensor<f32, G> -> tensor<f32>
-      %kept = tg.store %bi, %vi : tensor<f32, #tg.place<reg>>, tensor<f32>
-      %ba = tg.after %b, %kept : (tensor<f32, #tg.place<reg>>, !tg.void) -> tensor<f32, #tg.place<reg>>
-      %again = tg.load %ba : tensor<f32, #tg.place<reg>> -> tensor<f32>
+      %kept = tg.store %bi, %vi : REG, tensor<f32>
+      %ba = tg.after %b, %kept : (REG, !tg.void) -> REG
+      %again = tg.load %ba : REG -> tensor<f32>
       {total.format(n=1)}{total.format(n=2)}
       %t = tg.mul %s1, %s2 : tensor<f32>
       %u = tg.add %t, %again : tensor<f32>
@@ -47,9 +47,10 @@ def scans(slot):
       tg.sink %0 : !tg.void
       func.return
     }}"""
-    return (
-        text.replace("HOST", f"tensor<8xf32, {H}>").replace("ROW", ROW).replace(", G>", f", {G}>")
-    )
+    types = {"REG": "tensor<f32, #tg.place<reg>>", "HOST": f"tensor<8xf32, {H}>", "ROW": ROW}
+    for name, type in types.items():
+        text = text.replace(name, type)
+    return text.replace(", G>", f", {G}>")
 
 
 @pytest.mark.parametrize("slot", range(4))
