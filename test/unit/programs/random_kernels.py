@@ -139,7 +139,11 @@ class _Grower:
         if kind == 1 and (unary := [op for op in _UNARY if row in op.DOMAIN]):
             return self.add(self.choose(unary)(x))
         same = [v for v in pool if _dtype(v) == _dtype(x)]
-        y = self.choose(same) if self.chance(2) else self.constant(self.number(_dtype(x)), _dtype(x))
+        y = (
+            self.choose(same)
+            if self.chance(2)
+            else self.constant(self.number(_dtype(x)), _dtype(x))
+        )
         gates = [v for v in pool if _dtype(v) == BOOL]
         if kind < 4 and gates:
             return self.add(ew.WhereOp(self.choose(gates), x, y))
