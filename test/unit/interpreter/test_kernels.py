@@ -332,18 +332,21 @@ def test_in_place_second_pass(execute):
 
 
 def test_unordered_stores_of_a_kernel_race(execute):
-    def two_stores(offset):
+    """Of different values: parts of one STORE that overlap say the same."""
+
+    def two_stores(offset, second=2.0):
         return f"""tg.kernel @k {{
       %o = tg.param 0 : {mem("8x")}
       %n = tg.const 4 : tensor<index>
       %f = tg.const 1.0 : tensor<f32>
+      %h = tg.const {second} : tensor<f32>
       %off = tg.const {offset} : tensor<index>
       %i = tg.range 0 loop to %n : tensor<index>
       %j = tg.add %i, %off : tensor<index>
       {index("%p", "%o", mem("8x"), "%i")}
       {index("%q", "%o", mem("8x"), "%j")}
       %s = tg.store %p, %f : {S}, tensor<f32>
-      %t = tg.store %q, %f : {S}, tensor<f32>
+      %t = tg.store %q, %h : {S}, tensor<f32>
       %g = tg.group %s, %t
       %e = tg.end %g over %i : !tg.void
       %sink = tg.sink %e : !tg.void
@@ -351,7 +354,10 @@ def test_unordered_stores_of_a_kernel_race(execute):
 
     o = np.zeros(8, "f4")
     execute(two_stores(4), o, entry="k")
-    assert o.tolist() == [1] * 8
+    assert o.tolist() == [1] * 4 + [2] * 4
+    o = np.zeros(8, "f4")
+    execute(two_stores(3, 1.0), o, entry="k")
+    assert o.tolist() == [1] * 7 + [0]
     with pytest.raises(InterpretationError, match=r"race: .* of parameter 0"):
         execute(two_stores(3), o, entry="k")
 

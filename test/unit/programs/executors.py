@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import mmap
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from tgdialect.interpreter import run
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import is_memory, tensor_type
 from tgdialect.runtime.build import compile_module
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.threads import parallel_runtime
 
 Executor = Callable[[ModuleOp, Sequence[Array]], Sequence[Array]]
 
@@ -27,14 +30,32 @@ def interpret(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
 
 
 def compiled(opt: str) -> Executor:
-    """The CPU, with a mode of `tg-optimize`. Results begin as junk: what is not written shows."""
+    """The CPU, with a mode of `tg-optimize`."""
 
     def execute(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
-        executable = compile_module(module, opt=opt)
-        out = [fenced(junk(p.shape, p.dtype)) for p in executable.outputs]
-        return as_sequence(executable(*map(fenced, inputs), out=out))
+        return between_fences(compile_module(module, opt=opt), inputs)
 
     return execute
+
+
+def between_fences(
+    executable: Executable, inputs: Sequence[Array], *, at_start: bool = False
+) -> Sequence[Array]:
+    """The results of an executable on copies next to memory that cannot be accessed. They begin as
+    junk: what is not written shows."""
+    out = [fenced(junk(p.shape, p.dtype), at_start=at_start) for p in executable.outputs]
+    return as_sequence(executable(*(fenced(i, at_start=at_start) for i in inputs), out=out))
+
+
+@contextmanager
+def on_threads(count: int) -> Generator[None]:
+    """Have loops that threads share run on so many."""
+    threads = parallel_runtime().threads
+    before, threads.value = threads.value, count
+    try:
+        yield
+    finally:
+        threads.value = before
 
 
 def frozen(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
@@ -54,15 +75,20 @@ def frozen(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
     return as_sequence(executable(*inputs))
 
 
-def fenced(array: Array) -> Array:
-    """A copy right before memory that cannot be accessed: who goes on after its end crashes."""
+def fenced(array: Array, *, at_start: bool = False) -> Array:
+    """A copy with pages before and after it that cannot be accessed: who touches them crashes.
+
+    The copy ends where the page after it begins, or with `at_start` begins where the one before it
+    ends.
+    """
     if sys.platform != "linux":
-        return array
-    pages = -(-array.nbytes // mmap.PAGESIZE)
-    memory = mmap.mmap(-1, (pages + 1) * mmap.PAGESIZE)
-    fence = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + pages * mmap.PAGESIZE
-    ctypes.CDLL(None).mprotect(ctypes.c_void_p(fence), mmap.PAGESIZE, 0)
-    start = pages * mmap.PAGESIZE - array.nbytes
+        return array.copy()
+    size = -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    memory = mmap.mmap(-1, size + 2 * mmap.PAGESIZE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    for fence in (address, address + mmap.PAGESIZE + size):
+        ctypes.CDLL(None).mprotect(ctypes.c_void_p(fence), mmap.PAGESIZE, 0)
+    start = mmap.PAGESIZE if at_start else mmap.PAGESIZE + size - array.nbytes
     copy = np.frombuffer(memory, np.uint8, array.nbytes, start)
     copy = copy.view(array.dtype).reshape(array.shape)
     copy[...] = array

@@ -9,21 +9,21 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from random import Random
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.machine import machine_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize import OptimizePass
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristic import schedule_prepacking
-from tgdialect.lowering.optimize.opts import apply_opt, mark_global, opt, spelled
+from tgdialect.lowering.optimize.opts import mark_global, opt, spelled, try_opt
 from tgdialect.lowering.pipeline import stages
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
@@ -71,7 +71,7 @@ def random_opt(random: Random, axes: Axes) -> OptAttr:
             return opt(kind, *lead, *chosen)
         case OptOp.MERGE:
             ends = [closed_ranges(end) for end in axes.ends.values()]
-            pairs = [(a, b) for nest in ends for b, a in zip(nest, nest[1:], strict=False)]
+            pairs = [(a, b) for nest in ends for b, a in pairwise(nest)]
             if pairs and random.randrange(3):
                 return opt(kind, *(range.axis.data for range in random.choice(pairs)))
             return opt(kind, axis, random.choice(ids))
@@ -101,13 +101,13 @@ def random_opts(random: Random, axes: Axes, count: int) -> Iterator[OptAttr]:
         if not is_small(axes, which):
             continue
         before = str(axes.kernel)
-        try:
-            apply_opt(axes, which)
-        except IllegalOptError as error:
-            assert str(axes.kernel) == before, f"{error}, and the kernel is another"
-            continue
-        yield which
-        count -= 1
+        if try_opt(axes, which):
+            yield which
+            count -= 1
+        else:
+            assert str(axes.kernel) == before, (
+                f"{spelled(which)} is illegal, and changes the kernel"
+            )
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,8 @@ class RandomOptimizePass(ModulePass):
             name = kernel.sym_name.data
             kernel.sink.opts = ArrayAttr[OptAttr]([])
             axes = Axes(kernel, constants=constants.get(name, frozenset()))
+            if any(known_index(range.bound) == 0 for range in axes.ranges.values()):
+                continue  # What is empty has no schedule.
             mark_global(axes)
             found: list[OptAttr] = []
             self.applied[name] = found
@@ -152,6 +154,3 @@ class ScheduledBuild(Build):
         features = tuple(self.target.features.split(","))
         passes = stages(mode="explicit", features=features)
         return [self.optimize if isinstance(p, OptimizePass) else p for p in passes]
-
-
-REFUSALS = (PassFailedException, VerifyException)

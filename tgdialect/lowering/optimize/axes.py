@@ -61,8 +61,8 @@ class Axes:
         return self._original is not self.kernel
 
     def check_memory_order(self) -> None:
-        """Raise PassFailedException where an iteration reads what another one may write. OptOps keep
-        the order that there is, so that it is asked for once, before the first of them."""
+        """Raise PassFailedException where an iteration reads what another one may write. OptOps
+        keep the order that there is, so that it is asked for once, before the first of them."""
         if not self._is_checked:
             MemoryOrder(self.ops).check_loop_carried()
             self._is_checked = True

@@ -126,6 +126,8 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     old = range.axis_type.data
     _check_split(axes, range, kind, top=top)
     extent = axes.extent(range)
+    if factor == 1 < extent:
+        raise IllegalOptError(f"a part of 1 of range {axis} to {extent} is no loop")
     if where == "overlap":
         _check_overlap(axes, range, factor)
     elif factor > extent or extent % factor:

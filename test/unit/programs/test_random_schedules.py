@@ -1,0 +1,66 @@
+"""Random legal schedules compute the same, between pages without access, on any number of threads.
+
+A failure prints the module, the OptOps of each kernel, and the seed; CONTRIBUTING.md says how to
+try many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+import pytest
+from agreement import differences, identical
+from executors import between_fences, interpret, on_threads
+from expression import Array
+from random_kernels import random_kernel
+from random_programs import random_program
+from random_schedules import RandomOptimizePass, ScheduledBuild
+from random_seeds import batches
+from xdsl.dialects.builtin import ModuleOp
+
+from tgdialect.runtime.executable import Executable
+
+Compare = Callable[[Sequence[Array], Sequence[Array]], str]
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_SCHEDULES", 200), ids=str)
+def test_legal_schedules_change_nothing(seeds: range):
+    wrong = [failure for seed in seeds if (failure := _failure(seed))]
+    assert not wrong, "\n\n".join(wrong)
+
+
+def _failure(seed: int) -> str:
+    """What is wrong with the schedule of a seed; nothing if all is right."""
+    module, inputs, compare = _program(seed)
+    module.verify()
+    expected = interpret(module, [array.copy() for array in inputs])
+    optimize = RandomOptimizePass(Random(seed))
+    build = ScheduledBuild(module, optimize=optimize)
+    wrong = ""
+    try:
+        executable = Executable(build.program(), lambda: build)
+        for threads, at_start in ((1, False), (2, True), (5, False)):
+            with on_threads(threads):
+                results = between_fences(executable, inputs, at_start=at_start)
+            if wrong := compare(expected, results):
+                wrong = f"on {threads} threads: {wrong}"
+                break
+    except Exception as error:
+        wrong = f"{type(error).__name__}: {error}"
+    return f"seed {seed}: {wrong}\n{optimize}\n{module}" if wrong else ""
+
+
+def _program(seed: int) -> tuple[ModuleOp, Sequence[Array], Compare]:
+    """A random kernel, or the kernels of a program on tensors; its inputs, and what differs."""
+    if seed % 2:
+        program = random_program(seed, 1 + seed % 13)
+        outputs = program.outputs
+        return program.module, program.inputs, lambda a, b: "\n".join(differences(outputs, a, b))
+    kernel = random_kernel(seed)
+    return kernel.module, kernel.inputs, _different
+
+
+def _different(expected: Sequence[Array], results: Sequence[Array]) -> str:
+    pairs = zip(expected, results, strict=True)
+    return "\n".join(f"{x!r}\n{y!r}" for x, y in pairs if not identical(x, y))
