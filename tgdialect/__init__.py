@@ -10,15 +10,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tgdialect.compilation import compile
     from tgdialect.diagnostics import CompilationError
     from tgdialect.frontend import nn
     from tgdialect.frontend.function import function
+    from tgdialect.frontend.spec import spec
     from tgdialect.frontend.symbolic import Variable
     from tgdialect.frontend.tensor import Tensor
-    from tgdialect.runtime.compiler import compile
     from tgdialect.runtime.executable import Executable
 
-__all__ = ["CompilationError", "Executable", "Tensor", "Variable", "compile", "function", "nn"]
+__all__ = [
+    "CompilationError",
+    "Executable",
+    "Tensor",
+    "Variable",
+    "compile",
+    "function",
+    "nn",
+    "spec",
+]
 
 _HOMES = {
     "CompilationError": "tgdialect.diagnostics",
@@ -26,7 +36,8 @@ _HOMES = {
     "Tensor": "tgdialect.frontend.tensor",
     "Variable": "tgdialect.frontend.symbolic",
     "function": "tgdialect.frontend.function",
-    "compile": "tgdialect.runtime.compiler",
+    "spec": "tgdialect.frontend.spec",
+    "compile": "tgdialect.compilation",
 }
 
 
