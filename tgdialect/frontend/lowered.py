@@ -29,6 +29,7 @@ from tgdialect.runtime.program import DEFAULT_OPT
 if TYPE_CHECKING:
     from tgdialect.runtime.build import Build
     from tgdialect.runtime.inspection import Kernel
+    from tgdialect.runtime.profile import Profile
 
 
 @dataclass(frozen=True)
@@ -179,13 +180,9 @@ class Binding:
         `out` is memory for these arrays. Tensors that the function assigns to have their new values
         afterwards. Raises ValueError and TypeError for arguments that do not fit the signature.
         """
-        sizes = self._sizes(arrays)
-        interface = self._interface
-        options: dict[str, Any] = {}
-        if out is not None:
-            given = [out] if isinstance(out, np.ndarray) else list(out)
-            options["out"] = given + self._memory_of_changed(sizes)
-        found = self._program(*self.completed(arrays, sizes), **options)
+        interface, sizes = self._interface, self._sizes(arrays)
+        given, memory = self._completed(arrays, sizes), self._memory(out, sizes)
+        found = self._program(*given, **memory)
         results = [found] if isinstance(found, np.ndarray) else list(found)
         for tensor in reversed(interface.changed):
             assert isinstance(tensor, Tensor)
@@ -193,10 +190,15 @@ class Binding:
             tensor.adopt(Node(None, (), type, results.pop(), False, substituted(extents, sizes)))
         return _valued(filled(interface.structure, results, sizes))
 
-    def completed(self, arrays: Sequence[Any], sizes: Mapping[Atom, Atom] | None = None) -> Any:
-        """The arguments of the program, for those that a caller passes."""
+    def arguments(
+        self, arrays: Sequence[Any], out: Array | Sequence[Array] | None
+    ) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """What the program is called with, by position and by name, where a caller passes these."""
+        sizes = self._sizes(arrays)
+        return self._completed(arrays, sizes), self._memory(out, sizes)
+
+    def _completed(self, arrays: Sequence[Any], sizes: Mapping[Atom, Atom]) -> Sequence[Any]:
         interface = self._interface
-        sizes = self._sizes(arrays) if sizes is None else sizes
         nodes = [tensor.node for tensor in interface.captured]
         realize(nodes)
         return [
@@ -222,15 +224,21 @@ class Binding:
             values[atom] = Atom(atom.variable, shape[axis])
         return values
 
-    def _memory_of_changed(self, sizes: Mapping[Atom, Atom]) -> list[Array]:
-        memory: list[Array] = []
+    def _memory(
+        self, out: Array | Sequence[Array] | None, sizes: Mapping[Atom, Atom]
+    ) -> Mapping[str, Any]:
+        """The memory for all results of the program, as an argument, where a caller has some for
+        those of the function."""
+        if out is None:
+            return {}
+        memory = [out] if isinstance(out, np.ndarray) else list(out)
         results = self._interface.results
         for type, extents in results[len(results) - len(self._interface.changed) :]:
             tensor = cast("TensorType[Attribute]", type)
             shape = substituted(extents, sizes) or tensor.get_shape()
             dtype = dtypes.numpy_of(dtypes.of_attribute(tensor.element_type))
             memory.append(np.empty([value_of(extent) for extent in shape], dtype))
-        return memory
+        return {"out": memory}
 
 
 class CompiledFunction:
@@ -251,6 +259,13 @@ class CompiledFunction:
         Raises ValueError and TypeError for arguments that do not fit the signature.
         """
         return self._binding.call(*arrays, out=out)
+
+    def profile(
+        self, *arrays: Any, out: Array | Sequence[Array] | None = None, seconds: float = 1.0
+    ) -> Profile:
+        """As `Executable.profile`; tensors that the function assigns to stay as they are."""
+        given, memory = self._binding.arguments(arrays, out)
+        return self.executable.profile(*given, seconds=seconds, **memory)
 
     @property
     def kernels(self) -> Sequence[Kernel]:

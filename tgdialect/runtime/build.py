@@ -32,12 +32,13 @@ from tgdialect.ops.arguments import (
     integer_attribute,
 )
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp
+from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.inspection import Kernel, kernels_of
 from tgdialect.runtime.optimize import MeasuringOptimizePass
+from tgdialect.runtime.profile import with_records
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 
 UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
@@ -57,6 +58,8 @@ class Build:
     opt: str = DEFAULT_OPT
     allow_custom: bool = False
     target: CpuTarget = field(default_factory=CpuTarget.host)
+    is_profiled: bool = False
+    """Whether the program notes how long each kernel takes (`profile.py`)."""
 
     def program(self) -> Program:
         """Compile.
@@ -89,7 +92,7 @@ class Build:
             program.detach()
             programs.append(program)
             if kernel is not kernels[-1]:
-                ir = llvm_ir(ModuleOp(list(render.rendered([program]))))
+                ir = self._ir(render.rendered([program]), programs)
                 coming[kernel.sym_name.data] = llvm.submit(self.target.object_code, ir)
         functions = [op for op in module.ops if isinstance(op, FuncOp)]
         module.body.block.add_ops(programs)
@@ -98,11 +101,17 @@ class Build:
             if not function.is_declaration:
                 plan_function(function)
         signature = _signature(entry_function(module, self.entry), by_reference)
-        rest = ModuleOp(list(render.rendered([*programs[-1:], *functions], programs)))
+        rest = render.rendered([*programs[-1:], *functions], programs)
         entry = f"{self.entry}.frame"
-        ir = llvm_ir(rest) + _frame_entry(entry, self.entry, signature)
+        ir = self._ir(rest, programs) + _frame_entry(entry, self.entry, signature)
         coming[entry] = llvm.submit(self.target.object_code, ir)
         return signature, coming
+
+    def _ir(self, functions: Sequence[Operation], programs: Sequence[Operation]) -> str:
+        """LLVM IR of what some symbols, and programs among them, were rendered to."""
+        names = [p.sym_name.data for p in programs if isinstance(p, ProgramOp)]
+        records = with_records(functions, names) if self.is_profiled else ""
+        return llvm_ir(ModuleOp(list(functions))) + records
 
     def lowered(self, after: AfterStage) -> ModuleOp:
         """The module after all stages; `after` sees it after each one."""
@@ -143,6 +152,12 @@ class Build:
         if name not in self._stages:
             raise ValueError(f"there is no stage {stage!r}; there are: {', '.join(self._stages)}")
         return self._stages[name]
+
+    @property
+    def programs(self) -> Mapping[str, ProgramOp]:
+        """The kernels in order, by their names."""
+        ops = self.module("linearize").ops
+        return {op.sym_name.data: op for op in ops if isinstance(op, ProgramOp)}
 
     @cached_property
     def kernels(self) -> Sequence[Kernel]:
