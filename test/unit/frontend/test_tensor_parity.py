@@ -14,6 +14,8 @@ from parity_table import ELEMENTWISE, METHODS
 
 import tgdialect as tg
 
+pytestmark = pytest.mark.parity
+
 SHAPES = [(), (0,), (1,), (7,), (3, 0), (0, 3), (3, 5), (2, 3, 4), (3, 1, 5), (2, 1, 3, 4)]
 FLOATS = {"float32": 3e-6, "float64": 1e-6, "float16": 5e-3, "bfloat16": 4e-2}
 """Float dtypes, and what is tolerated."""
