@@ -12,7 +12,6 @@ import pytest
 import tgdialect as tg
 
 
-
 class _Absent:
     """Stands for PyTorch, and for all that is in it, where it is not installed: a test that calls
     something of it is skipped."""
