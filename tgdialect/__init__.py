@@ -9,18 +9,28 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import tgdialect.forking  # noqa: F401 - Prepares for forks before anything else is imported.
-
 if TYPE_CHECKING:
     from tgdialect import nn
+    from tgdialect.compilation import compile
     from tgdialect.diagnostics import CompilationError
     from tgdialect.frontend.function import function
+    from tgdialect.frontend.spec import spec
     from tgdialect.frontend.symbolic import Variable
     from tgdialect.frontend.tensor import Tensor
-    from tgdialect.runtime.compiler import compile
     from tgdialect.runtime.executable import Executable
 
-__all__ = ["CompilationError", "Executable", "Tensor", "Variable", "compile", "function", "nn"]
+import_module("tgdialect.forking")  # Prepares for forks before anything else is imported.
+
+__all__ = [
+    "CompilationError",
+    "Executable",
+    "Tensor",
+    "Variable",
+    "compile",
+    "function",
+    "nn",
+    "spec",
+]
 
 _HOMES = {
     "CompilationError": "tgdialect.diagnostics",
@@ -28,7 +38,8 @@ _HOMES = {
     "Tensor": "tgdialect.frontend.tensor",
     "Variable": "tgdialect.frontend.symbolic",
     "function": "tgdialect.frontend.function",
-    "compile": "tgdialect.runtime.compiler",
+    "spec": "tgdialect.frontend.spec",
+    "compile": "tgdialect.compilation",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
@@ -13,6 +14,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import SpecialOp, WmmaOp
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp, MulAccOp, WhereOp
+from tgdialect.ops.intervals import Interval
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of
 
@@ -29,9 +31,9 @@ class Estimates(NamedTuple):
     bytes: int
 
 
-def estimate(linear: LinearOp) -> Estimates:
-    """The work of a kernel that is in order."""
-    intervals = MinMax()
+def estimate(linear: LinearOp, assumed: Mapping[SSAValue, Interval] = {}) -> Estimates:
+    """The work of a kernel that is in order, for sizes in the intervals that are assumed."""
+    intervals = MinMax(assumed)
     flops = 0
     touched: dict[SSAValue, int] = defaultdict(int)
     trips: dict[SSAValue, int] = {}

@@ -11,10 +11,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Region
 
 from tgdialect.frontend.graph import (
@@ -27,6 +29,7 @@ from tgdialect.frontend.graph import (
     size_node,
     sorted_nodes,
 )
+from tgdialect.frontend.lowered import Argument, Interface, Lowered
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import (
     add_parameters,
@@ -35,13 +38,16 @@ from tgdialect.frontend.realization import (
     function_of,
     realize,
 )
-from tgdialect.frontend.symbolic import Atom, SymInt, atoms_of, substituted
+from tgdialect.frontend.spec import Sizes, Spec, spec_of
+from tgdialect.frontend.structures import Inputs, Slot, filled, mapped, structure_of
+from tgdialect.frontend.symbolic import Atom, SymInt, substituted
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import is_tracing, parameter, size_parameter, tracing
 from tgdialect.frontend.views import owner, view_of
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.movement import ShrinkOp
+from tgdialect.ops.source import parameters
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.launcher import Holders
@@ -49,28 +55,14 @@ from tgdialect.runtime.program import Array
 
 P = ParamSpec("P")
 R = TypeVar("R")
+E = TypeVar("E")
 
-
-@dataclass(frozen=True)
-class _Slot:
-    """Where an argument or a result is a tensor."""
-
-    index: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Same:
-    """Where a result is a tensor that there was before the call: an argument by its number."""
-
-    tensor: Tensor | int
-
-
-_ONE = _Slot(0)
 _NO_SIZES: Mapping[Atom, Atom] = {}
+_NO_TENSORS: Mapping[int, Tensor] = {}
 
 
 @dataclass(frozen=True)
-class _Traced:
+class _Traced(Generic[E]):
     """A function for one signature."""
 
     implicit: Sequence[Tensor]
@@ -98,7 +90,8 @@ class _Traced:
     """The FUNCTION."""
     elements: Sequence[TgOp]
     """The GETTUPLEs of it."""
-    executable: Executable
+    executable: E
+    """The executable of its module, or the module itself."""
     is_plain: bool
     """Whether there is nothing to a call but numbers in and one tensor out."""
 
@@ -125,7 +118,7 @@ def _unknown(*_: object) -> None:
 class _Signature:
     """A signature of tensors alone."""
 
-    traced: _Traced
+    traced: _Traced[Executable]
     types: Sequence[Attribute]
     training: bool
     launch: Callable[..., Any] | None = None
@@ -147,13 +140,13 @@ class Function(Generic[P, R]):
     def __init__(self, function: Callable[P, R], *, freeze: bool = False) -> None:
         self._function = function
         self._freeze = freeze
-        self._traced: dict[Any, _Traced] = {}
+        self._traced: dict[Any, _Traced[Executable]] = {}
         self._quick: dict[Any, _Signature] = {}
         self._last: tuple[bool, Callable[..., Any]] = False, _unknown
         functools.update_wrapper(self, function)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., R]:
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else _Method(self, instance)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         # Most calls are like the one before.
@@ -191,15 +184,15 @@ class Function(Generic[P, R]):
                 if known.traced.fits(inputs):
                     return self._called(known.traced, inputs, nodes)
                 self._quick.pop(key)
-        found = _Inputs()
+        found = Inputs()
         found.signature((args, kwargs))
         traced = self._traced_for(args, kwargs, found.tensors)
         sizes = dict(zip(traced.sizes, found.atoms, strict=True))
         return self._called(traced, found.tensors, [t.node for t in found.tensors], sizes)
 
-    def _traced_for(self, args: Any, kwargs: Any, inputs: Sequence[Tensor]) -> _Traced:
+    def _traced_for(self, args: Any, kwargs: Any, inputs: Sequence[Tensor]) -> _Traced[Executable]:
         """The traced function for the signature of these arguments."""
-        found = _Inputs()
+        found = Inputs()
         signature = found.signature((args, kwargs))
         kinds = [
             (t.node.type, t.node.is_tracked, substituted(t.node.extents, found.atoms))
@@ -212,7 +205,8 @@ class Function(Generic[P, R]):
             wanted = key, tuple((slot, id(t)) for slot, t in captured.items())
             traced = self._traced.get(wanted)
             if traced is None or not traced.is_current():
-                traced = self._trace(args, kwargs, inputs, list(found.atoms), captured)
+                atoms = list(found.atoms)
+                traced = self._trace(args, kwargs, inputs, atoms, _compiled, captured=captured)
                 self._traced[wanted] = traced
             more = {s: t for s, t in enumerate(inputs) if id(t) in traced.captured}
             if more.keys() <= captured.keys():
@@ -221,7 +215,7 @@ class Function(Generic[P, R]):
 
     def _called(
         self,
-        traced: _Traced,
+        traced: _Traced[Executable],
         inputs: Sequence[Tensor],
         nodes: list[Node],
         sizes: Mapping[Atom, Atom] = _NO_SIZES,
@@ -244,9 +238,80 @@ class Function(Generic[P, R]):
             tensor.adopt(results.pop(traced.first_change))
         for view in traced.views:
             view.refresh()
-        if traced.structure == _ONE:
+        if isinstance(traced.structure, Slot):
             return cast(R, Tensor.of_node(results[0]))
-        return cast(R, _filled(traced.structure, results, inputs, sizes))
+        tensors = [Tensor.of_node(node) for node in results]
+        return cast(R, filled(traced.structure, tensors, sizes, inputs))
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The program that the function is for these arguments, whose numbers do not matter.
+
+        A tensor, an array or a `spec` stands for any tensor of its shape and dtype. Other arguments
+        are part of the program, as they are in a call.
+
+        Raises TypeError for arguments that the function does not take.
+        """
+        return self.lowered(args, kwargs)
+
+    def lowered(self, args: Any, kwargs: Any, entry: str = "main") -> Lowered:
+        """As `lower`; `entry` names the function in the program."""
+        try:
+            given = signature(self._function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self._name}: {error}") from None
+        specs: list[Spec] = []
+        names: list[str] = []
+
+        def found(value: Any) -> Any:
+            if (spec := spec_of(value)) is None:
+                return value
+            specs.append(spec)
+            return spec
+
+        arguments = mapped(given.arguments, found)
+        sizes = Sizes(specs)
+        for name, argument in arguments.items():
+
+            def stand_in(value: Any, name: str = name) -> Any:
+                if isinstance(value, Spec):
+                    names.append(name)
+                    return sizes.tensor(value)
+                return sizes.size(value) if isinstance(value, SymInt) else value
+
+            given.arguments[name] = mapped(argument, stand_in)
+        inputs = Inputs()
+        inputs.signature((given.args, given.kwargs))
+        traced = self._trace(
+            given.args,
+            given.kwargs,
+            inputs.tensors,
+            list(inputs.atoms),
+            _untouched,
+            entry=entry,
+            is_program=True,
+        )
+        if not traced.kinds:
+            raise TypeError(f"{self._name} returns no tensor, and assigns to none")
+        _name_parameters(traced.executable, [*names, *(s.variable.name for s in traced.sizes)])
+        atoms = dict(zip(inputs.atoms, traced.sizes, strict=True))
+        interface = Interface(
+            arguments=[
+                Argument(name, t.node.tensor_type, substituted(t.node.extents, atoms))
+                for name, t in zip(names, inputs.tensors, strict=True)
+            ],
+            sizes=traced.sizes,
+            captured=traced.implicit,
+            compound_sizes=[*traced.argument_sizes, *traced.result_sizes],
+            structure=traced.structure,
+            results=traced.kinds,
+            changed=traced.changed,
+            views=traced.views,
+        )
+        return Lowered(traced.executable, entry, interface)
+
+    @property
+    def _name(self) -> str:
+        return getattr(self._function, "__name__", type(self._function).__name__)
 
     def _trace(
         self,
@@ -254,10 +319,15 @@ class Function(Generic[P, R]):
         kwargs: Any,
         inputs: Sequence[Tensor],
         atoms: Sequence[Atom],
-        captured: Mapping[int, Tensor],
-    ) -> _Traced:
+        compiled: Callable[[ModuleOp], E],
+        *,
+        captured: Mapping[int, Tensor] = _NO_TENSORS,
+        entry: str = "main",
+        is_program: bool = False,
+    ) -> _Traced[E]:
         """Trace the function. The arguments in `captured`, by their numbers, are passed as the
-        tensors that they are, since it captures them too."""
+        tensors that they are, since it captures them too. In a call, a tensor that was there before
+        is returned as itself; a program has all its results in memory of their own."""
         size_params = [size_parameter(atom.variable) for atom in atoms]
         sizes = dict(zip(atoms, (atom for atom, _ in size_params), strict=True))
         params = [parameter(t.node, sizes) for t in inputs]
@@ -280,17 +350,19 @@ class Function(Generic[P, R]):
 
         start = next(serials)
         with tracing() as trace:
-            new_args, new_kwargs = _mapped((args, kwargs), stand_in)
+            new_args, new_kwargs = mapped((args, kwargs), stand_in)
             result = cast(Callable[..., Any], self._function)(*new_args, **new_kwargs)
             outputs: list[Node] = []
             before = {id(t): node for t, node in trace.changed()}
 
             def same(tensor: Tensor) -> Tensor | int | None:
                 """The argument, or the captured tensor, that a result is."""
+                if is_program:
+                    return None
                 known = before.get(id(tensor), tensor.node)
                 return slots.get(id(tensor), tensor) if known.serial < start else None
 
-            structure = _structure(result, outputs, same)
+            structure = structure_of(result, outputs, same)
             del result
             changed = cast("list[tuple[Tensor, Node]]", trace.changed())
             views = [
@@ -309,7 +381,7 @@ class Function(Generic[P, R]):
         leaves = [*params, *implicit]
         constants = [n for n in implicit if n not in assigned and n.size is None]
         module = ModuleOp(
-            [function_of("main", order, leaves, roots, constants if self._freeze else ())]
+            [function_of(entry, order, leaves, roots, constants if self._freeze else ())]
         )
         prototype = _function_op(order, leaves, roots)
         argument_sizes = compound_sizes(leaves)
@@ -328,11 +400,36 @@ class Function(Generic[P, R]):
             result_sizes=compound_sizes([*leaves, *roots])[len(argument_sizes) :],
             prototype=prototype,
             elements=[GetTupleOp(prototype, i) for i in range(len(roots))],
-            executable=cast(Executable, compile(module)),
-            is_plain=structure == _ONE
+            executable=compiled(module),
+            is_plain=isinstance(structure, Slot)
             and not (implicit or sizes or argument_sizes or changed)
             and not any(t.node.is_tracked for t in inputs),
         )
+
+
+class _Method(functools.partial[R]):
+    """A traced function that is a method, of an object."""
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """As `Function.lower`, of the arguments after the object."""
+        return cast("Function[..., R]", self.func).lower(*self.args, *args, **kwargs)
+
+
+def _compiled(module: ModuleOp) -> Executable:
+    return cast(Executable, compile(module))
+
+
+def _untouched(module: ModuleOp) -> ModuleOp:
+    return module
+
+
+def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:
+    """Name the first parameters of the function that a module is."""
+    (entry,) = module.ops
+    assert isinstance(entry, FuncOp)
+    for param in parameters(entry.body.block):
+        if param.slot.data < len(names):
+            param.result.name_hint = names[param.slot.data]
 
 
 @overload
@@ -360,7 +457,14 @@ def function(fxn: Callable[..., Any] | None = None, *, freeze: bool = False) -> 
     return Function(fxn, freeze=freeze)
 
 
-def _run(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> list[Node]:
+def traceable(fxn: Callable[..., Any]) -> Function[..., Any]:
+    """A callable as a traced function, which it may be already."""
+    return cast("Function[..., Any]", fxn) if isinstance(fxn, Function) else Function(fxn)
+
+
+def _run(
+    traced: _Traced[Executable], nodes: Sequence[Node], sizes: Mapping[Atom, Atom]
+) -> list[Node]:
     """Execute a function on values that are known."""
     arrays = _arrays(traced, nodes, sizes)
     results = [
@@ -378,7 +482,9 @@ def _run(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> 
     return results
 
 
-def _arrays(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> Sequence[Array]:
+def _arrays(
+    traced: _Traced[Executable], nodes: Sequence[Node], sizes: Mapping[Atom, Atom]
+) -> Sequence[Array]:
     """The results of a function's executable."""
     data = [node.data for node in nodes]
     compound = (*traced.argument_sizes, *traced.result_sizes)
@@ -388,7 +494,10 @@ def _arrays(traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) 
 
 
 def _apply(
-    traced: _Traced, nodes: Sequence[Node], sizes: Mapping[Atom, Atom], elements: Sequence[TgOp]
+    traced: _Traced[Any],
+    nodes: Sequence[Node],
+    sizes: Mapping[Atom, Atom],
+    elements: Sequence[TgOp],
 ) -> list[Node]:
     """Results as GETTUPLEs of the FUNCTION."""
     more = [size_node(size.substituted(sizes)) for size in traced.argument_sizes]
@@ -421,116 +530,3 @@ def _owner(node: Node) -> Tensor:
     if isinstance(tensor, Tensor) and tensor.node is node:
         return tensor
     return Tensor.of_node(node)
-
-
-# -- arguments and results -----------------------------------------------------------------------
-
-
-class _Inputs:
-    """The tensors in the arguments of a call, once each, and the variables, which are numbered."""
-
-    def __init__(self) -> None:
-        self.tensors: list[Tensor] = []
-        self.atoms: dict[Atom, Atom] = {}
-        self._slots: dict[int, _Slot] = {}
-
-    def signature(self, value: Any) -> Any:
-        """A value as a key, with slots in place of its tensors."""
-        if isinstance(value, Tensor):
-            if id(value) not in self._slots:
-                self._slots[id(value)] = _Slot(len(self.tensors))
-                self.tensors.append(value)
-                self._note(value.node.extents or ())
-            return self._slots[id(value)]
-        if isinstance(value, SymInt):
-            self._note((value,))
-            return value.substituted(self.atoms)
-        if isinstance(value, list | tuple):
-            items = cast("Sequence[Any]", value)
-            return type(items), *[self.signature(item) for item in items]
-        if isinstance(value, dict):
-            entries = cast("dict[Any, Any]", value)
-            return dict, *[(k, self.signature(v)) for k, v in entries.items()]
-        if isinstance(value, np.ndarray):
-            array = cast(Array, value)
-            return np.ndarray, array.shape, array.dtype, array.tobytes()
-        if isinstance(value, float):
-            return type(value), value.hex()  # The two zeros are equal, and NaN is not itself.
-        try:
-            hash(value)
-        except TypeError:
-            return _Identity(value)
-        return type(value), value
-
-    def _note(self, extents: Shape) -> None:
-        for atom in atoms_of(extents):
-            if atom not in self.atoms:
-                self.atoms[atom] = Atom(atom.variable, None, len(self.atoms))
-
-
-class _Identity:
-    """An object that has no value to compare: it is the same if it is itself."""
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other._value is self._value
-
-    def __hash__(self) -> int:
-        return id(self._value)
-
-
-def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """A value with a function applied to all that is in its lists, tuples and dicts."""
-    if isinstance(value, list | tuple):
-        items = [_mapped(item, function) for item in cast("Sequence[Any]", value)]
-        return items if isinstance(value, list) else _tuple_like(value, items)
-    if isinstance(value, dict):
-        entries = cast("dict[Any, Any]", value)
-        return {k: _mapped(v, function) for k, v in entries.items()}
-    return function(value)
-
-
-def _structure(
-    value: Any, outputs: list[Node], same: Callable[[Tensor], Tensor | int | None]
-) -> Any:
-    """A result with slots in place of its new tensors, whose nodes are noted."""
-
-    def slot(inner: Any) -> Any:
-        if not isinstance(inner, Tensor):
-            return inner
-        if (known := same(inner)) is not None:
-            return _Same(known)
-        outputs.append(inner.node)
-        return _Slot(len(outputs) - 1)
-
-    return _mapped(value, slot)
-
-
-def _filled(
-    structure: Any,
-    results: Sequence[Node],
-    inputs: Sequence[Tensor],
-    sizes: Mapping[Atom, Atom],
-) -> Any:
-    """A result with its tensors in the slots."""
-
-    def fill(value: Any) -> Any:
-        match value:
-            case SymInt():
-                return value.substituted(sizes)
-            case _Slot():
-                return Tensor.of_node(results[value.index])
-            case _Same():
-                same = value.tensor
-                return inputs[same] if isinstance(same, int) else same
-            case _:
-                return value
-
-    return _mapped(structure, fill)
-
-
-def _tuple_like(old: Any, items: Sequence[Any]) -> Any:
-    """A tuple, or a named tuple of the same kind."""
-    return type(old)(*items) if hasattr(old, "_fields") else tuple(items)

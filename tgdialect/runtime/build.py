@@ -44,6 +44,7 @@ from tgdialect.runtime.codegen import CodeGenerator
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.inspection import Kernel, kernels_of
 from tgdialect.runtime.optimize import MeasuringOptimizePass
+from tgdialect.runtime.profile import with_records
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.speed import at_full_speed
 
@@ -64,6 +65,8 @@ class Build:
     opt: str = DEFAULT_OPT
     allow_custom: bool = False
     target: CpuTarget = field(default_factory=CpuTarget.host)
+    is_profiled: bool = False
+    """Whether the program notes how long each kernel takes (`profile.py`)."""
 
     def program(self) -> Program:
         """Compile.
@@ -105,7 +108,7 @@ class Build:
             program.detach()
             programs.append(program)
             if kernel is not kernels[-1]:
-                ir = llvm_ir(ModuleOp(list(render.rendered([program]))))
+                ir = self._ir(render.rendered([program]), programs)
                 coming[kernel.sym_name.data] = generator.submit(ir)
         functions = list(own_functions(module))
         module.body.block.add_ops(programs)
@@ -113,10 +116,16 @@ class Build:
         for function in functions if any(isinstance(s, PlanPass) for s in stages) else ():
             plan_function(function)
         signature = _signature(entry_function(module, self.entry), by_reference)
-        rest = ModuleOp(list(render.rendered([*programs[-1:], *functions], programs)))
-        ir = llvm_ir(rest) + _frame_entry(entry, self.entry, signature)
+        rest = render.rendered([*programs[-1:], *functions], programs)
+        ir = self._ir(rest, programs) + _frame_entry(entry, self.entry, signature)
         coming[entry] = generator.submit(ir)
         return signature, coming
+
+    def _ir(self, functions: Sequence[Operation], programs: Sequence[Operation]) -> str:
+        """LLVM IR of what some symbols, and programs among them, were rendered to."""
+        names = [p.sym_name.data for p in programs if isinstance(p, ProgramOp)]
+        records = with_records(functions, names) if self.is_profiled else ""
+        return llvm_ir(ModuleOp(list(functions))) + records
 
     def lowered(self, after: AfterStage) -> ModuleOp:
         """The module after all stages; `after` sees it after each one."""
@@ -181,6 +190,12 @@ class Build:
         if name not in self._stages:
             raise ValueError(f"there is no stage {stage!r}; there are: {', '.join(self._stages)}")
         return self._stages[name]
+
+    @property
+    def programs(self) -> Mapping[str, ProgramOp]:
+        """The kernels in order, by their names."""
+        ops = self.module("linearize").ops
+        return {op.sym_name.data: op for op in ops if isinstance(op, ProgramOp)}
 
     @cached_property
     def kernels(self) -> Sequence[Kernel]:

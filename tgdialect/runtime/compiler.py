@@ -78,13 +78,16 @@ def compile(
         program = _compiled(module, how, name, text)
         if cache is not None:
             cache.put(key, program.to_bytes())
-    return Executable(program, lambda: _build(_parse(name, text), how))
+    return Executable(program, lambda: prepared(_parse(name, text), *how))
 
 
-def _build(module: ModuleOp, how: tuple[str, str, bool]) -> Build:
+def prepared(
+    module: ModuleOp, entry: str = "main", opt: str = DEFAULT_OPT, allow_custom: bool = False
+) -> Build:
+    """The compilation of a module, for looking at its stages. Importing it takes LLVM."""
     from tgdialect.runtime.build import Build
 
-    return Build(module, *how)
+    return Build(module, entry, opt, allow_custom)
 
 
 def _compiled(module: ModuleOp, how: tuple[str, str, bool], name: str, text: str) -> Program:
@@ -93,7 +96,7 @@ def _compiled(module: ModuleOp, how: tuple[str, str, bool], name: str, text: str
     from tgdialect.diagnostics import CompilationError, SourceFile, diagnose
 
     try:
-        return _build(module, how).program()
+        return prepared(module, *how).program()
     except DiagnosticException as error:
         raise CompilationError(diagnose(error)).with_source(SourceFile(name, text)) from None
 
@@ -107,8 +110,19 @@ def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
 
     if isinstance(source, str | os.PathLike):
         return _parse(*_name_and_text(source))
+    _check_is_module(source)
     verify_module(source)
     return source
+
+
+def _check_is_module(source: object) -> None:
+    from xdsl.dialects.builtin import ModuleOp
+
+    if not isinstance(source, ModuleOp):
+        kind = type(source).__name__
+        raise TypeError(
+            f"compile takes MLIR text, a path, an xDSL module or a Python function, got {kind}"
+        )
 
 
 def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]:
@@ -116,6 +130,7 @@ def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]
     if isinstance(source, str) and ("\n" in source or "{" in source):
         return "<string>", source
     if not isinstance(source, str | os.PathLike):
+        _check_is_module(source)
         return "<module>", str(source)
     try:
         return os.fspath(source), Path(source).read_bytes().decode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tgdialect.runtime.build import Build
     from tgdialect.runtime.inspection import Kernel
     from tgdialect.runtime.launcher import Holders, Launcher
+    from tgdialect.runtime.profile import Profile
 
 
 class _Slot(NamedTuple):
@@ -68,8 +69,11 @@ class Executable:
     who changes such an array in place does not see that.
     """
 
-    def __init__(self, program: Program, build: Callable[[], Build]) -> None:
-        """`build` prepares compiling once more, for those who ask how it was compiled."""
+    def __init__(
+        self, program: Program, build: Callable[[], Build], symbols: Mapping[str, int] = {}
+    ) -> None:
+        """`build` prepares compiling once more, for those who ask how it was compiled; `symbols`
+        are addresses of what the program needs besides."""
         self._build = cache(build)
         self.parameters = program.parameters
         slots = [_Slot(i, p) for i, p in enumerate(self.parameters)]
@@ -97,7 +101,7 @@ class Executable:
         # Not from `buffers`, which the caller may change: compiled code has the addresses.
         self._memory = tuple(self.buffers.values())
         self._code: list[object] = []
-        functions: dict[str, int] = {}
+        functions = dict(symbols)
         for name, code in program.objects:
             self._code.append(library := load(code, functions))
             functions[name] = self._start = library.address(name)
@@ -141,6 +145,18 @@ class Executable:
         Raises ValueError if there is no such stage.
         """
         return self._build().module(stage)
+
+    def profile(
+        self, *arrays: Any, out: Array | Sequence[Array] | None = None, seconds: float = 1.0
+    ) -> Profile:
+        """Time each kernel while the program runs on these arguments for so many seconds.
+
+        The program is compiled once more, to note the times: calls cost nothing for it. What it
+        writes by reference, and its BUFFERs, stay as they are. Raises as a call does.
+        """
+        from tgdialect.runtime.profile import profile
+
+        return profile(self, self._build(), arrays, out, seconds)
 
     def __call__(
         self, *arrays: Any, out: Array | Sequence[Array] | None = None

@@ -41,6 +41,7 @@ examples:
   tg-run file.mlir --entry f --arg n=7 --arg x=7xf32=1.5 --target interpreter
   tg-run file.mlir --input a.npy --output out.npy
   tg-run file.mlir --input a.npy --benchmark=100
+  tg-run file.mlir --input a.npy --profile
   tg-opt file.mlir -p cse | tg-run - --input 1,2,3
   tg-run file.mlir --input a.npy --opt 'explicit:split 0, 8, upcast'
 """
@@ -100,6 +101,11 @@ def argument_parser() -> argparse.ArgumentParser:
         type=_repetitions,
         metavar="N",
         help="print the time of N runs (default: as many as take a second), not the results",
+    )
+    add(
+        "--profile",
+        action="store_true",
+        help="print the time of each kernel in as many runs as take a second, not the results",
     )
     add(
         "--allow-custom",

@@ -6,7 +6,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
@@ -36,6 +36,8 @@ from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.ops.source import ParamOp
 from tgdialect.runtime import compiler
 from tgdialect.runtime.build import UNTRUSTED
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.profile import show_seconds
 from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
@@ -47,8 +49,14 @@ from tgdialect.tools.tg_run_values import (
     write_outputs,
 )
 
-Executor = Callable[[Sequence[Array]], tuple[Array, ...]]
-"""Runs the entry on its inputs, as often as it is called."""
+
+class Executor(NamedTuple):
+    """The entry, ready to run: `run` executes it on its inputs, as often as it is called, and
+    `profile` gives a table of the times of its kernels, where it has any."""
+
+    run: Callable[[Sequence[Array]], tuple[Array, ...]]
+    profile: Callable[[Sequence[Array]], str] | None = None
+
 
 _BENCHMARK_SECONDS = 1.0
 _LONG_SECONDS = 10.0
@@ -63,7 +71,7 @@ def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> E
     def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
         return _results(run(module, entry, inputs, allow_custom=options.allow_custom))
 
-    return execute
+    return Executor(execute)
 
 
 def _cpu(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
@@ -72,7 +80,15 @@ def _cpu(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
         executable = compiler.compile(module, entry=entry, opt=opt, allow_custom=allow_custom)
     except ValueError as error:  # What the environment says is not so.
         raise CompilationError(Diagnostic(str(error))) from error
-    return lambda inputs: _results(executable(*inputs))
+    assert isinstance(executable, Executable)
+
+    def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
+        return _results(executable(*inputs))
+
+    def profile(inputs: Sequence[Array]) -> str:
+        return str(executable.profile(*inputs))
+
+    return Executor(execute, profile)
 
 
 TARGETS: dict[str, Callable[[ModuleOp, str, argparse.Namespace], Executor]] = {
@@ -239,18 +255,11 @@ def benchmark(execute: Callable[[], object], repetitions: int) -> str:
         seconds.append(time.perf_counter() - start)
     rows = {
         "repetitions": str(count),
-        "median": _show_seconds(statistics.median(seconds)),
-        "min": _show_seconds(min(seconds)),
-        "max": _show_seconds(max(seconds)),
+        "median": show_seconds(statistics.median(seconds)),
+        "min": show_seconds(min(seconds)),
+        "max": show_seconds(max(seconds)),
     }
     return "\n".join(f"{name:<12} {value}" for name, value in rows.items())
-
-
-def _show_seconds(seconds: float) -> str:
-    for scale, unit in ((1e-6, "ns"), (1e-3, "us"), (1.0, "ms")):
-        if seconds < scale:
-            return f"{seconds / scale * 1000:.2f} {unit}"
-    return f"{seconds:.3f} s"
 
 
 def run_session(options: argparse.Namespace) -> None:
@@ -280,15 +289,20 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     if not options.allow_custom:
         refuse_foreign_code(module)
     inputs = bind_inputs(parameters, options.input, options.arg)
-    execute = TARGETS[options.target](module, entry.sym_name.data, options)
-    outputs = execute(inputs)
-    table = ""
+    executor = TARGETS[options.target](module, entry.sym_name.data, options)
+    if options.profile and executor.profile is None:
+        message = f"--profile times compiled kernels, and target {options.target!r} has none"
+        raise CompilationError(Diagnostic(message))
+    outputs = executor.run(inputs)
+    tables: list[str] = []
     if options.benchmark is not None:
-        table = benchmark(lambda: execute(inputs), options.benchmark)
+        tables.append(benchmark(lambda: executor.run(inputs), options.benchmark))
+    if options.profile and executor.profile is not None:
+        tables.append(executor.profile(inputs))
     if options.output:
         write_outputs(options.output, outputs)
-    if table:
-        print(table)
+    if tables:
+        print("\n\n".join(tables))
     elif not options.output:
         for array, type in zip(outputs, results, strict=True):
             dtype = DTYPES[type.element_type]

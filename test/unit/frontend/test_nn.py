@@ -19,6 +19,8 @@ from tgdialect.nn.state import (
     safe_save,
 )
 
+pytestmark = pytest.mark.parity
+
 T = torch.nn
 
 LAYERS: dict[str, tuple[Any, Any, tuple[int, ...]]] = {

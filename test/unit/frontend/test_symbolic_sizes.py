@@ -18,6 +18,8 @@ from tgdialect.frontend import function as function_module
 from tgdialect.frontend import realization
 from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller
 
+pytestmark = pytest.mark.parity
+
 N = tg.Variable("n", 1, 16)
 M = tg.Variable("m", 0, 5)
 X = values(16, 3)

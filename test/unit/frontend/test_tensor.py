@@ -13,6 +13,8 @@ from parity import torch, values
 import tgdialect as tg
 from tgdialect.frontend import realization
 
+pytestmark = pytest.mark.parity
+
 
 def test_data_comes_in_and_goes_out():
     for data, dtype in (

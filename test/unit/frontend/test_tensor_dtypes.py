@@ -11,6 +11,8 @@ from parity import torch, values
 
 import tgdialect as tg
 
+pytestmark = pytest.mark.parity
+
 F = torch.nn.functional
 
 UNARY = (

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from parity import EDGES, check, torch, values
 
+pytestmark = pytest.mark.parity
+
 F = torch.nn.functional
 
 SAME_NAME = [

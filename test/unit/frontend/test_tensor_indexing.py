@@ -10,6 +10,8 @@ from parity import check, torch, values
 
 import tgdialect as tg
 
+pytestmark = pytest.mark.parity
+
 S = slice
 VIEWS: list[Any] = [
     0,

@@ -8,6 +8,8 @@ from parity import check, torch, values
 
 import tgdialect as tg
 
+pytestmark = pytest.mark.parity
+
 F = torch.nn.functional
 
 PAIRS = [

@@ -11,6 +11,8 @@ from parity import check, torch, values
 
 import tgdialect as tg
 
+pytestmark = pytest.mark.parity
+
 F = torch.nn.functional
 X = (2, 3, 4)
 

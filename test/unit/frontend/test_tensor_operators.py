@@ -10,6 +10,8 @@ from parity import EDGES, check, torch, values
 
 import tgdialect as tg
 
+pytestmark = pytest.mark.parity
+
 OPERATORS = ["add", "sub", "mul", "truediv", "pow", "lt", "le", "gt", "ge", "eq", "ne"]
 METHODS = ["maximum", "minimum", "fmod", "copysign", "logaddexp"]
 SHAPES = [((), ()), ((3, 4), (4,)), ((2, 1, 3), (4, 1)), ((0, 3), (3,)), ((1,), (5,))]

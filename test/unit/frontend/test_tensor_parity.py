@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,9 @@ from parity import EDGES, listed, torch
 from parity_table import ELEMENTWISE, METHODS
 
 import tgdialect as tg
+from tgdialect.frontend.dtypes import numpy_of, to_dtype
+
+pytestmark = pytest.mark.parity
 
 SHAPES = [(), (0,), (1,), (7,), (3, 0), (0, 3), (3, 5), (2, 3, 4), (3, 1, 5), (2, 1, 3, 4)]
 FLOATS = {"float32": 3e-6, "float64": 1e-6, "float16": 5e-3, "bfloat16": 4e-2}
@@ -20,6 +23,7 @@ FLOATS = {"float32": 3e-6, "float64": 1e-6, "float16": 5e-3, "bfloat16": 4e-2}
 INTEGERS = ("int8", "uint8", "int16", "int32", "int64")
 
 DIFFERENT = {
+    ("cross_entropy", "(3, 0)"): "PyTorch calls the mean of losses without classes NaN",
     ("selu", "float64"): "tinygrad's constants have six digits",
     ("selu", "edges"): "tinygrad's constants have six digits",
     ("avg_pool2d", "int64"): "a mean of integers is a float here",
@@ -51,149 +55,151 @@ def numbers(shape: tuple[int, ...], dtype: str, seed: int) -> np.ndarray:
     return random.integers(0 if dtype[0] == "u" else -6, 9, shape).astype(dtype)
 
 
-def array_of(tensor: Any) -> np.ndarray:
-    """Of a result of either library; numbers and bools are results as well."""
+def inputs(arrays: Sequence[np.ndarray], dtype: str) -> list[np.ndarray]:
+    """Arrays converted to a dtype that NumPy may not have itself."""
+    with np.errstate(over="ignore"):
+        return [np.asarray(a).astype(numpy_of(to_dtype(dtype))) for a in arrays]
+
+
+def theirs_of(tensor: Any) -> np.ndarray:
+    """A result of PyTorch's; numbers and bools are results as well."""
     if isinstance(tensor, bool | int):
         return np.array(tensor)
-    if isinstance(tensor, tg.Tensor):
-        return (tensor.double() if tensor.dtype.is_float else tensor).numpy()
     return (tensor.detach().double() if tensor.is_floating_point() else tensor).numpy()
 
 
-def compare(name: str, arrays: list[np.ndarray], dtype: str, *, gradients: bool) -> None:
+def widened(result: Any) -> tg.Tensor:
+    """A result of ours, in f64 if it is a float."""
+    tensor = result if isinstance(result, tg.Tensor) else tg.Tensor(result)
+    return tensor.double() if tensor.dtype.is_float else tensor
+
+
+@dataclass
+class Case:
+    """A method on some inputs in both libraries: pairs of values, and then of gradients."""
+
+    label: str
+    tolerance: float
+    values: list[tuple[tg.Tensor, np.ndarray]]
+    gradients: list[tuple[tg.Tensor, np.ndarray]]
+
+    def compare(self) -> None:
+        for factor, pairs in ((1, self.values), (50, self.gradients)):
+            tolerance = factor * self.tolerance
+            for mine, wanted in pairs:
+                got = mine.numpy()
+                assert got.shape == wanted.shape
+                if got.dtype.kind != "f" and wanted.dtype.kind != "f":
+                    np.testing.assert_array_equal(got, wanted, err_msg=self.label)
+                else:
+                    np.testing.assert_allclose(
+                        got, wanted, rtol=tolerance, atol=tolerance, err_msg=self.label
+                    )
+
+
+def case(
+    name: str, label: str, arrays: Sequence[np.ndarray], dtype: str, *, gradients: bool = False
+) -> Case:
+    """A method on some inputs, ours not computed yet. Skips what PyTorch refuses."""
     ours, theirs = METHODS[name]
     wants_gradient = gradients and dtype in FLOATS
-    theirs_of = [torch.tensor(a).to(getattr(torch, dtype)) for a in arrays]
-    theirs_of = [t.requires_grad_(wants_gradient) for t in theirs_of]
+    others = [torch.tensor(a).to(getattr(torch, dtype)) for a in arrays]
+    others = [t.requires_grad_(wants_gradient) for t in others]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            expected = [(e, array_of(e)) for e in listed(theirs(*theirs_of))]
-    except (RuntimeError, IndexError, ValueError, TypeError):
-        return  # PyTorch has it not for this dtype or shape.
-    mine = [tg.Tensor(a).cast(dtype).realize() for a in arrays]
-    mine = [t.requires_grad_() if wants_gradient else t for t in mine]
+            expected = [(e, theirs_of(e)) for e in listed(theirs(*others))]
+    except (RuntimeError, IndexError, ValueError, TypeError) as error:
+        pytest.skip(f"PyTorch refuses: {str(error).splitlines()[0]}")
+    mine = [tg.Tensor(a, requires_grad=wants_gradient) for a in inputs(arrays, dtype)]
     found = listed(ours(*mine))
     assert len(found) == len(expected)
-    tolerance = FLOATS.get(dtype, 3e-6)
-    for result, (_, wanted) in zip(found, expected, strict=True):
-        got = array_of(result)
-        assert got.shape == wanted.shape
-        is_exact = got.dtype.kind != "f" and wanted.dtype.kind != "f"
-        if is_exact:
-            np.testing.assert_array_equal(got, wanted)
-        else:
-            np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance)
-    pairs = [
-        (result, e)
-        for result, (e, _) in zip(found, expected, strict=True)
+    values = [(widened(f), wanted) for f, (_, wanted) in zip(found, expected, strict=True)]
+    made = Case(label, FLOATS.get(dtype, 3e-6), values, [])
+    tracked = [
+        (value, e)
+        for (value, _), (e, _) in zip(values, expected, strict=True)
         if isinstance(e, torch.Tensor) and e.requires_grad
     ]
-    if not pairs:
-        return
+    if not tracked:
+        return made
     total: Any = 0
     reference: Any = 0
-    for result, e in pairs:
+    for value, e in tracked:
         weight = np.linspace(0.5, 1.5, e.numel()).reshape(tuple(e.shape))
-        total = total + (result.double() * tg.Tensor(weight, "float64")).sum()
+        total = total + (value * tg.Tensor(weight)).sum()
         reference = reference + (e.double() * torch.tensor(weight)).sum()
     try:
         reference.backward()
     except RuntimeError:
-        return  # PyTorch has no gradient of it.
+        return made  # PyTorch has no gradient of it.
     total.backward()
-    for t, other in zip(mine, theirs_of, strict=True):
+    for t, other in zip(mine, others, strict=True):
         if other.grad is not None and t.numel():
             assert t.grad is not None
-            np.testing.assert_allclose(
-                array_of(t.grad),
-                array_of(other.grad),
-                rtol=50 * tolerance,
-                atol=50 * tolerance,
-                err_msg="gradient",
-            )
+            made.gradients.append((widened(t.grad), theirs_of(other.grad)))
+    return made
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+class Sweep:
+    """Cases of a method, which are computed in one program and compared one by one."""
+
+    def __init__(self, name: str, subtests: pytest.Subtests) -> None:
+        self.name = name
+        self._subtests = subtests
+        self._cases: list[Case] = []
+
+    def add(self, arrays: Sequence[np.ndarray], dtype: str, label: str, **options: bool) -> None:
+        """A case; it is skipped, with the reason, where it is meant to be different."""
+        with self._subtests.test(label):
+            for key in (label, dtype, "integers" if dtype in INTEGERS else ""):
+                if (reason := DIFFERENT.get((self.name, key))) is not None:
+                    pytest.skip(reason)
+            self._cases.append(case(self.name, label, arrays, dtype, **options))
+
+    def run(self) -> None:
+        tensors = [t for each in self._cases for t, _ in (*each.values, *each.gradients)]
+        if tensors:
+            tensors[0].realize(*tensors[1:])
+        for each in self._cases:
+            with self._subtests.test(each.label):
+                each.compare()
+
+
 @pytest.mark.parametrize("name", METHODS)
-def test_shapes(name: str, shape: tuple[int, ...]):
-    if (name, shape) == ("cross_entropy", (3, 0)):
-        return  # The mean of losses without classes, which PyTorch calls NaN.
-    compare(name, [numbers(shape, "float32", s) for s in (1, 2)], "float32", gradients=True)
+def test_shapes(name: str, subtests: pytest.Subtests):
+    sweep = Sweep(name, subtests)
+    for shape in SHAPES:
+        arrays = [numbers(shape, "float32", seed) for seed in (1, 2)]
+        sweep.add(arrays, "float32", str(shape), gradients=True)
+    sweep.run()
 
 
-@pytest.mark.parametrize("dtype", [*list(FLOATS)[1:], *INTEGERS, "bool"])
 @pytest.mark.parametrize("name", METHODS)
-def test_dtypes(name: str, dtype: str):
-    if (name, dtype) not in DIFFERENT and not (
-        (name, "integers") in DIFFERENT and dtype in INTEGERS
-    ):
-        compare(name, [numbers((3, 5), dtype, s) for s in (1, 2)], dtype, gradients=True)
+def test_dtypes(name: str, subtests: pytest.Subtests):
+    sweep = Sweep(name, subtests)
+    for dtype in (*list(FLOATS)[1:], *INTEGERS, "bool"):
+        arrays = [numbers((3, 5), dtype, seed) for seed in (1, 2)]
+        sweep.add(arrays, dtype, dtype, gradients=True)
+    sweep.run()
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", ELEMENTWISE)
-def test_edges(name: str, dtype: str):
-    if (name, "edges") not in DIFFERENT:
-        pairs = np.array([(a, b) for a in EDGES[:: 1 + 2 * (name == "pow")] for b in EDGES])
-        compare(name, [pairs[:, 0], pairs[:, 1]], dtype, gradients=False)
+def test_edges(name: str, subtests: pytest.Subtests):
+    if (reason := DIFFERENT.get((name, "edges"))) is not None:
+        pytest.skip(reason)
+    pairs = np.array([(a, b) for a in EDGES[:: 1 + 2 * (name == "pow")] for b in EDGES])
+    sweep = Sweep(name, subtests)
+    for dtype in FLOATS:
+        sweep.add([pairs[:, 0], pairs[:, 1]], dtype, f"edges of {dtype}")
+    sweep.run()
 
 
-@pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("name", ELEMENTWISE)
-def test_extremes(name: str, dtype: str):
-    if (name, "integers") in DIFFERENT or (name, dtype) in DIFFERENT:
-        return
-    limits = np.iinfo(dtype)
-    some = np.array([limits.min, limits.min + 1, 0, 1, 3, 7, limits.max - 1, limits.max], dtype)
-    x, y = np.meshgrid(some, some)
-    compare(name, [x, y], dtype, gradients=False)
-
-
-ELSEWHERE = {
-    "test_nn.py": ["batchnorm"],
-    "test_symbolic_sizes.py": ["T", "max_numel", "max_shape"],
-    "test_tensor.py": [
-        *("assign", "backward", "data", "grad", "gradient", "item", "numpy", "realize", "replace"),
-        *("requires_grad", "tolist", "empty", "empty_like", "sequential"),
-    ],
-    "test_tensor_linear_algebra.py": ["conv_transpose2d"],
-    "test_tensor_movement.py": [
-        *("arange", "eye", "full", "linspace", "ones", "pad_to", "shrink", "shrink_to", "zeros"),
-    ],
-    "test_tensor_neural.py": ["sparse_categorical_crossentropy"],
-    "test_tensor_operators.py": [
-        "bitcast",
-        "cast",
-        "contiguous_backward",
-        "dtype",
-        "ndim",
-        "shape",
-    ],
-    "test_tensor_random.py": [
-        *(
-            "dropout",
-            "glorot_uniform",
-            "kaiming_normal",
-            "kaiming_uniform",
-            "manual_seed",
-            "multinomial",
-        ),
-        *("normal", "rand", "rand_like", "randint", "randn", "randn_like", "randperm"),
-        *("scaled_uniform", "threefry", "uniform"),
-    ],
-    "test_tensor_parity.py": ["requires_grad_"],
-    "test_training.py": ["train"],
-}
-"""Methods that are compared in another way."""
-INTERNAL = {"adopt", "node", "of_node", "training"}
-
-
-def test_every_method_is_compared():
-    table = (Path(__file__).parent / "parity_table.py").read_text()
-    for name in dir(tg.Tensor):
-        if name.startswith("_") or name in INTERNAL:
-            continue
-        home = next((file for file, names in ELSEWHERE.items() if name in names), None)
-        text = table if home is None else (Path(__file__).parent / home).read_text()
-        assert re.search(rf"\b{name}\b", text), f"{name} is not compared in {home or 'the table'}"
+def test_extremes(name: str, subtests: pytest.Subtests):
+    sweep = Sweep(name, subtests)
+    for dtype in INTEGERS:
+        limits = np.iinfo(dtype)
+        some = np.array([limits.min, limits.min + 1, 0, 1, 3, 7, limits.max - 1, limits.max], dtype)
+        sweep.add(np.meshgrid(some, some), dtype, dtype)
+    sweep.run()

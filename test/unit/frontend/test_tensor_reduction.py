@@ -11,6 +11,8 @@ from parity import check, torch, values
 
 import tgdialect as tg
 
+pytestmark = pytest.mark.parity
+
 AXES: list[Any] = [None, 0, 1, -1, (0, 2), (1,)]
 
 

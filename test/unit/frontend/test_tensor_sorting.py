@@ -9,6 +9,8 @@ from parity import check, torch, values
 import tgdialect as tg
 from tgdialect.frontend import sorting
 
+pytestmark = pytest.mark.parity
+
 
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("dim", [0, 1, -1])

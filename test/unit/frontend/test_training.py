@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from gpt import GPT, Sizes
 from parity import torch
 
 import tgdialect as tg
 from tgdialect import nn
+
+pytestmark = pytest.mark.parity
 
 WIDTH, HEADS, LAYERS, CONTEXT, BATCH, STEPS = 32, 4, 2, 16, 4, 50
 F = torch.nn.functional

@@ -123,6 +123,7 @@ def test_without_openmp():
     )
 
 
+@pytest.mark.parity
 def test_beside_pytorch():
     pytest.importorskip("torch")
     _python(

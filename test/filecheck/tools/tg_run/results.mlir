@@ -27,6 +27,15 @@
 // TIMES-NEXT: min          {{[0-9.]+ [num]?s}}
 // TIMES-NEXT: max          {{[0-9.]+ [num]?s}}
 
+// RUN: tg-run %s --input 0 --input 0 --profile | filecheck %s --check-prefix=PROFILE
+// PROFILE:      kernel {{ +}}calls {{ +}}time {{ +}}share  GFLOP/s {{ +}}GB/s  opts
+// PROFILE-NEXT: main_0 {{ +}}1 {{ +}}{{[0-9.]+ [num]?s}} {{ +}}{{[0-9.]+}}%
+// PROFILE-NEXT: main_1 {{ +}}1 {{ +}}{{[0-9.]+ [num]?s}} {{ +}}{{[0-9.]+}}%
+// PROFILE-NEXT: {{[0-9]+}} runs, median {{[0-9.]+ [num]?s}}
+
+// RUN: not tg-run %s --target=interpreter --input 0 --input 0 --profile 2>&1 | filecheck %s --check-prefix=INTERPRETER
+// INTERPRETER: --profile times compiled kernels, and target 'interpreter' has none
+
 func.func @main(%x: tensor<2x3xf32>, %n: tensor<3xi32>) -> (tensor<2x3xf32>, tensor<3xi1>) {
   %float = tg.cast %n to f32 : tensor<3xi32> -> tensor<3xf32>
   %sum = tg.add %x, %float : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>

@@ -1,0 +1,81 @@
+"""The public `compile`: of MLIR, and of Python functions on tensors.
+
+The front end is imported for functions only: a text from the object cache starts without it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, overload
+
+from tgdialect.runtime import compiler
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.program import DEFAULT_OPT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tgdialect.frontend.lowered import CompiledFunction
+
+
+@overload
+def compile(
+    source: str | os.PathLike[str] | ModuleOp,
+    *,
+    entry: str = ...,
+    target: str = ...,
+    opt: str = ...,
+    allow_custom: bool = ...,
+) -> Executable | compiler.Callback: ...
+
+
+@overload
+def compile(
+    source: Callable[..., Any], *specs: Any, entry: str = ..., target: str = ..., opt: str = ...
+) -> Executable | CompiledFunction | compiler.Callback: ...
+
+
+def compile(
+    source: str | os.PathLike[str] | ModuleOp | Callable[..., Any],
+    *specs: Any,
+    entry: str = "main",
+    target: str = "cpu",
+    opt: str = DEFAULT_OPT,
+    allow_custom: bool = False,
+) -> Executable | CompiledFunction | compiler.Callback:
+    """Compile the function `entry` of a program at the tensor level, or a Python function.
+
+    Args:
+        source: MLIR text, a path, an xDSL module, which is left as it is, or a Python function on
+            tensors. A `str` with a newline or a brace is text.
+        specs: for each argument of a Python function what it takes: a `tgdialect.spec`, or an array
+            or tensor of that shape and dtype; lists, tuples and dicts of them too.
+        entry: the name of the function to call; for a Python function, its name in the program.
+        target: "cpu", or "interpreter" for the reference semantics.
+        opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, or "beam:N"
+            for a search that times schedules on this machine (`tgdialect/runtime/optimize.py`).
+        allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own.
+
+    Returns:
+        A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;
+        it returns an array, or a tuple of them where the function has several results. For a
+        Python function it is what `Lowered.compile` returns.
+
+    Raises:
+        CompilationError: the program is not valid, or cannot be compiled.
+        TypeError: the source is none of these, or has specs that do not fit.
+        ValueError: there is no such target; or see `Lowered.compile`.
+    """
+    if not callable(source):
+        if specs:
+            raise TypeError("specs are for Python functions: a program says what it takes itself")
+        return compiler.compile(
+            source, entry=entry, target=target, opt=opt, allow_custom=allow_custom
+        )
+    from tgdialect.frontend.function import traceable
+    from tgdialect.frontend.spec import check_specs
+
+    check_specs(specs)
+    return traceable(source).lowered(specs, {}, entry).compile(target=target, opt=opt)

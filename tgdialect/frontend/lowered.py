@@ -1,0 +1,286 @@
+"""What `Function.lower` and `compile` make of a Python function: a program, and then an executable.
+
+The program's parameters are the tensors among the arguments, the sizes in their shapes, the tensors
+that the function captures, and the extents that are more than one size. A caller passes arrays for
+the first of these; the others are added here in each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.graph import Array, Node, Shape
+from tgdialect.frontend.realization import realize
+from tgdialect.frontend.structures import Slot, filled, mapped
+from tgdialect.frontend.symbolic import Atom, SymInt, substituted, value_of
+from tgdialect.frontend.tensor import Tensor
+from tgdialect.runtime import compiler
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.program import DEFAULT_OPT
+
+if TYPE_CHECKING:
+    from tgdialect.runtime.build import Build
+    from tgdialect.runtime.inspection import Kernel
+    from tgdialect.runtime.profile import Profile
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A tensor among the arguments of a traced function.
+
+    `type` is its type, and `extents` its shape if some of it is symbolic.
+    """
+
+    name: str
+    type: TensorType[Attribute]
+    extents: Shape | None
+
+    @property
+    def shape(self) -> Shape:
+        """The extents, in terms of the sizes of the program."""
+        return self.type.get_shape() if self.extents is None else self.extents
+
+
+@dataclass(frozen=True)
+class Interface:
+    """How a function is called that is one program.
+
+    `structure` is what it returns, with slots for tensors. `results` are the types and symbolic
+    shapes of these tensors, then of the values of `changed`, the tensors that the function assigns
+    to; an argument among them is its number.
+    """
+
+    arguments: Sequence[Argument]
+    sizes: Sequence[Atom]
+    captured: Sequence[Tensor]
+    compound_sizes: Sequence[SymInt]
+    structure: Any
+    results: Sequence[tuple[Attribute, Shape | None]]
+    changed: Sequence[Tensor | int]
+    views: Sequence[Tensor]
+    """Views of what it assigns to, through which it does."""
+
+    @cached_property
+    def is_direct(self) -> bool:
+        """Whether the program takes the arrays of a call and nothing else, and returns its results
+        as the function does."""
+        if self.sizes or self.captured or self.compound_sizes or self.changed:
+            return False
+        structure: Any = self.structure
+        if type(structure) is not tuple:
+            return isinstance(structure, Slot)
+        returned = cast("tuple[Any, ...]", structure)
+        return len(returned) > 1 and all(isinstance(value, Slot) for value in returned)
+
+    @cached_property
+    def sources(self) -> Mapping[Atom, tuple[int, int]]:
+        """The argument and the axis whose extent is each size.
+
+        Raises ValueError for a size that is none.
+        """
+        found: dict[Atom, tuple[int, int]] = {}
+        for position, argument in enumerate(self.arguments):
+            for axis, extent in enumerate(argument.shape):
+                if isinstance(extent, SymInt) and extent.atom is not None:
+                    found.setdefault(extent.atom, (position, axis))
+        for size in self.sizes:
+            if size not in found:
+                name = size.variable.name
+                raise ValueError(
+                    f"{name} is the extent of no argument: a call does not say what it is"
+                )
+        return found
+
+
+class Lowered:
+    """A function as a program for arguments of some types, not compiled yet.
+
+    `Function.lower` makes one. Printed, it is the program that was traced.
+    """
+
+    def __init__(self, source: ModuleOp, entry: str, interface: Interface) -> None:
+        self._source = source
+        self._entry = entry
+        self._interface = interface
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def as_text(self, stage: str | None = None) -> str:
+        """The program as text, or what it is after a stage."""
+        return str(self._source if stage is None else self.module(stage))
+
+    def module(self, stage: str) -> ModuleOp:
+        """The program after a stage of the pipeline, as "rangeify".
+
+        Raises ValueError if there is no such stage, and CompilationError if one refuses the
+        program.
+        """
+        return self._build.module(stage)
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        """Name, OptOps, work, source and assembly of each kernel, in the order of the calls."""
+        return self._build.kernels
+
+    @cached_property
+    def _build(self) -> Build:
+        return compiler.prepared(self._source, self._entry)
+
+    def compile(
+        self, *, target: str = "cpu", opt: str = DEFAULT_OPT
+    ) -> Executable | CompiledFunction | compiler.Callback:
+        """An executable, which takes an array for each tensor among the arguments, in their order.
+
+        Args:
+            target: "cpu", or "interpreter" for the reference semantics.
+            opt: as `tgdialect.compile` takes it.
+
+        Returns:
+            An `Executable`; a `CompiledFunction`, which has its methods, where the function
+            captures or assigns to tensors, has symbolic sizes, or returns more than tensors.
+
+        Raises:
+            CompilationError: the program cannot be compiled.
+            ValueError: the function assigns to an argument, or no argument has a size as an extent.
+        """
+        interface = self._interface
+        for changed in interface.changed:
+            if isinstance(changed, int):
+                name = interface.arguments[changed].name
+                raise ValueError(
+                    f"the function assigns to its argument {name}, which a caller would not see: "
+                    "return the value, or assign to a tensor that the function captures"
+                )
+        _ = interface.sources  # Raises.
+        program = compiler.compile(self._source, entry=self._entry, target=target, opt=opt)
+        if interface.is_direct:
+            return program
+        if isinstance(program, Executable):
+            return CompiledFunction(program, interface)
+        return Binding(interface, program).call
+
+
+class Binding:
+    """Calls a program with the arrays of a caller and all else that it takes."""
+
+    def __init__(self, interface: Interface, program: compiler.Callback) -> None:
+        self._interface = interface
+        self._program = program
+
+    def call(self, *arrays: Any, out: Array | Sequence[Array] | None = None) -> Any:
+        """What the function returns, with arrays in place of tensors.
+
+        `out` is memory for these arrays. Tensors that the function assigns to have their new values
+        afterwards. Raises ValueError and TypeError for arguments that do not fit the signature.
+        """
+        interface, sizes = self._interface, self._sizes(arrays)
+        given, memory = self._completed(arrays, sizes), self._memory(out, sizes)
+        found = self._program(*given, **memory)
+        results = [found] if isinstance(found, np.ndarray) else list(found)
+        for tensor in reversed(interface.changed):
+            assert isinstance(tensor, Tensor)
+            type, extents = interface.results[len(results) - 1]
+            tensor.adopt(Node(None, (), type, results.pop(), False, substituted(extents, sizes)))
+        for view in interface.views:
+            view.refresh()
+        return _valued(filled(interface.structure, results, sizes))
+
+    def arguments(
+        self, arrays: Sequence[Any], out: Array | Sequence[Array] | None
+    ) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """What the program is called with, by position and by name, where a caller passes these."""
+        sizes = self._sizes(arrays)
+        return self._completed(arrays, sizes), self._memory(out, sizes)
+
+    def _completed(self, arrays: Sequence[Any], sizes: Mapping[Atom, Atom]) -> Sequence[Any]:
+        interface = self._interface
+        nodes = [tensor.node for tensor in interface.captured]
+        realize(nodes)
+        return [
+            *(a.numpy() if isinstance(a, Tensor) else a for a in arrays),
+            *(sizes[atom].value for atom in interface.sizes),
+            *(node.data for node in nodes),
+            *(size.substituted(sizes).value for size in interface.compound_sizes),
+        ]
+
+    def _sizes(self, arrays: Sequence[Any]) -> Mapping[Atom, Atom]:
+        """The values of the sizes, which the arrays' shapes say."""
+        interface = self._interface
+        if len(arrays) != len(interface.arguments):
+            names = ", ".join(argument.name for argument in interface.arguments)
+            count = len(interface.arguments)
+            raise ValueError(f"expected {count} inputs ({names}), got {len(arrays)}")
+        values: dict[Atom, Atom] = {}
+        for atom in interface.sizes:
+            position, axis = interface.sources[atom]
+            argument, shape = interface.arguments[position], np.shape(arrays[position])
+            if len(shape) != len(argument.shape):
+                raise ValueError(f"{argument.name} has shape {argument.shape}, got {shape}")
+            values[atom] = Atom(atom.variable, shape[axis])
+        return values
+
+    def _memory(
+        self, out: Array | Sequence[Array] | None, sizes: Mapping[Atom, Atom]
+    ) -> Mapping[str, Any]:
+        """The memory for all results of the program, as an argument, where a caller has some for
+        those of the function."""
+        if out is None:
+            return {}
+        memory = [out] if isinstance(out, np.ndarray) else list(out)
+        results = self._interface.results
+        for type, extents in results[len(results) - len(self._interface.changed) :]:
+            tensor = cast("TensorType[Attribute]", type)
+            shape = substituted(extents, sizes) or tensor.get_shape()
+            dtype = dtypes.numpy_of(dtypes.of_attribute(tensor.element_type))
+            memory.append(np.empty([value_of(extent) for extent in shape], dtype))
+        return {"out": memory}
+
+
+class CompiledFunction:
+    """An `Executable` of a Python function, with what the function takes besides its arguments.
+
+    Call it with NumPy arrays, one for each tensor among the arguments; it returns what the function
+    does, with arrays in place of tensors. Tensors that the function captures have the values that
+    they have at the call, and those that it assigns to change with each call.
+    """
+
+    def __init__(self, executable: Executable, interface: Interface) -> None:
+        self.executable = executable
+        self._binding = Binding(interface, executable)
+
+    def __call__(self, *arrays: Any, out: Array | Sequence[Array] | None = None) -> Any:
+        """Run the function; `out` gives the memory for its arrays, one or a sequence.
+
+        Raises ValueError and TypeError for arguments that do not fit the signature.
+        """
+        return self._binding.call(*arrays, out=out)
+
+    def profile(
+        self, *arrays: Any, out: Array | Sequence[Array] | None = None, seconds: float = 1.0
+    ) -> Profile:
+        """As `Executable.profile`; tensors that the function assigns to stay as they are."""
+        given, memory = self._binding.arguments(arrays, out)
+        return self.executable.profile(*given, seconds=seconds, **memory)
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        """As `Executable.kernels`."""
+        return self.executable.kernels
+
+    def module(self, stage: str) -> ModuleOp:
+        """As `Executable.module`."""
+        return self.executable.module(stage)
+
+
+def _valued(result: Any) -> Any:
+    """A result with the values of its sizes."""
+    return mapped(result, lambda value: value.value if isinstance(value, SymInt) else value)

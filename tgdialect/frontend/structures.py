@@ -1,0 +1,138 @@
+"""The tensors among the arguments and in the result of a traced function, also in lists, tuples and
+dicts: slots take their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from tgdialect.frontend.graph import Array, Node, Shape
+from tgdialect.frontend.symbolic import Atom, SymInt, atoms_of
+from tgdialect.frontend.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where an argument or a result is a tensor."""
+
+    index: int
+
+
+@dataclass(frozen=True, eq=False)
+class Same:
+    """Where a result is a tensor that there was before the call: an argument by its number."""
+
+    tensor: Tensor | int
+
+
+class Inputs:
+    """The tensors in the arguments of a call, once each, and the variables, which are numbered."""
+
+    def __init__(self) -> None:
+        self.tensors: list[Tensor] = []
+        self.atoms: dict[Atom, Atom] = {}
+        self._slots: dict[int, Slot] = {}
+
+    def signature(self, value: Any) -> Any:
+        """A value as a key, with slots in place of its tensors."""
+        if isinstance(value, Tensor):
+            if id(value) not in self._slots:
+                self._slots[id(value)] = Slot(len(self.tensors))
+                self.tensors.append(value)
+                self._note(value.node.extents or ())
+            return self._slots[id(value)]
+        if isinstance(value, SymInt):
+            self._note((value,))
+            return value.substituted(self.atoms)
+        if isinstance(value, list | tuple):
+            items = cast("Sequence[Any]", value)
+            return type(items), *[self.signature(item) for item in items]
+        if isinstance(value, dict):
+            entries = cast("dict[Any, Any]", value)
+            return dict, *[(k, self.signature(v)) for k, v in entries.items()]
+        if isinstance(value, np.ndarray):
+            array = cast(Array, value)
+            return np.ndarray, array.shape, array.dtype, array.tobytes()
+        if isinstance(value, float):
+            return type(value), value.hex()  # The two zeros are equal, and NaN is not itself.
+        try:
+            hash(value)
+        except TypeError:
+            return _Identity(value)
+        return type(value), value
+
+    def _note(self, extents: Shape) -> None:
+        for atom in atoms_of(extents):
+            if atom not in self.atoms:
+                self.atoms[atom] = Atom(atom.variable, None, len(self.atoms))
+
+
+class _Identity:
+    """An object that has no value to compare: it is the same if it is itself."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other._value is self._value
+
+    def __hash__(self) -> int:
+        return id(self._value)
+
+
+def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    """A value with a function applied to all that is in its lists, tuples and dicts."""
+    if isinstance(value, list | tuple):
+        items = [mapped(item, function) for item in cast("Sequence[Any]", value)]
+        return items if isinstance(value, list) else _tuple_like(value, items)
+    if isinstance(value, dict):
+        entries = cast("dict[Any, Any]", value)
+        return {k: mapped(v, function) for k, v in entries.items()}
+    return function(value)
+
+
+def structure_of(
+    value: Any, outputs: list[Node], same: Callable[[Tensor], Tensor | int | None]
+) -> Any:
+    """A result with slots in place of its tensors: of those that there were before the call if
+    `same` says which they are, and of the others, whose nodes are noted."""
+
+    def slot(inner: Any) -> Any:
+        if not isinstance(inner, Tensor):
+            return inner
+        if (known := same(inner)) is not None:
+            return Same(known)
+        outputs.append(inner.node)
+        return Slot(len(outputs) - 1)
+
+    return mapped(value, slot)
+
+
+def filled(
+    structure: Any,
+    results: Sequence[Any],
+    sizes: Mapping[Atom, Atom],
+    inputs: Sequence[Tensor] = (),
+) -> Any:
+    """A result with values in its slots, and sizes in terms of other variables."""
+
+    def fill(value: Any) -> Any:
+        match value:
+            case SymInt():
+                return value.substituted(sizes)
+            case Slot():
+                return results[value.index]
+            case Same():
+                return inputs[value.tensor] if isinstance(value.tensor, int) else value.tensor
+            case _:
+                return value
+
+    return mapped(structure, fill)
+
+
+def _tuple_like(old: Any, items: Sequence[Any]) -> Any:
+    """A tuple, or a named tuple of the same kind."""
+    return type(old)(*items) if hasattr(old, "_fields") else tuple(items)

@@ -1,0 +1,276 @@
+"""The time of each kernel of a program, as the program runs.
+
+A profiled program has a function around each kernel that reads a monotonic clock before and after
+it, and adds to a record: kernels run in the order, on the data, with the threads and the caches
+that they have in the program. A search for schedules (`beam.py`) times one kernel alone instead.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import StringAttr, i64
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.estimates import estimate
+from tgdialect.backends.llvm_ir.constants import symbol_text
+from tgdialect.backends.llvm_ir.types import type_text
+from tgdialect.lowering.render.function import argument_type
+from tgdialect.ops.call import parameters
+from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.intervals import Interval
+from tgdialect.ops.source import ParamOp
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.memory import address
+from tgdialect.runtime.program import Array
+
+if TYPE_CHECKING:
+    from tgdialect.runtime.build import Build
+    from tgdialect.runtime.inspection import Kernel
+
+_MIN_RUNS, _MAX_RUNS = 3, 10_000
+
+_CALLS, _NANOSECONDS, _SCALARS = 0, 1, 2
+"""Words of the record of a kernel: how often it was called, for how long, and the scalars among its
+arguments, which are sizes."""
+
+_CLOCK = f"""
+declare i32 @clock_gettime(i32, ptr)
+define internal i64 @profile.now() {{
+  %time = alloca [2 x i64]
+  %failed = call i32 @clock_gettime(i32 {time.CLOCK_MONOTONIC}, ptr %time)
+  %seconds = load i64, ptr %time
+  %rest.at = getelementptr i64, ptr %time, i64 1
+  %rest = load i64, ptr %rest.at
+  %whole = mul i64 %seconds, 1000000000
+  %now = add i64 %whole, %rest
+  ret i64 %now
+}}
+"""
+
+
+@dataclass(frozen=True)
+class KernelTime:
+    """What a kernel takes of one run of its program.
+
+    `calls` counts the calls in a run and `seconds` is the time of all of them, the median over the
+    runs. A kernel that packs constant arguments is called in the first run alone (`is_once`): it
+    has that time, and no share. `share` is of the time in kernels, `flops` and `bytes` are those of
+    all calls.
+    """
+
+    name: str
+    calls: int
+    seconds: float
+    share: float
+    is_once: bool
+    flops: int
+    bytes: int
+    opts: tuple[str, ...]
+
+    @property
+    def gflops(self) -> float:
+        """Billions of floating-point operations a second."""
+        return self.flops / self.seconds / 1e9 if self.seconds else 0.0
+
+    @property
+    def gbytes(self) -> float:
+        """Billions of bytes a second to and from memory."""
+        return self.bytes / self.seconds / 1e9 if self.seconds else 0.0
+
+
+@dataclass(frozen=True)
+class Profile(Sequence[KernelTime]):
+    """The times of the kernels of a program, in the order of the calls; printed, a table.
+
+    `seconds` is the median time of a run, what is between the kernels included.
+    """
+
+    kernels: tuple[KernelTime, ...]
+    seconds: float
+    runs: int
+
+    @overload
+    def __getitem__(self, index: int) -> KernelTime: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[KernelTime]: ...
+
+    def __getitem__(self, index: int | slice) -> KernelTime | Sequence[KernelTime]:
+        return self.kernels[index]
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __str__(self) -> str:
+        head = ("kernel", "calls", "time", "share", "GFLOP/s", "GB/s", "opts")
+        rows = [head, *(_row(kernel) for kernel in self.kernels)]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+        widths[-1] = 0  # OptOps, which are long, are not padded.
+        lines = [
+            "  ".join(
+                cell.ljust(width) if column in (0, len(head) - 1) else cell.rjust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        return "\n".join([*lines, f"{self.runs} runs, median {show_seconds(self.seconds)}"])
+
+
+def _row(kernel: KernelTime) -> Sequence[str]:
+    return (
+        kernel.name,
+        "once" if kernel.is_once else str(kernel.calls),
+        show_seconds(kernel.seconds),
+        "" if kernel.is_once else f"{kernel.share:.1%}",
+        f"{kernel.gflops:.2f}",
+        f"{kernel.gbytes:.2f}",
+        "; ".join(opt.removeprefix("#tg.opt<").removesuffix(">") for opt in kernel.opts),
+    )
+
+
+def show_seconds(seconds: float) -> str:
+    """A time with a unit that fits it."""
+    for scale, unit in ((1e-6, "ns"), (1e-3, "us"), (1.0, "ms")):
+        if seconds < scale:
+            return f"{seconds / scale * 1000:.2f} {unit}"
+    return f"{seconds:.3f} s"
+
+
+# -- compiled code that keeps records --------------------------------------------------------------
+
+
+def with_records(functions: Sequence[Operation], kernels: Sequence[str]) -> str:
+    """LLVM IR of functions around the kernels among some `llvm.func`s, under the kernels' names.
+    The kernels are renamed."""
+    wrappers: list[str] = []
+    for op in functions:
+        if isinstance(op, llvm.FuncOp) and op.body.blocks and op.sym_name.data in kernels:
+            wrappers.append(_wrapper(op))
+    return "".join([_CLOCK, *wrappers]) if wrappers else ""
+
+
+def _wrapper(kernel: llvm.FuncOp) -> str:
+    """The function that calls a kernel and adds to its record."""
+    name = kernel.sym_name.data
+    kernel.sym_name = StringAttr(f"{name}.timed")
+    types = [type_text(type) for type in kernel.function_type.inputs]
+    parameters = ", ".join(f"{type} %a{i}" for i, type in enumerate(types))
+    record = symbol_text(_record(name))
+    lines = [
+        f"{record} = external global i64",
+        f"define void {symbol_text(name)}({parameters}) {{",
+        "  %start = call i64 @profile.now()",
+        f"  call void {symbol_text(kernel.sym_name.data)}({parameters})",
+        "  %stop = call i64 @profile.now()",
+        "  %elapsed = sub i64 %stop, %start",
+    ]
+    for word, term in ((_CALLS, "1"), (_NANOSECONDS, "%elapsed")):
+        lines += [
+            f"  %at{word} = getelementptr i64, ptr {record}, i64 {word}",
+            f"  %before{word} = load i64, ptr %at{word}",
+            f"  %after{word} = add i64 %before{word}, {term}",
+            f"  store i64 %after{word}, ptr %at{word}",
+        ]
+    for word, argument in enumerate(_scalars(kernel), _SCALARS):
+        lines += [
+            f"  %at{word} = getelementptr i64, ptr {record}, i64 {word}",
+            f"  store i64 %a{argument}, ptr %at{word}",
+        ]
+    return "\n".join([*lines, "  ret void", "}", ""])
+
+
+def _scalars(kernel: llvm.FuncOp) -> Sequence[int]:
+    """The parameters of a kernel that are sizes."""
+    return [i for i, t in enumerate(kernel.function_type.inputs) if t == i64]
+
+
+def _record(kernel: str) -> str:
+    """The symbol of a kernel's record."""
+    return f"{kernel}.record"
+
+
+# -- measuring -------------------------------------------------------------------------------------
+
+
+def profile(
+    executable: Executable,
+    build: Build,
+    arrays: Sequence[Any],
+    out: Array | Sequence[Array] | None,
+    seconds: float,
+) -> Profile:
+    """Run a program on some arguments for some time, at least 4 times, and time its kernels.
+
+    What it writes besides `out` is a copy, of the arrays that it takes by reference and of its
+    BUFFERs. Raises ValueError and TypeError for arguments that do not fit the signature.
+    """
+    kernels = build.kernels
+    programs = build.programs
+    records = {k.name: np.zeros(_SCALARS + len(_sizes(programs[k.name])), int) for k in kernels}
+    timed = Executable(
+        replace(build, is_profiled=True).program(),
+        lambda: build,
+        {_record(name): address(record) for name, record in records.items()},
+    )
+    for name, buffer in executable.buffers.items():
+        timed.buffers[name][...] = buffer
+    given = list(arrays)
+    for position, parameter in enumerate(timed.inputs[: len(given)]):
+        if parameter.by_reference:
+            given[position] = np.array(given[position])
+    runs: list[tuple[float, Mapping[str, Array]]] = []
+    end = time.perf_counter() + seconds
+    while len(runs) <= _MIN_RUNS or (time.perf_counter() < end and len(runs) < _MAX_RUNS):
+        for record in records.values():
+            record[:] = 0
+        start = time.perf_counter()
+        timed(*given, out=out)
+        elapsed = time.perf_counter() - start
+        runs.append((elapsed, {name: record.copy() for name, record in records.items()}))
+    found = [_kernel_time(k, programs[k.name], [run[k.name] for _, run in runs]) for k in kernels]
+    total = sum(kernel.seconds for kernel in found if not kernel.is_once)
+    shared = (replace(k, share=0 if k.is_once or not total else k.seconds / total) for k in found)
+    steady = [elapsed for elapsed, _ in runs[1:]]
+    return Profile(tuple(shared), statistics.median(steady), len(steady))
+
+
+def _kernel_time(kernel: Kernel, program: ProgramOp, records: Sequence[Array]) -> KernelTime:
+    """The time of a kernel, given its record of each run; the first run, which warms the caches,
+    counts only for a kernel that no later run calls."""
+    first, *steady = records
+    is_once = bool(first[_CALLS]) and not steady[-1][_CALLS]
+    counted = [first] if is_once else steady
+    calls = int(counted[-1][_CALLS])
+    sizes = dict(zip(_sizes(program), map(int, counted[-1][_SCALARS:]), strict=True))
+    assumed: dict[SSAValue, Interval] = {
+        op.result: Interval(sizes[op.slot.data], sizes[op.slot.data])
+        for op in program.linear.body.block.ops
+        if isinstance(op, ParamOp) and op.slot.data in sizes
+    }
+    flops, nbytes = estimate(program.linear, assumed)
+    return KernelTime(
+        name=kernel.name,
+        calls=calls,
+        seconds=statistics.median(int(record[_NANOSECONDS]) for record in counted) / 1e9,
+        share=0.0,
+        is_once=is_once,
+        flops=calls * flops,
+        bytes=calls * nbytes,
+        opts=kernel.opts,
+    )
+
+
+def _sizes(program: ProgramOp) -> Sequence[int]:
+    """The slots of the parameters that are sizes, as `_scalars` of the function it becomes."""
+    return [
+        op.slot.data
+        for op in parameters(program.linear.body.block)
+        if argument_type(op.result) == i64
+    ]
