@@ -3,8 +3,8 @@
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 _FIXED_BYTES = 32 << 20
-_BYTES_PER_CHARACTER = 256
-"""Several times what LLVM takes for each character of a module's IR."""
+_BYTES_PER_CHARACTER = 128
+"""Twice what LLVM takes for each character of a module's IR."""
 _THREAD_BYTES = 256 << 20
 """The stack of a thread, and what `malloc` reserves for one."""
 

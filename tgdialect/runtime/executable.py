@@ -218,7 +218,10 @@ class Executable:
         return False
 
     def _first_launch(self, *arguments: object) -> bool:
-        self._launch = self._new_launcher() or _refuse
+        try:
+            self._launch = self._new_launcher() or _refuse
+        except MemoryError:
+            self._launch = _refuse  # A call takes less memory than making a launcher does.
         return self._launch(*arguments)
 
     def _new_launcher(self) -> Launcher | None:
