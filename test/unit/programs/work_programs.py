@@ -150,6 +150,10 @@ PROGRAMS: dict[str, Program] = {
     "average pool": lambda: array(1, 8, 14, 14).avg_pool2d((3, 3), stride=2, padding=1),
     "nearest": lambda: array(1, 3, 8, 8).interpolate((12, 20), mode="nearest"),
     "bilinear": lambda: array(1, 3, 8, 8).interpolate((12, 20), mode="linear"),
+    "max pool gradient": lambda: (
+        (x := weight(2, 2, 11, 14)).max_pool2d((3, 3), stride=2).sum().gradient(x)
+    ),
+    "linear in three axes": lambda: array(1, 2, 4, 5, 6).interpolate((6, 3, 9), mode="linear"),
     # Indices
     "arange": lambda: Tensor.arange(1000) * 2,
     "embedding": lambda: array(50, 16)[array(4, 6, dtype="int32", below=50)],
@@ -170,6 +174,7 @@ PROGRAMS: dict[str, Program] = {
     "cumulative sum of one": lambda: array(3000).cumsum(0),
     "running maximum": lambda: array(6, 40).cummax(1)[0],
     "two scans": lambda: (array(5, 30).cumsum(1) / 2).cumsum(1),
+    "scans of ones": lambda: ((Tensor.ones(4).cumsum() / 2).cumsum() / 2).cumsum(),
     "sort": lambda: array(40).sort()[0],
     "top": lambda: array(4, 20).topk(3)[0],
     # Random numbers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
@@ -91,9 +91,11 @@ class _Rangeifier:
         block.add_op(ReturnOp())
 
     def is_closed(self, op: ReduceOp) -> bool:
-        """Whether `tg-simplify` finds a closed form for a REDUCE that reads no memory."""
+        """Whether `tg-simplify` finds a closed form for a REDUCE that reads no memory, nor what a
+        REDUCE without one gives: trials of chains would take quadratic time."""
         if (known := self.closed.get(op)) is None:
-            known = self.closed[op] = not reads_memory(op) and has_closed_form(op)
+            open = {reduction for reduction, closed in self.closed.items() if not closed}
+            known = self.closed[op] = not reads(op, open) and has_closed_form(op)
         return known
 
     def is_whole(self, op: ReduceOp) -> bool:
@@ -324,15 +326,15 @@ def is_empty(value: SSAValue) -> bool:
     return 0 in tensor(value).get_shape()
 
 
-def reads_memory(op: Operation) -> bool:
-    """Whether a value depends on memory."""
+def reads(op: Operation, others: Set[Operation]) -> bool:
+    """Whether a value depends on memory, or on one of some other ops."""
     stack, seen = list(op.operands), set[SSAValue]()
     while stack:
         value = stack.pop()
         if value in seen:
             continue
         seen.add(value)
-        if is_memory(value):
+        if is_memory(value) or value.owner in others:
             return True
         if isinstance(value.owner, Operation):
             stack.extend(value.owner.operands)
