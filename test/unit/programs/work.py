@@ -7,33 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import pytest
-from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
-from xdsl.passes import ModulePass
 
 from tgdialect import Tensor
 from tgdialect.analysis.demand import Demands
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.frontend.graph import sorted_nodes
 from tgdialect.frontend.realization import function_of
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.stage import OptimizePass
 from tgdialect.lowering.pipeline import run_stages, stages
-from tgdialect.lowering.render.stage import RenderPass
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.transforms.simplify.engine import Engine
 
-FEATURES = ("avx512f", "avx512dq", "avx512bw", "avx512vl", "avx2", "avx", "fma", "f16c")
-THREADS, L2, LAST_CACHE = 2, 1 << 20, 32 << 20
-"""The machine that programs are compiled for, whichever this one is."""
+MACHINE_STAGES = stages(
+    mode="heuristic",
+    features=("avx512f", "avx512dq", "avx512bw", "avx512vl", "avx2", "avx", "fma", "f16c"),
+    threads=2,
+    l2=1 << 20,
+    cache=32 << 20,
+)
+"""The stages for the machine that the table is about, whichever this one is."""
 
 
 @dataclass
@@ -75,7 +77,7 @@ def work_of(module: ModuleOp) -> Work:
     """Compile a program for the machine that the table is about."""
     work = Work()
 
-    def count(stage: ModulePass, module: ModuleOp) -> None:
+    def count(stage: LoweringPass, module: ModuleOp) -> None:
         if stage.name == "tg-linearize":
             programs = [op for op in module.ops if isinstance(op, ProgramOp)]
             work.kernels = len(programs)
@@ -86,19 +88,8 @@ def work_of(module: ModuleOp) -> Work:
             work.llvm = sum(op.dialect_name() == llvm.LLVM.name for op in module.walk())
 
     with _counting(work):
-        run_stages(Context(), module, _passes(), count)
+        run_stages(module, MACHINE_STAGES, count)
     return work
-
-
-def _passes() -> Sequence[ModulePass]:
-    return [
-        replace(each, threads=THREADS, l2=L2)
-        if isinstance(each, OptimizePass)
-        else replace(each, cache=LAST_CACHE)
-        if isinstance(each, RenderPass)
-        else each
-        for each in stages(mode="heuristic", features=FEATURES)
-    ]
 
 
 def _count_access(work: Work, op: LoadOp | StoreOp) -> None:
