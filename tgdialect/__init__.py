@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import tgdialect.forking  # noqa: F401 - Prepares for forks before anything else is imported.
+from tgdialect.forking import prepare_for_forks
 
 if TYPE_CHECKING:
     from tgdialect.diagnostics import CompilationError
@@ -30,6 +30,8 @@ _HOMES = {
     "function": "tgdialect.frontend.function",
     "compile": "tgdialect.runtime.compiler",
 }
+
+prepare_for_forks()  # Before another thread may be importing the rest.
 
 
 def __getattr__(name: str) -> Any:
