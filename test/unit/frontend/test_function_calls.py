@@ -23,7 +23,7 @@ from tgdialect.runtime import launcher
 def f(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """`a * 2 + b`, of which a call on tensors of 3x4 is like the one before."""
     if request.param == "python":
-        monkeypatch.setattr(launcher, "_method", lambda _: None)
+        monkeypatch.setattr(launcher, "_code", lambda _: None)
     new = tg.function(lambda a, b: a * 2 + b)
     for _ in range(3):
         new(tg.Tensor(values(3, 4)), tg.Tensor(values(3, 4, seed=1)))
