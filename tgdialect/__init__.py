@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tgdialect.forking import prepare_for_forks
+
 if TYPE_CHECKING:
     from tgdialect import nn
     from tgdialect.compilation import compile
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from tgdialect.frontend.symbolic import Variable
     from tgdialect.frontend.tensor import Tensor
     from tgdialect.runtime.executable import Executable
-
-import_module("tgdialect.forking")  # Prepares for forks before anything else is imported.
 
 __all__ = [
     "CompilationError",
@@ -41,6 +41,8 @@ _HOMES = {
     "spec": "tgdialect.frontend.spec",
     "compile": "tgdialect.compilation",
 }
+
+prepare_for_forks()  # Before another thread may be importing the rest.
 
 
 def __getattr__(name: str) -> Any:

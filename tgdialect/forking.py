@@ -49,7 +49,9 @@ def _modules() -> Iterator[tuple[str, ModuleType]]:
             yield name, module
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before)
-    if sys.version_info < (3, 12):
-        os.register_at_fork(after_in_child=_renew_property_locks)
+def prepare_for_forks() -> None:
+    """Have forks of this process take care of imports and property locks."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_before)
+        if sys.version_info < (3, 12):
+            os.register_at_fork(after_in_child=_renew_property_locks)

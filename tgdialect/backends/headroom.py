@@ -1,10 +1,13 @@
 """Whether there is memory for LLVM, which ends the process where an allocation fails."""
 
+import sys
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 _FIXED_BYTES = 32 << 20
 _BYTES_PER_CHARACTER = 128
 """Twice what LLVM takes for each character of a module's IR."""
+_LIBRARY_BYTES = 256 << 20
+"""LLVM's code, and a first module."""
 _THREAD_BYTES = 256 << 20
 """The stack of a thread, and what `malloc` reserves for one."""
 
@@ -23,8 +26,19 @@ def has_memory_for_thread() -> bool:
     return has_memory(_THREAD_BYTES)
 
 
+def check_memory_for_library() -> None:
+    """Raise MemoryError where LLVM is yet to be loaded, and there is no memory for it: the system
+    would say that its file cannot be opened."""
+    if "llvmlite.binding" not in sys.modules and not has_memory(_LIBRARY_BYTES):
+        raise _memory_error(_LIBRARY_BYTES)
+
+
 def check_memory_for(ir: str) -> None:
     """Raise MemoryError where LLVM is likely to run out of memory on a module."""
     needed = _FIXED_BYTES + _BYTES_PER_CHARACTER * len(ir)
     if not has_memory(needed):
-        raise MemoryError(f"LLVM may need {needed >> 20} MiB, which this process cannot get")
+        raise _memory_error(needed)
+
+
+def _memory_error(nbytes: int) -> MemoryError:
+    return MemoryError(f"LLVM may need {nbytes >> 20} MiB, which this process cannot get")

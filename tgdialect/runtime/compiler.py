@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from tgdialect.analysis.machine import machine_of
+from tgdialect.backends.headroom import check_memory_for_library
 from tgdialect.backends.host import host_cpu
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.executable import Executable
@@ -58,6 +59,7 @@ def compile(
     Raises:
         CompilationError: the program is not valid, or cannot be compiled.
         ValueError: there is no such target.
+        MemoryError: there is too little memory to compile.
     """
     if target not in TARGETS:
         raise ValueError(f"there is no target {target!r}; there are: {', '.join(TARGETS)}")
@@ -73,6 +75,7 @@ def compile(
     if data is not None:
         program = Program.from_bytes(data)
     else:
+        check_memory_for_library()
         is_text = isinstance(source, str | os.PathLike)
         module = _parse(name, text) if is_text else load_module(source)
         program = _compiled(module, how, name, text)

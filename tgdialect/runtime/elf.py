@@ -30,6 +30,9 @@ _JUMP = bytes.fromhex("ff25020000000000")
 """`jmp *2(%rip)` and two bytes of padding: the address to jump to follows."""
 _STUB_SIZE = len(_JUMP) + 8
 
+_MAX_BYTES = 1 << 31
+"""What the small code model addresses."""
+
 _process = ctypes.CDLL(None, use_errno=True)
 _BYTE: Any = ctypes.c_char
 
@@ -144,6 +147,8 @@ class ElfImage:
         parsed = _Object.parse(code)
         stubs = _stubs(parsed)
         places, variables, size = _layout(parsed.sections, start=len(stubs) * _STUB_SIZE)
+        if size > _MAX_BYTES:
+            raise OSError(f"cannot load object code: {size} bytes are no code of the small model")
         try:
             memory = mmap(-1, size, MAP_PRIVATE | MAP_ANONYMOUS, PROT_READ | PROT_WRITE)
         except OSError as error:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tgdialect as tg
-from tgdialect.runtime.memory import ALIGNMENT, POOLED_BYTES, Pool, address
+from tgdialect.runtime.memory import ALIGNMENT, POOLED_BYTES, Block, Pool, address
 
 LARGE = (POOLED_BYTES // 4, 2)
 
@@ -71,3 +71,22 @@ def test_results_stay_what_they_are_while_someone_has_them():
         exe(inputs[0])
     for i, result in enumerate(kept):
         assert (result == -i).all()
+
+
+def test_free_blocks_are_given_up_for_want_of_memory(monkeypatch: pytest.MonkeyPatch):
+    pool, new, failures = Pool(), Block.new, [1, 2]
+    pool.give(pool.take(400))
+
+    def sparse(nbytes: int) -> Block:
+        if failures:
+            failures.pop()
+            raise MemoryError
+        return new(nbytes)
+
+    monkeypatch.setattr(Block, "new", sparse)
+    with pytest.raises(MemoryError):
+        pool.empty(LARGE, np.dtype(np.float32))
+    pool.give(new(400))
+    failures.append(1)
+    assert pool.empty(LARGE, np.dtype(np.float32)).shape == LARGE
+    assert not pool._free.get(400)
