@@ -92,7 +92,7 @@ class TgOptMain(xDSLOptMain):
     def setup_pipeline(self):
         """Look up the passes of `-p` or `--pass-pipeline`, and of the flags that name passes."""
         pipelines: list[str] = self.args.pass_pipeline
-        if self.args.passes and pipelines:
+        if any(self.args.passes) and pipelines:
             raise CompilationError(Diagnostic("-p and --pass-pipeline exclude each other"))
         if len(pipelines) > 1:
             raise CompilationError(Diagnostic("--pass-pipeline may be given once"))

@@ -52,7 +52,11 @@ func.func @main(%x: tensor<4x4xf32, #cpu>, %n: !i {tg.min = 0 : index, tg.max = 
   func.return
 }
 
-// CHECK-LABEL: llvm.func @main(%x_1: !llvm.ptr, %n_1: i64, %o_1: !llvm.ptr, %w: !llvm.ptr) attributes {no_unwind} {
+// CHECK-LABEL: llvm.func @main(%x_1: !llvm.ptr, %n_1: i64, %o_1: !llvm.ptr, %w: !llvm.ptr) attributes {tg.signature = [
+// CHECK-SAME:   {tg.type = tensor<4x4xf32>, tg.hint = "x"},
+// CHECK-SAME:   {tg.min = 0 : index, tg.max = 8 : index, tg.type = tensor<index>, tg.hint = "n"},
+// CHECK-SAME:   {tg.output, tg.type = tensor<4x4xf32>, tg.hint = "o", tg.written},
+// CHECK-SAME:   {tg.workspace, tg.type = tensor<128xui8>, tg.hint = "w", tg.written}], no_unwind} {
 // CHECK-NEXT:   %7 = llvm.mlir.constant(2) : i64
 // CHECK-NEXT:   %8 = llvm.mlir.constant(64) : i64
 // CHECK-NEXT:   %nn = llvm.mul %n_1, %7 : i64
