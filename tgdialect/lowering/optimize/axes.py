@@ -140,6 +140,11 @@ class Axes:
             if isinstance(op, LoadOp) and range in self.open[op]:
                 yield op
 
+    def new_slot(self) -> int:
+        """The next free slot of a buffer. Those that nothing needs have theirs."""
+        slots = [op.slot.data for op in self.kernel.body.block.ops if isinstance(op, BufferOp)]
+        return max(slots, default=-1) + 1
+
     # -- changing ranges
 
     def set_type(self, range: RangeOp, kind: AxisType) -> None:

@@ -68,10 +68,9 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
 
     kind, dtype = reduce.kind.data, tensor(reduce.result).element_type
     wide = accumulated_dtype(reduce)
-    slots = [op.slot.data for op in axes.ops if isinstance(op, BufferOp)]
     extents = tuple(map(axes.extent, loops))
     type = tensor_type(wide, extents, PlaceAttr.of(addrspace=AddrSpace.LOCAL))
-    buffer = put(BufferOp(max(slots, default=-1) + 1, type))
+    buffer = put(BufferOp(axes.new_slot(), type))
 
     first = again(numbers)
     around = sorted(outer, key=lambda r: r.axis.data)

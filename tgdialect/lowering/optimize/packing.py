@@ -75,10 +75,9 @@ def _stage(
         block.insert_op_before(op, first)
         return op.results[0]
 
-    slots = [op.slot.data for op in axes.ops if isinstance(op, BufferOp)]
     where = PlaceAttr.of(addrspace=space)
     dtype = tensor(first.result).element_type
-    buffer = put(BufferOp(max(slots, default=-1) + 1, tensor_type(dtype, tuple(extents), where)))
+    buffer = put(BufferOp(axes.new_slot(), tensor_type(dtype, tuple(extents), where)))
     copies: dict[SSAValue, SSAValue] = {}
     number = max(axes.ranges)
 
