@@ -19,7 +19,13 @@ from tgdialect.interpreter.dtypes import Data, numpy_dtype
 from tgdialect.interpreter.values import Array, all_valid, check_size
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.movement import BitcastOp, PadOp
-from tgdialect.ops.properties import dtype_of, integers, number
+from tgdialect.ops.properties import (
+    dtype_of,
+    integers,
+    negative_extent,
+    number,
+    window_misfit,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +58,16 @@ def extent(value: Array) -> int:
 
 def extents(static: Sequence[int], dynamic: Sequence[Array]) -> tuple[int, ...]:
     """A mixed list of extents, the dynamic ones read from their operands."""
-    values = iter(dynamic)
-    result = tuple(extent(next(values)) if d == DYNAMIC_INDEX else d for d in static)
-    if negative := [d for d in result if d < 0]:
-        raise InterpretationError(f"an extent or offset is negative: {negative[0]}")
+    result = _numbers(static, dynamic)
+    for axis, size in enumerate(result):
+        if (message := negative_extent(axis, size)) is not None:
+            raise InterpretationError(message)
     return result
+
+
+def _numbers(static: Sequence[int], dynamic: Sequence[Array]) -> tuple[int, ...]:
+    values = iter(dynamic)
+    return tuple(extent(next(values)) if d == DYNAMIC_INDEX else d for d in static)
 
 
 def _both(source: Array, function: Callable[[Data], Data]) -> Array:
@@ -98,15 +109,13 @@ def _window(
     """The new shape of a PAD or SHRINK, and where the smaller of the two lies in the greater."""
     static = integers(move.op, "offsets")
     dynamic = static.count(DYNAMIC_INDEX)
-    offsets = extents(static, move.operands[:dynamic])
-    shape = extents(integers(move.op, "shape"), move.operands[dynamic:])
+    offsets = _numbers(static, move.operands[:dynamic])
+    shape = _numbers(integers(move.op, "shape"), move.operands[dynamic:])
     old = source.data.shape[move.lanes :]
     inner, outer = (old, shape) if inner_is_source else (shape, old)
-    for axis, (offset, small, great) in enumerate(zip(offsets, inner, outer, strict=True)):
-        if offset + small > great:
-            raise InterpretationError(
-                f"axis {axis}: offset {offset} plus extent {small} exceeds {great}"
-            )
+    for axis, bounds in enumerate(zip(offsets, inner, outer, strict=True)):
+        if (message := window_misfit(axis, *bounds)) is not None:
+            raise InterpretationError(message)
     inside = tuple(slice(o, o + size) for o, size in zip(offsets, inner, strict=True))
     return shape, (slice(None),) * move.lanes + inside
 

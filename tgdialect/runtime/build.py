@@ -42,11 +42,13 @@ from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
 from tgdialect.runtime.codegen import CodeGenerator
 from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.find_windows import find_windows
 from tgdialect.runtime.inspection import Kernel, kernels_of
 from tgdialect.runtime.optimize import MeasuringOptimizePass
 from tgdialect.runtime.profile import with_records
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.speed import at_full_speed
+from tgdialect.runtime.windows import Window
 
 UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
 """Ops that carry code or bytes of their own; nothing executes them unasked."""
@@ -74,28 +76,36 @@ class Build:
         Raises VerifyException or PassFailedException for programs that cannot be compiled.
         """
         with at_full_speed(), CodeGenerator(self.target) as generator:
-            signature, coming = self._compiled(generator)
+            signature, coming, windows = self._compiled(generator)
             # What the stages have made is garbage by now, and LLVM is still at it.
             gc.collect(0)
             objects = [Object(name, future.result()) for name, future in coming.items()]
-            return Program(tuple(signature), tuple(objects))
+            return Program(tuple(signature), tuple(objects), windows)
 
     def _compiled(
         self, generator: CodeGenerator
-    ) -> tuple[list[Parameter], Mapping[str, Future[bytes]]]:
-        """The parameters of the program, and the objects that are to come. LLVM generates the code
-        of a kernel, for which it needs no Python, while the next one goes through the stages."""
+    ) -> tuple[list[Parameter], Mapping[str, Future[bytes]], tuple[Window, ...]]:
+        """The parameters of the program, the objects that are to come, and the windows that a call
+        checks. LLVM generates the code of a kernel, for which it needs no Python, while the next
+        one goes through the stages."""
         module, by_reference = self._copy()
         entry = f"{self.entry}.frame"
         if not self._passes:
             signature = _signature(entry_function(module, self.entry), by_reference)
             ir = llvm_ir(module) + _frame_entry(entry, self.entry, signature)
-            return signature, {entry: generator.submit(ir)}
+            return signature, {entry: generator.submit(ir)}, ()
         *stages, render = self._passes
         assert isinstance(render, RenderPass)
         whole = [p for p in stages if is_before(p.level_before, "tiles")]
         whole = [p for p in whole if not isinstance(p, ExpandPass)]
-        run_stages(module, whole)
+        windows: tuple[Window, ...] = ()
+        for stage in whole:
+            if stage.level_before == "function":
+                # The next stage replaces movement ops by index arithmetic.
+                windows = find_windows(
+                    entry_function(module, self.entry), entry_function(self.source, self.entry)
+                )
+            stage.lower(module)
         stages = stages[len(whole) :]
         coming: dict[str, Future[bytes]] = {}
         kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
@@ -119,7 +129,7 @@ class Build:
         rest = render.rendered([*programs[-1:], *functions], programs)
         ir = self._ir(rest, programs) + _frame_entry(entry, self.entry, signature)
         coming[entry] = generator.submit(ir)
-        return signature, coming
+        return signature, coming, windows
 
     def _ir(self, functions: Sequence[Operation], programs: Sequence[Operation]) -> str:
         """LLVM IR of what some symbols, and programs among them, were rendered to."""

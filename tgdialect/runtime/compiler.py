@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -67,21 +68,40 @@ def compile(
         return _interpreted(source, entry, allow_custom)
     name, text = _name_and_text(source)
     how = entry, opt, allow_custom
-    cache = object_cache()
-    key = (
-        "" if cache is None else cache_key(text, host_cpu(), repr(machine_of(())), *map(repr, how))
-    )
+    is_text = isinstance(source, str | os.PathLike)
+    cache, key = object_cache(), ""
+    if cache is not None:
+        places = "" if is_text else _window_places(source)
+        parts = text, places, host_cpu(), repr(machine_of(())), *map(repr, how)
+        key = cache_key(*parts)
     data = None if cache is None else cache.get(key)
     if data is not None:
         program = Program.from_bytes(data)
     else:
         check_memory_for_library()
-        is_text = isinstance(source, str | os.PathLike)
         module = _parse(name, text) if is_text else load_module(source)
         program = _compiled(module, how, name, text)
+        if is_text:
+            program = _without_name(program, name)
         if cache is not None:
             cache.put(key, program.to_bytes())
-    return Executable(program, lambda: prepared(_parse(name, text), *how))
+    return Executable(
+        program,
+        lambda: prepared(_parse(name, text), *how),
+        source=(name, text) if is_text else ("", ""),
+    )
+
+
+def _window_places(module: ModuleOp) -> str:
+    from tgdialect.runtime.find_windows import window_places
+
+    return window_places(module)
+
+
+def _without_name(program: Program, name: str) -> Program:
+    """The program for the same text under any name: the cache knows a text by its contents."""
+    windows = (w._replace(file="") if w.file == name else w for w in program.windows)
+    return replace(program, windows=tuple(windows))
 
 
 def prepared(

@@ -14,6 +14,7 @@ from numpy import ndarray
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address
 from tgdialect.runtime.program import Array, Parameter, Program
+from tgdialect.runtime.windows import check_windows
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -70,11 +71,18 @@ class Executable:
     """
 
     def __init__(
-        self, program: Program, build: Callable[[], Build], symbols: Mapping[str, int] = {}
+        self,
+        program: Program,
+        build: Callable[[], Build],
+        symbols: Mapping[str, int] = {},
+        source: tuple[str, str] = ("", ""),
     ) -> None:
         """`build` prepares compiling once more, for those who ask how it was compiled; `symbols`
-        are addresses of what the program needs besides."""
+        are addresses of what the program needs besides; `source` is the name and the text of the
+        program, for errors."""
         self._build = cache(build)
+        self._windows = program.windows
+        self._source = source
         self.parameters = program.parameters
         slots = [_Slot(i, p) for i, p in enumerate(self.parameters)]
         self._arguments = [s for s in slots if s.parameter.role in ("input", "scalar")]
@@ -163,7 +171,8 @@ class Executable:
     ) -> Array | tuple[Array, ...]:
         """Run the program; `out` gives the memory for its results, one array or one for each.
 
-        Raises ValueError and TypeError for arguments that do not fit the signature.
+        Raises ValueError and TypeError for arguments that do not fit the signature, and
+        CompilationError, at the op, where index arguments put a window outside of its source.
         """
         # Nearly every call passes arrays that need nothing done to them, and has one result.
         if out is None and self._one is not None:
@@ -286,6 +295,8 @@ class Executable:
             values.append(value)
             if parameter.by_reference:
                 written.append(spans[-1])
+        if self._windows:
+            check_windows(self._windows, frame, *self._source)
         sized = [self._sized_buffer(slot, frame) for slot in self._resized]
         for buffer in sized:
             written.append((start := address(buffer), start + buffer.nbytes))

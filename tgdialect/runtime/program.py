@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from tgdialect.runtime.windows import Window
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 DEFAULT_OPT = "heuristic"
@@ -125,12 +127,15 @@ class Program:
 
     parameters: tuple[Parameter, ...]
     objects: tuple[Object, ...]
+    windows: tuple[Window, ...] = ()
+    """What the scalars of a call have to satisfy."""
 
     def to_bytes(self) -> bytes:
         """The program as bytes: the length of a JSON header, the header, the object code."""
         parameters = [asdict(replace(p, dtype=p.dtype.name)) for p in self.parameters]  # type: ignore[arg-type]
         objects = [(name, len(code)) for name, code in self.objects]
-        header = json.dumps({"objects": objects, "parameters": parameters}).encode()
+        entries = {"objects": objects, "parameters": parameters, "windows": self.windows}
+        header = json.dumps(entries).encode()
         code = b"".join(code for _, code in self.objects)
         return len(header).to_bytes(_LENGTH_BYTES, "little") + header + code
 
@@ -154,7 +159,7 @@ class Program:
         for name, size in header["objects"]:
             objects.append(Object(name, data[start : start + size]))
             start += size
-        return cls(tuple(parameters), tuple(objects))
+        return cls(tuple(parameters), tuple(objects), tuple(map(Window.of, header["windows"])))
 
 
 def _dtype(name: str) -> np.dtype[Any]:

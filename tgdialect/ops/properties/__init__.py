@@ -13,7 +13,12 @@ operands, whose dynamic dimensions are SSA values, so that two `?` can be told a
 from tgdialect.ops.properties.device import argument as device_argument
 from tgdialect.ops.properties.device import show as show_device
 from tgdialect.ops.properties.polynomials import negative, plus, times
-from tgdialect.ops.properties.shape import broadcast_shapes, window
+from tgdialect.ops.properties.shape import (
+    broadcast_shapes,
+    negative_extent,
+    window,
+    window_misfit,
+)
 from tgdialect.ops.properties.symbolic import (
     Atom,
     Dim,
@@ -71,6 +76,7 @@ __all__ = [
     "known_index",
     "mixed",
     "negative",
+    "negative_extent",
     "number",
     "place",
     "place_of",
@@ -91,4 +97,5 @@ __all__ = [
     "times",
     "type_of_number",
     "window",
+    "window_misfit",
 ]

@@ -87,9 +87,21 @@ def flipped(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 def _nonnegative(shape: Shape) -> Shape:
     for axis, dim in enumerate(shape):
-        if isinstance(dim, int) and dim < 0:
-            raise VerifyException(f"axis {axis} of the new shape is negative: {dim}")
+        if (message := negative_extent(axis, dim)) is not None:
+            raise VerifyException(message)
     return shape
+
+
+def negative_extent(axis: int, dim: Dim) -> str | None:
+    """The error for an extent that is known to be negative."""
+    if (known := _known(dim)) is None or known >= 0:
+        return None
+    return f"axis {axis} of the new shape is negative: {known}"
+
+
+def _known(dim: Dim) -> int | None:
+    """The value of an extent or offset; None where it depends on the arguments of a call."""
+    return dim if isinstance(dim, int) else excess((dim,), 0)
 
 
 def reshaped(op: Operation, shapes: Sequence[Shape]) -> Shape:
@@ -126,37 +138,43 @@ def window(op: Operation) -> tuple[Shape, Shape]:
 def padded(op: Operation, shapes: Sequence[Shape]) -> Shape:
     """0 <= o and o + s <= s'."""
     offsets, new = window(op)
-    _check_window("pad", shapes[0], offsets, new)
-    for axis, (offset, inner, outer) in enumerate(zip(offsets, shapes[0], new, strict=True)):
-        _check_fits(axis, offset, inner, outer)
+    _check_window("pad", offsets, new, inner=shapes[0], outer=new)
     return new
 
 
 def shrunk(op: Operation, shapes: Sequence[Shape]) -> Shape:
     """0 <= o and o + s' <= s."""
     offsets, new = window(op)
-    _check_window("shrink", shapes[0], offsets, new)
-    for axis, (offset, inner, outer) in enumerate(zip(offsets, new, shapes[0], strict=True)):
-        _check_fits(axis, offset, inner, outer)
+    _check_window("shrink", offsets, new, inner=new, outer=shapes[0])
     return new
 
 
-def _check_window(name: str, old: Shape, offsets: Shape, new: Shape) -> None:
+def _check_window(name: str, offsets: Shape, new: Shape, inner: Shape, outer: Shape) -> None:
+    """Raise VerifyException for a window that is known not to be inside. Executing a program checks
+    what depends on the arguments of a call."""
+    old = outer if new is inner else inner
     _same_rank(name, old, new)
     if len(offsets) != len(old):
         raise VerifyException(f"{len(offsets)} offsets for a tensor of {len(old)} axes")
-    for axis, offset in enumerate(offsets):
-        if isinstance(offset, int) and offset < 0:
-            raise VerifyException(f"axis {axis}: offset {offset} is negative")
+    for axis, bounds in enumerate(zip(offsets, inner, outer, strict=True)):
+        if (message := window_misfit(axis, *bounds)) is not None:
+            raise VerifyException(message)
 
 
-def _check_fits(axis: int, offset: Dim, inner: Dim, outer: Dim) -> None:
-    """What depends on dynamic extents in another way holds at run time."""
-    if (over := excess((offset, inner), outer)) is not None and over > 0:
-        raise VerifyException(
-            f"axis {axis}: offset {show_dim(offset)} plus extent {show_dim(inner)} "
-            f"exceeds {show_dim(outer)}"
-        )
+def window_misfit(axis: int, offset: Dim, inner: Dim, outer: Dim) -> str | None:
+    """The error for a window on one axis that is known not to be inside: its extents and its offset
+    are at least 0, and it ends at `outer` at the latest."""
+    for extent in (inner, outer):
+        if (message := negative_extent(axis, extent)) is not None:
+            return message
+    if (start := _known(offset)) is not None and start < 0:
+        return f"axis {axis}: offset {start} is negative"
+    if (over := excess((offset, inner), outer)) is None or over <= 0:
+        return None
+    return (
+        f"axis {axis}: offset {show_dim(offset)} plus extent {show_dim(inner)} "
+        f"exceeds {show_dim(outer)}"
+    )
 
 
 def indexed(op: Operation, shapes: Sequence[Shape]) -> Shape:

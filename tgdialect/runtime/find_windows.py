@@ -1,0 +1,135 @@
+"""Which windows of a function are inside only for some arguments of a call (`windows.py`).
+
+The extents and offsets of SHRINK, PAD, RESHAPE and EXPAND are index values. The verifier refuses
+those that are wrong for every call. Those that are right for every call need no check, because
+constants or the bounds of the arguments prove it. The others are polynomials in the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.bounds import exact_polynomial, greatest
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import operation_diagnostic
+from tgdialect.ops.arguments import argument_attributes, integer_attribute
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.movement import PadOp, ResizeOp, ShrinkOp, WindowOp
+from tgdialect.ops.properties import (
+    Dim,
+    UnknownDim,
+    mixed,
+    negative,
+    plus,
+    polynomial,
+    shape_of,
+    tensor,
+    tensor_type,
+    window,
+)
+from tgdialect.ops.source import BufferOp
+from tgdialect.runtime.windows import Polynomial, Window
+
+_Bounds = tuple[Dim, Dim, Dim]
+"""The offset, the inner and the outer extent of a window on one axis."""
+
+
+def find_windows(function: FuncOp, original: FuncOp) -> tuple[Window, ...]:
+    """The windows of a function at level `function` that a call has to check, in program order.
+
+    `original` is what the function was before any stage: its BUFFERs have become arguments.
+    """
+    positions: dict[SSAValue, int] = {
+        a: a.index for a in function.args if a.type == tensor_type(INDEX)
+    }
+    if not positions:
+        return ()
+    min_max = MinMax()
+    found: dict[object, Window] = {}
+
+    def add(op: Operation, windows: Iterable[_Bounds]) -> None:
+        for axis, bounds in enumerate(windows):
+            if all(isinstance(dim, int) for dim in bounds) or _is_inside(bounds, min_max):
+                continue
+            if (terms := _checked(bounds, positions)) is not None and terms not in found:
+                at = operation_diagnostic(op, "")
+                place = at.file or "", at.line or 0, at.column or 0
+                found[terms] = Window(axis, *terms, *place)
+
+    buffers = {op.slot.data: op for op in original.body.block.ops if isinstance(op, BufferOp)}
+    for argument in function.args:
+        slot = integer_attribute(argument_attributes(argument), "tg.buffer")
+        if slot is not None:
+            add(buffers.get(slot, function), _extents(shape_of(argument)))
+    for op in function.body.block.ops:
+        if isinstance(op, ShrinkOp | PadOp | ResizeOp):
+            add(op, _windows(op))
+    return tuple(found.values())
+
+
+def window_places(module: ModuleOp) -> str:
+    """Where the ops stand whose windows a call may have to check: the positions are part of a
+    compiled program, and the text of a module does not say them."""
+    places: list[str] = []
+    for op in module.walk():
+        if isinstance(op, ShrinkOp | PadOp | ResizeOp | BufferOp) and _is_dynamic(op):
+            places.append(operation_diagnostic(op, "").render())
+    return "\n".join(places)
+
+
+def _is_dynamic(op: Operation) -> bool:
+    if isinstance(op, WindowOp) and DYNAMIC_INDEX in tensor(op.source).get_shape():
+        return True
+    return len(op.operands) > (0 if isinstance(op, BufferOp) else 1)
+
+
+def _windows(op: ShrinkOp | PadOp | ResizeOp) -> Iterable[_Bounds]:
+    if isinstance(op, ResizeOp):
+        return _extents(mixed(op, "shape", op.operands[1:]))
+    offsets, new = window(op)
+    old = shape_of(op.source)
+    inner, outer = (new, old) if isinstance(op, ShrinkOp) else (old, new)
+    return zip(offsets, inner, outer, strict=True)
+
+
+def _extents(shape: Iterable[Dim]) -> Iterable[_Bounds]:
+    """Windows that are inside exactly if no extent is negative."""
+    return ((0, dim, dim) for dim in shape)
+
+
+def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
+    """Whether a window is inside for every call."""
+    if any(isinstance(dim, UnknownDim) for dim in bounds):
+        return False
+    offset, inner, outer = (
+        exact_polynomial(dim, min_max) for dim in bounds if not isinstance(dim, UnknownDim)
+    )
+    over = plus(plus(offset, inner), negative(outer))
+    never_positive = (negative(offset), negative(inner), over)
+    return all(greatest(of, min_max) <= 0 for of in never_positive)
+
+
+def _checked(
+    bounds: _Bounds, positions: Mapping[SSAValue, int]
+) -> tuple[Polynomial, Polynomial, Polynomial] | None:
+    """What a call can check of a window: its extent alone where the rest is data."""
+    offset, inner, outer = (_terms(dim, positions) for dim in bounds)
+    if offset is not None and inner is not None and outer is not None:
+        return offset, inner, outer
+    extent = inner if inner is not None else outer
+    return None if extent is None else ((), extent, extent)
+
+
+def _terms(dim: Dim, positions: Mapping[SSAValue, int]) -> Polynomial | None:
+    """A polynomial in the arguments; None where it depends on something else."""
+    terms: list[tuple[int, tuple[int, ...]]] = []
+    for factors, coefficient in polynomial(dim).items():
+        known = [positions[f] for f in factors if isinstance(f, SSAValue) and f in positions]
+        if len(known) != len(factors):
+            return None
+        terms.append((coefficient, tuple(sorted(known))))
+    return tuple(sorted(terms))

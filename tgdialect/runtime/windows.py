@@ -1,0 +1,78 @@
+"""Windows whose place depends on the arguments of a call, which are checked before it runs.
+
+Compiled code reads 0 outside of the source of a SHRINK, and writes nothing outside of the result of
+a PAD: it is safe without these checks, and would compute something else than the program says.
+
+Nothing here needs the compiler until there is an error (`program.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from tgdialect.diagnostics import CompilationError
+
+Polynomial = tuple[tuple[int, tuple[int, ...]], ...]
+"""Terms: a coefficient, and the positions of the scalar parameters that are its factors."""
+
+_INDEX_VALUES, _GREATEST_INDEX = 2**64, 2**63 - 1
+
+
+class Window(NamedTuple):
+    """One axis of an op: `offset` and `inner` say which part of `outer` it shows or fills.
+
+    `line` and `column` are 0 where they are not known, `file` is "" for the compiled text itself.
+    """
+
+    axis: int
+    offset: Polynomial
+    inner: Polynomial
+    outer: Polynomial
+    file: str
+    line: int
+    column: int
+
+    @classmethod
+    def of(cls, fields: Sequence[Any]) -> Window:
+        """A window from its fields as JSON has them, which knows no tuples."""
+        axis, *bounds, file, line, column = fields
+        offset, inner, outer = (tuple((c, tuple(at)) for c, at in p) for p in bounds)
+        return cls(axis, offset, inner, outer, file, line, column)
+
+
+def check_windows(windows: Sequence[Window], frame: Sequence[Any], name: str, text: str) -> None:
+    """Raise CompilationError, at the op, for the first window that is not inside.
+
+    `frame` has the values of the scalars by position; `name` and `text` are what was compiled.
+    """
+    for window in windows:
+        offset = _value(window.offset, frame)
+        inner = _value(window.inner, frame)
+        outer = _value(window.outer, frame)
+        if min(offset, inner, outer) < 0 or offset + inner > outer:
+            raise _error(window, (offset, inner, outer), name, text)
+
+
+def _value(polynomial: Polynomial, frame: Sequence[Any]) -> int:
+    """The value of a polynomial, which wraps as index arithmetic does."""
+    total = sum(c * math.prod(frame[i] for i in factors) for c, factors in polynomial)
+    wrapped = total % _INDEX_VALUES
+    return wrapped if wrapped <= _GREATEST_INDEX else wrapped - _INDEX_VALUES
+
+
+def _error(window: Window, bounds: tuple[int, int, int], name: str, text: str) -> CompilationError:
+    from tgdialect.diagnostics import CompilationError, Diagnostic, SourceFile
+    from tgdialect.ops.properties import window_misfit
+
+    message = window_misfit(window.axis, *bounds)
+    assert message is not None
+    at = Diagnostic(
+        message,
+        file=window.file or name or None,
+        line=window.line or None,
+        column=window.column or None,
+    )
+    return CompilationError(at).with_source(SourceFile(name, text))
