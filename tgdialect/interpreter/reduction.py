@@ -37,17 +37,21 @@ def accumulator_dtype(kind: ReduceKind, dtype: DType, *, ordered: bool) -> np.dt
 def accumulate(
     kind: ReduceKind, source: Array, axes: Sequence[int], dtype: DType, *, ordered: bool
 ) -> Data:
-    """The reduction of `source` over array axes, which become 1, in the accumulator's dtype."""
+    """The reduction of `source` over array axes, which become 1, in the accumulator's dtype.
+
+    A sum begins with +0, and so is never -0.
+    """
     accumulator = accumulator_dtype(kind, dtype, ordered=ordered)
     data = source.data
     if source.valid is not None:
         neutral = np.asarray(identity(kind, dtype)).astype(data.dtype)
         data = np.where(source.valid, data, neutral)
     ufunc = _LOGICAL_UFUNCS[kind] if dtype.is_bool else _UFUNCS[kind]
-    if not axes:
-        return data.astype(accumulator)
-    if ordered and dtype.is_float and kind is not ReduceKind.MAX and data.size:
-        return _in_order(ufunc, data.astype(accumulator), axes)
+    in_order = ordered and dtype.is_float and kind is not ReduceKind.MAX and data.size
+    if in_order or not axes:
+        wide = data.astype(accumulator)
+        result = _in_order(ufunc, wide, axes) if axes else wide
+        return result + 0 if kind is ReduceKind.ADD and dtype.is_float else result
     start = np.asarray(identity(kind, dtype)).astype(accumulator)[()]
     wide = data.astype(accumulator, copy=False) if dtype.bits < 32 and dtype.is_float else data
     result = ufunc.reduce(wide, axis=tuple(axes), dtype=accumulator, keepdims=True, initial=start)

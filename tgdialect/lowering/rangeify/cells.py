@@ -14,8 +14,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.indexing import broadcast, moved
 from tgdialect.analysis.positions import Index, Position
+from tgdialect.analysis.zeros import may_be_negative_zero
 from tgdialect.lowering.rangeify.emitter import Emitter
-from tgdialect.ops.attributes import AxisType, InvalidAttr
+from tgdialect.ops.attributes import AxisType, InvalidAttr, ReduceKind
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX
 from tgdialect.ops.elementwise import (
@@ -238,6 +239,8 @@ def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
     if cell.valid is not None:
         value = k.emit(WhereOp, cell.valid, value, neutral)
     if not loops:
+        if kind is ReduceKind.ADD and may_be_negative_zero(value):
+            value = k.emit(AddOp, value, neutral)
         return Cell(value, None)
     dependent = dependent_ranges(value, k.open_ranges)
     for loop in loops:

@@ -11,6 +11,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.zeros import may_be_negative_zero, shows_negative_zero
 from tgdialect.lowering.select.indices import Piece, lanes_of
 from tgdialect.lowering.select.kernel import Kernel, static_shape
 from tgdialect.lowering.select.lanes import Shape, Tile, broadcast_tile, cells, ones, row_length
@@ -136,7 +137,11 @@ def _joined(k: Kernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
 
 
 def reduce(k: Kernel, op: ReduceOp) -> Tile:
-    """A chain in the order of the axes; a sum or product of narrow floats is rounded at its end."""
+    """A chain in the order of the axes; a sum or product of narrow floats is rounded at its end.
+
+    A chain begins with its first element. A sum is never -0, so +0 is added where that shows;
+    REDUCE of a vector to a scalar has done so.
+    """
     if op.ranges:
         raise PassFailedException("a REDUCE over ranges: tg-expand makes loops of them")
     source, shape = static_shape(op.source), static_shape(op.result)
@@ -170,9 +175,17 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
             total if rest is None else k.scalars.apply(kind, (total, rest), computed)
             for total, rest in zip(totals, rests, strict=True)
         ]
+    if kind is ReduceKind.ADD and may_be_negative_zero(op.source):
+        begun = is_across and all(chain is not None and lanes_of(chain) > 1 for chain in chains)
+        if not begun and shows_negative_zero(op.result):
+            totals = [_from_zero(k, total, neutral, computed) for total in totals]
     if dtype in NARROW_FORMATS and kind is not ReduceKind.MAX:
         totals = [k.narrow.rounded(total, dtype) for total in totals]
     return Tile(shape, widths, totals)
+
+
+def _from_zero(k: Kernel, total: SSAValue, zero: SSAValue, dtype: Dtype) -> SSAValue:
+    return k.scalars.apply("add", (total, k.scalars.splat(zero, lanes_of(total))), dtype)
 
 
 def _piece_starts(shape: Shape, widths: Sequence[int]) -> Sequence[int]:

@@ -5,21 +5,39 @@ from __future__ import annotations
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tgdialect.analysis.validity import Validity
+from tgdialect.analysis.zeros import may_be_negative_zero
 from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.elementwise import AddOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ConstOp
+from tgdialect.transforms.simplify.matching import repeat
 
 
 class ReduceOfNothing(RewritePattern):
-    """A reduction over no range and axes of size 1 is its source, if that is valid."""
+    """A reduction over no range and axes of size 1 is its source, if that is valid.
+
+    A sum is never -0: of a source that may be, it is `source + 0.0`.
+    """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ReduceOp, rewriter: PatternRewriter) -> None:
         shape = tensor(op.source).get_shape()
         if op.ranges or any(shape[axis] != 1 for axis in integers(op, "axes")):
             return
-        if op.source.type == op.result.type and Validity()[op.source]:
+        if op.source.type != op.result.type or not Validity()[op.source]:
+            return
+        if op.kind.data is not ReduceKind.ADD or not may_be_negative_zero(op.source):
             rewriter.replace(op, (), (op.source,))
+            return
+        zero = ConstOp(0, tensor(op.source).element_type)
+        if (zeros := repeat(zero.result, op.source.type)) is None:
+            return
+        new = [zero, *zeros]
+        new.append(AddOp(op.source, new[-1].results[0]))
+        for each in new:
+            each.location = op.location
+        rewriter.replace(op, new)
 
 
 class ReduceOfUnitAxis(RewritePattern):

@@ -20,9 +20,11 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.conditions import Condition, conjuncts, order
+from tgdialect.analysis.zeros import may_be_negative_zero
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import BOOL, DTYPES, F32, INDEX, number_attribute
 from tgdialect.ops.elementwise import (
+    AddOp,
     CastOp,
     CmpEqOp,
     CmpNeOp,
@@ -145,6 +147,8 @@ def masked(engine: Engine, op: ReduceOp) -> Masked:
                     break
                 conditions.append((condition, True))
                 value = factors[1] if one is factors[0] else factors[0]
+            case AddOp() if kind is ReduceKind.ADD and _adds_zero(owner):
+                value = owner.lhs
             case CastOp() if kind is ReduceKind.ADD and dtype_of(owner.source).is_bool:
                 conditions.append((owner.source, True))
                 value = engine.constant(number_attribute(1, tensor(value).element_type))
@@ -159,6 +163,11 @@ def masked(engine: Engine, op: ReduceOp) -> Masked:
 def _is(value: SSAValue, number_: float) -> bool:
     constant = constant_of(value)
     return constant is not None and number(constant) == number_
+
+
+def _adds_zero(op: AddOp) -> bool:
+    """Whether an op is the sum of one float: a sum of such sums needs no +0.0 in each."""
+    return dtype_of(op.result).is_float and _is(op.rhs, 0)
 
 
 def _cast_bool(value: SSAValue) -> SSAValue | None:
@@ -278,8 +287,11 @@ def _fixed(
             (engine.apply("tg.cmplt", (at, axis.bound)), True),
             *((new, holds) for new, (_, holds) in zip(values[1:], others, strict=True)),
         ]
-        result = where_all(engine, op, conditions, values[0])
         kept = [value for value in op.ranges if value is not axis.result]
+        value = values[0]
+        if not kept and op.kind.data is ReduceKind.ADD:
+            value = summed(engine, value)
+        result = where_all(engine, op, conditions, value)
         if not kept:
             return result
         ordered = op.ordered is not None
@@ -394,7 +406,15 @@ def repeated_sum(engine: Engine, value: SSAValue, count: SSAValue) -> SSAValue:
     element = tensor(value).element_type
     if tensor(count).element_type != element:
         count = engine.insert(CastOp(count, element))
-    return engine.apply("tg.mul", (value, count))
+    return summed(engine, engine.apply("tg.mul", (value, count)))
+
+
+def summed(engine: Engine, value: SSAValue) -> SSAValue:
+    """The sum of one term: the term, but +0 where that is -0."""
+    if not may_be_negative_zero(value):
+        return value
+    zero = engine.constant(number_attribute(0, tensor(value).element_type))
+    return engine.apply("tg.add", (value, zero))
 
 
 def new_axis(axis: RangeOp) -> int:

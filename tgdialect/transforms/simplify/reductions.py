@@ -15,6 +15,7 @@ from tgdialect.transforms.simplify.masks import (
     collapse_masked,
     repeated_sum,
     split_alternative,
+    summed,
 )
 from tgdialect.transforms.simplify.scans import carry
 
@@ -53,6 +54,8 @@ def simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
 def _repeated(engine: Engine, kind: ReduceKind, value: SSAValue, over: SSAValue) -> SSAValue:
     """The reduction of as many equal values as the range `over` has iterations, at least one."""
     times = trips(over, engine.min_max)
+    if times == ONCE and kind is ReduceKind.ADD:
+        return summed(engine, value)
     if times == ONCE or kind is ReduceKind.MAX or dtype_of(value).is_bool:
         return value
     if kind is ReduceKind.ADD:

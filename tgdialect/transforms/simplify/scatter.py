@@ -30,6 +30,7 @@ from tgdialect.transforms.simplify.masks import (
     emit_index,
     masked,
     new_axis,
+    summed,
     where_all,
 )
 
@@ -135,7 +136,7 @@ def _turned(
 
 def _added(engine: Engine, total: _Sum) -> SSAValue:
     """What is stored before anything is added to it."""
-    if total.others:
-        return reduce(lambda a, b: engine.apply("tg.add", (a, b)), total.others)
+    if total.others:  # The sum is +0 at least, even of a cell that nothing is added to.
+        return summed(engine, reduce(lambda a, b: engine.apply("tg.add", (a, b)), total.others))
     element = tensor(total.reduction.result).element_type
     return engine.constant(number_attribute(0, element))

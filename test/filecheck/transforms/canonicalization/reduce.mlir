@@ -1,8 +1,13 @@
 // RUN: tg-opt %s -p canonicalize | filecheck %s
 
 // CHECK-LABEL: @nothing
-// CHECK-NEXT: %0 = tg.reduce add %x [1]
-// CHECK-NEXT: func.return %x, %x, %0
+// A sum is never -0.
+// CHECK-NEXT: %[[ZERO:.*]] = tg.const 0.000000e+00
+// CHECK-NEXT: %[[ROW:.*]] = tg.reshape %[[ZERO]] [1, 1]
+// CHECK-NEXT: %[[ZEROS:.*]] = tg.expand %[[ROW]] [1, 8]
+// CHECK-NEXT: %[[SUM:.*]] = tg.add %x, %[[ZEROS]]
+// CHECK-NEXT: %[[COLUMN:.*]] = tg.reduce add %x [1]
+// CHECK-NEXT: func.return %[[SUM]], %x, %[[COLUMN]]
 func.func @nothing(%x: tensor<1x8xf32>) -> (tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x1xf32>) {
   %0 = tg.reduce add %x [] : tensor<1x8xf32> -> tensor<1x8xf32>
   %1 = tg.reduce mul %x [0] : tensor<1x8xf32> -> tensor<1x8xf32>

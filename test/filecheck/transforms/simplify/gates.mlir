@@ -86,7 +86,8 @@ tg.kernel @branch {
 // CHECK: %[[ZERO:.*]] = tg.const 0 : tensor<index>
 // CHECK: %[[CELL:.*]] = tg.index %x[%four, %[[ZERO]]]
 // CHECK: %[[VALUE:.*]] = tg.load %[[CELL]]
-// CHECK: tg.store %{{.*}}, %[[VALUE]] gate %inside
+// CHECK: %[[SUM:.*]] = tg.add %[[VALUE]], %{{.*}}
+// CHECK: tg.store %{{.*}}, %[[SUM]] gate %inside
 tg.kernel @one_iteration {
   %o = tg.param 0 : tensor<8xf32, #tg.place<global>>
   %x = tg.param 1 : tensor<8x4xf32, #tg.place<global>>

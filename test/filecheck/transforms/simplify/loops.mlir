@@ -43,7 +43,8 @@ tg.kernel @unit_loops {
 // CHECK-LABEL: tg.kernel @reductions
 // CHECK-DAG: %[[X:.*]] = tg.load
 // CHECK-DAG: %[[COUNT:.*]] = tg.cast %n to f32
-// CHECK-DAG: %[[SUM:.*]] = tg.mul %[[X]], %[[COUNT]]
+// CHECK-DAG: %[[TIMES:.*]] = tg.mul %[[X]], %[[COUNT]]
+// CHECK-DAG: %[[SUM:.*]] = tg.add %[[TIMES]], %{{.*}}
 // CHECK-DAG: %[[SQUARE:.*]] = tg.mul %[[X]], %[[X]]
 // CHECK-DAG: %[[CUBE:.*]] = tg.mul %[[X]], %[[SQUARE]]
 // CHECK-DAG: tg.store %{{.*}}, %[[SUM]]

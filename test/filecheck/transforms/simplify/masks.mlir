@@ -6,7 +6,8 @@
 // CHECK: %[[AT:.*]] = tg.cast %k to index
 // CHECK: %[[CELL:.*]] = tg.index %x[%[[AT]]]
 // CHECK: %[[VALUE:.*]] = tg.load %[[CELL]]
-// CHECK: %[[RESULT:.*]] = tg.where %{{.*}}, %[[VALUE]], %{{.*}}
+// CHECK: %[[SUM:.*]] = tg.add %[[VALUE]], %{{.*}}
+// CHECK: %[[RESULT:.*]] = tg.where %{{.*}}, %[[SUM]], %{{.*}}
 // CHECK: tg.store %{{.*}}, %[[RESULT]]
 tg.kernel @fixed {
   %o = tg.param 0 : tensor<1xf32, #tg.place<global>>

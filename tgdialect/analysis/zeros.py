@@ -1,0 +1,97 @@
+"""The sign of a float that is 0: a sum is never -0, and so neither is what a lowering puts for it.
+
+`reduce add` begins with +0, and +0 + -0 = +0: a sum that is 0 is +0 in any order of its terms. An
+accumulator that begins with +0 does the same. A lowering that begins with the first term, or leaves
+the sum out, adds +0.0 unless it can rule out -0.
+"""
+
+from __future__ import annotations
+
+import math
+
+from xdsl.ir import SSAValue
+
+from tgdialect.ops.attributes import InvalidAttr, ReduceKind
+from tgdialect.ops.elementwise import AddOp, CastOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import ExpandOp, IndexOp, PermuteOp, ReshapeOp
+from tgdialect.ops.ordering import AfterOp, EndOp
+from tgdialect.ops.properties import dtype_of, is_memory, number
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ConstOp
+
+_REARRANGING = (ExpandOp, PermuteOp, ReshapeOp)
+"""Movements whose cells are all cells of their source."""
+
+
+def may_be_negative_zero(value: SSAValue) -> bool:
+    """Whether a cell may be -0, as far as the op that makes it and its operands say."""
+    if not dtype_of(value).is_float:
+        return False
+    value = _without_movements(value)
+    op = value.owner
+    match op:
+        case ConstOp():
+            return _is_constant_negative_zero(op)
+        case CastOp():
+            return dtype_of(op.source).is_float
+        case ReduceOp():
+            return op.kind.data is not ReduceKind.ADD
+        case AddOp():  # -0 + -0 alone is -0.
+            sides = (_without_movements(side).owner for side in op.operands)
+            return all(not isinstance(s, ConstOp) or _is_constant_negative_zero(s) for s in sides)
+        case LoadOp():
+            return not _is_accumulated(op)
+        case _:
+            return True
+
+
+def shows_negative_zero(value: SSAValue) -> bool:
+    """Whether something uses a value that is not a sum with what cannot be -0: there it does not
+    matter which zero the value is."""
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        for use in value.uses:
+            op = use.operation
+            if isinstance(op, _REARRANGING) and use.index == 0:
+                stack.append(op.results[0])
+            elif not isinstance(op, AddOp) or may_be_negative_zero(op.operands[1 - use.index]):
+                return True
+    return False
+
+
+def _without_movements(value: SSAValue) -> SSAValue:
+    """The value whose cells a movement in registers shows."""
+    while isinstance(op := value.owner, _REARRANGING) and not is_memory(value):
+        value = op.operands[0]
+    return value
+
+
+def _is_constant_negative_zero(op: ConstOp) -> bool:
+    if isinstance(op.value, InvalidAttr):
+        return True
+    constant = number(op.value)
+    return constant == 0 and math.copysign(1, constant) < 0
+
+
+def _is_accumulated(load: LoadOp) -> bool:
+    """Whether a LOAD reads an accumulator that began with a constant other than -0.
+
+    Such a LOAD is `load (after %buffer, (store %buffer, 0.0), %range)`, perhaps of an INDEX, and
+    perhaps with an END around the STORE. The loop is taken to add to what is there.
+    """
+    if load.gate is not None:
+        return False
+    place = load.buffer
+    while isinstance(op := place.owner, (IndexOp, *_REARRANGING)):
+        place = op.operands[0]
+    if not isinstance(op, AfterOp):
+        return False
+    for effect in op.operands[1:]:
+        while isinstance(effect.owner, EndOp):
+            effect = effect.owner.body
+        if isinstance(store := effect.owner, StoreOp):
+            start = _without_movements(store.value).owner
+            return isinstance(start, ConstOp) and not _is_constant_negative_zero(start)
+    return False
