@@ -37,7 +37,7 @@ PASSES = {
     "tg-linearize": "tgdialect.lowering.linearize:LinearizePass",
     "tg-plan": "tgdialect.lowering.plan:PlanPass",
     "tg-render": "tgdialect.lowering.render:RenderPass",
-    "tg-to-llvm": "tgdialect.lowering.pipeline:ToLlvmPass",
+    "tg-to-llvm": "tgdialect.runtime.pipeline:MeasuringToLlvmPass",
     "tg-verify": "tgdialect.lowering.verify:VerifyLevelPass",
 }
 

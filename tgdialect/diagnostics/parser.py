@@ -69,8 +69,8 @@ class _Lexer(MLIRLexer):
 
 
 class _Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
-    """An element of a dense literal, which may be a float in bits: MLIR prints those so that
-    few digits do not give back. xDSL's parser takes the number for its value."""
+    """An element of a dense literal. A float that few digits do not give back is printed as its
+    bits, in hexadecimal; xDSL's parser takes them for an integer, and converts it."""
 
     def to_type(
         self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType

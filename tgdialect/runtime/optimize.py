@@ -30,7 +30,7 @@ class MeasuringOptimizePass(OptimizePass):
         if width is None:
             super().lower(module)
             return
-        explicit_opts(self.mode, self.opts)  # There are none.
+        explicit_opts(self.mode, self.opts)  # Refuses opts: this mode takes none.
         from tgdialect.runtime.beam import search_schedules  # Imports LLVM and NumPy.
 
         search_schedules(module, width, self.features, self.threads, self.l2)

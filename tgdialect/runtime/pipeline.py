@@ -1,0 +1,21 @@
+"""`tg-to-llvm` with the mode that needs a machine to run kernels on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.pipeline import ToLlvmPass
+from tgdialect.runtime.optimize import MeasuringOptimizePass
+
+
+@dataclass(frozen=True)
+class MeasuringToLlvmPass(ToLlvmPass):
+    """All stages, from a program on tensors to the `llvm` dialect.
+
+    `mode`, `threads`, `l2` and `opts` are those of `tg-optimize`, `beam:N` among them, `cache` is
+    that of `tg-render`, and `target` and `features` are for all stages that ask for them.
+    """
+
+    optimize: ClassVar[type[OptimizePass]] = MeasuringOptimizePass
