@@ -42,7 +42,7 @@ from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp
 from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
-from tgdialect.ops.movement import ReshapeOp, ShrinkOp
+from tgdialect.ops.movement import ReshapeOp, ResizeOp, ShrinkOp, WindowOp
 from tgdialect.ops.multi import ReplicatedOp
 from tgdialect.ops.ordering import AfterOp, SinkOp
 from tgdialect.ops.properties import Dim, is_memory, shape_of, tensor, tensor_type
@@ -305,10 +305,20 @@ class _Callifier:
                 self.append(op, LoadOp(self.values[op.buffer], alt, gate))
             case ReplicatedOp():
                 self.append(op, self.first_shard(self.values[op.source], op.axis.data))
+            case ResizeOp() | WindowOp() if any(self.is_data(v) for v in op.operands[1:]):
+                raise self.error(
+                    "an extent or offset is computed from data: only arithmetic on index "
+                    "arguments is compiled",
+                    op,
+                )
             case TgOp() if not op.regions:
                 self.append(op, op.rebuild([self.values[v] for v in op.operands]))
             case _:
                 raise self.error(f"{op.name} does not belong in a tensor program", op)
+
+    def is_data(self, index: SSAValue) -> bool:
+        """Whether an index scalar is computed from memory, which places it on a device."""
+        return self.values[index].type != index.type
 
     def append(self, old: Operation, new: TgOp) -> None:
         new.location = old.location

@@ -210,6 +210,9 @@ class _Rangeifier:
             symbol = self.symbols[key] = kernel.sym_name.data
             self.kernels.append(kernel)
             self.taken.add(symbol)
+        for argument in builder.arguments:
+            if not is_memory(argument):
+                self.keep(argument)
         arguments = [self.version(b, b in written) for b in builder.arguments]
         call = CallOp(symbol, arguments)
         self.host.append(call)
@@ -308,7 +311,7 @@ class _Rangeifier:
         return buffer.result
 
     def keep(self, value: SSAValue) -> None:
-        """Index arithmetic that a buffer's extent needs stays in the function."""
+        """Index arithmetic that a buffer's extent or a call needs stays in the function."""
         stack = [value]
         while stack:
             owner = stack.pop().owner

@@ -28,6 +28,24 @@ func.func @f() {
 
 // -----
 
+func.func @f(%x: tensor<4xf32>) {
+  %o = tg.const -3 : tensor<index>
+  // expected-error@below {{axis 0: offset -3 is negative}}
+  %0 = tg.shrink %x at [%o] to [4] : tensor<4xf32> -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  %n = tg.const -2 : tensor<index>
+  // expected-error@below {{axis 0 of the new shape is negative: -2}}
+  %0 = tg.shrink %x at [0] to [%n] : tensor<4xf32> -> tensor<?xf32>
+  func.return
+}
+
+// -----
+
 func.func @f(%x: tensor<4x8xf32>) {
   // expected-error@below {{axis 0 of the new shape is negative: -2}}
   %0 = tg.shrink %x at [0, 0] to [-2, 8] : tensor<4x8xf32> -> tensor<4x8xf32>
