@@ -47,8 +47,11 @@ def may_be_negative_zero(value: SSAValue) -> bool:
 
 
 def shows_negative_zero(value: SSAValue) -> bool:
-    """Whether something uses a value that is not a sum with what cannot be -0: there it does not
-    matter which zero the value is."""
+    """Whether a use of a value can tell -0 from +0.
+
+    An ADD with an operand that cannot be -0 gives the same for both. That operand must not be a
+    REDUCE: of two that are added up, each would leave it to the other to be +0.
+    """
     stack = [value]
     while stack:
         value = stack.pop()
@@ -56,8 +59,12 @@ def shows_negative_zero(value: SSAValue) -> bool:
             op = use.operation
             if isinstance(op, _REARRANGING) and use.index == 0:
                 stack.append(op.results[0])
-            elif not isinstance(op, AddOp) or may_be_negative_zero(op.operands[1 - use.index]):
+            elif not isinstance(op, AddOp):
                 return True
+            else:
+                other = _without_movements(op.operands[1 - use.index])
+                if isinstance(other.owner, ReduceOp) or may_be_negative_zero(other):
+                    return True
     return False
 
 

@@ -48,7 +48,8 @@ class ReduceOp(TgOp):
 
     Each axis in `axes` becomes 1; ranges leave the shape. Invalid cells are skipped, and nothing to
     reduce gives the identity of `op`. On floats the order is free for add and mul unless `ordered`
-    is set; f16, bf16 and fp8 accumulate in f32. On bools add is or, mul is and, max is or.
+    is set; f16, bf16 and fp8 accumulate in f32. A sum begins with +0: it is never -0. On bools add
+    is or, mul is and, max is or.
 
     `%1 = tg.reduce add %0 [1] : tensor<4x8xf32> -> tensor<4x1xf32>`
     `%1 = tg.reduce max %0 [] over %r : tensor<f32> -> tensor<f32>`

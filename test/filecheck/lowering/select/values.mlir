@@ -40,12 +40,15 @@ tg.kernel @reduce {
 // CHECK-NEXT:   %20 = tg.add %19, %3 : tensor<f32>
 // CHECK-NEXT:   %21 = tg.add %18, %15 : tensor<f32>
 // CHECK-NEXT:   %22 = tg.add %21, %12 : tensor<f32>
-// CHECK-NEXT:   %23 = tg.index %o[%1] : (tensor<2xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
-// CHECK-NEXT:   %24 = tg.store %23, %20 : tensor<f32, #tg.place<global>>, tensor<f32>
-// CHECK-NEXT:   %25 = tg.index %o[%4] : (tensor<2xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
-// CHECK-NEXT:   %26 = tg.store %25, %22 : tensor<f32, #tg.place<global>>, tensor<f32>
-// CHECK-NEXT:   %s = tg.group %24, %26
-// CHECK-NEXT:   %27 = tg.sink %s : !tg.void
+// CHECK-NEXT:   %23 = tg.const 0.000000e+00 : tensor<f32>
+// CHECK-NEXT:   %24 = tg.add %20, %23 : tensor<f32>
+// CHECK-NEXT:   %25 = tg.add %22, %23 : tensor<f32>
+// CHECK-NEXT:   %26 = tg.index %o[%1] : (tensor<2xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+// CHECK-NEXT:   %27 = tg.store %26, %24 : tensor<f32, #tg.place<global>>, tensor<f32>
+// CHECK-NEXT:   %28 = tg.index %o[%4] : (tensor<2xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+// CHECK-NEXT:   %29 = tg.store %28, %25 : tensor<f32, #tg.place<global>>, tensor<f32>
+// CHECK-NEXT:   %s = tg.group %27, %29
+// CHECK-NEXT:   %30 = tg.sink %s : !tg.void
 // CHECK-NEXT: }
 
 // An index that is not constant chooses among the elements; out of bounds it reads 0.

@@ -111,7 +111,8 @@ tg.kernel @one_iteration {
 // CHECK-LABEL: tg.kernel @to_memory
 // CHECK: %[[COPY:.*]] = tg.load %{{.*}} addrspace "reg"
 // CHECK: %[[VALUE:.*]] = tg.neg %[[COPY]]
-// CHECK: tg.store %{{.*}}, %[[VALUE]] gate %inside
+// CHECK: %[[SUM:.*]] = tg.add %[[VALUE]], %{{.*}}
+// CHECK: tg.store %{{.*}}, %[[SUM]] gate %inside
 tg.kernel @to_memory {
   %o = tg.param 0 : tensor<8xf32, #tg.place<global>>
   %x = tg.param 1 : tensor<8x4xf32, #tg.place<global>>
