@@ -11,8 +11,8 @@ tg.kernel @special {
 
 tg.kernel @custom {
   // expected-error@below {{the target cpu has no tg.custom}}
-  %i = tg.custom "rand()"() : () -> tensor<i32>
-  tg.sink
+  %i = tg.custom "rand()"() : () -> !tg.void
+  tg.sink %i : !tg.void
 }
 
 // -----
