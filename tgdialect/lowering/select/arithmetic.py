@@ -139,7 +139,8 @@ def _joined(k: Kernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
 def reduce(k: Kernel, op: ReduceOp) -> Tile:
     """A chain in the order of the axes; a sum or product of narrow floats is rounded at its end.
 
-    A chain begins with its first element. A sum is never -0, so +0 is added where that shows;
+    A chain begins with its first element. A sum is never -0, so +0 is added where that shows: to
+    the first element, where it costs nothing if that is a product, or else to the sum of a row.
     REDUCE of a vector to a scalar has done so.
     """
     if op.ranges:
@@ -158,6 +159,12 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
     starts = {start: i for i, start in enumerate(_piece_starts(shape, widths))}
     chains: list[SSAValue | None] = [None] * len(starts)
     rests = chains.copy()
+    neutral = k.scalars.constant(identity(kind, DTYPES[TYPES[dtype]]), computed)
+    adds_zero = (
+        kind is ReduceKind.ADD
+        and may_be_negative_zero(op.source)
+        and shows_negative_zero(op.result)
+    )
     for piece, width, first in zip(tile.pieces, cycle(tile.widths), firsts.tolist(), strict=False):
         value, i = k.scalars.register(piece), starts[first]
         links = chains
@@ -166,8 +173,9 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
             if chain is not None and lanes_of(chain) != width:
                 links, value = rests, k.scalars.across(kind, value)
         before = links[i]
+        if before is None and adds_zero and not is_across:
+            before = k.scalars.splat(neutral, lanes_of(value))
         links[i] = value if before is None else k.scalars.apply(kind, (before, value), computed)
-    neutral = k.scalars.constant(identity(kind, DTYPES[TYPES[dtype]]), computed)
     totals = [neutral if chain is None else chain for chain in chains]
     if is_across:
         totals = [k.scalars.across(kind, total) for total in totals]
@@ -175,17 +183,15 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
             total if rest is None else k.scalars.apply(kind, (total, rest), computed)
             for total, rest in zip(totals, rests, strict=True)
         ]
-    if kind is ReduceKind.ADD and may_be_negative_zero(op.source):
-        begun = is_across and all(chain is not None and lanes_of(chain) > 1 for chain in chains)
-        if not begun and shows_negative_zero(op.result):
-            totals = [_from_zero(k, total, neutral, computed) for total in totals]
+    if adds_zero and is_across and not all(map(_is_vector, chains)):
+        totals = [k.scalars.apply(kind, (total, neutral), computed) for total in totals]
     if dtype in NARROW_FORMATS and kind is not ReduceKind.MAX:
         totals = [k.narrow.rounded(total, dtype) for total in totals]
     return Tile(shape, widths, totals)
 
 
-def _from_zero(k: Kernel, total: SSAValue, zero: SSAValue, dtype: Dtype) -> SSAValue:
-    return k.scalars.apply("add", (total, k.scalars.splat(zero, lanes_of(total))), dtype)
+def _is_vector(chain: SSAValue | None) -> bool:
+    return chain is not None and lanes_of(chain) > 1
 
 
 def _piece_starts(shape: Shape, widths: Sequence[int]) -> Sequence[int]:
