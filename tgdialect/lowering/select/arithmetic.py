@@ -20,7 +20,7 @@ from tgdialect.lowering.select.scalars import TYPES, dtype_name
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import CastOp
+from tgdialect.ops.elementwise import CastOp, MulOp
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import is_memory
 from tgdialect.ops.reduce import ReduceOp, identity
@@ -140,8 +140,7 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
     """A chain in the order of the axes; a sum or product of narrow floats is rounded at its end.
 
     A chain begins with its first element. A sum is never -0, so +0 is added where that shows: to
-    the first element, where it costs nothing if that is a product, or else to the sum of a row.
-    REDUCE of a vector to a scalar has done so.
+    the first element of a chain, or to the sum of a row unless REDUCE of a vector has done so.
     """
     if op.ranges:
         raise PassFailedException("a REDUCE over ranges: tg-expand makes loops of them")
@@ -173,9 +172,12 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
             if chain is not None and lanes_of(chain) != width:
                 links, value = rests, k.scalars.across(kind, value)
         before = links[i]
-        if before is None and adds_zero and not is_across:
-            before = k.scalars.splat(neutral, lanes_of(value))
-        links[i] = value if before is None else k.scalars.apply(kind, (before, value), computed)
+        if before is not None:
+            links[i] = k.scalars.apply(kind, (before, value), computed)
+        elif adds_zero and not is_across:
+            links[i] = _from_zero(k, value, neutral, computed)
+        else:
+            links[i] = value
     totals = [neutral if chain is None else chain for chain in chains]
     if is_across:
         totals = [k.scalars.across(kind, total) for total in totals]
@@ -188,6 +190,14 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
     if dtype in NARROW_FORMATS and kind is not ReduceKind.MAX:
         totals = [k.narrow.rounded(total, dtype) for total in totals]
     return Tile(shape, widths, totals)
+
+
+def _from_zero(k: Kernel, value: SSAValue, zero: SSAValue, dtype: Dtype) -> SSAValue:
+    """A value, and +0 for -0. A product becomes a MULACC, which takes no longer."""
+    zero, op = k.scalars.splat(zero, lanes_of(value)), value.owner
+    if isinstance(op, MulOp):
+        return k.scalars.apply("mulacc", (*op.operands, zero), dtype)
+    return k.scalars.apply("add", (value, zero), dtype)
 
 
 def _is_vector(chain: SSAValue | None) -> bool:
