@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.ranges import closed_ranges, needed_ops
+from tgdialect.lowering.expand.iterations import drop_single_iterations
 from tgdialect.lowering.expand.reduction import expand_reductions
 from tgdialect.lowering.expand.rules import Rules
 from tgdialect.lowering.expand.tile import Tile, is_expanded, is_loop
@@ -49,6 +50,8 @@ def expand_kernel(kernel: KernelOp) -> None:
     make_storage_unique(old)
     make_ranges_private(old, is_loop)
     ops = needed_ops(old)
+    if drop_single_iterations(ops):
+        ops = needed_ops(old)
     memory = MemoryOrder(ops)
     memory.check_races()
     if not kernel.sink.opts:
