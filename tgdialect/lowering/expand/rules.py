@@ -51,8 +51,8 @@ class Rules:
         tile.location = op.location
         operands = [tile.value(o) for o in op.operands]
         if isinstance(op, RangeOp) and is_expanded(op):
-            new = tile.lanes(op) if tile.shape((op,)) != (1,) else tile.constant(0)
-        elif not any(map(tile.axes, operands)) and not self._is_in_lanes(op):
+            new = tile.lanes(op)
+        elif not any(map(tile.axes, operands)) and not self._is_repeated(op):
             self._move(op, operands)
             return
         else:
@@ -61,12 +61,9 @@ class Rules:
             new.name_hint = op.results[0].name_hint
         tile.values[op.results[0]] = new
 
-    def _is_in_lanes(self, op: TgOp) -> bool:
-        """Whether expanded ranges matter to an op whose operands have no axes: an ATOMICADD is done
-        once for each lane, and ENDs and AFTERs name ranges of one iteration, which have no axis."""
-        if isinstance(op, AtomicAddOp):
-            return bool(self.tile.around(op))
-        return isinstance(op, EndOp | AfterOp) and any(map(_is_expanded, op.operands))
+    def _is_repeated(self, op: TgOp) -> bool:
+        """Whether an op without axes has to be done once for each lane of some."""
+        return isinstance(op, AtomicAddOp) and bool(self.tile.around(op))
 
     def _move(self, op: TgOp, operands: list[SSAValue]) -> None:
         """An op that stays as it is."""

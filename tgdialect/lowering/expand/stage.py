@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop, needed_ops
+from tgdialect.lowering.expand.iterations import drop_single_iterations
 from tgdialect.lowering.expand.reduction import expand_reductions
 from tgdialect.lowering.expand.rules import Rules
 from tgdialect.lowering.expand.tile import Tile
@@ -48,6 +49,8 @@ def expand_kernel(kernel: KernelOp) -> None:
     make_storage_unique(old)
     make_ranges_private(old, is_loop)
     ops = needed_ops(old)
+    if drop_single_iterations(ops):
+        ops = needed_ops(old)
     memory = MemoryOrder(ops)
     memory.check_races()
     if not kernel.sink.opts:

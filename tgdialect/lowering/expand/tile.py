@@ -61,7 +61,7 @@ class Tile:
 
     def around(self, op: Operation) -> Axes:
         """The axes of the expanded ranges that an op of the old block is in."""
-        return self.sorted(r for r in self.open[op] if is_expanded(r) and self._extent[r] > 1)
+        return self.sorted(filter(is_expanded, self.open[op]))
 
     def sorted(self, axes: Iterable[RangeOp]) -> Axes:
         return tuple(sorted(axes, key=self._order.__getitem__))

@@ -1,0 +1,59 @@
+"""Loops of one iteration, which are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+from tgdialect.ops.properties import known_index
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ConstOp
+
+
+def drop_single_iterations(ops: Sequence[Operation]) -> bool:
+    """Have 0 in place of the ranges of one iteration that ENDs close. Whether there were any.
+
+    Where the number of such a loop folds, some of its ops leave it: STOREs that its END waits for
+    would have to come after its LOADs and before it begins. And an axis of one lane would have a
+    STORE in all of its lanes.
+    """
+    found = [range for range in _closed_by_ends(ops) if _is_single(range)]
+    for range in found:
+        _drop(range)
+    return bool(found)
+
+
+def _closed_by_ends(ops: Iterable[Operation]) -> Iterable[RangeOp]:
+    ranges = (range for op in ops if isinstance(op, EndOp) for range in closed_ranges(op))
+    return dict.fromkeys(ranges)
+
+
+def _is_single(range: RangeOp) -> bool:
+    if known_index(range.bound) != 1 or range.axis_type.data is AxisType.THREAD:
+        return False
+    return not any(isinstance(use.operation, ReduceOp) and use.index for use in range.result.uses)
+
+
+def _drop(range: RangeOp) -> None:
+    zero = ConstOp(0, INDEX)
+    zero.location = range.location
+    block = range.parent
+    assert block is not None
+    block.insert_op_before(zero, range)
+    for use in list(range.result.uses):
+        op = use.operation
+        if not isinstance(op, EndOp | AfterOp) or use.index == 0:
+            op.operands[use.index] = zero.result
+    for op in dict.fromkeys(use.operation for use in range.result.uses):
+        kept: list[SSAValue] = [operand for operand in op.operands if operand is not range.result]
+        if len(kept) > 1:
+            op.operands = kept
+        else:
+            op.results[0].replace_all_uses_with(kept[0])
+            block.erase_op(op)
+    block.erase_op(range)
