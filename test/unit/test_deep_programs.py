@@ -12,7 +12,6 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect import Tensor
@@ -80,9 +79,8 @@ def shallow_stack() -> Generator[None]:
         sys.setrecursionlimit(limit)
 
 
-def parsed(text: str) -> tuple[Context, ModuleOp]:
-    context = make_context()
-    return context, parse_module(context, SourceFile("deep.mlir", text))
+def parsed(text: str) -> ModuleOp:
+    return parse_module(make_context(), SourceFile("deep.mlir", text))
 
 
 def chain(step: Step) -> str:
@@ -98,12 +96,12 @@ def chain(step: Step) -> str:
 def test_text_interpreter_and_stages(name: str):
     text = chain(STEPS[name])
     with shallow_stack():
-        context, module = parsed(text)
+        module = parsed(text)
         module.verify()
-        _, again = parsed(str(module))
+        again = parsed(str(module))
         assert module.is_structurally_equivalent(again)
         run(module, "main", [np.ones((4, 8), np.float32)])
-        run_stages(context, module, stages(mode="heuristic", features=("avx512f",)))
+        run_stages(module, stages(mode="heuristic", features=("avx512f",)))
 
 
 REDUCTIONS = 60
@@ -121,8 +119,8 @@ def test_reductions():
       func.return %v{REDUCTIONS} : tensor<4x8xf32>
     }}"""
     with shallow_stack():
-        context, module = parsed(text)
-        run_stages(context, module, stages(mode="heuristic", features=("avx512f",)))
+        module = parsed(text)
+        run_stages(module, stages(mode="heuristic", features=("avx512f",)))
 
 
 def test_the_front_end():

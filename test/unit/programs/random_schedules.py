@@ -12,14 +12,12 @@ from functools import cached_property
 from itertools import pairwise
 from random import Random
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
-from xdsl.passes import ModulePass
 
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.machine import machine_of
-from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.analysis.ranges import EXPANDED, closed_ranges
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristic import schedule_prepacking
@@ -29,6 +27,7 @@ from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import known_index
 from tgdialect.runtime.build import Build
+from tgdialect.transforms.simplify import simplify
 
 MAX_TILE = 160
 """How many iterations the expanded ranges of a kernel may have together: what takes time to
@@ -111,17 +110,18 @@ def random_opts(random: Random, axes: Axes, count: int) -> Iterator[OptAttr]:
 
 
 @dataclass(frozen=True)
-class RandomOptimizePass(ModulePass):
+class RandomOptimizePass(LoweringPass):
     """Have a random schedule for each kernel. What is applied is noted in `applied`."""
 
     name = "tg-optimize"
+    level_before = level_after = "kernels"
 
     random: Random
     applied: dict[str, Sequence[OptAttr]] = field(default_factory=dict[str, Sequence[OptAttr]])
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        constants = constant_slots(op)
-        for kernel in list(op.ops):
+    def lower(self, module: ModuleOp) -> None:
+        constants = constant_slots(module)
+        for kernel in list(module.ops):
             if not isinstance(kernel, KernelOp):
                 continue
             name = kernel.sym_name.data
@@ -136,6 +136,7 @@ class RandomOptimizePass(ModulePass):
                 found.append(which)
             schedule_prepacking(axes, machine_of((), 1, None))
             kernel.verify()
+        simplify(module, loops=False)
 
     def __str__(self) -> str:
         return "\n".join(
@@ -147,10 +148,10 @@ class RandomOptimizePass(ModulePass):
 class ScheduledBuild(Build):
     """A program that is compiled with a pass in place of `tg-optimize`."""
 
-    optimize: ModulePass = field(default_factory=OptimizePass)
+    optimize: LoweringPass = field(default_factory=OptimizePass)
 
     @cached_property
-    def _passes(self) -> Sequence[ModulePass]:
+    def _passes(self) -> Sequence[LoweringPass]:
         features = tuple(self.target.features.split(","))
         passes = stages(mode="explicit", features=features)
         return [self.optimize if isinstance(p, OptimizePass) else p for p in passes]

@@ -16,13 +16,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func, FuncOp
 from xdsl.parser import Parser
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect import Tensor as T
 from tgdialect.dialect import TG
 from tgdialect.lowering.callify import CallifyPass
 from tgdialect.lowering.expand import ExpandPass
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.opts import apply_opts, mark_global, parse_opt
@@ -31,7 +31,7 @@ from tgdialect.lowering.select import SelectPass
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import tensor
 from tgdialect.runtime.executable import Executable
-from tgdialect.transforms.simplify import SimplifyPass
+from tgdialect.transforms.simplify import SimplifyPass, simplify
 
 
 def parse(text: str) -> ModuleOp:
@@ -50,18 +50,20 @@ def inputs_of(module: ModuleOp) -> Sequence[Array]:
 
 
 @dataclass(frozen=True)
-class ScheduleFirstPass(ModulePass):
+class ScheduleFirstPass(LoweringPass):
     """Apply OptOps to the first kernel."""
 
     name = "tg-optimize"
+    level_before = level_after = "kernels"
 
     opts: Sequence[str]
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        kernel = next(each for each in op.ops if isinstance(each, KernelOp))
+    def lower(self, module: ModuleOp) -> None:
+        kernel = next(each for each in module.ops if isinstance(each, KernelOp))
         axes = Axes(kernel)
         mark_global(axes)
         apply_opts(axes, [parse_opt(text) for text in self.opts])
+        simplify(module, loops=False)
 
 
 def check_schedule(text: str, *opts: str) -> None:
