@@ -33,7 +33,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
-from tgdialect.runtime.codegen import CodeGenerator
+from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.inspection import Kernel, kernels_of
 from tgdialect.runtime.optimize import MeasuringOptimizePass
@@ -62,14 +62,16 @@ class Build:
 
         Raises VerifyException or PassFailedException for programs that cannot be compiled.
         """
-        with at_full_speed(), CodeGenerator(self.target) as llvm:
+        with at_full_speed(), CodeGenerator(self.target.object_code) as llvm:
             signature, coming = self._compiled(llvm)
             # What the stages have made is garbage by now, and LLVM is still at it.
             gc.collect(0)
             objects = [Object(name, future.result()) for name, future in coming.items()]
             return Program(tuple(signature), tuple(objects))
 
-    def _compiled(self, llvm: CodeGenerator) -> tuple[list[Parameter], Mapping[str, Future[bytes]]]:
+    def _compiled(
+        self, llvm: CodeGenerator[bytes]
+    ) -> tuple[list[Parameter], Mapping[str, Future[bytes]]]:
         """The parameters of the program, and the objects that are to come. LLVM generates the code
         of a kernel, for which it needs no Python, while the next one goes through the stages."""
         module, by_reference = self._copy()
@@ -148,7 +150,7 @@ class Build:
         """Each kernel of the program, in the order of the calls."""
         function = entry_function(self.module("linearize"), self.entry)
         ir = llvm_ir(self.module("render"))
-        return kernels_of(function, ir, self.target.assembly(ir))
+        return kernels_of(function, ir, generated(self.target.assembly, ir))
 
 
 def compile_module(
