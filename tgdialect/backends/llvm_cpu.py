@@ -64,6 +64,13 @@ def _tuning() -> llvm.PipelineTuningOptions:
     return options
 
 
+@cache
+def _host() -> tuple[str, str, str]:
+    """The triple, name and features of this CPU."""
+    features = llvm.get_host_cpu_features().flatten()
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), features
+
+
 @dataclass(frozen=True)
 class CpuTarget:
     """A kind of CPU that code is generated for.
@@ -79,11 +86,7 @@ class CpuTarget:
     @classmethod
     def host(cls) -> Self:
         """The CPU that this process runs on, with all its features spelled out."""
-        return cls(
-            llvm.get_process_triple(),
-            llvm.get_host_cpu_name(),
-            llvm.get_host_cpu_features().flatten(),
-        )
+        return cls(*_host())
 
     def has(self, feature: str) -> bool:
         """Whether a feature in LLVM's spelling, as `avx512f` or `fma`, is switched on."""

@@ -29,12 +29,10 @@ def _hold_llvm_while_forking() -> None:
 
     llvmlite holds its lock in every call.
     """
-    lock = _ffi.lib._lock
-
-    def leave() -> None:
-        lock.__exit__(None, None, None)
-
-    os.register_at_fork(before=lock.__enter__, after_in_parent=leave, after_in_child=leave)
+    lock = _ffi.lib._lock._lock
+    os.register_at_fork(
+        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+    )
 
 
 if hasattr(os, "register_at_fork"):

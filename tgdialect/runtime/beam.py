@@ -39,6 +39,7 @@ from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.ordering import SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor, tensor_type
 from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.codegen import generated
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import address
 from tgdialect.runtime.optimize import BEAM
@@ -213,7 +214,7 @@ class _Search:
         try:
             simplify(module, loops=False)
             run_stages(module, self._stages)
-            code = load(self._target.object_code(llvm_ir(module)))
+            code = load(generated(self._target.object_code, llvm_ir(module)))
         except DiagnosticException:
             return None
         pointers = [ctypes.c_void_p] * len(arrays)

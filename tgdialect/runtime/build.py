@@ -40,7 +40,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
-from tgdialect.runtime.codegen import CodeGenerator
+from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.find_windows import find_windows
 from tgdialect.runtime.inspection import Kernel, kernels_of
@@ -75,7 +75,7 @@ class Build:
 
         Raises VerifyException or PassFailedException for programs that cannot be compiled.
         """
-        with at_full_speed(), CodeGenerator(self.target) as generator:
+        with at_full_speed(), CodeGenerator(self.target.object_code) as generator:
             signature, coming, windows = self._compiled(generator)
             # What the stages have made is garbage by now, and LLVM is still at it.
             gc.collect(0)
@@ -83,7 +83,7 @@ class Build:
             return Program(tuple(signature), tuple(objects), windows)
 
     def _compiled(
-        self, generator: CodeGenerator
+        self, generator: CodeGenerator[bytes]
     ) -> tuple[list[Parameter], Mapping[str, Future[bytes]], tuple[Window, ...]]:
         """The parameters of the program, the objects that are to come, and the windows that a call
         checks. LLVM generates the code of a kernel, for which it needs no Python, while the next
@@ -217,7 +217,7 @@ class Build:
         module = self.source if ordered is None else self.module(ordered)
         function = entry_function(module, self.entry)
         ir = llvm_ir(self.module("render"))
-        return kernels_of(function, ir, self.target.assembly(ir))
+        return kernels_of(function, ir, generated(self.target.assembly, ir))
 
 
 def compile_module(

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 from tgdialect.backends.headroom import has_memory_for_thread
-from tgdialect.backends.llvm_cpu import CpuTarget
+
+T = TypeVar("T")
 
 
-class CodeGenerator:
-    """Generates object code while the caller does other things.
+class CodeGenerator(Generic[T]):
+    """Generates code while the caller does other things.
 
+    It has a thread for LLVM also where the caller only waits: Python raises KeyboardInterrupt in
+    the main thread, and may do so when llvmlite has just taken its lock, which then stays taken.
     Where no thread can start, for want of memory or at the end of the interpreter, the caller
     generates the code itself.
     """
 
-    def __init__(self, target: CpuTarget) -> None:
-        self._target = target
+    def __init__(self, generate: Callable[[str], T]) -> None:
+        """`generate` calls LLVM with a module of its IR."""
+        self._generate = generate
         self._executor: ThreadPoolExecutor | None = None
         if has_memory_for_thread():
             self._executor = ThreadPoolExecutor(1, "tgdialect")
@@ -36,13 +41,19 @@ class CodeGenerator:
             # After an error, or Ctrl-C, nobody wants the kernels whose turn has not come.
             self._executor.shutdown(cancel_futures=kind is not None)
 
-    def submit(self, ir: str) -> Future[bytes]:
-        """The object code of LLVM IR, which comes as if from an executor."""
+    def submit(self, ir: str) -> Future[T]:
+        """What is generated of a module, which comes as if from an executor."""
         if self._executor is not None:
             try:
-                return self._executor.submit(self._target.object_code, ir)
+                return self._executor.submit(self._generate, ir)
             except (RuntimeError, MemoryError):
                 self._executor = None  # It has no thread: the first one could not start.
-        done: Future[bytes] = Future()
-        done.set_result(self._target.object_code(ir))
+        done: Future[T] = Future()
+        done.set_result(self._generate(ir))
         return done
+
+
+def generated(generate: Callable[[str], T], ir: str) -> T:
+    """What LLVM generates of a module, by a `CodeGenerator`."""
+    with CodeGenerator(generate) as llvm:
+        return llvm.submit(ir).result()

@@ -50,8 +50,9 @@ def load_ir(ir: str, name: str, symbols: Mapping[str, int] = {}) -> ElfImage | J
     code = None if cache is None else cache.get(key)
     if code is None:
         from tgdialect.backends.llvm_cpu import CpuTarget
+        from tgdialect.runtime.codegen import generated
 
-        code = CpuTarget.host().object_code(ir)
+        code = generated(CpuTarget.host().object_code, ir)
         if cache is not None:
             cache.put(key, code)
     return load(code, symbols)
