@@ -468,7 +468,7 @@ def test_a_window_that_does_not_fit_at_run_time(execute):
     assert execute(text, x, 2)[0].tolist() == [2, 3]
     with pytest.raises(InterpretationError, match="axis 0: offset 3 plus extent 2 exceeds 4"):
         execute(text, x, 3)
-    with pytest.raises(InterpretationError, match="offset -1 is negative"):
+    with pytest.raises(InterpretationError, match="axis 0: offset -1 is negative"):
         execute(text, x, -1)
 
 
