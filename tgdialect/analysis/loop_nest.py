@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.ranges import closed_ranges, needed_ops
 from tgdialect.diagnostics import locate
-from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp
+from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.reduce import ReduceOp
 
 
@@ -57,7 +57,7 @@ def loop_nest(block: Block) -> Loop:
     """Schedule the graph of a kernel that has no REDUCE over ranges, or the CALLs of a function.
 
     Raises PassFailedException where loops do not nest, a RANGE is not closed, memory is needed in
-    two orders at once, or two unordered STOREs write one cell.
+    two orders at once, or two unordered STOREs of a kernel without OptOps write one cell.
     """
     return _Scheduler(needed_ops(block)).schedule()
 
@@ -88,7 +88,9 @@ class _Scheduler:
 
     def schedule(self) -> Loop:
         memory = MemoryOrder(self.ops)
-        memory.check_races()
+        if not any(isinstance(op, SinkOp) and op.opts for op in self.ops):
+            # OptOps make iterations that store equal values to one cell, in any two forms.
+            memory.check_races()
         items: dict[Loop, list[tuple[int, Operation | Loop]]] = defaultdict(list)
         for i, op in enumerate(self.ops):
             if type(op) is EndOp:

@@ -208,16 +208,22 @@ class MemoryOrder:
                         yield read, write
 
     def check_races(self) -> None:
-        """Refuse two STOREs to one location, under one gate, that nothing orders."""
-        numbering = _Numbering(MinMax())
+        """Refuse two STOREs of different values to one location, under one gate, that nothing
+        orders."""
+        intervals = MinMax()
+        numbering, values = _Numbering(intervals), _ValueNumbering(intervals)
         for group in self._shared:
-            last: dict[object, Operation] = {}
+            last: dict[object, StoreOp] = {}
             for access in group:
                 if not isinstance(op := access.op, StoreOp):
                     continue
                 location = tuple(numbering[o] for o in (op.buffer, op.gate) if o is not None)
                 before = last.get(location)
-                if before is not None and not self._depends(op, before):
+                if (
+                    before is not None
+                    and not self._depends(op, before)
+                    and values[op.value] != values[before.value]
+                ):
                     raise locate(
                         PassFailedException(
                             "a race: this STORE and another write one cell, and neither is AFTER "
@@ -275,25 +281,38 @@ class _Numbering:
 
     def __getitem__(self, root: SSAValue) -> int:
         return computed(
-            root, self._known, lambda v: operands_of(v) if _is_pure(v) else (), self._compute
+            root, self._known, lambda v: operands_of(v) if self._is_known(v) else (), self._compute
         )
+
+    def _is_known(self, value: SSAValue) -> bool:
+        """Whether a value is what its operands make of it."""
+        return isinstance(value.owner, Operation) and value.owner.has_trait(Pure)
 
     def _compute(self, value: SSAValue) -> int:
         owner = value.owner
         if value.type == tensor_type(INDEX) and (interval := self._intervals[value]).is_constant:
             return self._number(interval.lo)
-        if not isinstance(owner, Operation) or not _is_pure(value):
+        if not isinstance(owner, Operation) or not self._is_known(value):
             return self._number(value)
         if isinstance(owner, AfterOp):
-            return self._known[owner.buffer]
+            return self._after(owner)
         numbers = tuple(self._known[o] for o in owner.operands)
         properties = tuple(sorted(owner.properties.items()))
         # The type follows from the rest, but for leaves.
         return self._number((owner.name, properties, numbers or value.type))
 
+    def _after(self, op: AfterOp) -> int:
+        return self._known[op.buffer]
+
     def _number(self, key: object) -> int:
         return self._numbers.setdefault(key, len(self._numbers))
 
 
-def _is_pure(value: SSAValue) -> bool:
-    return isinstance(value.owner, Operation) and value.owner.has_trait(Pure)
+class _ValueNumbering(_Numbering):
+    """The numbering where memory counts: LOADs of one location after the same writes are alike."""
+
+    def _is_known(self, value: SSAValue) -> bool:
+        return isinstance(value.owner, LoadOp) or super()._is_known(value)
+
+    def _after(self, op: AfterOp) -> int:
+        return self._number((AfterOp.name, self._known[op.buffer], op.dependencies))

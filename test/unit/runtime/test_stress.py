@@ -159,6 +159,32 @@ def test_forks_under_load(start: Process):
     finish(start(script, 6 * ROUNDS or 20), 60 + 10 * ROUNDS)
 
 
+def test_a_fork_while_another_thread_looks_for_a_module(start: Process):
+    """The lock of a module that `sys.modules` does not have yet is held."""
+    script = """
+        begun = threading.Event()
+        class Slow:
+            @staticmethod
+            def find_spec(name, path, target=None):
+                if name == "tgdialect.interpreter" and threading.current_thread() is thread:
+                    begun.set()
+                    time.sleep(0.3)
+        def find():
+            import tgdialect.interpreter
+        sys.meta_path.insert(0, Slow)
+        thread = threading.Thread(target=find)
+        thread.start()
+        begun.wait()
+        if (child := os.fork()) == 0:
+            signal.alarm(20)
+            import tgdialect.interpreter
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        thread.join()
+    """
+    finish(start(script))
+
+
 def test_the_end_of_the_interpreter(start: Process):
     """Daemon threads are in compiled code; handlers of the exit compile and call."""
     script = """

@@ -43,3 +43,35 @@ tg.kernel @loops {
   %e1 = tg.end %s1 over %j : !tg.void
   tg.sink %e0, %e1 : !tg.void, !tg.void
 }
+
+// STOREs of one value to one cell are no race.
+// CHECK-LABEL: tg.program @equal
+// CHECK-COUNT-2: tg.store
+tg.kernel @equal {
+  %a = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %b = tg.param 1 : tensor<4xf32, #tg.place<global>>
+  %zero = tg.const 0 : tensor<index>
+  %al = tg.index %a[%zero] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %bl = tg.index %b[%zero] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %v = tg.load %bl : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %s = tg.store %al, %v : tensor<f32, #tg.place<global>>, tensor<f32>
+  %bm = tg.index %b[%zero] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %w = tg.load %bm : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %t = tg.store %al, %w : tensor<f32, #tg.place<global>>, tensor<f32>
+  tg.sink %s, %t : !tg.void, !tg.void
+}
+
+// OptOps make iterations that store equal values to one cell, in forms that differ.
+// CHECK-LABEL: tg.program @scheduled
+// CHECK-COUNT-2: tg.store
+tg.kernel @scheduled {
+  %a = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %zero = tg.const 0 : tensor<index>
+  %one = tg.const 1.0 : tensor<f32>
+  %two = tg.const 2.0 : tensor<f32>
+  %same = tg.sub %two, %one : tensor<f32>
+  %al = tg.index %a[%zero] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %s = tg.store %al, %one : tensor<f32, #tg.place<global>>, tensor<f32>
+  %t = tg.store %al, %same : tensor<f32, #tg.place<global>>, tensor<f32>
+  tg.sink %s, %t opts [#tg.opt<nolocals>] : !tg.void, !tg.void
+}
