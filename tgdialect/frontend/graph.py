@@ -90,6 +90,11 @@ class Node:
         """The type of what is no tuple."""
         return cast("TensorType[Attribute]", self.type)
 
+    @property
+    def tensor_node(self) -> object:
+        """The node that the owner has now; None if there is no owner."""
+        return None if self.owner is None else getattr(self.owner(), "node", None)
+
     def copy(self, is_tracked: bool) -> Node:
         """The same value in a node of its own."""
         return Node(self.prototype, self.operands, self.type, self.data, is_tracked, self.extents)
@@ -198,14 +203,24 @@ def constant(value: float, dtype: DType) -> Node:
 
 
 def same(node: Node) -> Node:
-    """A node of the same value, which is not a view of it."""
+    """A node of the same value, which is not a view of it. Gradients go through it."""
     if node.data is not None and not node.is_tracked:
-        new = node.copy(is_tracked=False)
-    else:
-        new = apply(ReshapeOp, node, node.shape)
-        new.data = node.data
+        _forget_what_nobody_has(node)
+    new = apply(ReshapeOp, node, node.shape)
+    new.data = node.data
     new.view = ()
     return new
+
+
+def _forget_what_nobody_has(node: Node) -> None:
+    """Leave out of what known data is the same as what is no tensor's node any more: nobody can ask
+    for a gradient with respect to that."""
+    while node.operands:
+        source = node.operands[0]
+        if source.tensor_node is source:
+            node = source
+        else:
+            node.prototype, node.operands = source.prototype, source.operands
 
 
 def made(prototype: TgOp, operands: tuple[Node, ...], extents: Shape | None = None) -> Node:

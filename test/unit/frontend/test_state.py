@@ -13,7 +13,7 @@ import pytest
 
 import tgdialect as tg
 from tgdialect import Tensor as T
-from tgdialect.frontend.graph import Node
+from tgdialect.frontend.graph import Node, sorted_nodes
 
 VIEWS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "row": (lambda x: x[1], lambda a: a[1]),
@@ -155,6 +155,43 @@ def test_a_trained_tensor_keeps_no_history():
         w.assign(w.detach() * 0.5).realize()
     gc.collect()
     assert sum(isinstance(o, Node) for o in gc.get_objects()) <= before
+
+
+SAME: dict[str, Callable[[T], T]] = {
+    "tensor": lambda x: T(x),
+    "replace": lambda x: T.zeros(2, 1).replace(x),
+    "replace twice": lambda x: T.zeros(2, 1).replace(T.zeros(2, 1).replace(x)),
+    "reshape": lambda x: x.reshape(2, 1),
+    "permute": lambda x: x.permute(0, 1),
+    "expand": lambda x: x.expand(2, 1),
+    "index": lambda x: x[:],
+    "pad": lambda x: x.pad((0, 0, 0, 0)),
+    "roll": lambda x: x.roll(0, 0),
+    "sum": lambda x: x.sum(1, keepdim=True),
+    "max": lambda x: x.max(1, keepdim=True),
+    "cumsum": lambda x: x.cumsum(1),
+    "avg_pool2d": lambda x: x.reshape(1, 1, 2, 1).avg_pool2d(1).reshape(2, 1),
+    "cast": lambda x: x.cast("float32"),
+}
+
+
+@pytest.mark.parametrize("kind", ["data", "parameter", "not computed", "computed"])
+@pytest.mark.parametrize("name", SAME)
+def test_gradients_through_what_gives_the_same_value(name: str, kind: str):
+    x = T(np.float32([[2], [3]]), requires_grad=kind == "parameter")
+    if "computed" in kind:
+        x = x * 1
+    if kind == "computed":
+        x.realize()
+    y = SAME[name](x)
+    assert (y * y).sum().gradient(x)[0].tolist() == [[4], [6]]
+
+
+def test_the_same_value_many_times_keeps_no_history():
+    a, b = T([1.0, 2.0]), T([3.0, 4.0])
+    for _ in range(50):
+        a, b = a.replace(b), b.replace(T(a))
+    assert len(sorted_nodes([a.node], through_data=True)) <= 3
 
 
 # -- functions that capture tensors --------------------------------------------------------------

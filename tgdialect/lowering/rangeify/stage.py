@@ -33,7 +33,7 @@ from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import FlipOp, MovementOp, PermuteOp, ReshapeOp
 from tgdialect.ops.numbering import next_slot, next_symbol, symbols
-from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
+from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
@@ -345,14 +345,22 @@ def reads(op: Operation, others: Set[Operation]) -> bool:
 
 
 def has_closed_form(op: ReduceOp) -> bool:
-    """Whether an element of a value takes no loop once it is simplified: a trial of that."""
+    """Whether an element of a value takes no loop once it is simplified, nor one around it that
+    carries an accumulator: a trial of that."""
     builder = KernelBuilder({})
     index, ranges = builder.loops(shape_of(op.result), AxisType.LOOP)
     cell = builder.cell(op.result, index)
     place = builder.local(tensor(op.result).element_type, ())
     kernel = builder.finish("trial", [builder.append(StoreOp(place, cell.value))], ranges)
     simplify(kernel)
-    return not any(isinstance(each, ReduceOp) for each in kernel.body.block.ops)
+    return not any(
+        isinstance(each, ReduceOp) or is_carrying(each) for each in kernel.body.block.ops
+    )
+
+
+def is_carrying(op: Operation) -> bool:
+    """Whether an op is a loop that carries an accumulator."""
+    return isinstance(op, RangeOp) and op.axis_type.data is AxisType.REDUCE
 
 
 def store_before_movement(block: Block) -> None:
