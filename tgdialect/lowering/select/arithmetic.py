@@ -139,8 +139,9 @@ def _joined(k: Kernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
 def reduce(k: Kernel, op: ReduceOp) -> Tile:
     """A chain in the order of the axes; a sum or product of narrow floats is rounded at its end.
 
-    A chain begins with its first element. A sum is never -0, so +0 is added where that shows: to
-    the first element of a chain, or to the sum of a row unless REDUCE of a vector has done so.
+    A chain begins with its first element, and adds products by MULACC. A sum is never -0, so +0 is
+    added where that shows: to the first element of a chain, or to the sum of a row unless REDUCE of
+    a vector has done so.
     """
     if op.ranges:
         raise PassFailedException("a REDUCE over ranges: tg-expand makes loops of them")
@@ -172,12 +173,9 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
             if chain is not None and lanes_of(chain) != width:
                 links, value = rests, k.scalars.across(kind, value)
         before = links[i]
-        if before is not None:
-            links[i] = k.scalars.apply(kind, (before, value), computed)
-        elif adds_zero and not is_across:
-            links[i] = _from_zero(k, value, neutral, computed)
-        else:
-            links[i] = value
+        if before is None and adds_zero and not is_across:
+            before = k.scalars.splat(neutral, lanes_of(value))
+        links[i] = value if before is None else _added(k, kind, before, value, computed)
     totals = [neutral if chain is None else chain for chain in chains]
     if is_across:
         totals = [k.scalars.across(kind, total) for total in totals]
@@ -192,12 +190,14 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
     return Tile(shape, widths, totals)
 
 
-def _from_zero(k: Kernel, value: SSAValue, zero: SSAValue, dtype: Dtype) -> SSAValue:
-    """A value, and +0 for -0. A product becomes a MULACC, which takes no longer."""
-    zero, op = k.scalars.splat(zero, lanes_of(value)), value.owner
-    if isinstance(op, MulOp):
-        return k.scalars.apply("mulacc", (*op.operands, zero), dtype)
-    return k.scalars.apply("add", (value, zero), dtype)
+def _added(
+    k: Kernel, kind: ReduceKind, total: SSAValue, value: SSAValue, dtype: Dtype
+) -> SSAValue:
+    """The reduction of two values. The sum of a total and a product of floats is a MULACC."""
+    op = value.owner
+    if kind is ReduceKind.ADD and isinstance(op, MulOp) and DTYPES[TYPES[dtype]].is_float:
+        return k.scalars.apply("mulacc", (*op.operands, total), dtype)
+    return k.scalars.apply(kind, (total, value), dtype)
 
 
 def _is_vector(chain: SSAValue | None) -> bool:

@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p 'tg-select{target=cpu features=avx512f}' | filecheck %s
+// RUN: tg-opt %s -p 'tg-select{target=cpu features=avx512f,fma}' | filecheck %s
 
 // A term of an unrolled sum may be one scalar for all lanes, here the first one.
 // CHECK-LABEL: tg.kernel @terms
@@ -19,5 +19,24 @@ tg.kernel @terms {
   %t = tg.reshape %r [64] : tensor<1x64xi32> -> tensor<64xi32>
   %l = tg.index %o[%i] : (tensor<64xi32, #tg.place<global>>, tensor<64xindex>) -> tensor<64xi32, #tg.place<global>>
   %s = tg.store %l, %t : tensor<64xi32, #tg.place<global>>, tensor<64xi32>
+  %e = tg.sink %s : !tg.void
+}
+
+// Products are added to a sum by MULACC, as tg-expand does in a loop, also to the +0 that a sum
+// begins with where a product may be -0.
+// CHECK-LABEL: tg.kernel @products
+// CHECK:         %[[ZERO:\w+]] = tg.expand %{{\w+}} [16] : tensor<1xf32> -> tensor<16xf32>
+// CHECK-NEXT:    %[[ONE:\w+]] = tg.mulacc %{{\w+}}, %{{\w+}}, %[[ZERO]] : tensor<16xf32>
+// CHECK-NEXT:    %[[TWO:\w+]] = tg.mulacc %{{\w+}}, %{{\w+}}, %[[ONE]] : tensor<16xf32>
+// CHECK:         tg.store %{{.*}}, %[[TWO]]
+tg.kernel @products {
+  %o = tg.param 0 : tensor<1x16xf32, #tg.place<global>>
+  %x = tg.param 1 : tensor<2x16xf32, #tg.place<global>>
+  %y = tg.param 2 : tensor<2x16xf32, #tg.place<global>>
+  %a = tg.load %x : tensor<2x16xf32, #tg.place<global>> -> tensor<2x16xf32>
+  %b = tg.load %y : tensor<2x16xf32, #tg.place<global>> -> tensor<2x16xf32>
+  %m = tg.mul %a, %b : tensor<2x16xf32>
+  %r = tg.reduce add %m [0] : tensor<2x16xf32> -> tensor<1x16xf32>
+  %s = tg.store %o, %r : tensor<1x16xf32, #tg.place<global>>, tensor<1x16xf32>
   %e = tg.sink %s : !tg.void
 }
