@@ -190,9 +190,7 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
     return Tile(shape, widths, totals)
 
 
-def _added(
-    k: Kernel, kind: ReduceKind, total: SSAValue, value: SSAValue, dtype: Dtype
-) -> SSAValue:
+def _added(k: Kernel, kind: ReduceKind, total: SSAValue, value: SSAValue, dtype: Dtype) -> SSAValue:
     """The reduction of two values. The sum of a total and a product of floats is a MULACC."""
     op = value.owner
     if kind is ReduceKind.ADD and isinstance(op, MulOp) and DTYPES[TYPES[dtype]].is_float:
