@@ -157,7 +157,7 @@ class Build:
             if not is_before(self.level, "linear"):
                 raise VerifyException(
                     f"at level {self.level} nothing checks any more what memory is accessed: such "
-                    "a module is not executed unless allow_custom says so"
+                    "a module is executed with allow_custom only (tg-run --allow-custom)"
                 )
         entry_function(self.source, self.entry)
         module = self.source.clone()
@@ -249,7 +249,9 @@ def refuse_untrusted(module: ModuleOp) -> None:
     """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
     for op in module.walk():
         if isinstance(op, UNTRUSTED):
-            raise VerifyException(f"{op.name} is not executed unless allow_custom says so")
+            raise VerifyException(
+                f"{op.name} is executed with allow_custom only (tg-run --allow-custom)"
+            )
 
 
 def entry_function(module: ModuleOp, name: str) -> FuncOp:
