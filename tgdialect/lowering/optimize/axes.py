@@ -220,6 +220,14 @@ class Axes:
             location = first
         return False
 
+    def is_bound_to(self, value: SSAValue, ranges: Set[RangeOp]) -> bool:
+        """Whether a value is computed by a REDUCE or STORE in the loop of one of some ranges, so
+        that it cannot be computed in other loops instead."""
+        return any(
+            isinstance(op, NOT_COPIED) and not isinstance(op, RangeOp) and self.open[op] & ranges
+            for op in computed_from(value)
+        )
+
     def is_private(self, buffer: BufferOp, range: RangeOp) -> bool:
         """Whether a buffer is used in the loop of a range only."""
         if place(buffer.result).addrspace is AddrSpace.GLOBAL:

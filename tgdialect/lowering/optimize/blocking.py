@@ -144,6 +144,6 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
     for op in computed_from(reduce.source):
         if isinstance(op, LoadOp) and memory_of(op.buffer).owner in written:
             raise IllegalOptError("the REDUCE is of memory that this kernel writes")
-        if isinstance(op, NOT_COPIED) and not isinstance(op, RangeOp) and axes.open[op] & kept:
-            raise IllegalOptError("the REDUCE is of what a loop in that nest computes")
+    if axes.is_bound_to(reduce.source, kept):
+        raise IllegalOptError("the REDUCE is of what a loop in that nest computes")
     return reduce, end

@@ -203,10 +203,12 @@ def pack_tiles(nests: Nests, machine: Machine) -> None:
             continue
         vector = _vector(end)
         for access in nests.accesses:
-            if not isinstance(load := access.op, LoadOp) or not is_stageable(nests, load):
+            if not isinstance(load := access.op, LoadOp):
                 continue
             if load.parent is None:
                 continue  # It was the same as another, which has been packed.
+            if not is_stageable(nests, load):
+                continue
             loops = axes.open[load] & axes.ends.keys()
             if not loops <= {*closed_ranges(end), *axes.open[end]}:
                 continue  # It is in another nest.

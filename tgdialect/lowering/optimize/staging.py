@@ -39,7 +39,8 @@ def in_tile_order(axes: Axes, load: LoadOp, around: Sequence[RangeOp]) -> Sequen
     """The ranges that a LOAD depends on, other than those around its tile, in the order in which a
     copy of the tile goes through them: vectors lie along the last.
 
-    Raises IllegalOptError where one of them has no extent that is known.
+    Raises IllegalOptError where one of them has no extent that is known, and where the place of a
+    cell takes a loop of the tile to compute.
     """
     ranges = [r for r in axes.ranges.values() if r in axes.open[load] and r not in around]
 
@@ -52,6 +53,8 @@ def in_tile_order(axes: Axes, load: LoadOp, around: Sequence[RangeOp]) -> Sequen
 
     if any(axes.depends(r.bound, other) for r in ranges for other in axes.ranges.values()):
         raise IllegalOptError("the extent of the tile changes")
+    if axes.is_bound_to(load.buffer, set(ranges)):
+        raise IllegalOptError("where a cell of the tile is depends on what its loops compute")
     for range in ranges:
         axes.extent(range)
     return sorted(ranges, key=key)
