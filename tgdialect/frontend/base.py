@@ -96,18 +96,7 @@ class TensorBase:
     def _constant(self, value: Number, dtype: DType | None = None) -> Self:
         """A scalar, by default of this tensor's dtype."""
         dtype = self.dtype if dtype is None else dtype
-        value = number_of(value)
-        if dtype.is_float:
-            value = float(value)
-        elif dtype.is_integer:
-            if not math.isfinite(value):
-                raise ValueError(f"{value} is not representable in {dtype.name}")
-            value = int(value)
-            if not dtype.low <= value <= dtype.high:
-                raise ValueError(f"{value} is not representable in {dtype.name}")
-        else:
-            value = bool(value)
-        return self.of_node(constant(value, dtype))
+        return self.of_node(constant(number_in(dtype, value), dtype))
 
     def cast(self, dtype: dtypes.DTypeLike) -> Self:
         """Convert to a dtype: floats to integers truncate and saturate, integers wrap."""
@@ -125,6 +114,12 @@ class TensorBase:
         if not -rank <= axis < rank:
             raise IndexError(f"axis {axis} of a tensor with {self.ndim} axes")
         return index(axis) % rank
+
+    def _existing_axis(self, axis: int) -> int:
+        """`_axis`, where 0 and -1 are no axes of a 0-d tensor."""
+        if not self.ndim:
+            raise IndexError(f"axis {axis} of a tensor with 0 axes")
+        return self._axis(axis)
 
     def _axes(self, axis: int | Sequence[int] | None) -> tuple[int, ...]:
         """Axes counted from the front, each once; None is all of them."""
@@ -145,11 +140,30 @@ def number_of(value: object) -> Number:
     return cast(Number, number)
 
 
+def number_in(dtype: DType, value: object) -> Number:
+    """A number as one of a dtype. Raises ValueError for an integer that the dtype does not have."""
+    number = number_of(value)
+    if dtype.is_float:
+        return float(number)
+    if not dtype.is_integer:
+        return bool(number)
+    if not math.isfinite(number) or not dtype.low <= int(number) <= dtype.high:
+        raise ValueError(f"{value} is not representable in {dtype.name}")
+    return int(number)
+
+
 def check_tensors(*values: object) -> None:
     """Raise TypeError for what is no tensor."""
     for value in values:
         if not isinstance(value, TensorBase):
             raise TypeError(f"a tensor is needed, not {type(value).__name__}")
+
+
+def check_integers(name: str, value: TensorBase) -> None:
+    """Raise TypeError for a tensor that is no integers: positions or classes, by their name."""
+    check_tensors(value)
+    if not value.dtype.is_integer:
+        raise TypeError(f"{name} of dtype {value.dtype.name}: integers are needed")
 
 
 def _unowned(node: Node) -> Node:
@@ -163,7 +177,7 @@ def flattened(first: Any, rest: Sequence[Any]) -> tuple[Any, ...]:
     """Arguments that come as one sequence or one by one: `f((2, 3))` is `f(2, 3)`."""
     if isinstance(first, list | tuple):
         if rest:
-            raise ValueError(f"either one sequence or numbers, got {first!r} and {rest!r}")
+            raise ValueError(f"either one sequence or its members, got {first!r} and {rest!r}")
         return tuple(first)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     return (first, *rest)
 

@@ -8,13 +8,13 @@ from typing import Any, Self, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number, check_tensors, flattened, number_of
+from tgdialect.frontend.base import Number, check_tensors, flattened, number_in, number_of
 from tgdialect.frontend.graph import Array, constant, leaf
 from tgdialect.frontend.movement import Movement
-from tgdialect.frontend.symbolic import SymInt, greatest, to_dim
+from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, to_dim
 from tgdialect.interpreter.dtypes import convert
 from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.dtypes import DType
+from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.ops.reduce import ReduceOp
 
 
@@ -86,7 +86,8 @@ class Creation(Movement):
         step: float = 1,
         dtype: dtypes.DTypeLike | None = None,
     ) -> Self:
-        """start, start + step, ... as long as that is before `stop`."""
+        """start, start + step, ... as long as that is before `stop`: integers in i32, or in i64 if
+        they are beyond it. Raises ValueError for integers that the dtype does not have."""
         if stop is None:
             start, stop = 0, start
         start, stop, step = (number_of(number) for number in (start, stop, step))
@@ -94,19 +95,23 @@ class Creation(Movement):
             raise ValueError("arange with step 0")
         if isinstance(start, SymInt) or isinstance(stop, SymInt):
             return cls._symbolic_arange(start, stop, step, dtype)
-        is_float = any(isinstance(number, float) for number in (start, stop, step))
-        default = dtypes.default_float if is_float else dtypes.default_int
-        wanted = default if dtype is None else dtypes.to_dtype(dtype)
         if not math.isfinite((stop - start) / step):
             raise ValueError(f"arange from {start} to {stop} in steps of {step}")
-        count = max(math.ceil((stop - start) / step), 0)
+        is_float = any(isinstance(number, float) for number in (start, stop, step))
+        count = (stop - start) / step if is_float else -((start - stop) // step)
+        count = max(math.ceil(count), 0)
+        last = start + max(count - 1, 0) * step
+        wide = dtypes.default_float if is_float else _dtype_of_range(int(start), int(last))
+        wanted = wide if dtype is None else dtypes.to_dtype(dtype)
         if count == 0:
             return cls.full((0,), 0, wanted)
+        _check_ends(wanted, start, last)
         ones = cls.full((count,), 1, dtypes.default_int)
         positions = ones._count() - 1
         if is_float:
             return (positions.cast(dtypes.float64) * float(step) + float(start)).cast(wanted)
-        values = positions if step == 1 else positions * int(step)
+        positions = positions.cast(wide)
+        values = positions if step == 1 else positions * wrap_to(wide, int(step))
         return (values if start == 0 else values + int(start)).cast(wanted)
 
     @classmethod
@@ -131,9 +136,13 @@ class Creation(Movement):
         cls, start: float, stop: float, steps: int, dtype: dtypes.DTypeLike | None = None
     ) -> Self:
         """`steps` numbers from `start` to `stop`, both included, as far from one another."""
-        if steps < 0:
+        steps = to_dim(steps)
+        if is_surely_less(steps, 0):
             raise ValueError("number of steps must be non-negative")
         wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
+        if wanted.is_bool:
+            raise TypeError("linspace of dtype i1: numbers are needed")
+        _check_ends(wanted, start, stop)
         if steps == 1:
             return cls.full((1,), start, wanted)
         line = cls.arange(steps).cast(dtypes.float64)
@@ -182,7 +191,8 @@ class Creation(Movement):
         if self.ndim < 2:
             raise RuntimeError(f"a triangle of a tensor with {self.ndim} axes")
         rows, columns = self.shape[-2:]
-        return self.arange(columns) < self.arange(rows).reshape((rows, 1)) + diagonal
+        lined = self.arange(rows).reshape((rows, 1))
+        return self.arange(columns) < lined + to_dim(diagonal)
 
     def diag(self) -> Self:
         """A square matrix with this diagonal; of a matrix, its diagonal."""
@@ -192,6 +202,22 @@ class Creation(Movement):
             raise ValueError(f"diag of a tensor with {self.ndim} axes")
         n = self.shape[0]
         return self.eye(n, dtype=dtypes.bool_).where(self, self._constant(0))
+
+
+def _dtype_of_range(start: int, last: int) -> DType:
+    """The dtype that integers from one to another are computed in: i32 if it has both."""
+    kinds = (dtypes.default_int, dtypes.int64, dtypes.uint64)
+    for kind in kinds:
+        if kind.low <= min(start, last) and max(start, last) <= kind.high:
+            return kind
+    raise ValueError(f"integers from {start} to {last} are not representable in 64 bits")
+
+
+def _check_ends(dtype: DType, *ends: float) -> None:
+    """Raise ValueError for the end of a range that is beyond a dtype of integers."""
+    if dtype.is_integer:
+        for number in ends:
+            number_in(dtype, number)
 
 
 def array_of(data: Any, dtype: DType | None = None) -> Array:

@@ -396,10 +396,16 @@ class Elementwise(TensorBase):
         return (self.isinf() | self.isnan()).logical_not()
 
     def isclose(
-        self, other: Self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+        self,
+        other: Self | Number,
+        rtol: float = 1e-05,
+        atol: float = 1e-08,
+        equal_nan: bool = False,
     ) -> Self:
         """|self - other| <= atol + rtol * |other|, or both the same infinity."""
-        check_tensors(other)
+        if not isinstance(other, TensorBase):
+            x = self if self.dtype.is_float else self.cast(dtypes.float64)
+            return x.isclose(x._pair(other)[1], rtol, atol, equal_nan)
         if not self.dtype.is_float or not other.dtype.is_float:
             exact = self.cast(dtypes.float64), other.cast(dtypes.float64)
             return self.eq(other) | exact[0].isclose(exact[1], rtol, atol, equal_nan)

@@ -154,7 +154,9 @@ class Functions(Elementwise):
         is_near = magnitude < 1
         small = is_near.where(x, 0)
         t = 1 / (1 + is_near.where(1, magnitude))
-        tail = (-(x * x)).exp() * t * t._polynomial(far)
+        # From 30 on exp(-x^2) is 0 in f64 too; its derivative at infinity would be 0 * inf.
+        bounded = (magnitude < 30).where(x, 30)
+        tail = (-(bounded * bounded)).exp() * t * t._polynomial(far)
         tail = (x < 0).where(tail - 1, 1 - tail)
         return is_near.where(small * (small * small)._polynomial(near), x.isnan().where(x, tail))
 

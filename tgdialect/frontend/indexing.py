@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number, TensorBase, check_tensors
+from tgdialect.frontend.base import Number, TensorBase, check_integers, check_tensors
 from tgdialect.frontend.creation import array_of
 from tgdialect.frontend.graph import Array, Node
 from tgdialect.frontend.realization import as_array
@@ -293,7 +293,7 @@ class Indexing(Reduction):
 
     def gather(self, dim: int, index: Self) -> Self:
         """The cells of which the position along an axis is in `index`."""
-        check_tensors(index)
+        check_integers("an index", index)
         axis = self._axis(dim)
         if index.max_numel() == 0:
             return self.full(index.shape, 0, self.dtype)
@@ -324,12 +324,19 @@ class Indexing(Reduction):
     def _scatter_parts(self, dim: int, index: Self, src: Self | Number) -> tuple[Self, Self, Self]:
         """For each cell of self and each entry of the index along the axis: whether it goes there,
         with a new last axis for the entries; and the values, with the same axis."""
-        check_tensors(index)
         axis = self._axis(dim)
-        if index.ndim != self.ndim:
-            raise RuntimeError(f"scatter to {self.shape} by {index.shape}: as many axes")
-        values = src if isinstance(src, TensorBase) else self.full(index.shape, src, self.dtype)
-        values = values.cast(self.dtype)
+        values = self._as_src(index, src)
+        if index.ndim != self.ndim or values.ndim != self.ndim:
+            raise RuntimeError(
+                f"scatter to {self.shape} by {index.shape} of {values.shape}: as many axes"
+            )
+        extents = zip(index.shape, values.shape, self.shape, strict=True)
+        for a, (i, v, d) in enumerate(extents):
+            if is_surely_less(v, i) or (a != axis and is_surely_less(d, i)):
+                raise RuntimeError(
+                    f"scatter to {self.shape} by {index.shape} of {values.shape}: axis {a} of the "
+                    f"index is longer"
+                )
         cut: Bounds = [(0, d) for d in index.shape]
         values = values.shrink(cut)
         pairs = [
@@ -355,8 +362,12 @@ class Indexing(Reduction):
     ) -> Self:
         """The values of `src` put where `index` says along an axis; or added or multiplied there.
 
-        Of several values for one cell the last one stays.
+        Of several values for one cell the last one stays. `src` has the dtype of this, and `index`
+        is no longer than it, nor than this along other axes.
         """
+        self._check_scatter(dim, index, src)
+        if reduce not in ("add", "multiply", None):
+            raise ValueError(f"reduce is add, multiply or None, got {reduce!r}")
         if not self.ndim:
             values = self._as_src(index, src).reshape((1,))
             flat = self.reshape((1,)).scatter(dim, index.reshape((1,)), values, reduce)
@@ -365,8 +376,6 @@ class Indexing(Reduction):
             return self.scatter_reduce(dim, index, self._as_src(index, src), "sum")
         if reduce == "multiply":
             return self.scatter_reduce(dim, index, self._as_src(index, src), "prod")
-        if reduce is not None:
-            raise TypeError(f"reduce is add, multiply or None, got {reduce!r}")
         if index.numel() == 0:
             return self._apart_from(self)
         hits, entries, moved = self._scatter_parts(dim, index, src)
@@ -376,6 +385,13 @@ class Indexing(Reduction):
         value = chosen.where(entries, 0)
         total = value.any(-1) if self.dtype.is_bool else value.sum(-1).cast(self.dtype)
         return (last.squeeze(-1) > 0).where(total, moved).transpose(self._axis(dim), -1)
+
+    def _check_scatter(self, dim: int, index: Self, src: Self | Number) -> None:
+        """Raise IndexError for an axis and TypeError for a dtype that nothing is scattered by."""
+        self._axis(dim)
+        check_integers("an index", index)
+        if isinstance(src, TensorBase) and src.dtype != self.dtype:
+            raise TypeError(f"scatter of {src.dtype.name} to {self.dtype.name}: cast it")
 
     def _as_src(self, index: Self, src: Self | Number) -> Self:
         return src if isinstance(src, TensorBase) else self.full(index.shape, src, self.dtype)
@@ -389,7 +405,11 @@ class Indexing(Reduction):
         include_self: bool = True,
     ) -> Self:
         """The values of `src` reduced where `index` says along an axis, with what is there if
-        `include_self`."""
+        `include_self`. Dtypes and shapes as `scatter`."""
+        check_tensors(src)
+        self._check_scatter(dim, index, src)
+        if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+            raise ValueError(f"reduce is sum, prod, mean, amax or amin, got {reduce!r}")
         if not self.ndim:
             line, places, values = (t.reshape((1,)) for t in (self, index, src))
             return line.scatter_reduce(dim, places, values, reduce, include_self).reshape(())
@@ -412,7 +432,7 @@ class Indexing(Reduction):
             case "amax":
                 total = hits.where(entries, self._constant(self.dtype.low)).max(-1)
                 result = moved.maximum(total) if include_self else total
-            case "amin":
+            case _:  # amin
                 inverse = moved._inverse().scatter_reduce(
                     -1,
                     index.transpose(self._axis(dim), -1),
@@ -421,14 +441,15 @@ class Indexing(Reduction):
                     include_self,
                 )
                 return inverse._inverse().transpose(self._axis(dim), -1)
-            case _:
-                raise RuntimeError(f"reduce is sum, prod, mean, amax or amin, got {reduce!r}")
         result = result if include_self else is_hit.where(result, moved)
         return result.transpose(self._axis(dim), -1)
 
     def one_hot(self, num_classes: int) -> Self:
         """1 at the position along a new last axis that each cell names, 0 elsewhere."""
-        line = self.arange(num_classes)
+        check_integers("classes", self)
+        if is_surely_less(to_dim(num_classes), 0):
+            raise ValueError(f"one_hot of {num_classes} classes")
+        line = self.arange(to_dim(num_classes))
         return self.unsqueeze(-1).eq(line).cast(dtypes.default_int)
 
     def masked_select(self, mask: Self, size: int | None = None, fill_value: Number = 0) -> Self:
@@ -439,7 +460,7 @@ class Indexing(Reduction):
         if size is None:
             return flat[where]
         picked = flat._apply(IndexOp, flat.node, (where._ranked(size).node,))
-        return (self.arange(size) < where.sum()).where(picked, fill_value)
+        return (self.arange(size) < where.sum()).where(picked, picked._constant(fill_value))
 
     def nonzero(self, size: int | None = None, fill_value: Number = 0) -> Self:
         """The positions of the cells that are not 0, one row each; with a size that many, or fewer
@@ -452,7 +473,9 @@ class Indexing(Reduction):
         found = positions[0].stack(*positions[1:], dim=1)
         if size is None:
             return found
-        return (self.arange(size) < mask.sum()).unsqueeze(1).where(found, fill_value)
+        return (
+            (self.arange(size) < mask.sum()).unsqueeze(1).where(found, found._constant(fill_value))
+        )
 
 
 def _is_same(a: Node, b: Node) -> bool:

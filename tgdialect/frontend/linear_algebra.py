@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, Self, cast
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import check_tensors
+from tgdialect.frontend.base import check_integers, check_tensors
 from tgdialect.frontend.indexing import Indexing
 from tgdialect.frontend.symbolic import to_dim
 
@@ -67,6 +67,10 @@ class LinearAlgebra(Indexing):
             raise TypeError(f"a formula is a str, not {type(formula).__name__}")
         inputs, arrow, output = formula.replace(" ", "").partition("->")
         terms = inputs.split(",")
+        if any(part.count("...") > 1 for part in (*terms, output)):
+            raise ValueError(f"{formula}: a term has one ellipsis at most")
+        if strange := set(inputs.replace("...", "")) - {*string.ascii_letters, ","}:
+            raise ValueError(f"{formula}: {min(strange)!r} is no letter")
         if len(terms) != len(tensors):
             raise ValueError(f"{formula}: {len(terms)} terms for {len(tensors)} tensors")
         free = [c for c in string.ascii_letters if c not in formula]
@@ -198,6 +202,8 @@ class LinearAlgebra(Indexing):
         if is_refused or weight.shape[0] % groups:
             _refuse_convolution("conv_transpose2d", self, weight, groups)
         strides, dilations = _each(stride, n), _each(dilation, n)
+        if min(*strides, *dilations) <= 0:
+            raise ValueError(f"conv_transpose2d with stride {stride} and dilation {dilation}")
         more = _each(output_padding, n)
         inside, per = weight.shape[:2]
         w = weight.reshape((groups, inside // groups, per, *sizes)).transpose(1, 2)
@@ -266,6 +272,45 @@ class LinearAlgebra(Indexing):
         positions = places._pooled(kernel_size, stride, dilation, padding, ceil_mode, -1)
         first = windows.argmax(-1, keepdim=True)
         return values, positions.gather(-1, first).squeeze(-1)
+
+    def max_unpool2d(
+        self,
+        indices: Self,
+        kernel_size: Size = (2, 2),
+        stride: Size | None = None,
+        dilation: Size = 1,
+        padding: Size = 0,
+        output_size: Sequence[int] | None = None,
+    ) -> Self:
+        """The inverse of `max_pool2d`: the values at the positions in `indices`, zeros elsewhere.
+
+        Args:
+            indices: of `max_pool2d`, with the same window.
+            kernel_size, stride, dilation, padding: the window.
+            output_size: the shape, or its last axes, which is within a stride of what the windows
+                span; by default that.
+        """
+        check_integers("indices", indices)
+        n = _count(kernel_size)
+        if self.ndim < n or indices.shape != self.shape:
+            raise ValueError(f"max_unpool2d of {self.shape} in {n} axes by {indices.shape}")
+        sizes, dilations = _each(kernel_size, n), _each(dilation, n)
+        strides = sizes if stride is None else _each(stride, n)
+        lead, counts = self.shape[: self.ndim - n], self.shape[self.ndim - n :]
+        spans = tuple(
+            (c - 1) * s + d * (k - 1) + 1 - a - b
+            for c, k, s, d, (a, b) in zip(
+                counts, sizes, strides, dilations, _padding_pairs(padding, n), strict=True
+            )
+        )
+        extents = spans if output_size is None else tuple(to_dim(e) for e in output_size)[-n:]
+        if len(extents) != n or any(
+            abs(e - span) >= s for e, span, s in zip(extents, spans, strides, strict=True)
+        ):
+            raise ValueError(f"max_unpool2d to {output_size}: windows span {spans}")
+        flat = self.zeros(*lead, math.prod(extents), dtype=self.dtype)
+        values, places = (t.reshape((*lead, math.prod(counts))) for t in (self, indices))
+        return flat.scatter(-1, places, values).reshape((*lead, *extents))
 
     def avg_pool2d(
         self,

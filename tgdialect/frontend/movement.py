@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self, cast
+from typing import Any, Self, TypeVar, cast
 
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.frontend.base import Number, TensorBase, flattened
+from tgdialect.frontend.base import Number, TensorBase, flattened, number_in
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.functions import Functions
 from tgdialect.frontend.symbolic import is_surely_less, larger, to_dim
@@ -26,6 +26,9 @@ from tgdialect.ops.movement import (
 from tgdialect.ops.properties import broadcast_shapes
 
 Padding = Sequence[int] | Sequence[tuple[int, int] | None]
+
+
+T = TypeVar("T", bound="Movement")
 
 
 class Movement(Functions):
@@ -60,6 +63,8 @@ class Movement(Functions):
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self:
         """The axes from `start_dim` to `end_dim` as one."""
         start, end = self._axis(start_dim), self._axis(end_dim)
+        if start > end:
+            raise ValueError(f"flatten from axis {start} to axis {end}, which is before it")
         shape = self.shape
         return self.reshape((*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
@@ -202,7 +207,9 @@ class Movement(Functions):
                 raise ValueError(f"{padding} is no padding for {self.ndim} axes")
             groups = list(zip(flat[::2], flat[1::2], strict=True))[::-1]
             return [(0, 0)] * (self.ndim - len(groups)) + groups
-        pairs = [(0, 0) if p is None or isinstance(p, int) else p for p in padding]
+        if any(p is not None and not isinstance(p, list | tuple) for p in padding):
+            raise TypeError(f"padding is numbers, or pairs and None: {padding}")
+        pairs = [(0, 0) if p is None else cast("tuple[int, int]", p) for p in padding]
         if len(pairs) != self.ndim:
             raise ValueError(f"padding of {len(pairs)} axes for {self.ndim}")
         return pairs
@@ -222,7 +229,8 @@ class Movement(Functions):
         """The cells in a greater shape, from a position on; others have a value."""
         if self.shape == tuple(shape):
             return self
-        number = round_to(self.dtype, value) if self.dtype.is_float else int(value)
+        number = number_in(self.dtype, value)
+        number = round_to(self.dtype, number) if self.dtype.is_float else int(number)
         fill = number_attribute(number, attribute_of(self.dtype))
         return self._apply(PadOp, self.node, tuple(starts), tuple(shape), fill)
 
@@ -273,15 +281,15 @@ class Movement(Functions):
 
     # -- joins and parts ---------------------------------------------------------------------------
 
-    def cat(self, *args: Self, dim: int = 0) -> Self:
+    def cat(self: T | Sequence[T], *args: T, dim: int = 0) -> T:
         """Joined along an axis with others, of the same shape but for that axis. A tensor of shape
-        (0,) goes with all others."""
-        every = self._of_one_dtype(*args)
+        (0,) goes with all others. `Tensor.cat` takes one sequence of them too."""
+        every = _of_one_dtype("cat", flattened(self, args))
         tensors = tuple(t for t in every if t.shape != (0,)) or every
         first = tensors[0]
-        axis = first._axis(dim)
         if not first.ndim:
-            raise ValueError("cat of tensors without axes: stack makes one")
+            raise IndexError("cat of tensors without axes: stack makes one")
+        axis = first._axis(dim)
         for t in tensors:
             if t.ndim != first.ndim or any(
                 a != b
@@ -290,14 +298,14 @@ class Movement(Functions):
             ):
                 raise ValueError(f"cat along axis {axis} of {first.shape} and {t.shape}")
         if len({t.shape for t in tensors}) == 1:
-            stacked = self._apply(StackOp, tuple(t.node for t in tensors))
+            stacked = first._apply(StackOp, tuple(t.node for t in tensors))
             order = [*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)]
             total = len(tensors) * first.shape[axis]
             return stacked.permute(order).reshape(
                 (*first.shape[:axis], total, *first.shape[axis + 1 :])
             )
         total, start = sum(t.shape[axis] for t in tensors), 0
-        result: Self | None = None
+        result: T | None = None
         for t in tensors:
             pairs = [(0, 0)] * first.ndim
             pairs[axis] = (start, total - start - t.shape[axis])
@@ -310,28 +318,23 @@ class Movement(Functions):
         assert result is not None
         return result
 
-    def _of_one_dtype(self, *others: Self) -> tuple[Self, ...]:
-        for other in others:
-            if not isinstance(cast(object, other), TensorBase):
-                raise TypeError(f"expected tensors, got {type(other).__name__}")
-        dtype = promote(self.dtype, *(t.dtype for t in others))
-        return tuple(t.cast(dtype) for t in (self, *others))
-
-    def stack(self, *args: Self, dim: int = 0) -> Self:
-        """Joined along a new axis with others of the same shape."""
-        tensors = self._of_one_dtype(*args)
+    def stack(self: T | Sequence[T], *args: T, dim: int = 0) -> T:
+        """Joined along a new axis with others of the same shape. `Tensor.stack` takes one sequence
+        of them too."""
+        tensors = _of_one_dtype("stack", flattened(self, args))
+        first = tensors[0]
         for t in tensors:
-            if t.shape != self.shape:
-                raise ValueError(f"stack of {self.shape} and {t.shape}")
-        if not -self.ndim - 1 <= dim <= self.ndim:
-            raise IndexError(f"axis {dim} of a tensor that will have {self.ndim + 1}")
-        axis = dim % (self.ndim + 1)
-        stacked = self._apply(StackOp, tuple(t.node for t in tensors))
-        return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, self.ndim + 1)])
+            if t.shape != first.shape:
+                raise ValueError(f"stack of {first.shape} and {t.shape}")
+        if not -first.ndim - 1 <= dim <= first.ndim:
+            raise IndexError(f"axis {dim} of a tensor that will have {first.ndim + 1}")
+        axis = dim % (first.ndim + 1)
+        stacked = first._apply(StackOp, tuple(t.node for t in tensors))
+        return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)])
 
     def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
         """Parts of a size, the last one maybe smaller; or of the sizes given."""
-        axis = self._axis(dim)
+        axis = self._existing_axis(dim)
         extent = self.shape[axis]
         if isinstance(sizes, int):
             if sizes <= 0:
@@ -354,14 +357,16 @@ class Movement(Functions):
         """So many parts of one size, the last one maybe smaller."""
         if to_dim(chunks) <= 0:
             raise ValueError(f"{chunks} parts")
-        extent = self.shape[self._axis(dim)]
+        extent = self.shape[self._existing_axis(dim)]
         if extent == 0:
             return [self] * chunks
         return list(self.split(-(-extent // chunks), dim))
 
     def repeat(self, repeats: Any, *args: Any) -> Self:
         """The whole as often as said along each axis; new axes come first."""
-        counts = flattened(repeats, args)
+        counts = tuple(to_dim(count) for count in flattened(repeats, args))
+        if len(counts) < self.ndim or any(is_surely_less(count, 0) for count in counts):
+            raise ValueError(f"repeat of {self.shape} by {counts}: a count for each axis")
         base = (1,) * (len(counts) - self.ndim) + self.shape
         pairs = list(zip(counts, base, strict=True))
         single = self.reshape(tuple(d for _, b in pairs for d in (1, b)))
@@ -381,7 +386,7 @@ class Movement(Functions):
             raise RuntimeError(f"shifts {amounts} for axes {axes}")
         result = self
         for amount, dim in zip(amounts, axes, strict=True):
-            axis = self._axis(dim)
+            axis = self._existing_axis(dim)
             extent = self.shape[axis]
             if extent and (at := -amount % extent):
                 first, second = result.split((at, extent - at), axis)
@@ -397,7 +402,11 @@ class Movement(Functions):
         if not self.ndim:
             return self.reshape((1,)).shrink([(0, size)])
         moved = self.permute([i for i in range(self.ndim) if i != axis] + [axis])
-        windows = moved._windows((size,), (step,), (1,))
+        if size == 0:
+            windows = moved.shrink_to(*moved.shape[:-1], 0)
+            windows = windows.reshape((*moved.shape[:-1], extent // step + 1, 0))
+        else:
+            windows = moved._windows((size,), (step,), (1,))
         rank = self.ndim
         return windows.permute([*range(axis), rank - 1, *range(axis, rank - 1), rank])
 
@@ -477,3 +486,14 @@ class Movement(Functions):
         mark_view(wide.node)
         rows = wide.reshape((*lead, size, size + 1))
         return rows.shrink([*none, (0, size), (0, 1)]).reshape((*lead, size))
+
+
+def _of_one_dtype(name: str, tensors: Sequence[T]) -> tuple[T, ...]:
+    """Tensors cast to the dtype that all of them have in common."""
+    if not tensors:
+        raise ValueError(f"{name} of no tensors")
+    for t in tensors:
+        if not isinstance(cast(object, t), TensorBase):
+            raise TypeError(f"expected tensors, got {type(t).__name__}")
+    dtype = promote(*(t.dtype for t in tensors))
+    return tuple(t.cast(dtype) for t in tensors)

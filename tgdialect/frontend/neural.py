@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Self
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import check_tensors
+from tgdialect.frontend.base import check_integers, check_tensors
 from tgdialect.frontend.random import Random
 from tgdialect.frontend.symbolic import to_dim
 
@@ -99,6 +99,7 @@ class Neural(Random):
         self._check_axes("sparse_categorical_crossentropy", 1)
         if not 0 <= label_smoothing <= 1:
             raise ValueError("label_smoothing must be in [0.0, 1.0]")
+        self._check_classes("sparse_categorical_crossentropy", -1, Y)
         classes = self.shape[-1]
         log_probs = self.log_softmax()
         counts = Y.ne(ignore_index).cast(log_probs.dtype)
@@ -124,12 +125,21 @@ class Neural(Random):
             raise ValueError("label_smoothing must be in [0.0, 1.0]")
         axis = 1 if self.ndim > 1 else 0
         classes = self.shape[axis]
+        if Y.shape != self.shape:
+            self._check_classes("cross_entropy", axis, Y)
         target = Y if Y.ndim == self.ndim else Y._classes_as_axis(axis, self)
         target = target.cast(self.dtype)
         if label_smoothing:
             target = target * (1 - label_smoothing) + label_smoothing / classes
         loss = -(self.log_softmax(axis) * target).sum(axis)
         return loss._reduced(reduction)
+
+    def _check_classes(self, name: str, axis: int, classes: Self) -> None:
+        """Raise for what is no integer class for each place, of logits with classes in an axis."""
+        wanted = tuple(d for i, d in enumerate(self.shape) if i != axis % self.ndim)
+        if classes.shape != wanted:
+            raise ValueError(f"{name} of {self.shape} by {classes.shape}: classes are {wanted}")
+        check_integers("classes", classes)
 
     def _classes_as_axis(self, axis: int, like: Self) -> Self:
         line = self.arange(like.shape[axis])
@@ -147,6 +157,9 @@ class Neural(Random):
         check_tensors(Y)
         self._check_axes("nll_loss", 1)
         axis = 1 if self.ndim > 1 else 0
+        self._check_classes("nll_loss", axis, Y)
+        if weight is not None and weight.shape != (self.shape[axis],):
+            raise ValueError(f"nll_loss of {self.shape[axis]} classes by weights {weight.shape}")
         hot = Y._classes_as_axis(axis, self)
         weights = Y.full(Y.shape, 1, self.dtype) if weight is None else weight[Y]
         if ignore_index is not None:
@@ -203,13 +216,17 @@ class Neural(Random):
     def interpolate(
         self, size: Sequence[int], mode: str = "linear", align_corners: bool = False
     ) -> Self:
-        """The last axes in another size; mode is linear (in each), nearest or nearest-exact."""
+        """The last axes in another size; mode is linear (in each), nearest or nearest-exact.
+        Integers are rounded after each axis, from the last one on, halves up, as PyTorch does."""
         if not isinstance(size, list | tuple):
             raise TypeError(f"size is a sequence, not {type(size).__name__}")
         if not 0 < len(size) <= self.ndim or min(to_dim(s) for s in size) <= 0:
             raise ValueError(f"size {size} for a tensor with {self.ndim} axes")
+        if 0 in self.shape[-len(size) :]:
+            raise ValueError(f"interpolate of shape {self.shape}: an axis without elements")
+        axes = list(zip(range(self.ndim - len(size), self.ndim), size, strict=True))
         x = self
-        for axis, wanted in zip(range(self.ndim - len(size), self.ndim), size, strict=True):
+        for axis, wanted in axes if self.dtype.is_float else reversed(axes):
             x = x._resized(axis, wanted, mode, align_corners)
         return x
 
@@ -232,6 +249,13 @@ class Neural(Random):
         else:
             place = ((line + 0.5) * (extent / size) - 0.5).clamp(0, extent - 1)
         low = place.floor()
-        weight = (place - low).reshape(shape).cast(dtypes.as_float(self.dtype))
+        weight = (place - low).reshape(shape)
         first = low.cast(dtypes.int32)
-        return at(first).lerp(at(first + 1), weight)
+        a, b = at(first), at(first + 1)
+        if self.dtype.is_float:
+            return a.lerp(b, weight.cast(self.dtype))
+        if self.dtype.bits <= 8:
+            # In fixed point with 15 bits, as PyTorch, which decides halves; f32 has all of them.
+            weight = ((weight * 2**15).round() * 2**-15).cast(dtypes.float32)
+        a, b = a.cast(weight.dtype), b.cast(weight.dtype)
+        return (a.lerp(b, weight) + 0.5).floor().cast(self.dtype)

@@ -17,7 +17,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import extents_of
+from tgdialect.frontend.base import extents_of, number_in
 from tgdialect.frontend.graph import leaf
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.sorting import Sorting
@@ -207,6 +207,8 @@ class Random(Sorting):
             raise TypeError(f"low={low} and high={high} must be integers")
         if not dtypes.to_dtype(dtype).is_integer:
             raise TypeError(f"dtype={dtype} must be int")
+        for number in (low, high - 1):
+            number_in(dtypes.to_dtype(dtype), number)
         return cls.uniform(*shape, low=low, high=high, dtype=dtype)
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Self
 
 from tgdialect.analysis.parts import parts_of
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import TensorBase
+from tgdialect.frontend.base import Number, TensorBase
 from tgdialect.frontend.creation import Creation
 from tgdialect.frontend.symbolic import SymInt, greatest
 from tgdialect.ops.attributes import ReduceKind
@@ -78,7 +78,11 @@ class Reduction(Creation):
         return self.logical_not().any(axis, keepdim).logical_not()
 
     def allclose(
-        self, other: Self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+        self,
+        other: Self | Number,
+        rtol: float = 1e-05,
+        atol: float = 1e-08,
+        equal_nan: bool = False,
     ) -> Self:
         """Whether all are close (`isclose`)."""
         return self.isclose(other, rtol, atol, equal_nan).all()
@@ -206,9 +210,9 @@ class Reduction(Creation):
 
     def _running(self, axis: int, kind: ReduceKind) -> Self:
         """The reduction of all cells up to each, as the specification's prefix_sum."""
+        at = self._axis(axis)
         if not self.ndim or self.numel() == 0:
             return self._apart_from(self)
-        at = self._axis(axis)
         extent = greatest(self.shape[at])
         last = self.transpose(at, -1)
         is_static = not any(isinstance(d, SymInt) for d in last.shape)
@@ -242,9 +246,9 @@ class Reduction(Creation):
 
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
         """The greatest of all cells up to each, and where it is: the last one of equals."""
+        at = self._axis(axis)
         if not self.ndim:
             return self._apart_from(self), self._zeros_index()
-        at = self._axis(axis)
         values = self._running(at, ReduceKind.MAX)
         is_there = self.eq(values)
         if self.dtype.is_float:
@@ -259,11 +263,11 @@ class Reduction(Creation):
 
     def logcumsumexp(self, axis: int = 0) -> Self:
         """log of the sum of exp of all cells up to each."""
+        at = self._axis(axis)
         if not self.ndim or self.numel() == 0:
             return self._float()
         x = self._accurate()
-        running = x.detach().cummax(axis)[0]
-        at = self._axis(axis)
+        running = x.detach().cummax(at)[0]
         last = x.transpose(at, -1)
         extent = self.shape[at]
         shift = running.transpose(at, -1).unsqueeze(-1)

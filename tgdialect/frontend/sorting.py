@@ -32,16 +32,16 @@ class Sorting(LinearAlgebra):
     def sort(self, dim: int = -1, descending: bool = False) -> tuple[Self, Self]:
         """The values in order along an axis, and where they were; equal ones stay in order. NaN
         counts as the greatest."""
-        if not self.ndim:
-            return self._apart_from(self), self._constant(0, dtypes.default_int)
         indices = self.argsort(dim, descending)
+        if not self.ndim:
+            return self._apart_from(self), indices
         return self.gather(dim, indices), indices
 
     def argsort(self, dim: int = -1, descending: bool = False) -> Self:
         """Where the values in order along an axis are."""
-        if not self.ndim:
-            return self._constant(0).cast("int32")
         axis = self._axis(dim)
+        if not self.ndim:
+            return self._constant(0, dtypes.default_int)
         x = self.detach().transpose(axis, -1)
         if x.numel() == 0:
             return self.full(self.shape, 0, "int32")

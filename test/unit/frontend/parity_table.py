@@ -32,6 +32,11 @@ def both(function: Function) -> tuple[Function, Function]:
     return function, function
 
 
+def unpooling(x: Any, line: Any) -> tuple[Any, tuple[int], tuple[int]]:
+    """Positions for the cells of the last axis, two apart, and a window of two."""
+    return (line * 2).expand(*x.shape), (2,), (2,)
+
+
 ELEMENTWISE: Mapping[str, tuple[Function, Function]] = {
     **{name: unary(name) for name in ("neg", "abs", "sign", "square", "reciprocal", "trunc")},
     **{name: unary(name) for name in ("floor", "ceil", "round", "sqrt", "rsqrt", "exp", "exp2")},
@@ -148,6 +153,12 @@ OTHERS: Mapping[str, tuple[Function, Function]] = {
     "roll": both(lambda x, _: x.roll(1)),
     "unfold": both(lambda x, _: x.unfold(-1, 2, 1)),
     "cat": (lambda x, y: x.cat(y, dim=-1), lambda x, y: torch.cat((x, y), -1)),
+    "cat of a list": (lambda x, y: tg.Tensor.cat([x, y]), lambda x, y: torch.cat([x, y])),
+    "stack of a tuple": (
+        lambda x, y: tg.Tensor.stack((x, y), dim=-1),
+        lambda x, y: torch.stack((x, y), -1),
+    ),
+    "unfold of no cells": both(lambda x, _: x.unfold(-1, 0, 2)),
     "stack": (lambda x, y: x.stack(y), lambda x, y: torch.stack((x, y))),
     "split": both(lambda x, _: x.split(2, -1)),
     "chunk": both(lambda x, _: x.chunk(2, 0)),
@@ -208,6 +219,10 @@ OTHERS: Mapping[str, tuple[Function, Function]] = {
         ),
     ),
     "max_pool2d": (lambda x, _: x.max_pool2d((2,), 1), lambda x, _: F.max_pool1d(x, 2, 1)),
+    "max_unpool2d": (
+        lambda x, _: x.max_unpool2d(*unpooling(x, x.arange(x.shape[-1]))),
+        lambda x, _: F.max_unpool1d(x, *unpooling(x, torch.arange(x.shape[-1]))),
+    ),
     "avg_pool2d": (lambda x, _: x.avg_pool2d((2,), 1), lambda x, _: F.avg_pool1d(x, 2, 1)),
     "interpolate": (
         lambda x, _: x.interpolate((7,)),

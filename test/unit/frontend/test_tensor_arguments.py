@@ -95,7 +95,50 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "long extent": (lambda: T.rand(2**70), ValueError, "more than 64 bits"),
     "no number": (lambda: T.full((2,), "1"), TypeError, "a number is needed, not str"),
     "no stride": (lambda: T.ones(1, 1, 4, 4).max_pool2d(2, stride=0), ValueError, "strides"),
-    "no axes": (lambda: T(1.0).cat(T(2.0)), ValueError, "cat of tensors without axes"),
+    "no axes": (lambda: T(1.0).cat(T(2.0)), IndexError, "cat of tensors without axes"),
+    "stack of nothing": (lambda: T.stack(()), ValueError, "stack of no tensors"),
+    "stack of a sequence and more": (
+        lambda: T.stack((T([1]), T([2])), T([3])),
+        ValueError,
+        "either one sequence or its members",
+    ),
+    "axes backwards": (lambda: T.ones(2, 2).flatten(1, 0), ValueError, "axis 0, which is before"),
+    "few repeats": (lambda: T.ones(2, 3).repeat(2), ValueError, "a count for each axis"),
+    "pairs and numbers": (lambda: T.ones(2, 2).pad((None, 1)), TypeError, "pairs and None"),
+    "padding beyond": (lambda: T([1], "uint8").pad((1, 1), value=300), ValueError, "300 is not"),
+    "long range": (lambda: T.arange(129, dtype="int8"), ValueError, "128 is not representable"),
+    "early range": (lambda: T.arange(-129, 0, dtype="int8"), ValueError, "-129 is not"),
+    "range down": (lambda: T.arange(127, -130, -1, dtype="int8"), ValueError, "-129 is not"),
+    "line of bools": (lambda: T.linspace(5, 10, 3, "bool"), TypeError, "linspace of dtype i1"),
+    "line of parts": (lambda: T.linspace(0, 1, 2.5), TypeError, "an extent is an integer"),
+    "line beyond": (lambda: T.linspace(0, 300, 4, "int8"), ValueError, "300 is not"),
+    "part of a diagonal": (lambda: T.ones(2, 2).triu(0.5), TypeError, "an extent is an integer"),
+    "drawn beyond": (lambda: T.randint(3, high=300, dtype="uint8"), ValueError, "299 is not"),
+    "ellipsis twice": (lambda: T.einsum("...i...->i", T.ones(2)), ValueError, "one ellipsis at"),
+    "no letter": (lambda: T.einsum("1i->i1", T.ones(2, 3)), ValueError, "'1' is no letter"),
+    "no classes": (lambda: T([1, 2]).one_hot(-1), ValueError, "one_hot of -1 classes"),
+    "classes in floats": (lambda: T([1.0]).one_hot(3), TypeError, "classes of dtype f32"),
+    "index in floats": (lambda: T.ones(3).gather(0, T([1.0])), TypeError, "an index of dtype f32"),
+    "interpolated nothing": (
+        lambda: T.ones(1, 0).interpolate((3,)),
+        ValueError,
+        "without elements",
+    ),
+    "no step": (
+        lambda: T.ones(1, 1, 4).conv_transpose2d(T.ones(1, 1, 2), stride=0),
+        ValueError,
+        "with stride 0",
+    ),
+    "unpooled by others": (
+        lambda: T.ones(1, 1, 2, 2).max_unpool2d(T([[0]])),
+        ValueError,
+        r"max_unpool2d of \(1, 1, 2, 2\) in 2 axes by \(1, 1\)",
+    ),
+    "unpooled too far": (
+        lambda: T.ones(1, 2, 2).max_unpool2d(T.ones(1, 2, 2, dtype="int"), output_size=(6, 4)),
+        ValueError,
+        r"windows span \(4, 4\)",
+    ),
     "no groups": (lambda: T.ones(1, 1, 4).conv2d(T.ones(1, 1, 2), groups=0), ValueError, "groups"),
     "no dtype": (lambda: T.ones(2, dtype=T([1.0])), TypeError, "is not a dtype"),
     "no shift": (lambda: T.ones(2).roll(None), TypeError, "an extent is an integer"),
@@ -114,6 +157,76 @@ def test_refusals(name: str):
         run()
 
 
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0)])
+@pytest.mark.parametrize(
+    "name", ["cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "sort", "argsort", "argmax"]
+)
+def test_axes_of_empty_and_0d_tensors(name: str, shape: tuple[int, ...]):
+    for axis in (max(len(shape), 1), -max(len(shape), 1) - 1):
+        with pytest.raises(IndexError, match=f"axis {axis} of a tensor with {len(shape)} axes"):
+            getattr(T.zeros(*shape), name)(axis)
+
+
+def test_axis_0_of_a_0d_tensor():
+    for cut in (lambda x: x.split(1), lambda x: x.chunk(1), lambda x: x.roll(1, 0)):
+        with pytest.raises(IndexError, match="axis 0 of a tensor with 0 axes"):
+            cut(T(1.0))
+
+
+SCATTERED: dict[str, tuple[tuple[Any, ...], type[Exception], str]] = {
+    "axis": ((1, T([0]), T([1.0])), IndexError, "axis 1 of"),
+    "axis without elements": ((1, T.zeros(0, dtype="int"), T.zeros(0)), IndexError, "axis 1 of"),
+    "index in floats": ((0, T([0.0]), T([1.0])), TypeError, "an index of dtype f32"),
+    "dtype of src": ((0, T([0]), T([1])), TypeError, "scatter of i32 to f32"),
+    "rank of src": ((0, T([0]), T([[1.0]])), RuntimeError, "as many axes"),
+    "extent of src": ((0, T([0, 1]), T([1.0])), RuntimeError, "axis 0 of the index is longer"),
+    "reduce": ((0, T([0]), T([1.0]), "typo"), ValueError, "got 'typo'"),
+    "reduce of nothing": ((0, T.zeros(0, dtype="int"), T.zeros(0), "typo"), ValueError, "'typo'"),
+}
+
+
+@pytest.mark.parametrize("name", SCATTERED)
+def test_refused_scatters(name: str):
+    (dim, index, src, *reduce), error, message = SCATTERED[name]
+    with pytest.raises(error, match=message):
+        T.ones(3).scatter(dim, index, src, *reduce)
+    with pytest.raises(error, match=message):
+        T.ones(3).scatter_reduce(dim, index, src, *(reduce or ["sum"]))
+
+
+def test_a_scatter_along_an_axis_by_an_index_that_is_longer_in_another():
+    index = T.zeros(3, 2, dtype="int")
+    with pytest.raises(RuntimeError, match="axis 0 of the index is longer"):
+        T.ones(2, 2).scatter(1, index, T.ones(3, 2))
+
+
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss", "sparse_categorical_crossentropy"])
+def test_classes_of_losses(name: str):
+    x = T.ones(4, 10)
+    for classes in (T([[1], [2], [3], [4]]), T([1]), T([1, 2, 3]), T(1)):
+        with pytest.raises(ValueError, match=rf"{name} of \(4, 10\) by .*: classes are \(4,\)"):
+            getattr(x, name)(classes)
+    with pytest.raises(TypeError, match="classes of dtype f32"):
+        getattr(x, name)(T([1.0, 2.0, 3.0, 4.0]))
+    with pytest.raises(ValueError, match="10 classes by weights"):
+        x.nll_loss(T([1, 2, 3, 4]), weight=T.ones(3))
+
+
+def test_ranges_beyond_32_bits():
+    assert T.arange(2**31, 2**31 + 3).dtype.name == "i64"
+    for bounds in (
+        (2**31, 2**31 + 3),
+        (0, 2**33, 2**31),
+        (2**33, 0, -(2**31)),
+        (-(2**31), 2**31 - 1, 2**31 - 1),
+        (2**63, 2**63 + 3),
+        (2**63 + 3, 2**63, -1),
+        (2**53, 2**53 + 3, 2),
+    ):
+        assert T.arange(*bounds).tolist() == list(range(*bounds))
+    assert T.arange(-128, 128, dtype="int8").tolist() == list(range(-128, 128))
+
+
 def test_empty_and_0d_tensors():
     assert T.arange(10).masked_select(T(np.eye(10, dtype=bool))).tolist() == list(range(10))
     assert T.arange(5).gather(0, T.zeros(2, 0, dtype="int")).shape == (2, 0)
@@ -127,6 +240,19 @@ def test_empty_and_0d_tensors():
 def test_more_kinds_of_arguments():
     x = T([[1, 5], [2, 3]])
     assert x.max(T(3)).tolist() == [[3, 5], [3, 3]]
+    assert T.stack((x, x + 1), dim=-1).tolist() == x.stack(x + 1, dim=-1).tolist()
+    assert T.cat([x, x + 1], dim=1).tolist() == x.cat(x + 1, dim=1).tolist()
+    assert x.isclose(5).tolist() == [[False, True], [False, False]]
+    assert x.isclose(2.00001).tolist() == [[False, False], [True, False]]
+    assert T([1.0, 1 + 1e-7, math.inf, math.nan]).isclose(1.0).tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert T([1, 1]).allclose(1.0).item()
+    found = T([1, 0]).nonzero(size=2, fill_value=-1.5), T([1, 0]).masked_select(T([True, False]), 2)
+    assert [t.dtype.name for t in found] == ["i32", "i32"]
     assert x.min(T([2, 4])).tolist() == [[1, 4], [2, 3]]
     assert x.repeat_interleave(T([3, 0]), 1).tolist() == [[1, 1, 1], [2, 2, 2]]
     assert x.repeat_interleave(T([2]), 0).shape == (4, 2)
@@ -151,6 +277,16 @@ def test_gradients_where_exponentials_overflow():
     assert T([-math.inf, -math.inf]).logsumexp(0).item() == -math.inf
     zero = T([0.0])
     assert zero.asinh().sum().gradient(zero)[0].item() == 1
+
+
+def test_gradients_at_infinities():
+    x = T([-math.inf, 0.5, math.inf], requires_grad=True)
+    near = 2 / math.sqrt(math.pi) * math.exp(-0.25)
+    assert x.erf().sum().gradient(x)[0].tolist() == pytest.approx([0, near, 0], rel=1e-6)
+    for factors in ([-math.inf, 0, 1], [math.inf, -2, 3], [math.inf, -math.inf, 2], [0, 0, 5]):
+        x = T([float(f) for f in factors], requires_grad=True)
+        others = [math.prod(factors[:i] + factors[i + 1 :]) for i in range(3)]
+        np.testing.assert_equal(x.prod().gradient(x)[0].tolist(), others)
 
 
 def test_the_package_of_layers():

@@ -165,6 +165,21 @@ def test_interpolate_images(align_corners: bool):
     )
 
 
+@pytest.mark.parametrize(("old", "new"), [((16, 12), (5, 9)), ((5, 4), (7, 3)), ((6, 8), (6, 3))])
+def test_interpolate_bytes(old: tuple[int, int], new: tuple[int, int]):
+    """They are rounded after each axis, as PyTorch does in fixed point."""
+    x = np.random.default_rng(0).integers(0, 256, (2, 3, *old), np.uint8)
+    for mode, theirs in (("linear", "bilinear"), ("nearest", "nearest")):
+        expected = F.interpolate(torch.tensor(x), new, mode=theirs)
+        got = tg.Tensor(x).interpolate(new, mode)
+        assert got.dtype.name == "ui8"
+        np.testing.assert_array_equal(got.numpy(), expected.numpy())
+    wide = tg.Tensor(x.astype(np.int32) - 128).interpolate(new)
+    assert wide.dtype.name == "i32"
+    flat = tg.Tensor(x.astype(np.float32) - 128).interpolate(new)
+    assert (wide - flat).abs().max().item() <= 1
+
+
 def test_dropout_without_training():
     x = values(3, 4)
     np.testing.assert_array_equal(tg.Tensor(x).dropout(0.5).numpy(), x)

@@ -30,6 +30,41 @@ def test_pooling(size: int, padding: int, ceil_mode: bool):
         np.testing.assert_array_equal(got[1].numpy(), places.numpy())
 
 
+@pytest.mark.parametrize(
+    ("extents", "window", "is_sized"),
+    [
+        ((8, 6), {"kernel_size": (2, 2)}, False),
+        ((7, 9), {"kernel_size": (2, 2)}, True),
+        ((10, 10), {"kernel_size": (5, 3), "stride": (6, 3)}, True),
+        ((9, 10), {"kernel_size": (3, 3), "stride": (4, 5), "padding": 1}, True),
+    ],
+)
+def test_unpooling(extents: tuple[int, int], window: dict[str, Any], is_sized: bool):
+    x = torch.rand(2, 3, *extents)
+    sizes = {"output_size": extents} if is_sized else {}
+    pooled, places = F.max_pool2d(x, **window, return_indices=True)
+    got = tg.Tensor(x.numpy()).max_pool2d(**window, return_indices=True)
+    assert isinstance(got, tuple)
+    weights = torch.rand_like(F.max_unpool2d(pooled, places, **window, **sizes))
+    pooled.requires_grad_()
+    expected = F.max_unpool2d(pooled, places, **window, **sizes)
+    (expected * weights).sum().backward()
+    values = tg.Tensor(got[0].numpy(), requires_grad=True)
+    ours = values.max_unpool2d(got[1], **window, **sizes)
+    np.testing.assert_array_equal(ours.numpy(), expected.detach().numpy())
+    (gradient,) = (ours * tg.Tensor(weights.numpy())).sum().gradient(values)
+    assert pooled.grad is not None
+    np.testing.assert_array_equal(gradient.numpy(), pooled.grad.numpy())
+
+
+def test_windows_of_no_cells():
+    x = tg.Tensor(np.ones((3, 4), np.float32), requires_grad=True)
+    for axis, step in ((0, 1), (1, 3)):
+        windows = x.unfold(axis, 0, step)
+        assert windows.numpy().shape == torch.ones(3, 4).unfold(axis, 0, step).shape
+        assert windows.sum().gradient(x)[0].tolist() == [[0] * 4] * 3
+
+
 @pytest.mark.parametrize("mode", ["constant", "circular", "reflect", "replicate"])
 def test_padding(mode: str):
     """Where PyTorch refuses, or leaves cells that it does not write, nothing is compared: a

@@ -28,6 +28,7 @@ from tgdialect.ops.elementwise import (
     CmpEqOp,
     CmpGeOp,
     CmpLtOp,
+    CmpNeOp,
     DivOp,
     Exp2Op,
     Log2Op,
@@ -35,6 +36,7 @@ from tgdialect.ops.elementwise import (
     MulAccOp,
     MulOp,
     NegOp,
+    OrOp,
     PowOp,
     RecipOp,
     SinOp,
@@ -311,17 +313,29 @@ def _reduce(b: Builder, op: ReduceOp, g: SSAValue) -> Gradients:
 
 
 def _product(b: Builder, op: ReduceOp, g: SSAValue, wide: SSAValue, zero: SSAValue) -> SSAValue:
-    """The product of all others: with one factor 0, only that has a gradient, with two none has."""
-    one, x = b.constant(1, g), op.source
+    """The product of all others: with one factor 0, only that has a gradient, with two none has.
+    Infinite factors are infinite for all others."""
+    one, infinity, x = b.constant(1, g), b.constant(math.inf, g), op.source
     is_zero = b.insert(CmpEqOp(x, zero))
-    ones = b.insert(CastOp(is_zero, tensor(g).element_type))
-    count = b.insert(ReduceOp(ReduceKind.ADD, ones, _axes(op)))
-    filled = b.insert(WhereOp(is_zero, one, x))
+    is_below = b.insert(CmpEqOp(x, b.constant(-math.inf, g)))
+    is_infinite = b.insert(OrOp(b.insert(CmpEqOp(x, infinity)), is_below))
+
+    def among_others(condition: SSAValue) -> SSAValue:
+        """Whether one of the other factors meets a condition."""
+        ones = b.insert(CastOp(condition, tensor(g).element_type))
+        count = b.insert(ReduceOp(ReduceKind.ADD, ones, _axes(op)))
+        return b.insert(CmpNeOp(count, ones))
+
+    # Without zeros and infinities, of which the sign stays, the quotient is the product of others.
+    sign = b.insert(WhereOp(is_below, b.constant(-1, g), one))
+    filled = b.insert(WhereOp(is_zero, one, b.insert(WhereOp(is_infinite, sign, x))))
     product = b.insert(MulOp(b.insert(ReduceOp(ReduceKind.MUL, filled, _axes(op))), g))
-    at_zero = b.insert(WhereOp(b.insert(CmpEqOp(count, one)), product, zero))
     quotient = b.insert(DivOp(product, filled))
-    elsewhere = b.insert(WhereOp(b.insert(CmpEqOp(count, zero)), quotient, zero))
-    return b.insert(WhereOp(is_zero, at_zero, elsewhere))
+    has_infinity = among_others(is_infinite)
+    infinite = b.insert(MulOp(quotient, infinity))
+    at_zero = b.insert(WhereOp(has_infinity, b.constant(math.nan, g), zero))
+    elsewhere = b.insert(WhereOp(has_infinity, infinite, quotient))
+    return b.insert(WhereOp(among_others(is_zero), at_zero, elsewhere))
 
 
 def _axes(op: ReduceOp) -> Sequence[int]:
