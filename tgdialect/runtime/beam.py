@@ -31,7 +31,7 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
-from tgdialect.lowering.optimize.opts import apply_opts, mark_global, parse_opt, spelled
+from tgdialect.lowering.optimize.opts import apply_opts, begin_schedule, parse_opt, spelled
 from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.attributes import OptAttr
@@ -93,7 +93,7 @@ def search_schedules(
                 search = _Search(kernel, call, target)
                 opts = search.best(opts, width, seconds, machine, show)
             axes = Axes(kernel)
-            mark_global(axes)
+            begin_schedule(axes)
             apply_opts(axes, opts)
             schedule_prepacking(axes, machine)
 
@@ -113,7 +113,7 @@ def beam_seconds() -> float:
 def _heuristic(kernel: KernelOp, machine: Machine, constants: Set[int]) -> Opts:
     copy = kernel.clone()
     axes = Axes(copy, kernel, constants)
-    mark_global(axes)
+    begin_schedule(axes)
     schedule(axes, machine)
     return tuple(copy.sink.opts or ())
 
@@ -212,7 +212,7 @@ class _Search:
         signature = FunctionType.from_lists(list(block.arg_types), [])
         module = ModuleOp([candidate, FuncOp(entry, signature, Region(block))])
         try:
-            simplify(module, loops=False)
+            simplify(candidate)
             run_stages(module, self._stages)
             code = load(generated(self._target.object_code, llvm_ir(module)))
         except DiagnosticException:
