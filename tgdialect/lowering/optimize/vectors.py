@@ -141,12 +141,8 @@ def is_packable(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, machine
 
 
 def is_stageable(nests: Nests, load: LoadOp) -> bool:
-    memory = memory_of(load.buffer).owner
-    return isinstance(memory, ParamOp) and all(
-        isinstance(a.op, LoadOp)
-        for a in nests.accesses
-        if memory_of(a.op.operands[0]).owner is memory
-    )
+    memory = memory_of(load.buffer)
+    return isinstance(memory.owner, ParamOp) and memory not in nests.written
 
 
 def packed_bytes(nests: Nests, load: LoadOp, vector: RangeOp, width: int) -> int:
