@@ -31,7 +31,13 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
-from tgdialect.lowering.optimize.opts import apply_opts, begin_schedule, parse_opt, spelled
+from tgdialect.lowering.optimize.opts import (
+    apply_opts,
+    begin_schedule,
+    has_schedule,
+    parse_opt,
+    spelled,
+)
 from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.attributes import OptAttr
@@ -77,7 +83,7 @@ def search_schedules(
         raise PassFailedException(str(error)) from None
     seconds = beam_seconds()
     calls = {c.callee.root_reference.data: c for c in op.walk() if isinstance(c, CallOp)}
-    kernels = [k for k in op.ops if isinstance(k, KernelOp) and k.sink.opts is None]
+    kernels = [k for k in op.ops if isinstance(k, KernelOp) and not has_schedule(k)]
     constants = constant_slots(op)
     with tqdm(kernels, BEAM, unit="kernel", disable=not sys.stderr.isatty()) as progress:
         for kernel in progress:

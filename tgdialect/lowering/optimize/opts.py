@@ -344,6 +344,11 @@ _RULES: dict[OptOp, Callable[..., None]] = {
 }
 
 
+def has_schedule(kernel: KernelOp) -> bool:
+    """Whether a kernel records its OptOps, be it none, or it is too late for them."""
+    return kernel.sink.opts is not None or kernel.target is not None
+
+
 def begin_schedule(axes: Axes) -> None:
     """Make GLOBAL ranges of the outermost loops, whose iterations are in no order. From here on the
     kernel has a schedule, be it an empty one.

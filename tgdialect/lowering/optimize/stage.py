@@ -13,7 +13,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
 from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
-from tgdialect.lowering.optimize.opts import begin_schedule
+from tgdialect.lowering.optimize.opts import begin_schedule, has_schedule
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.transforms.simplify import simplify_kernels
@@ -65,9 +65,9 @@ class OptimizePass(LoweringPass):
             check_kernels(explicit, kernels)
         constants = constant_slots(module)
         for kernel in kernels:
-            has_schedule = kernel.sink.opts is not None or kernel.target is not None
+            is_scheduled = has_schedule(kernel)
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
-            if self.mode == "none" or (has_schedule and explicit is None):
+            if self.mode == "none" or (is_scheduled and explicit is None):
                 continue
             axes = Axes(kernel, constants=constants.get(kernel.sym_name.data, frozenset()))
             begin_schedule(axes)
