@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from work import COUNTS, Work, module_of, work_of
 from work_programs import PROGRAMS
+from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect import Tensor
 
@@ -25,7 +26,9 @@ SLACK = 0.02
 
 def measured(name: str) -> Work:
     results = PROGRAMS[name]()
-    return work_of(module_of([results] if isinstance(results, Tensor) else results))
+    if not isinstance(results, ModuleOp):
+        results = module_of([results] if isinstance(results, Tensor) else results)
+    return work_of(results)
 
 
 def written() -> dict[str, Work]:
