@@ -5,6 +5,7 @@ The depth of Python's stack is lowered, so that short chains show a recursion.
 
 from __future__ import annotations
 
+import cProfile
 import inspect
 import sys
 from collections.abc import Callable, Generator
@@ -121,6 +122,36 @@ def test_reductions():
     with shallow_stack():
         module = parsed(text)
         run_stages(module, stages(mode="heuristic", features=("avx512f",)))
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many calls of Python functions something takes: every run counts the same."""
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+def test_reductions_of_constants_take_linear_work():
+    """Each of them has a closed form, which a trial finds."""
+
+    def lower(count: int) -> int:
+        body = "\n".join(
+            f"""%r{i} = tg.reduce add %v{i} [{i % 2}] : tensor<4x8xf32> -> tensor<{shape}xf32>
+            %v{i + 1} = tg.expand %r{i} [4, 8] : tensor<{shape}xf32> -> tensor<4x8xf32>"""
+            for i, shape in enumerate(["1x8", "4x1"] * (count // 2))
+        )
+        module = parsed(f"""func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {{
+          %one = tg.const 1.5 : tensor<f32>
+          %w = tg.reshape %one [1, 1] : tensor<f32> -> tensor<1x1xf32>
+          %v0 = tg.expand %w [4, 8] : tensor<1x1xf32> -> tensor<4x8xf32>
+          {body}
+          %y = tg.mul %x, %v{count} : tensor<4x8xf32>
+          func.return %y : tensor<4x8xf32>
+        }}""")
+        return calls(lambda: run_stages(module, stages(mode="heuristic")[:3]))
+
+    lower(2)
+    assert lower(40) < 2.5 * lower(20)
 
 
 def test_the_front_end():

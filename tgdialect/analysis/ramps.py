@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.ops.elementwise import AddOp
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.movement import IndexOp, StackOp
+from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp, StackOp
 from tgdialect.ops.properties import integers, is_memory, number, tensor
 from tgdialect.ops.source import VConstOp
 
@@ -29,14 +29,15 @@ class LaneIndices(NamedTuple):
 
 def lane_indices(index: SSAValue) -> LaneIndices | None:
     """What the indices in a vector are, of a VCONST, or a STACK of constants, to which scalars may
-    have been added; None of others."""
+    have been added, repeated or not; None of others."""
     added: list[SSAValue] = []
     while isinstance(op := index.owner, AddOp):
-        is_scalar = [not tensor(operand).get_shape() for operand in op.operands]
-        if is_scalar[0] == is_scalar[1]:
+        left, right = op.operands
+        scalars = scalar_of(left), scalar_of(right)
+        if (scalars[0] is None) == (scalars[1] is None):
             return None
-        scalar, index = op.operands if is_scalar[0] else reversed(op.operands)
-        added.append(scalar)
+        index = right if scalars[1] is None else left
+        added += [scalar for scalar in scalars if scalar is not None]
     numbers = _lane_constants(op)
     if numbers is None:
         return None
@@ -48,6 +49,15 @@ def lane_indices(index: SSAValue) -> LaneIndices | None:
         else:
             more += int(number(attribute))
     return LaneIndices(tuple(terms), tuple(n + more for n in numbers))
+
+
+def scalar_of(value: SSAValue) -> SSAValue | None:
+    """The scalar that a value is, or that is in every lane of it; None of others."""
+    while tensor(value).get_shape():
+        if not isinstance(op := value.owner, ExpandOp | ReshapeOp):
+            return None
+        value = op.operands[0]
+    return None if is_memory(value) else value
 
 
 def _lane_constants(op: Operation | Block) -> tuple[int, ...] | None:

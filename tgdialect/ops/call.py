@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     operand_def,
+    opt_prop_def,
     prop_def,
     region_def,
     result_def,
@@ -179,6 +180,8 @@ class FunctionOp(TgOp):
 class KernelOp(TgOp):
     """A named kernel: PARAMs are its arguments, and its SINK is the root, which needs all effects.
 
+    After `tg-select` it says for which target: `tg.kernel @k for "cpu" { ... }`.
+
     The specification passes a kernel's body to CALL; in MLIR's manner it is a symbol here.
 
     `tg.kernel @k {
@@ -192,11 +195,12 @@ class KernelOp(TgOp):
     name = "tg.kernel"
 
     sym_name = prop_def(SymbolNameConstraint())
+    target = opt_prop_def(StringAttr)
     body = region_def("single_block")
 
     traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
 
-    assembly_format = "$sym_name attr-dict-with-keyword $body"
+    assembly_format = "$sym_name (`for` $target^)? attr-dict-with-keyword $body"
 
     def __init__(self, name: str, body: Region):
         Operation.__init__(self, properties={"sym_name": StringAttr(name)}, regions=(body,))

@@ -31,7 +31,13 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
-from tgdialect.lowering.optimize.opts import apply_opts, mark_global, parse_opt, spelled
+from tgdialect.lowering.optimize.opts import (
+    apply_opts,
+    begin_schedule,
+    has_schedule,
+    parse_opt,
+    spelled,
+)
 from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.attributes import OptAttr
@@ -77,7 +83,7 @@ def search_schedules(
         raise PassFailedException(str(error)) from None
     seconds = beam_seconds()
     calls = {c.callee.root_reference.data: c for c in op.walk() if isinstance(c, CallOp)}
-    kernels = [k for k in op.ops if isinstance(k, KernelOp) and k.sink.opts is None]
+    kernels = [k for k in op.ops if isinstance(k, KernelOp) and not has_schedule(k)]
     constants = constant_slots(op)
     with tqdm(kernels, BEAM, unit="kernel", disable=not sys.stderr.isatty()) as progress:
         for kernel in progress:
@@ -93,7 +99,7 @@ def search_schedules(
                 search = _Search(kernel, call, target)
                 opts = search.best(opts, width, seconds, machine, show)
             axes = Axes(kernel)
-            mark_global(axes)
+            begin_schedule(axes)
             apply_opts(axes, opts)
             schedule_prepacking(axes, machine)
 
@@ -113,7 +119,7 @@ def beam_seconds() -> float:
 def _heuristic(kernel: KernelOp, machine: Machine, constants: Set[int]) -> Opts:
     copy = kernel.clone()
     axes = Axes(copy, kernel, constants)
-    mark_global(axes)
+    begin_schedule(axes)
     schedule(axes, machine)
     return tuple(copy.sink.opts or ())
 
@@ -212,7 +218,7 @@ class _Search:
         signature = FunctionType.from_lists(list(block.arg_types), [])
         module = ModuleOp([candidate, FuncOp(entry, signature, Region(block))])
         try:
-            simplify(module, loops=False)
+            simplify(candidate)
             run_stages(module, self._stages)
             code = load(generated(self._target.object_code, llvm_ir(module)))
         except DiagnosticException:

@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.explicit import explicit_opts
-from tgdialect.transforms.simplify import simplify
+from tgdialect.transforms.simplify import simplify_kernels
 
 BEAM = "beam"
 DEFAULT_WIDTH = 4
@@ -34,7 +34,7 @@ class MeasuringOptimizePass(OptimizePass):
         from tgdialect.runtime.beam import search_schedules  # Imports LLVM and NumPy.
 
         search_schedules(module, width, self.features, self.threads, self.l2)
-        simplify(module, loops=False)
+        simplify_kernels(module)
 
 
 def beam_width(mode: str) -> int | None:

@@ -200,7 +200,7 @@ def _compiled(module: ModuleOp, inputs: Sequence[Array]) -> Array:
     """What machine code computes; what is beyond the result may not change."""
     ctx = context()
     for stage, level in (
-        (SimplifyPass(loops=False), "kernels"),
+        (SimplifyPass(), "kernels"),
         (ExpandPass(), "tiles"),
         (SelectPass(features=FEATURES), "target"),
         (LinearizePass(), "linear"),

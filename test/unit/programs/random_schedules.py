@@ -21,7 +21,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristic import schedule_prepacking
-from tgdialect.lowering.optimize.opts import mark_global, opt, spelled, try_opt
+from tgdialect.lowering.optimize.opts import begin_schedule, opt, spelled, try_opt
 from tgdialect.lowering.pipeline import stages
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
@@ -129,14 +129,14 @@ class RandomOptimizePass(LoweringPass):
             axes = Axes(kernel, constants=constants.get(name, frozenset()))
             if any(known_index(range.bound) == 0 for range in axes.ranges.values()):
                 continue  # What is empty has no schedule.
-            mark_global(axes)
+            begin_schedule(axes)
             found: list[OptAttr] = []
             self.applied[name] = found
             for which in random_opts(self.random, axes, self.random.randint(1, 7)):
                 found.append(which)
             schedule_prepacking(axes, machine_of((), 1, None))
             kernel.verify()
-        simplify(module, loops=False)
+        simplify(module)
 
     def __str__(self) -> str:
         return "\n".join(

@@ -25,7 +25,7 @@ from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.opts import apply_opts, mark_global, parse_opt
+from tgdialect.lowering.optimize.opts import apply_opts, begin_schedule, parse_opt
 from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.lowering.select import SelectPass
 from tgdialect.ops.call import KernelOp
@@ -61,9 +61,9 @@ class ScheduleFirstPass(LoweringPass):
     def lower(self, module: ModuleOp) -> None:
         kernel = next(each for each in module.ops if isinstance(each, KernelOp))
         axes = Axes(kernel)
-        mark_global(axes)
+        begin_schedule(axes)
         apply_opts(axes, [parse_opt(text) for text in self.opts])
-        simplify(module, loops=False)
+        simplify(module)
 
 
 def check_schedule(text: str, *opts: str) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect import Tensor
+from tgdialect.runtime.compiler import load_module
 
-Program = Callable[[], Tensor | Sequence[Tensor]]
+Program = Callable[[], Tensor | Sequence[Tensor] | ModuleOp]
 
 
 def array(*shape: int, dtype: str = "float32", below: int = 0) -> Tensor:
@@ -90,6 +92,37 @@ def nearest_by_hand() -> Tensor:
 def polynomial() -> Tensor:
     x = weight(1000)
     return (x * x * x - 2 * x).sin().sum().gradient(x)[0]
+
+
+def loops(count: int) -> ModuleOp:
+    """A kernel of so many loops, each of which adds to an array of its own."""
+    kernel, host = "tensor<640xf32, #tg.place<global>>", 'tensor<640xf32, #tg.place<"CPU", global>>'
+    cell, numbers = "tensor<f32, #tg.place<global>>", range(count)
+    parameters = "\n".join(f"%x{i} = tg.param {i} : {kernel}" for i in numbers)
+    body = "\n".join(
+        f"""
+        %i{i} = tg.range {i} loop to %size : tensor<index>
+        %p{i} = tg.index %x{i}[%i{i}] : ({kernel}, tensor<index>) -> {cell}
+        %v{i} = tg.load %p{i} : {cell} -> tensor<f32>
+        %a{i} = tg.add %v{i}, %one : tensor<f32>
+        %s{i} = tg.store %p{i}, %a{i} : {cell}, tensor<f32>
+        %e{i} = tg.end %s{i} over %i{i} : !tg.void"""
+        for i in numbers
+    )
+    arrays = [f"%x{i}" for i in numbers]
+    return load_module(f"""
+        tg.kernel @k {{
+          {parameters}
+          %size = tg.const 640 : tensor<index>
+          %one = tg.const 1.0 : tensor<f32>
+          {body}
+          tg.sink {", ".join(f"%e{i}" for i in numbers)} : {", ".join(["!tg.void"] * count)}
+        }}
+        func.func @main({", ".join(f"{name}: {host}" for name in arrays)}) -> {host} {{
+          %0 = tg.call @k({", ".join(arrays)}) : ({", ".join([host] * count)}) -> !tg.void
+          %1 = tg.after %x0, %0 : ({host}, !tg.void) -> {host}
+          func.return %1 : {host}
+        }}""")
 
 
 PROGRAMS: dict[str, Program] = {
@@ -177,6 +210,8 @@ PROGRAMS: dict[str, Program] = {
     "scans of ones": lambda: ((Tensor.ones(4).cumsum() / 2).cumsum() / 2).cumsum(),
     "sort": lambda: array(40).sort()[0],
     "top": lambda: array(4, 20).topk(3)[0],
+    # Kernels by hand
+    "60 loops": lambda: loops(60),
     # Random numbers
     "random": lambda: Tensor.rand(100) * 2 - 1,
     "dropout mask": lambda: (Tensor.rand(8, 16) < 0.5).where(array(8, 16), 0.0),

@@ -28,7 +28,7 @@ def visits(text: str, patch: pytest.MonkeyPatch) -> tuple[int, int]:
 
     with patch.context() as inner:
         inner.setattr(Engine, "_visit", counted)
-        simplify(module, loops=False, selected=True)
+        simplify(module)
     return size, count
 
 
@@ -53,7 +53,7 @@ def masks(steps: int) -> str:
         %v{i + 1} = tg.where %m{i}, %p{i}, %zero : ({b}, {v}, tensor<index>) -> {v}"""
         for i in range(steps)
     )
-    return f"""tg.kernel @k {{
+    return f"""tg.kernel @k for "cpu" {{
       %o = tg.param 0 : tensor<8xindex, #tg.place<global>>
       %v0 = tg.vconst [1, 2, 3, 4, 5, 6, 7, 8] : tensor<8xindex>
       %zero = tg.const 0 : tensor<index>

@@ -145,7 +145,6 @@ class Axes:
 
     def set_type(self, range: RangeOp, kind: AxisType) -> None:
         range.axis_type = AxisTypeAttr(kind)
-        self.changed()
 
     def replace(self, range: RangeOp, outer: RangeOp, inner: RangeOp, index: SSAValue) -> None:
         """Have two ranges, which are in the block, in place of one, and `index` for its number."""

@@ -7,8 +7,6 @@ in an order in which caches help, and shared among threads if it is long enough.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr
-
 from tgdialect.analysis.machine import Machine
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.loops import (
@@ -21,10 +19,9 @@ from tgdialect.lowering.optimize.loops import (
     split_loops,
 )
 from tgdialect.lowering.optimize.nests import Nests, cycles
-from tgdialect.lowering.optimize.opts import mark_global
+from tgdialect.lowering.optimize.opts import begin_schedule
 from tgdialect.lowering.optimize.tiles import nest_parts, split_off, tile_opts
 from tgdialect.lowering.optimize.vectors import vector_ranges
-from tgdialect.ops.attributes import OptAttr
 
 THREAD_CYCLES = 30_000
 """How long work takes, on one core, that is worth a parallel region."""
@@ -54,7 +51,6 @@ def schedule(axes: Axes, machine: Machine) -> None:
 def schedule_prepacking(axes: Axes, machine: Machine) -> None:
     """Schedule the kernels that a STAGE of this one's has made."""
     for kernel in axes.prepacked:
-        kernel.sink.opts = ArrayAttr[OptAttr]([])
         packing = Axes(kernel)
-        mark_global(packing)
+        begin_schedule(packing)
         schedule(packing, machine)

@@ -202,7 +202,7 @@ def pack_tiles(nests: Nests, machine: Machine) -> None:
         if not _is_tiled(end):
             continue
         vector = _vector(end)
-        for access in nests.accesses:
+        for access in nests.accesses_along(closed_ranges(end)):
             if not isinstance(load := access.op, LoadOp):
                 continue
             if load.parent is None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.machine import Machine
+from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.optimize.accesses import Strides, strides
 from tgdialect.lowering.optimize.axes import Axes
@@ -76,6 +78,26 @@ class Nests:
         is_reused = any(self.extent(r) > 1 for r in loops if strides.get(r, 0) == 0)
         is_reduced = any(s != 0 and r not in self.axes.ends for r, s in strides.items())
         return is_reused and is_reduced and may_prepack(self.axes, op)
+
+    @cached_property
+    def written(self) -> Set[SSAValue]:
+        """The memory that is not just read."""
+        return {memory_of(a.op.operands[0]) for a in self.accesses if not isinstance(a.op, LoadOp)}
+
+    @cached_property
+    def _along(self) -> Mapping[RangeOp, Sequence[int]]:
+        """The accesses of which the iterations of a range are at different cells."""
+        found: dict[RangeOp, list[int]] = defaultdict(list)
+        for number, access in enumerate(self.accesses):
+            for range, stride in access.strides.items():
+                if stride != 0:
+                    found[range].append(number)
+        return found
+
+    def accesses_along(self, ranges: Iterable[RangeOp]) -> Sequence[Access]:
+        """The accesses of which the iterations of any of these ranges are at different cells."""
+        numbers = {number for range in ranges for number in self._along.get(range, ())}
+        return [self.accesses[number] for number in sorted(numbers)]
 
     @cached_property
     def weights(self) -> Set[Operation]:

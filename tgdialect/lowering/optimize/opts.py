@@ -143,7 +143,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         outer, inner = axes.split(range, parts, kinds, top=top)
         new = outer if top else inner
         if is_divided:
-            simplify(axes.kernel, loops=False)
+            simplify(axes.kernel)
             axes.changed()
     if kind in EXPANDED:
         for buffer in axes.shared_buffers(new):
@@ -344,8 +344,24 @@ _RULES: dict[OptOp, Callable[..., None]] = {
 }
 
 
-def mark_global(axes: Axes) -> None:
-    """Make GLOBAL ranges of the outermost loops, whose iterations are in no order."""
+def has_schedule(kernel: KernelOp) -> bool:
+    """Whether a kernel records its OptOps, be it none, or it is too late for them."""
+    return kernel.sink.opts is not None or kernel.target is not None
+
+
+def begin_schedule(axes: Axes) -> None:
+    """Make GLOBAL ranges of the outermost loops, whose iterations are in no order. From here on the
+    kernel has a schedule, be it an empty one.
+
+    Raises IllegalOptError where `tg-select` has been: what an OptOp masks would have no gates.
+    """
+    kernel = axes.kernel
+    if kernel.target is not None:
+        name, target = kernel.sym_name.data, kernel.target.data
+        message = f"@{name} is selected for {target} already: OptOps come before tg-select"
+        raise locate(IllegalOptError(message), kernel)
+    if kernel.sink.opts is None:
+        kernel.sink.opts = ArrayAttr[OptAttr]([])
     for effect in axes.kernel.sink.effects:
         if isinstance(end := effect.owner, EndOp):
             for range in closed_ranges(end):

@@ -21,7 +21,7 @@ from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.merging import mergeable
-from tgdialect.lowering.optimize.opts import SPLIT_FROM, apply_opt, apply_opts, mark_global, opt
+from tgdialect.lowering.optimize.opts import SPLIT_FROM, apply_opt, apply_opts, begin_schedule, opt
 from tgdialect.ops.attributes import AddrSpace, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import known_index
@@ -54,7 +54,7 @@ class OptOpPass(LoweringPass, ABC):
             raise PassFailedException(f"there is no kernel @{self.kernel}")
         for kernel in kernels:
             axes = Axes(kernel)
-            mark_global(axes)
+            begin_schedule(axes)
             apply_opts(axes, [self.attribute])
 
     def _is_for(self, kernel: KernelOp) -> bool:
@@ -75,8 +75,8 @@ class OptOpPass(LoweringPass, ABC):
 def _is_legal(kernel: KernelOp, which: OptAttr) -> bool:
     """Whether an OptOp may be applied to a kernel, which is left as it is."""
     axes = Axes(kernel.clone(), kernel)
-    mark_global(axes)
     try:
+        begin_schedule(axes)
         apply_opt(axes, which)
     except IllegalOptError:
         return False

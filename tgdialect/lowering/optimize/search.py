@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.nests import Nests
-from tgdialect.lowering.optimize.opts import apply_opt, mark_global, opt
+from tgdialect.lowering.optimize.opts import apply_opt, begin_schedule, opt
 from tgdialect.lowering.optimize.passes import (
     FACTORS,
     OptOpPass,
@@ -58,7 +58,7 @@ def scheduled(kernel: KernelOp, opts: Sequence[OptAttr]) -> KernelOp | None:
     """A copy of a kernel with OptOps applied; None where one of them is not legal."""
     copy = kernel.clone()
     axes = Axes(copy, kernel)
-    mark_global(axes)
+    begin_schedule(axes)
     try:
         for which in opts:
             apply_opt(axes, which)

@@ -13,10 +13,10 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
 from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
-from tgdialect.lowering.optimize.opts import mark_global
+from tgdialect.lowering.optimize.opts import begin_schedule, has_schedule
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
-from tgdialect.transforms.simplify import simplify
+from tgdialect.transforms.simplify import simplify_kernels
 
 MODES = ("none", "heuristic", "explicit:OPTS", "beam:N")
 """Those that there are; the last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
@@ -65,16 +65,16 @@ class OptimizePass(LoweringPass):
             check_kernels(explicit, kernels)
         constants = constant_slots(module)
         for kernel in kernels:
-            has_schedule = kernel.sink.opts is not None
+            is_scheduled = has_schedule(kernel)
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
-            if self.mode == "none" or (has_schedule and explicit is None):
+            if self.mode == "none" or (is_scheduled and explicit is None):
                 continue
             axes = Axes(kernel, constants=constants.get(kernel.sym_name.data, frozenset()))
-            mark_global(axes)
+            begin_schedule(axes)
             if explicit is None:
                 schedule(axes, machine)
             else:
                 apply_explicit(axes, explicit)
             schedule_prepacking(axes, machine)
         if self.mode != "none":
-            simplify(module, loops=False)
+            simplify_kernels(module)

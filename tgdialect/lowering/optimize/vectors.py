@@ -142,12 +142,8 @@ def is_packable(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, machine
 
 def is_stageable(nests: Nests, load: LoadOp) -> bool:
     """Whether STAGE can copy what a LOAD loads."""
-    axes, memory = nests.axes, memory_of(load.buffer).owner
-    is_read_only = isinstance(memory, ParamOp) and all(
-        isinstance(a.op, LoadOp)
-        for a in nests.accesses
-        if memory_of(a.op.operands[0]).owner is memory
-    )
+    axes, memory = nests.axes, memory_of(load.buffer)
+    is_read_only = isinstance(memory.owner, ParamOp) and memory not in nests.written
     return is_read_only and not axes.is_bound_to(load.buffer, axes.open[load])
 
 

@@ -76,9 +76,13 @@ class KernelBuilder(Emitter):
     """Builds one kernel."""
 
     def __init__(
-        self, realised: dict[Operation, Realised], staged: Mapping[Operation, tuple[int, ...]] = {}
+        self,
+        realised: dict[Operation, Realised],
+        staged: Mapping[Operation, tuple[int, ...]] = {},
+        constants: Mapping[Operation, Attribute] = {},
     ) -> None:
         super().__init__()
+        self.constants = constants
         self.realised = realised
         self.staged = staged
         self.loads: dict[SSAValue, set[Index]] = {}
@@ -119,6 +123,8 @@ class KernelBuilder(Emitter):
             data = self._load(buffers.data, index)
             mask = None if buffers.mask is None else self._load(buffers.mask, index)
             return done(Cell(data, mask))
+        if isinstance(owner, Operation) and owner in self.constants:
+            return done(Cell(self.emit(ConstOp, argument=self.constants[owner]), None))
         leaf = memory_leaf(value)
         if is_memory(leaf) and isinstance(leaf.owner, BufferOp | Block):
             return done(Cell(self._load(leaf, index), None))

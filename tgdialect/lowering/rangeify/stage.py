@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
@@ -36,7 +36,7 @@ from tgdialect.ops.numbering import next_slot, next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp
+from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.transforms.simplify import simplify
 
 
@@ -62,6 +62,8 @@ class _Rangeifier:
     """The STOREs that the kernel of their value has done, and its call."""
     validity: Validity = field(default_factory=Validity)
     closed: dict[ReduceOp, bool] = field(default_factory=dict[ReduceOp, bool])
+    constants: dict[Operation, Attribute] = field(default_factory=dict[Operation, Attribute])
+    """The REDUCEs that give one number in all cells: trials of what reads them begin there."""
     symbols: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     """The kernels there are, by what they do."""
     buffers: int = 0
@@ -95,7 +97,8 @@ class _Rangeifier:
         REDUCE without one gives: trials of chains would take quadratic time."""
         if (known := self.closed.get(op)) is None:
             open = {reduction for reduction, closed in self.closed.items() if not closed}
-            known = self.closed[op] = not reads(op, open) and has_closed_form(op)
+            known = not reads(op, open, self.constants) and has_closed_form(op, self.constants)
+            self.closed[op] = known
         return known
 
     def is_whole(self, op: ReduceOp) -> bool:
@@ -329,8 +332,8 @@ def is_empty(value: SSAValue) -> bool:
     return 0 in tensor(value).get_shape()
 
 
-def reads(op: Operation, others: Set[Operation]) -> bool:
-    """Whether a value depends on memory, or on one of some other ops."""
+def reads(op: Operation, others: Set[Operation], constants: Container[Operation]) -> bool:
+    """Whether a value depends on memory, or on one of some other ops, but for what is constant."""
     stack, seen = list(op.operands), set[SSAValue]()
     while stack:
         value = stack.pop()
@@ -339,20 +342,24 @@ def reads(op: Operation, others: Set[Operation]) -> bool:
         seen.add(value)
         if is_memory(value) or value.owner in others:
             return True
-        if isinstance(value.owner, Operation):
+        if isinstance(value.owner, Operation) and value.owner not in constants:
             stack.extend(value.owner.operands)
     return False
 
 
-def has_closed_form(op: ReduceOp) -> bool:
+def has_closed_form(op: ReduceOp, constants: dict[Operation, Attribute]) -> bool:
     """Whether an element of a value takes no loop once it is simplified, nor one around it that
-    carries an accumulator: a trial of that."""
-    builder = KernelBuilder({})
+    carries an accumulator: a trial of that. If it is one number, that is added to `constants`."""
+    builder = KernelBuilder({}, constants=constants)
     index, ranges = builder.loops(shape_of(op.result), AxisType.LOOP)
     cell = builder.cell(op.result, index)
     place = builder.local(tensor(op.result).element_type, ())
-    kernel = builder.finish("trial", [builder.append(StoreOp(place, cell.value))], ranges)
+    store = StoreOp(place, cell.value)
+    kernel = builder.finish("trial", [builder.append(store)], ranges)
     simplify(kernel)
+    is_there = cell.valid is None and store.parent is not None
+    if is_there and isinstance(constant := store.value.owner, ConstOp):
+        constants[op] = constant.value
     return not any(
         isinstance(each, ReduceOp) or is_carrying(each) for each in kernel.body.block.ops
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -37,7 +37,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
-from tgdialect.transforms.simplify import simplify
+from tgdialect.transforms.simplify import simplify_kernels
 
 Rule = Callable[[Kernel, Any], Tile | None]
 
@@ -96,7 +96,8 @@ class SelectPass(LoweringPass):
                 new = select(list(old.ops), target)
                 kernel.body.detach_block(old)
                 kernel.body.add_block(new)
-        simplify(module, loops=False, selected=True)
+                kernel.target = StringAttr(self.target)
+        simplify_kernels(module)
 
 
 def select(ops: Sequence[Operation], target: TargetOps) -> Block:

@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from tgdialect.analysis.symbols import is_foreign
+from tgdialect.ops.call import KernelOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import tensor
 from tgdialect.transforms.simplify.assumptions import simplify_connective, simplify_where
@@ -59,6 +60,8 @@ _OF_LOOPS = frozenset({"tg.reduce", "tg.end", "tg.store"})
 """Ops whose rewrites change which loops there are, or where what a gated STORE stores is loaded
 from: a schedule has made sure that it can be loaded anyway."""
 
+_KEEP_LOOPS = {name: handler for name, handler in HANDLERS.items() if name not in _OF_LOOPS}
+
 
 @dataclass(frozen=True)
 class SimplifyPass(ModulePass):
@@ -67,6 +70,10 @@ class SimplifyPass(ModulePass):
     Floats are only merged where ops are equal, and selected where a condition is decided. A LINEAR
     is left as it is: its order is final.
 
+    A kernel whose SINK records OptOps, be it none, keeps its loops, and is left alone if its
+    indices are sums of products already. In one that `tg-select` has been at, a LOAD accesses
+    memory wherever it is: its gate stays whatever a condition says where its value is read.
+
         %1 = tg.mul %i, %c4 : tensor<index>
         %2 = tg.add %1, %j : tensor<index>      // j in [0, 4)
         %3 = tg.idiv %2, %c4 : tensor<index>    -> %i
@@ -74,34 +81,42 @@ class SimplifyPass(ModulePass):
 
     name = "tg-simplify"
 
-    loops: bool = True
-    """Whether reductions and scatters are rewritten too: not once a schedule is chosen. Then blocks
-    are left alone whose indices are sums of products already."""
-
-    selected: bool = False
-    """Whether `tg-select` has been: then a LOAD accesses memory wherever it is, so that its gate
-    stays whatever a condition says where its value is read, and floats are not looked at."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        simplify(op, loops=self.loops, selected=self.selected)
+        simplify(op)
 
 
-def simplify(root: Operation, *, loops: bool = True, selected: bool = False) -> bool:
+def simplify(root: Operation) -> bool:
     """Simplify all blocks inside `root`, as `SimplifyPass` does. Whether anything changed."""
-    handlers = HANDLERS if loops else {n: h for n, h in HANDLERS.items() if n not in _OF_LOOPS}
-    engine = Engine(handlers, selected=selected)
     changed = False
     stack = [root]
     while stack:
         op = stack.pop()
         if op.name == "tg.linear" or (op.name == "func.func" and is_foreign(op)):
             continue
+        is_scheduled, is_selected = _stages_of(op)
+        engine = Engine(_KEEP_LOOPS if is_scheduled else HANDLERS, selected=is_selected)
         for region in op.regions:
             for block in region.blocks:
-                if loops or any(map(_is_rough, block.ops)):
+                if not is_scheduled or any(map(_is_rough, block.ops)):
                     changed |= engine.run(block)
                 stack.extend(inner for inner in block.ops if inner.regions)
     return changed
+
+
+def simplify_kernels(module: ModuleOp) -> None:
+    """Simplify the kernels of a module, for a stage that has changed nothing else."""
+    for kernel in module.ops:
+        if isinstance(kernel, KernelOp):
+            simplify(kernel)
+
+
+def _stages_of(op: Operation) -> tuple[bool, bool]:
+    """Whether `tg-optimize`, and whether `tg-select`, has been at a kernel: its SINK records its
+    OptOps, and it has a target."""
+    if not isinstance(op, KernelOp):
+        return False, False
+    is_selected = op.target is not None
+    return is_selected or op.sink.opts is not None, is_selected
 
 
 def _is_rough(op: Operation) -> bool:

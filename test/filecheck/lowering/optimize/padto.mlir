@@ -1,7 +1,7 @@
-// RUN: tg-opt %s -p 'tg-padto{axis=0 multiple=6},tg-simplify{loops=false},tg-verify{level=kernels}' | filecheck %s --check-prefix=ROWS
-// RUN: tg-opt %s -p 'tg-padto{axis=1 multiple=24},tg-simplify{loops=false},tg-verify{level=kernels}' | filecheck %s --check-prefix=COLUMNS
-// RUN: tg-opt %s -p 'tg-padto{axis=2 multiple=16},tg-simplify{loops=false},tg-verify{level=kernels}' | filecheck %s --check-prefix=SUM
-// RUN: tg-opt %s -p 'tg-padto{axis=1 multiple=24 clamp=true},tg-simplify{loops=false},tg-verify{level=kernels}' | filecheck %s --check-prefix=CLAMP
+// RUN: tg-opt %s -p 'tg-padto{axis=0 multiple=6},tg-simplify,tg-verify{level=kernels}' | filecheck %s --check-prefix=ROWS
+// RUN: tg-opt %s -p 'tg-padto{axis=1 multiple=24},tg-simplify,tg-verify{level=kernels}' | filecheck %s --check-prefix=COLUMNS
+// RUN: tg-opt %s -p 'tg-padto{axis=2 multiple=16},tg-simplify,tg-verify{level=kernels}' | filecheck %s --check-prefix=SUM
+// RUN: tg-opt %s -p 'tg-padto{axis=1 multiple=24 clamp=true},tg-simplify,tg-verify{level=kernels}' | filecheck %s --check-prefix=CLAMP
 // RUN: not tg-opt %s -p 'tg-padto{axis=0 multiple=8}' 2>&1 | filecheck %s --check-prefix=MULTIPLE
 // RUN: not tg-opt %s -p 'tg-split{axis=0 factor=16 target=upcast},tg-padto{axis=0 multiple=6}' 2>&1 | filecheck %s --check-prefix=UPCAST
 

@@ -38,7 +38,7 @@ tg.kernel @sums {
   tg.sink %eo : !tg.void
 }
 
-// CHECK-LABEL: tg.kernel @sums {
+// CHECK-LABEL: tg.kernel @sums for "cpu" {
 // CHECK-NEXT:   %o = tg.param 0 : tensor<4xf32, #tg.place<global>>
 // CHECK-NEXT:   %x = tg.param 1 : tensor<4x8xf32, #tg.place<global>>
 // CHECK-NEXT:   %0 = tg.reshape %x [32] : tensor<4x8xf32, #tg.place<global>> -> tensor<32xf32, #tg.place<global>>

@@ -19,7 +19,7 @@ tg.kernel @transpose {
   tg.sink %e : !tg.void
 }
 
-// CHECK-LABEL: tg.kernel @transpose {
+// CHECK-LABEL: tg.kernel @transpose for "cpu" {
 // CHECK-NEXT:   %n = tg.param 0 "n" min 1 max 64 : tensor<index>
 // CHECK-NEXT:   %o = tg.param 1(%n) : tensor<3x?xf32, #tg.place<global>>
 // CHECK-NEXT:   %c3 = tg.const 3 : tensor<index>
@@ -57,7 +57,7 @@ tg.kernel @views {
   tg.sink %e : !tg.void
 }
 
-// CHECK-LABEL: tg.kernel @views {
+// CHECK-LABEL: tg.kernel @views for "cpu" {
 // CHECK-NEXT:   %o = tg.param 0 : tensor<i32, #tg.place<global>>
 // CHECK-NEXT:   %0 = tg.reshape %o [1] : tensor<i32, #tg.place<global>> -> tensor<1xi32, #tg.place<global>>
 // CHECK-NEXT:   %x = tg.param 1 : tensor<4x6xf32, #tg.place<global>>

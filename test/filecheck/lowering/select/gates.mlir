@@ -50,7 +50,7 @@ tg.kernel @gates {
   tg.sink %e : !tg.void
 }
 
-// CHECK-LABEL: tg.kernel @gates {
+// CHECK-LABEL: tg.kernel @gates for "cpu" {
 // CHECK-NEXT:   %o = tg.param 0 : tensor<8xf32, #tg.place<global>>
 // CHECK-NEXT:   %x = tg.param 1 : tensor<4xf32, #tg.place<global>>
 // CHECK-NEXT:   %p = tg.param 2 : tensor<8xi32, #tg.place<global>>
@@ -107,7 +107,7 @@ tg.kernel @atomic {
   tg.sink %e : !tg.void
 }
 
-// CHECK-LABEL: tg.kernel @atomic {
+// CHECK-LABEL: tg.kernel @atomic for "cpu" {
 // CHECK-NEXT:   %o = tg.param 0 : tensor<4xf32, #tg.place<global>>
 // CHECK-NEXT:   %one = tg.const 1.000000e+00 : tensor<f32>
 // CHECK-NEXT:   %c8 = tg.const 8 : tensor<index>

@@ -53,7 +53,7 @@ tg.kernel @choose {
   tg.sink %e : !tg.void
 }
 
-// CHECK-LABEL: tg.kernel @choose {
+// CHECK-LABEL: tg.kernel @choose for "cpu" {
 // CHECK-NEXT:   %o = tg.param 0 : tensor<4xbf16, #tg.place<global>>
 // CHECK-NEXT:   %0 = tg.bitcast %o to ui16 : tensor<4xbf16, #tg.place<global>> -> tensor<4xui16, #tg.place<global>>
 // CHECK-NEXT:   %x = tg.param 1 : tensor<4xbf16, #tg.place<global>>
@@ -89,7 +89,7 @@ tg.kernel @to_f32 {
   tg.sink %e : !tg.void
 }
 
-// CHECK-LABEL: tg.kernel @to_f32 {
+// CHECK-LABEL: tg.kernel @to_f32 for "cpu" {
 // CHECK-NEXT:   %o = tg.param 0 : tensor<4xf32, #tg.place<global>>
 // CHECK-NEXT:   %x = tg.param 1 : tensor<4xbf16, #tg.place<global>>
 // CHECK-NEXT:   %0 = tg.bitcast %x to ui16 : tensor<4xbf16, #tg.place<global>> -> tensor<4xui16, #tg.place<global>>

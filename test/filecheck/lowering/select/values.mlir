@@ -14,7 +14,7 @@ tg.kernel @reduce {
   tg.sink %s : !tg.void
 }
 
-// CHECK-LABEL: tg.kernel @reduce {
+// CHECK-LABEL: tg.kernel @reduce for "cpu" {
 // CHECK-NEXT:   %o = tg.param 0 : tensor<2xf32, #tg.place<global>>
 // CHECK-NEXT:   %x = tg.param 1 : tensor<2x3xf32, #tg.place<global>>
 // CHECK-NEXT:   %0 = tg.reshape %x [6] : tensor<2x3xf32, #tg.place<global>> -> tensor<6xf32, #tg.place<global>>
@@ -63,7 +63,7 @@ tg.kernel @table {
   tg.sink %s : !tg.void
 }
 
-// CHECK-LABEL: tg.kernel @table {
+// CHECK-LABEL: tg.kernel @table for "cpu" {
 // CHECK-NEXT:   %o = tg.param 0 : tensor<i32, #tg.place<global>>
 // CHECK-NEXT:   %0 = tg.reshape %o [1] : tensor<i32, #tg.place<global>> -> tensor<1xi32, #tg.place<global>>
 // CHECK-NEXT:   %n = tg.param 1 "n" : tensor<index>
@@ -93,7 +93,7 @@ tg.kernel @wmma {
   tg.sink %s : !tg.void
 }
 
-// CHECK-LABEL: tg.kernel @wmma {
+// CHECK-LABEL: tg.kernel @wmma for "cpu" {
 // CHECK-NEXT:   %o = tg.param 0 : tensor<1x1xf32, #tg.place<global>>
 // CHECK-NEXT:   %0 = tg.reshape %o [1] : tensor<1x1xf32, #tg.place<global>> -> tensor<1xf32, #tg.place<global>>
 // CHECK-NEXT:   %a = tg.param 1 : tensor<1x2xf32, #tg.place<global>>
@@ -130,7 +130,7 @@ tg.kernel @bytes {
   tg.sink %s : !tg.void
 }
 
-// CHECK-LABEL: tg.kernel @bytes {
+// CHECK-LABEL: tg.kernel @bytes for "cpu" {
 // CHECK-NEXT:   %o = tg.param 0 : tensor<4xui8, #tg.place<global>>
 // CHECK-NEXT:   %x = tg.param 1 : tensor<1xf32, #tg.place<global>>
 // CHECK-NEXT:   %0 = tg.const 0 : tensor<index>

@@ -1,12 +1,24 @@
-// RUN: tg-opt %s -p 'tg-simplify{loops=false}' | filecheck %s --check-prefix=KERNELS
-// RUN: tg-opt %s -p 'tg-simplify{loops=false selected=true}' | filecheck %s --check-prefix=TARGET
+// RUN: tg-opt %s -p 'tg-simplify' | filecheck %s --check-prefix=KERNELS
+// RUN: tg-opt %s -p 'tg-optimize,tg-expand,tg-select,tg-simplify,tg-linearize,tg-simplify' | filecheck %s --check-prefix=TARGET
+// RUN: xdsl-opt %s -p 'tg-optimize,tg-expand,tg-select,tg-simplify,tg-linearize,tg-simplify' | filecheck %s --check-prefix=TARGET
+// RUN: tg-opt %s -p 'tg-optimize,tg-expand,tg-select' | tg-opt -p 'tg-simplify,tg-linearize' | filecheck %s --check-prefix=TARGET
+// RUN: tg-opt %s -p 'tg-optimize,tg-expand,tg-select' | tg-opt -p 'tg-select,tg-simplify' | filecheck %s --check-prefix=SELECTED
+// RUN: not tg-opt %s -p 'tg-optimize,tg-expand,tg-select,tg-padto{axis=0 multiple=6}' 2>&1 | filecheck %s --check-prefix=LATE
 
 // The value of %v matters only where %in holds, which says that the gate is true. A kernel may do without it: what is
-// out of bounds is 0. Once select has been, memory is read wherever a LOAD is, so that its gate stays.
+// out of bounds is 0. Once select has been, memory is read wherever a LOAD is, so that its gate stays: of an index that
+// is data both bounds.
 
 // KERNELS: tg.load %{{.*}} : tensor<f32, #tg.place<global>> -> tensor<f32>
 
-// TARGET:  tg.load %{{.*}} alt %{{.*}} gate %gate
+// TARGET:      %gate = tg.cmplt %{{.*}}, %nv
+// TARGET-NEXT: %[[LESS:.*]] = tg.cmplt %nv, %{{.*}}
+// TARGET-NEXT: %[[IN:.*]] = tg.and %gate, %[[LESS]]
+// TARGET:      tg.load %{{.*}} alt %{{.*}} gate %[[IN]]
+
+// SELECTED: tg.kernel @gather for "cpu" {
+
+// LATE: selected.mlir:{{.*}}: @gather is selected for cpu already: OptOps come before tg-select
 
 #g = #tg.place<global>
 tg.kernel @gather {
