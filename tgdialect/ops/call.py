@@ -180,7 +180,7 @@ class FunctionOp(TgOp):
 class KernelOp(TgOp):
     """A named kernel: PARAMs are its arguments, and its SINK is the root, which needs all effects.
 
-    After `tg-select` it says for which target: `tg.kernel @k for "cpu" { ... }`.
+    After `tg-select` it says for which target: `for "cpu"` stands after its name.
 
     The specification passes a kernel's body to CALL; in MLIR's manner it is a symbol here.
 
