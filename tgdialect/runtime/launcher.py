@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from tgdialect.runtime import launcher_code as code
-from tgdialect.runtime.launcher_code import MAX_AXES, MAX_SLOTS
+from tgdialect.runtime import launcher_layout as layout
+from tgdialect.runtime.launcher_layout import MAX_AXES, MAX_SLOTS
 from tgdialect.runtime.loader import load_ir
 from tgdialect.runtime.once import once
 
@@ -58,8 +58,8 @@ def launcher(function: int, slots: Sequence[Slot], results: int) -> Launcher | N
     words = [function, len(slots), results, id(np.ndarray), id(int)]
     for slot in slots:
         shape = slot.shape or ()
-        rank = code.ADDRESS if slot.shape is None else len(shape)
-        flags = code.CONTIGUOUS | code.ALIGNED | (code.WRITEABLE if slot.is_written else 0)
+        rank = layout.ADDRESS if slot.shape is None else len(shape)
+        flags = layout.CONTIGUOUS | layout.ALIGNED | (layout.WRITEABLE if slot.is_written else 0)
         words += [slot.position, id(slot.dtype), rank, flags, slot.nbytes]
         words += [*shape, *[0] * (MAX_AXES - len(shape))]
     return _new_builtin(own, words, *[slot.dtype for slot in slots])
@@ -121,7 +121,7 @@ def holding_launcher(
     words += [id(outer_type), id(inner_type), outer_places[holders.inner]]
     words += [inner_places[name] for name in set_later]
     words += [id(holders.serials), len(outer_fields), len(inner_fields), len(holders.alike)]
-    assert len(words) == code.HOLDER_HEADER
+    assert len(words) == layout.HOLDER_HEADER
     for place, value in (*outer_fields, *inner_fields, *checks):
         words += [place, id(value)]
     return _new_builtin(own, words, launch, make, shape, holders, inputs, example)
@@ -207,7 +207,7 @@ def _library() -> ElfImage | JitLibrary | None:
     if not _has_known_layout():
         return None
     try:
-        return load_ir(code.IR, "launcher")
+        return load_ir(layout.launcher_ir(), "launcher")
     except OSError:
         return None
 
@@ -221,10 +221,10 @@ def _has_known_layout() -> bool:
     def field(place: int) -> int:
         return _word(id(array) + place)
 
-    extents = (ctypes.c_int64 * 2).from_address(field(code.EXTENTS))
+    extents = (ctypes.c_int64 * 2).from_address(field(layout.EXTENTS))
     return (
-        (field(code.TYPE), field(code.DATA), field(code.DTYPE))
+        (field(layout.TYPE), field(layout.DATA), field(layout.DTYPE))
         == (id(np.ndarray), array.ctypes.data, id(array.dtype))
-        and (field(code.RANK) & 0xFFFFFFFF, *extents) == (2, 3, 5)
-        and field(code.FLAGS) & 0xFFFFFFFF == array.flags.num
+        and (field(layout.RANK) & 0xFFFFFFFF, *extents) == (2, 3, 5)
+        and field(layout.FLAGS) & 0xFFFFFFFF == array.flags.num
     )

@@ -6,7 +6,7 @@ work a thread does next it finds from a counter, so that any number of threads d
 
 The library is the one that the process has loaded already, if any (PyTorch brings one): two pools
 of threads would spin on each other's cores. Without any, each loop has threads of its own
-(`threads_code.py`), and so it has in a child after `fork`, where the threads of the parent's pool
+(`native/threads.ll`), and so it has in a child after `fork`, where the threads of the parent's pool
 are gone.
 """
 
@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from tgdialect.analysis.machine import thread_count
-from tgdialect.runtime import threads_code as code
 from tgdialect.runtime.loader import load_ir
+from tgdialect.runtime.native import native_ir
 from tgdialect.runtime.once import once
 
 OPENMP_VARIABLE = "TG_OPENMP"
@@ -43,11 +43,11 @@ class ParallelRuntime:
             self._library, function = None, None
         self._openmp = ctypes.c_void_p(function)
         symbols = {
-            code.OPENMP: ctypes.addressof(self._openmp),
-            code.TEAM: ctypes.addressof(self._team),
+            "tg_openmp": ctypes.addressof(self._openmp),
+            "tg_team": ctypes.addressof(self._team),
         }
-        self._code = load_ir(code.IR, "threads", symbols)
-        self._parallel = ctypes.c_void_p(self._code.address(code.RUN))
+        self._code = load_ir(native_ir("threads"), "threads", symbols)
+        self._parallel = ctypes.c_void_p(self._code.address("tg_run"))
 
     @property
     def name(self) -> str:

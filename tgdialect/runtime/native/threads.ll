@@ -1,21 +1,14 @@
-"""The machine code that runs a function on several threads, as LLVM IR.
+; Runs a function on several threads.
+;
+; It needs nothing of Python: a thread that cannot start, a signal, the end of the interpreter and
+; `fork` leave no iteration undone, since the calling thread does all that no other one has taken.
+;
+; `optnone` and `noinline`: LLVM takes a fifth of the time, and a loop takes no longer.
 
-It needs nothing of Python: a thread that cannot start, a signal, the end of the interpreter and
-`fork` leave no iteration undone, since the calling thread does all that no other one has taken.
-"""
-
-OPENMP = "tg_openmp"
-"""A variable: the address of `GOMP_parallel`, or null."""
-TEAM = "tg_team"
-"""A variable, an i32: the key of a thread's own value, how many threads OpenMP may have for it."""
-RUN = "tg_run"
-"""The function: body, context, threads, flags, as those of `GOMP_parallel`."""
-MAX_THREADS = 1024
-
-# `optnone` and `noinline`: LLVM takes a fifth of the time, and a loop takes no longer.
-IR = f"""
-@{OPENMP} = external global ptr
-@{TEAM} = external global i32
+; The address of `GOMP_parallel`, or null.
+@tg_openmp = external global ptr
+; The key of a thread's own value: how many threads OpenMP may have for it.
+@tg_team = external global i32
 
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_join(i64, ptr)
@@ -26,9 +19,9 @@ declare i32 @llvm.umin.i32(i32, i32)
 declare i32 @llvm.usub.sat.i32(i32, i32)
 
 ; What new threads share: the body, its context, and whether they may begin.
-%work = type {{ ptr, ptr, i32 }}
+%work = type { ptr, ptr, i32 }
 
-define internal ptr @thread(ptr %work) #0 {{
+define internal ptr @thread(ptr %work) #0 {
   %flag = getelementptr %work, ptr %work, i64 0, i32 2
   br label %look
 
@@ -47,13 +40,13 @@ begin:
   %context = load ptr, ptr %context.at
   call void %body(ptr %context)
   ret ptr null
-}}
+}
 
 ; Run the body on new threads and on this one: on fewer where the system starts no more. Whether all
 ; could start. They wait for each other if so said: all of them exist at the same time then.
 
-define internal i1 @run_on_new(ptr %body, ptr %context, i32 %threads, i1 %together) #0 {{
-  %all = call i32 @llvm.umin.i32(i32 %threads, i32 {MAX_THREADS})
+define internal i1 @run_on_new(ptr %body, ptr %context, i32 %threads, i1 %together) #0 {
+  %all = call i32 @llvm.umin.i32(i32 %threads, i32 1024)
   %helpers = call i32 @llvm.usub.sat.i32(i32 %all, i32 1)
   %started = alloca i64, i32 %helpers
   %work = alloca %work
@@ -97,18 +90,20 @@ join:
 
 done:
   ret i1 %is.last
-}}
+}
 
+; The interface is that of `GOMP_parallel`: body, context, threads, flags.
+;
 ; OpenMP's library ends the process where it cannot start a thread. It is asked only by threads that
 ; have started as many by themselves once: it then has the memory of those for its own.
 
-define void @{RUN}(ptr %body, ptr %context, i32 %threads, i32 %flags) #0 {{
-  %openmp = load atomic ptr, ptr @{OPENMP} monotonic, align 8
+define void @tg_run(ptr %body, ptr %context, i32 %threads, i32 %flags) #0 {
+  %openmp = load atomic ptr, ptr @tg_openmp monotonic, align 8
   %has.openmp = icmp ne ptr %openmp, null
   br i1 %has.openmp, label %ask, label %alone
 
 ask:
-  %key = load i32, ptr @{TEAM}
+  %key = load i32, ptr @tg_team
   %team = call ptr @pthread_getspecific(i32 %key)
   %team.word = ptrtoint ptr %team to i64
   %wanted = zext i32 %threads to i64
@@ -134,7 +129,6 @@ alone:
 
 done:
   ret void
-}}
+}
 
-attributes #0 = {{ noinline optnone }}
-"""
+attributes #0 = { noinline optnone }

@@ -1,20 +1,6 @@
-"""The machine code of launchers, as LLVM IR, and what it takes for granted: where the fields of
-objects are, and how the tables are laid out that `launcher.py` makes."""
+; Calls compiled code with what Python passes, if it fits. `launcher.py` makes the tables, and
+; `launcher_layout.py` has the numbers for its dollar signs.
 
-MAX_SLOTS, MAX_AXES = 256, 8
-"""The most arguments that a function, and axes that an array may have."""
-
-TYPE, DATA, RANK, EXTENTS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
-"""Where the fields of an array are, in bytes; the type is that of every object."""
-CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
-ADDRESS = -1
-"""In place of a number of axes."""
-HEADER, SLOT = 5, 5 + MAX_AXES
-"""Words of the table of a launcher: of the function, and of each slot."""
-HOLDER_HEADER = 15
-"""Words of the table of a launcher with holders, before its pairs of a place and an object."""
-
-IR = f"""
 declare ptr @PyBytes_AsString(ptr)
 declare ptr @PyTuple_GetItem(ptr, i64)
 declare ptr @PyLong_AsVoidPtr(ptr)
@@ -31,51 +17,51 @@ declare void @Py_DecRef(ptr)
 
 ; Element i of an array of words, or of pointers, and what an object has at a place.
 
-define internal i64 @word(ptr %words, i64 %i) alwaysinline {{
+define internal i64 @word(ptr %words, i64 %i) alwaysinline {
   %at = getelementptr i64, ptr %words, i64 %i
   %word = load i64, ptr %at
   ret i64 %word
-}}
+}
 
-define internal ptr @pointer(ptr %pointers, i64 %i) alwaysinline {{
+define internal ptr @pointer(ptr %pointers, i64 %i) alwaysinline {
   %at = getelementptr ptr, ptr %pointers, i64 %i
   %pointer = load ptr, ptr %at
   ret ptr %pointer
-}}
+}
 
-define internal void @put(ptr %pointers, i64 %i, ptr %pointer) alwaysinline {{
+define internal void @put(ptr %pointers, i64 %i, ptr %pointer) alwaysinline {
   %at = getelementptr ptr, ptr %pointers, i64 %i
   store ptr %pointer, ptr %at
   ret void
-}}
+}
 
-define internal ptr @field(ptr %object, i64 %place) alwaysinline {{
+define internal ptr @field(ptr %object, i64 %place) alwaysinline {
   %at = getelementptr i8, ptr %object, i64 %place
   %field = load ptr, ptr %at
   ret ptr %field
-}}
+}
 
-define internal void @set_field(ptr %object, i64 %place, ptr %field) alwaysinline {{
+define internal void @set_field(ptr %object, i64 %place, ptr %field) alwaysinline {
   %at = getelementptr i8, ptr %object, i64 %place
   store ptr %field, ptr %at
   ret void
-}}
+}
 
-define internal ptr @table_of(ptr %self) alwaysinline {{
+define internal ptr @table_of(ptr %self) alwaysinline {
   %bytes = call ptr @PyTuple_GetItem(ptr %self, i64 0)
   %table = call ptr @PyBytes_AsString(ptr %bytes)
   ret ptr %table
-}}
+}
 
 ; Whether the arguments are what the table asks for; if so, the function has been called.
 
-define internal i1 @is_launched(ptr %table, ptr %arguments, i64 %given) {{
+define internal i1 @is_launched(ptr %table, ptr %arguments, i64 %given) {
   %function = call ptr @pointer(ptr %table, i64 0)
   %count = call i64 @word(ptr %table, i64 1)
   %results = call i64 @word(ptr %table, i64 2)
   %array = call ptr @pointer(ptr %table, i64 3)
   %integer = call ptr @pointer(ptr %table, i64 4)
-  %slots = getelementptr i64, ptr %table, i64 {HEADER}
+  %slots = getelementptr i64, ptr %table, i64 ${HEADER}
   %fits = icmp eq i64 %given, %count
   br i1 %fits, label %begin, label %answer
 
@@ -91,18 +77,18 @@ next:
   br i1 %is.last, label %run, label %look
 
 look:
-  %words = mul i64 %i, {SLOT}
+  %words = mul i64 %i, ${SLOT}
   %slot = getelementptr i64, ptr %slots, i64 %words
   %position = call i64 @word(ptr %slot, i64 0)
   %rank.wanted = call i64 @word(ptr %slot, i64 2)
   %argument = call ptr @pointer(ptr %arguments, i64 %i)
-  %type = call ptr @field(ptr %argument, i64 {TYPE})
+  %type = call ptr @field(ptr %argument, i64 ${TYPE})
   %is.array = icmp eq ptr %type, %array
   br i1 %is.array, label %check, label %other
 
 other:
   %is.integer = icmp eq ptr %type, %integer
-  %is.wanted = icmp eq i64 %rank.wanted, {ADDRESS}
+  %is.wanted = icmp eq i64 %rank.wanted, ${ADDRESS}
   %is.address = and i1 %is.integer, %is.wanted
   br i1 %is.address, label %address, label %answer
 
@@ -111,14 +97,14 @@ address:
   br label %place
 
 check:
-  %dtype = call ptr @field(ptr %argument, i64 {DTYPE})
+  %dtype = call ptr @field(ptr %argument, i64 ${DTYPE})
   %dtype.wanted = call ptr @pointer(ptr %slot, i64 1)
   %has.dtype = icmp eq ptr %dtype, %dtype.wanted
-  %rank.at = getelementptr i8, ptr %argument, i64 {RANK}
+  %rank.at = getelementptr i8, ptr %argument, i64 ${RANK}
   %rank.32 = load i32, ptr %rank.at
   %rank = sext i32 %rank.32 to i64
   %has.rank = icmp eq i64 %rank, %rank.wanted
-  %flags.at = getelementptr i8, ptr %argument, i64 {FLAGS}
+  %flags.at = getelementptr i8, ptr %argument, i64 ${FLAGS}
   %flags.32 = load i32, ptr %flags.at
   %flags = sext i32 %flags.32 to i64
   %flags.wanted = call i64 @word(ptr %slot, i64 3)
@@ -126,7 +112,7 @@ check:
   %has.flags = icmp eq i64 %flags.found, %flags.wanted
   %has.both = and i1 %has.dtype, %has.rank
   %has.all = and i1 %has.both, %has.flags
-  %extents = call ptr @field(ptr %argument, i64 {EXTENTS})
+  %extents = call ptr @field(ptr %argument, i64 ${EXTENTS})
   %wanted = getelementptr i64, ptr %slot, i64 5
   br i1 %has.all, label %axis, label %answer
 
@@ -143,7 +129,7 @@ extent:
   br i1 %has.extent, label %axis, label %answer
 
 take:
-  %data = call ptr @field(ptr %argument, i64 {DATA})
+  %data = call ptr @field(ptr %argument, i64 ${DATA})
   %nbytes = call i64 @word(ptr %slot, i64 4)
   %start = ptrtoint ptr %data to i64
   %stop = add i64 %start, %nbytes
@@ -185,20 +171,20 @@ answer:
   %called = phi i1 [ true, %run ], [ false, %0 ], [ false, %other ], [ false, %check ],
                    [ false, %extent ], [ false, %compare ]
   ret i1 %called
-}}
+}
 
-define ptr @launch(ptr %self, ptr %arguments, i64 %given) {{
+define ptr @launch(ptr %self, ptr %arguments, i64 %given) {
   %table = call ptr @table_of(ptr %self)
   %called = call i1 @is_launched(ptr %table, ptr %arguments, i64 %given)
   %word = zext i1 %called to i64
   %bool = call ptr @PyBool_FromLong(i64 %word)
   ret ptr %bool
-}}
+}
 
 ; A new object of a type with slots, some of which are given as pairs of a place and an object;
 ; null, with an exception, if there is no memory for it.
 
-define internal ptr @filled(ptr %type, ptr %pairs, i64 %count) {{
+define internal ptr @filled(ptr %type, ptr %pairs, i64 %count) {
   %object = call ptr @PyType_GenericAlloc(ptr %type, i64 0)
   %is.there = icmp ne ptr %object, null
   br i1 %is.there, label %next, label %done
@@ -220,13 +206,13 @@ fill:
 
 done:
   ret ptr %object
-}}
+}
 
 ; As `launch`, of outer objects that have inner ones that have the arrays. What it returns is a new
 ; such object, with the result, or None where `launch` returns False. Without a table of `launch` it
 ; calls an object with the arrays.
 
-define ptr @launch_held(ptr %self, ptr %arguments, i64 %given) {{
+define ptr @launch_held(ptr %self, ptr %arguments, i64 %given) {
   %table = call ptr @table_of(ptr %self)
   %none = call ptr @pointer(ptr %table, i64 0)
   %count = call i64 @word(ptr %table, i64 1)
@@ -243,7 +229,7 @@ define ptr @launch_held(ptr %self, ptr %arguments, i64 %given) {{
   %outer.fields = call i64 @word(ptr %table, i64 12)
   %inner.fields = call i64 @word(ptr %table, i64 13)
   %checks = call i64 @word(ptr %table, i64 14)
-  %outer.pairs = getelementptr i64, ptr %table, i64 {HOLDER_HEADER}
+  %outer.pairs = getelementptr i64, ptr %table, i64 ${HOLDER_HEADER}
   %outer.words = mul i64 %outer.fields, 2
   %inner.pairs = getelementptr i64, ptr %outer.pairs, i64 %outer.words
   %inner.words = mul i64 %inner.fields, 2
@@ -261,7 +247,7 @@ next:
 look:
   %i.next = add i64 %i, 1
   %outer = call ptr @pointer(ptr %arguments, i64 %i)
-  %outer.is = call ptr @field(ptr %outer, i64 {TYPE})
+  %outer.is = call ptr @field(ptr %outer, i64 ${TYPE})
   %is.outer = icmp eq ptr %outer.is, %outer.type
   br i1 %is.outer, label %open, label %release
 
@@ -271,7 +257,7 @@ open:
   br i1 %has.inner, label %look.inner, label %release
 
 look.inner:
-  %inner.is = call ptr @field(ptr %inner, i64 {TYPE})
+  %inner.is = call ptr @field(ptr %inner, i64 ${TYPE})
   %is.inner = icmp eq ptr %inner.is, %inner.type
   br i1 %is.inner, label %open.inner, label %release
 
@@ -406,5 +392,4 @@ refuse:
 
 return:
   ret ptr %found
-}}
-"""
+}

@@ -1,0 +1,15 @@
+"""Machine code that stands between Python and compiled programs, as LLVM IR.
+
+* `launcher.ll`: checks the arguments of a call, and calls
+* `threads.ll`: runs a loop on several threads
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from string import Template
+
+
+def native_ir(name: str, **numbers: int) -> str:
+    """The LLVM IR of a file of this folder, with numbers in place of its `${NAME}`s."""
+    return Template((files(__name__) / f"{name}.ll").read_text("utf-8")).substitute(numbers)
