@@ -15,12 +15,12 @@ from typing import Self
 import llvmlite.binding as llvm
 from xdsl.utils.exceptions import LLVMTranslationException
 
-from tgdialect.analysis.features import FEATURES
-from tgdialect.analysis.machine import vector_registers
 from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONVERSIONS
 from tgdialect.backends.headroom import check_memory_for
 from tgdialect.backends.llvmlite_gaps import run_passes
 from tgdialect.backends.masked_stores import without_stores_of_one_lane
+from tgdialect.targets.cpu import FEATURES, vector_registers
+from tgdialect.targets.host import llvm_host
 
 _ARCHITECTURE_INTRINSICS = {
     **dict.fromkeys(("x86_64", "i386", "i686"), "llvm.x86."),
@@ -64,13 +64,6 @@ def _tuning() -> llvm.PipelineTuningOptions:
     return options
 
 
-@cache
-def _host() -> tuple[str, str, str]:
-    """The triple, name and features of this CPU."""
-    features = llvm.get_host_cpu_features().flatten()
-    return llvm.get_process_triple(), llvm.get_host_cpu_name(), features
-
-
 @dataclass(frozen=True)
 class CpuTarget:
     """A kind of CPU that code is generated for.
@@ -86,7 +79,7 @@ class CpuTarget:
     @classmethod
     def host(cls) -> Self:
         """The CPU that this process runs on, with all its features spelled out."""
-        return cls(*_host())
+        return cls(*llvm_host())
 
     def has(self, feature: str) -> bool:
         """Whether a feature in LLVM's spelling, as `avx512f` or `fma`, is switched on."""

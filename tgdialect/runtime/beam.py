@@ -24,8 +24,6 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
-from tgdialect.analysis.features import cpu_features
-from tgdialect.analysis.machine import Machine, machine_of
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.optimize import OptimizePass
@@ -50,6 +48,9 @@ from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import address
 from tgdialect.runtime.optimize import BEAM
 from tgdialect.runtime.program import Array
+from tgdialect.targets import Target
+from tgdialect.targets.cpu import cpu_features
+from tgdialect.targets.host import host_target
 from tgdialect.transforms.simplify import simplify
 
 SECONDS_VARIABLE = "TG_BEAM_SECONDS"
@@ -73,12 +74,12 @@ def search_schedules(
 
     Raises PassFailedException where the environment says no time or number of threads.
     """
-    target = CpuTarget.host()
+    cpu = CpuTarget.host()
     try:
         if features:
             switched_on = (f"+{name}" for name in sorted(cpu_features(features)))
-            target = replace(target, features=",".join(switched_on))
-        machine = machine_of(target.known_features, threads, l2)
+            cpu = replace(cpu, features=",".join(switched_on))
+        target = host_target(cpu.known_features, threads=threads, l2=l2)
     except ValueError as error:
         raise PassFailedException(str(error)) from None
     seconds = beam_seconds()
@@ -89,19 +90,19 @@ def search_schedules(
         for kernel in progress:
             kernel.sink.opts = ArrayAttr[OptAttr]([])
             slots = constants.get(kernel.sym_name.data, frozenset())
-            opts = _heuristic(kernel, machine, slots)
+            opts = _heuristic(kernel, target, slots)
             call = calls.get(kernel.sym_name.data)
             if call is not None and _is_static(call):
 
                 def show(timed: int, best: float) -> None:
                     progress.set_postfix_str(f"{timed} schedules, best {1e3 * best:.3f} ms")
 
-                search = _Search(kernel, call, target)
-                opts = search.best(opts, width, seconds, machine, show)
+                search = _Search(kernel, call, cpu)
+                opts = search.best(opts, width, seconds, target, show)
             axes = Axes(kernel)
             begin_schedule(axes)
             apply_opts(axes, opts)
-            schedule_prepacking(axes, machine)
+            schedule_prepacking(axes, target)
 
 
 def beam_seconds() -> float:
@@ -116,11 +117,11 @@ def beam_seconds() -> float:
     return seconds
 
 
-def _heuristic(kernel: KernelOp, machine: Machine, constants: Set[int]) -> Opts:
+def _heuristic(kernel: KernelOp, target: Target, constants: Set[int]) -> Opts:
     copy = kernel.clone()
     axes = Axes(copy, kernel, constants)
     begin_schedule(axes)
-    schedule(axes, machine)
+    schedule(axes, target)
     return tuple(copy.sink.opts or ())
 
 
@@ -132,12 +133,12 @@ def _is_static(call: CallOp) -> bool:
 class _Search:
     """The search for the schedule of one kernel."""
 
-    def __init__(self, kernel: KernelOp, call: CallOp, target: CpuTarget) -> None:
+    def __init__(self, kernel: KernelOp, call: CallOp, cpu: CpuTarget) -> None:
         self._kernel = kernel
         self._call = call
-        self._target = target
+        self._cpu = cpu
         self._arrays = [_filled(argument) for argument in call.arguments]
-        passes = stages(mode=BEAM, features=target.known_features)
+        passes = stages(mode=BEAM, features=cpu.known_features)
         first = next(i for i, p in enumerate(passes) if isinstance(p, OptimizePass))
         self._stages = passes[first + 1 :]
 
@@ -146,7 +147,7 @@ class _Search:
         heuristic: Opts,
         width: int,
         seconds: float,
-        machine: Machine,
+        target: Target,
         show: Callable[[int, float], None],
     ) -> Opts:
         """The best schedule, from the store or by a search."""
@@ -154,7 +155,7 @@ class _Search:
         named = self._kernel.clone()
         named.sym_name = StringAttr("kernel")
         key = cache_key(
-            *(BEAM, str(named), repr(self._target), repr(machine), str(width), str(seconds)),
+            *(BEAM, str(named), repr(self._cpu), str(target), str(width), str(seconds)),
             *map(spelled, heuristic),
             *(["shared"] if Axes(self._kernel).has_shared_memory else []),
         )
@@ -173,7 +174,7 @@ class _Search:
             return found
 
         found = beam_search(
-            self._kernel, [heuristic, ()], timer, width, lambda: time.perf_counter() < end
+            self._kernel, [heuristic, ()], timer, width, lambda: time.perf_counter() < end, target
         )
         opts = self._quickest(heuristic, found)
         _FOUND[key] = text = "\n".join(spelled(o) for o in opts)
@@ -220,7 +221,7 @@ class _Search:
         try:
             simplify(candidate)
             run_stages(module, self._stages)
-            code = load(generated(self._target.object_code, llvm_ir(module)))
+            code = load(generated(self._cpu.object_code, llvm_ir(module)))
         except DiagnosticException:
             return None
         pointers = [ctypes.c_void_p] * len(arrays)

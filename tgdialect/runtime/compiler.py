@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tgdialect.analysis.machine import machine_of
 from tgdialect.backends.headroom import check_memory_for_library
-from tgdialect.backends.host import host_cpu
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT, Array, Program
+from tgdialect.targets import INTERPRETER, TARGETS
+from tgdialect.targets.host import host_cpu, host_target
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from tgdialect.runtime.build import Build
 
 Callback = Callable[..., "Array | tuple[Array, ...]"]
-
-TARGETS = ("cpu", "interpreter")
 
 
 def compile(
@@ -62,17 +60,18 @@ def compile(
         ValueError: there is no such target.
         MemoryError: there is too little memory to compile.
     """
-    if target not in TARGETS:
-        raise ValueError(f"there is no target {target!r}; there are: {', '.join(TARGETS)}")
-    if target == "interpreter":
+    if target == INTERPRETER:
         return _interpreted(source, entry, allow_custom)
+    if target not in TARGETS:
+        there_are = ", ".join((*TARGETS, INTERPRETER))
+        raise ValueError(f"there is no target {target!r}; there are: {there_are}")
     name, text = _name_and_text(source)
     how = entry, opt, allow_custom
     is_text = isinstance(source, str | os.PathLike)
     cache, key = object_cache(), ""
     if cache is not None:
         places = "" if is_text else _window_places(source)
-        parts = text, places, host_cpu(), repr(machine_of(())), *map(repr, how)
+        parts = text, places, host_cpu(), str(host_target(name=target)), *map(repr, how)
         key = cache_key(*parts)
     data = None if cache is None else cache.get(key)
     if data is not None:

@@ -19,10 +19,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tgdialect.analysis.machine import thread_count
 from tgdialect.runtime.loader import load_ir
 from tgdialect.runtime.native import native_ir
 from tgdialect.runtime.once import once
+from tgdialect.targets.host import thread_count
 
 OPENMP_VARIABLE = "TG_OPENMP"
 """`0`: no OpenMP library is used."""

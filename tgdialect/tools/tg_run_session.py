@@ -39,6 +39,7 @@ from tgdialect.runtime.build import UNTRUSTED
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.profile import show_seconds
 from tgdialect.runtime.program import DEFAULT_OPT
+from tgdialect.targets import INTERPRETER, TARGETS
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
     Array,
@@ -74,10 +75,12 @@ def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> E
     return Executor(execute)
 
 
-def _cpu(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
+def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
     opt, allow_custom = options.opt or DEFAULT_OPT, options.allow_custom
     try:
-        executable = compiler.compile(module, entry=entry, opt=opt, allow_custom=allow_custom)
+        executable = compiler.compile(
+            module, entry=entry, target=options.target, opt=opt, allow_custom=allow_custom
+        )
     except ValueError as error:  # What the environment says is not so.
         raise CompilationError(Diagnostic(str(error))) from error
     assert isinstance(executable, Executable)
@@ -89,13 +92,6 @@ def _cpu(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
         return str(executable.profile(*inputs))
 
     return Executor(execute, profile)
-
-
-TARGETS: dict[str, Callable[[ModuleOp, str, argparse.Namespace], Executor]] = {
-    "cpu": _cpu,
-    "interpreter": _interpreter,
-}
-"""What `--target` may name: how a program is made to run there."""
 
 
 # -- the program ---------------------------------------------------------------------------------
@@ -264,8 +260,8 @@ def benchmark(execute: Callable[[], object], repetitions: int) -> str:
 
 def run_session(options: argparse.Namespace) -> None:
     """Do what the arguments ask for. Raises `CompilationError` for whatever the user got wrong."""
-    if options.target not in TARGETS:
-        targets = ", ".join(TARGETS)
+    if options.target not in (*TARGETS, INTERPRETER):
+        targets = ", ".join((*TARGETS, INTERPRETER))
         raise CompilationError(Diagnostic(f"unknown target '{options.target}': one of {targets}"))
     source = read_source(options.file)
     try:
@@ -289,7 +285,8 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     if not options.allow_custom:
         refuse_foreign_code(module)
     inputs = bind_inputs(parameters, options.input, options.arg)
-    executor = TARGETS[options.target](module, entry.sym_name.data, options)
+    make = _interpreter if options.target == INTERPRETER else _compiled
+    executor = make(module, entry.sym_name.data, options)
     if options.profile and executor.profile is None:
         message = f"--profile times compiled kernels, and target {options.target!r} has none"
         raise CompilationError(Diagnostic(message))

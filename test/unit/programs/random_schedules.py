@@ -15,7 +15,6 @@ from random import Random
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
 from tgdialect.analysis.constants import constant_slots
-from tgdialect.analysis.machine import machine_of
 from tgdialect.analysis.ranges import EXPANDED, closed_ranges
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import OptimizePass
@@ -27,6 +26,7 @@ from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import known_index
 from tgdialect.runtime.build import Build
+from tgdialect.targets.cpu import CPU
 from tgdialect.transforms.simplify import simplify
 
 MAX_TILE = 160
@@ -134,7 +134,7 @@ class RandomOptimizePass(LoweringPass):
             self.applied[name] = found
             for which in random_opts(self.random, axes, self.random.randint(1, 7)):
                 found.append(which)
-            schedule_prepacking(axes, machine_of((), 1, None))
+            schedule_prepacking(axes, CPU)
             kernel.verify()
         simplify(module)
 

@@ -17,6 +17,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.runtime import beam
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.executable import Executable
+from tgdialect.targets.cpu import CPU
 
 PROGRAM = """
 func.func @main(%a: tensor<24x20xf32>, %b: tensor<24x20xf32>) -> tensor<24x1xf32> {
@@ -67,7 +68,7 @@ def test_finds_what_the_timer_says_is_quickest() -> None:
         there = {beam.spelled(o) for o in candidate.sink.opts or ()}
         return 10.0 - 3 * len(there & wanted) + len(there - wanted)
 
-    best, *_ = beam_search(_kernel(), [()], timer, 2, lambda: True)
+    best, *_ = beam_search(_kernel(), [()], timer, 2, lambda: True, CPU)
     assert {beam.spelled(o) for o in best.opts} == wanted
     assert best.seconds == 4.0
 
@@ -80,7 +81,7 @@ def test_the_size_of_a_part_is_changed_in_one_step() -> None:
         sizes.append(tuple(beam.spelled(o) for o in candidate.sink.opts or ()))
         return 1.0
 
-    beam_search(_kernel(), [(parse_opt("split 0, 8, upcast"),)], timer, 1, lambda: True)
+    beam_search(_kernel(), [(parse_opt("split 0, 8, upcast"),)], timer, 1, lambda: True, CPU)
     assert ("split 0, 6, upcast",) in sizes
     assert ("padto 0, 7", "split 0, 7, upcast") in sizes
 
@@ -93,7 +94,9 @@ def test_begins_with_the_heuristic_and_ends_when_it_is_to() -> None:
         seen.append(tuple(beam.spelled(o) for o in candidate.sink.opts or ()))
         return math.inf
 
-    assert [t.opts for t in beam_search(_kernel(), [start], timer, 4, lambda: False)] == [start]
+    assert [t.opts for t in beam_search(_kernel(), [start], timer, 4, lambda: False, CPU)] == [
+        start
+    ]
     assert seen == [("split 0, 8, upcast",)]
 
 

@@ -12,10 +12,10 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
-from tgdialect.analysis.machine import thread_count
 from tgdialect.runtime.build import compile_module
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.threads import parallel_runtime
+from tgdialect.targets.host import thread_count
 
 GEMM = """
 func.func @main(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>) -> tensor<256x256xf32> {

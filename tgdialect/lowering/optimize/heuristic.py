@@ -7,7 +7,6 @@ in an order in which caches help, and shared among threads if it is long enough.
 
 from __future__ import annotations
 
-from tgdialect.analysis.machine import Machine
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.loops import (
     block_reductions,
@@ -22,35 +21,36 @@ from tgdialect.lowering.optimize.nests import Nests, cycles
 from tgdialect.lowering.optimize.opts import begin_schedule
 from tgdialect.lowering.optimize.tiles import nest_parts, split_off, tile_opts
 from tgdialect.lowering.optimize.vectors import vector_ranges
+from tgdialect.targets import Target
 
 THREAD_CYCLES = 30_000
 """How long work takes, on one core, that is worth a parallel region."""
 
 
-def schedule(axes: Axes, machine: Machine) -> None:
+def schedule(axes: Axes, target: Target) -> None:
     """Apply OptOps to a kernel. One that turns out to be illegal is left out."""
     split_loops(axes)
     merge_loops(axes)
     nests = Nests(axes)
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return
-    long_enough = machine.threads > 1 and cycles(nests, machine) >= THREAD_CYCLES
-    vectors = list(vector_ranges(nests, machine)) if machine.vector_bits else []
-    tiles = [tile_opts(nests, range, machine) for range in vectors]
+    long_enough = target.threads > 1 and cycles(nests, target) >= THREAD_CYCLES
+    vectors = list(vector_ranges(nests, target)) if target.vector_bits else []
+    tiles = [tile_opts(nests, range, target) for range in vectors]
     for opts in tiles:
         parts = [part for each in opts if (part := split_off(axes, each)) is not None]
         nest_parts(axes, parts)
     interleave_scans(Nests(axes))
     order_loops(Nests(axes))
     if long_enough:
-        share_among_threads(Nests(axes), machine)
-    block_reductions(Nests(axes), machine)
-    pack_tiles(Nests(axes), machine)
+        share_among_threads(Nests(axes), target)
+    block_reductions(Nests(axes), target)
+    pack_tiles(Nests(axes), target)
 
 
-def schedule_prepacking(axes: Axes, machine: Machine) -> None:
+def schedule_prepacking(axes: Axes, target: Target) -> None:
     """Schedule the kernels that a STAGE of this one's has made."""
     for kernel in axes.prepacked:
         packing = Axes(kernel)
         begin_schedule(packing)
-        schedule(packing, machine)
+        schedule(packing, target)

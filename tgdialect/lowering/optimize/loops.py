@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from tgdialect.analysis.machine import Machine
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
@@ -26,6 +25,7 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
+from tgdialect.targets import Target
 
 LINE_COST = 4
 """How many times as long it takes to load what is apart along a tile: whole lines for parts."""
@@ -131,7 +131,7 @@ def interleave_scans(nests: Nests) -> None:
             try_opt(axes, which)
 
 
-def block_reductions(nests: Nests, machine: Machine) -> None:
+def block_reductions(nests: Nests, target: Target) -> None:
     """Do reductions that go down many pages for few results in blocks: the steps of a block for all
     results before those of the next, so that all of a page that is needed is read in one go."""
     axes = nests.axes
@@ -143,7 +143,7 @@ def block_reductions(nests: Nests, machine: Machine) -> None:
             is_load = isinstance(access.op, LoadOp) and not access.is_constant
             if is_load and access.strides.get(vector) == 1:
                 over = _over_pages(nests, access)
-                if over is not None and _block(nests, access, over, end, machine):
+                if over is not None and _block(nests, access, over, end, target):
                     break
 
 
@@ -156,7 +156,7 @@ def _over_pages(nests: Nests, access: Access) -> RangeOp | None:
     return None
 
 
-def _block(nests: Nests, access: Access, over: RangeOp, end: EndOp, machine: Machine) -> bool:
+def _block(nests: Nests, access: Access, over: RangeOp, end: EndOp, target: Target) -> bool:
     """Do a reduction that an operand is loaded for in blocks, if that pays. Whether it does."""
     axes, strides = nests.axes, access.strides
     ranges = list(reversed(closed_ranges(end)))
@@ -167,7 +167,7 @@ def _block(nests: Nests, access: Access, over: RangeOp, end: EndOp, machine: Mac
     along, inside = loops[beside[0]], loops[beside[0] + 1 :]
     results = [r for r in ranges if r in inside or r.axis_type.data in EXPANDED]
     rows = math.prod(nests.extent(r) for r in results if strides.get(r, 0) == 0)
-    is_packed = _loop_of_copy(nests, access, end, machine) is not None
+    is_packed = _loop_of_copy(nests, access, end, target) is not None
     column = nests.extent(over) * nests.extent(_vector(end)) * access.itemsize
     if is_packed and column <= FIRST_CACHE:
         return False
@@ -175,7 +175,7 @@ def _block(nests: Nests, access: Access, over: RangeOp, end: EndOp, machine: Mac
     steps = _divisor(nests.extent(over), most)
     # The results of a block are to stay in the second cache, with the block and all else.
     row = math.prod(map(nests.extent, results)) * access.itemsize
-    fitting = min(machine.l2 // CACHE_PARTS // row, nests.extent(along))
+    fitting = min(target.l2 // CACHE_PARTS // row, nests.extent(along))
     width = _divisor(nests.extent(along), fitting)
     if rows > BLOCKED_ROWS or 2 * steps < most or fitting == 0 or 2 * width < fitting:
         return False
@@ -195,7 +195,7 @@ def _divisor(extent: int, most: int) -> int:
     return next((n for n in range(min(extent, most), 0, -1) if extent % n == 0), 0)
 
 
-def pack_tiles(nests: Nests, machine: Machine) -> None:
+def pack_tiles(nests: Nests, target: Target) -> None:
     """Put together what loops load again in every iteration, where that pays."""
     axes = nests.axes
     for end in dict.fromkeys(axes.ends.values()):
@@ -212,7 +212,7 @@ def pack_tiles(nests: Nests, machine: Machine) -> None:
             loops = axes.open[load] & axes.ends.keys()
             if not loops <= {*closed_ranges(end), *axes.open[end]}:
                 continue  # It is in another nest.
-            if (loop := _loop_of_copy(nests, access, end, machine)) is None:
+            if (loop := _loop_of_copy(nests, access, end, target)) is None:
                 continue
             memory = memory_of(load.buffer).owner
             assert isinstance(memory, ParamOp)
@@ -222,10 +222,10 @@ def pack_tiles(nests: Nests, machine: Machine) -> None:
             before = set(axes.ranges.values())
             which = opt(OptOp.STAGE, memory.slot.data, loop.axis.data, "local")
             if try_opt(axes, which) and is_apart(access, vector):
-                _transpose(axes, [r for r in axes.ranges.values() if r not in before], machine)
+                _transpose(axes, [r for r in axes.ranges.values() if r not in before], target)
 
 
-def _loop_of_copy(nests: Nests, access: Access, end: EndOp, machine: Machine) -> RangeOp | None:
+def _loop_of_copy(nests: Nests, access: Access, end: EndOp, target: Target) -> RangeOp | None:
     """The loop of a tiled nest in which a copy of what it loads pays: where loops inside it use
     that often enough; None if there is none. Of constants it always does, if vectors lie there."""
     ranges = list(reversed(closed_ranges(end)))
@@ -238,7 +238,7 @@ def _loop_of_copy(nests: Nests, access: Access, end: EndOp, machine: Machine) ->
     around = used[-1]
     uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
     inside = {r: s for r, s in access.strides.items() if r not in loops and s != 0}
-    if math.prod(nests.extent(r) for r in inside) * access.itemsize > machine.l2:
+    if math.prod(nests.extent(r) for r in inside) * access.itemsize > target.l2:
         return None
     if is_apart(access, _vector(end)):
         in_squares = any(r.axis_type.data is AxisType.REDUCE and s == 1 for r, s in inside.items())
@@ -268,12 +268,12 @@ def _pages(extent: int, stride: int | None, itemsize: int) -> float:
     return max(1.0, extent * apart / PAGE)
 
 
-def _transpose(axes: Axes, copy: Sequence[RangeOp], machine: Machine) -> None:
+def _transpose(axes: Axes, copy: Sequence[RangeOp], target: Target) -> None:
     """Have a loop that copies columns load them whole, and exchange rows and columns in squares."""
     if len(copy) < 2:
         return
     *_, along, vector = copy
-    lanes = machine.lanes(min(dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
+    lanes = target.lanes(min(dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
     width, axis = axes.extent(vector), vector.axis.data
     if width > lanes and width % lanes == 0:
         try_opt(axes, opt(OptOp.SPLIT, axis, width // lanes, AxisType.LOOP.value, "top"))
@@ -325,9 +325,9 @@ def _step(nests: Nests, range: RangeOp) -> int:
     return sum(abs(step or 0) for step in steps)
 
 
-def share_among_threads(nests: Nests, machine: Machine) -> None:
+def share_among_threads(nests: Nests, target: Target) -> None:
     """Share the iterations of a loop among the threads: the outermost that can be divided well."""
-    axes, threads = nests.axes, machine.threads
+    axes, threads = nests.axes, target.threads
     candidates: list[tuple[float, int, RangeOp, int]] = []
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp):

@@ -10,7 +10,6 @@ from functools import cached_property
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.machine import Machine
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.optimize.accesses import Strides, strides
@@ -25,6 +24,7 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.targets import Target
 
 UNKNOWN_EXTENT = 256
 """What a dynamic extent is taken to be."""
@@ -141,10 +141,10 @@ def cycles_of(op: Operation) -> int:
     return _CYCLES.get(op.name, 1)
 
 
-def cycles(nests: Nests, machine: Machine) -> float:
+def cycles(nests: Nests, target: Target) -> float:
     """How long a kernel takes on one core, as an order of magnitude."""
     ops = sum(
-        nests.trips(op) * cycles_of(op) / machine.lanes(dtype_of(op.operands[0]).itemsize)
+        nests.trips(op) * cycles_of(op) / target.lanes(dtype_of(op.operands[0]).itemsize)
         for op in nests.work
     )
     moved = sum(

@@ -25,8 +25,9 @@ from tgdialect.lowering.optimize.passes import (
     StagePass,
     SwapPass,
 )
-from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops.attributes import OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
+from tgdialect.targets import Target
 
 Opts = tuple[OptAttr, ...]
 Timer = Callable[[KernelOp, float], float]
@@ -38,13 +39,6 @@ MAX_TILE = 2048
 
 LEAST_GAIN = 0.01
 """A round that makes the best schedule quicker by less than this part is the last."""
-
-_CPU_TARGETS = frozenset(
-    {
-        *(AxisType.UPCAST, AxisType.UNROLL, AxisType.GROUP_REDUCE, AxisType.THREAD),
-        *(AxisType.GLOBAL, AxisType.REDUCE),
-    }
-)
 
 
 class Timed(NamedTuple):
@@ -68,11 +62,16 @@ def scheduled(kernel: KernelOp, opts: Sequence[OptAttr]) -> KernelOp | None:
 
 
 def beam_search(
-    kernel: KernelOp, start: Sequence[Opts], timer: Timer, width: int, go_on: Callable[[], bool]
+    kernel: KernelOp,
+    start: Sequence[Opts],
+    timer: Timer,
+    width: int,
+    go_on: Callable[[], bool],
+    target: Target,
 ) -> Sequence[Timed]:
     """The quickest schedules that were found, the quickest first, of those in `start` and what can
-    be made of them by OptOps: `width` of them are looked at further in each round, until `go_on`
-    says no or there is nothing to gain any more."""
+    be made of them by OptOps on a target: `width` of them are looked at further in each round,
+    until `go_on` says no or there is nothing to gain any more."""
     seen: set[Opts] = set()
 
     def measured(candidates: Iterator[Opts], best: float) -> Iterator[Timed]:
@@ -88,7 +87,7 @@ def beam_search(
     while beam and go_on():
         quickest = beam[0].seconds
         # The neighbours of each schedule in turns, for when there is no time for all.
-        moves = zip_longest(*(neighbours(kernel, opts) for _, opts in beam[:width]))
+        moves = zip_longest(*(neighbours(kernel, opts, target) for _, opts in beam[:width]))
         found = measured((o for o in chain.from_iterable(moves) if o is not None), quickest)
         beam = sorted([*beam, *found], key=_seconds)[: max(width, 1)]
         if beam[0].seconds > (1 - LEAST_GAIN) * quickest:
@@ -113,12 +112,12 @@ def _tile_size(kernel: KernelOp) -> int:
 # -- one step ------------------------------------------------------------------------------------
 
 
-def neighbours(kernel: KernelOp, opts: Opts) -> Iterator[Opts]:
+def neighbours(kernel: KernelOp, opts: Opts, target: Target) -> Iterator[Opts]:
     """Schedules one step away, legal or not: a part of another size, an OptOp less, one more."""
     yield from _resized(opts)
     for i in range(len(opts)):
         yield opts[:i] + opts[i + 1 :]
-    yield from _extended(kernel, opts)
+    yield from _extended(kernel, opts, target)
 
 
 def _resized(opts: Opts) -> Iterator[Opts]:
@@ -150,7 +149,7 @@ def _sizes_near(size: int) -> list[int]:
     return sorted(sizes, key=lambda s: abs(math.log(s / size)))
 
 
-def _extended(kernel: KernelOp, opts: Opts) -> Iterator[Opts]:
+def _extended(kernel: KernelOp, opts: Opts, target: Target) -> Iterator[Opts]:
     """With one OptOp more, of each kind in turn."""
     now = scheduled(kernel, opts)
     if now is None:
@@ -161,6 +160,6 @@ def _extended(kernel: KernelOp, opts: Opts) -> Iterator[Opts]:
     for found in chain.from_iterable(zip_longest(*kinds)):
         if found is None:
             continue
-        if isinstance(found, SplitPass) and AxisType(found.target) not in _CPU_TARGETS:
+        if isinstance(found, SplitPass) and found.target not in target.axis_types:
             continue
         yield (*opts, found.attribute)

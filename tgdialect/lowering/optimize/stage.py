@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
-from tgdialect.analysis.machine import machine_of
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
@@ -16,6 +15,7 @@ from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.opts import begin_schedule, has_schedule
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
+from tgdialect.targets.host import host_target
 from tgdialect.transforms.simplify import simplify_kernels
 
 MODES = ("none", "heuristic", "explicit:OPTS", "beam:N")
@@ -28,7 +28,7 @@ class OptimizePass(LoweringPass):
 
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
     order, on one thread. `mode=heuristic` finds a schedule for a machine with the `features` of a
-    CPU in LLVM's spelling, so many `threads`, and a second cache of `l2` bytes: unless they are
+    CPU in LLVM's spelling, so many `threads`, and an L2 cache of `l2` bytes: unless they are
     said, the last two are those of this machine. A kernel whose SINK records OptOps has its
     schedule: these modes leave it alone.
 
@@ -57,7 +57,7 @@ class OptimizePass(LoweringPass):
                 f"mode {self.mode!r} is not one of the modes there are: {there_are}"
             )
         try:
-            machine = machine_of(self.features, self.threads, self.l2)
+            target = host_target(self.features, threads=self.threads, l2=self.l2)
         except ValueError as error:
             raise PassFailedException(str(error)) from None
         kernels = [op for op in module.ops if isinstance(op, KernelOp)]
@@ -72,9 +72,9 @@ class OptimizePass(LoweringPass):
             axes = Axes(kernel, constants=constants.get(kernel.sym_name.data, frozenset()))
             begin_schedule(axes)
             if explicit is None:
-                schedule(axes, machine)
+                schedule(axes, target)
             else:
                 apply_explicit(axes, explicit)
-            schedule_prepacking(axes, machine)
+            schedule_prepacking(axes, target)
         if self.mode != "none":
             simplify_kernels(module)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from tgdialect.analysis.machine import Machine
 from tgdialect.analysis.ramps import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
@@ -26,6 +25,7 @@ from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.targets import Target
 
 MAX_WASTE = 1.1
 """How many times as many iterations padding may make of a range."""
@@ -95,10 +95,10 @@ class Tile(NamedTuple):
     vectors: int
 
 
-def tile_opts(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAttr]:
+def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr]:
     """The OptOps that keep a tile of results in registers, with vectors along a range."""
     axes = nests.axes
-    lanes = lanes_along(nests, vector, machine)
+    lanes = lanes_along(nests, vector, target)
     reduces = [
         op
         for op in axes.ops
@@ -108,7 +108,7 @@ def tile_opts(nests: Nests, vector: RangeOp, machine: Machine) -> Sequence[OptAt
     if reduces:
         heaviest = max(reduces, key=nests.trips)
         work = _work(nests, reduces, heaviest, vector, lanes)
-        tile = _reduction_tile(nests, heaviest, work, vector, machine)
+        tile = _reduction_tile(nests, heaviest, work, vector, target)
         loaded = sum(_loaded(a, vector, lanes) for a in _reads(nests, heaviest))
         step = tile.height * tile.vectors * (work.body + loaded)
         opts += _unrolled(nests, heaviest, vector, step)
@@ -147,11 +147,11 @@ def _work(
 
 
 def _reduction_tile(
-    nests: Nests, reduce: ReduceOp, work: Work, vector: RangeOp, machine: Machine
+    nests: Nests, reduce: ReduceOp, work: Work, vector: RangeOp, target: Target
 ) -> Tile:
     """The tile of the results of a reduction."""
     axes = nests.axes
-    lanes = lanes_along(nests, vector, machine)
+    lanes = lanes_along(nests, vector, target)
     rows = [
         r
         for r in axes.ranges.values()
@@ -168,12 +168,12 @@ def _reduction_tile(
         for a in reads
         if isinstance(a.op, LoadOp)
         and is_apart(a, vector)
-        and is_packable(nests, a.op, vector, lanes, machine)
+        and is_packable(nests, a.op, vector, lanes, target)
     ]
-    most = min([8, *(machine.l2 // each for each in packed)])
+    most = min([8, *(target.l2 // each for each in packed)])
     if packed:
         most = min(most, -(-nests.extent(vector) // lanes) - 1)
-    return _best_tile(nests, reads, rows, vector, lanes, machine.vector_registers, most, work)
+    return _best_tile(nests, reads, rows, vector, lanes, target.vector_registers, most, work)
 
 
 def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[Access]:

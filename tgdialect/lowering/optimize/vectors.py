@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
-from tgdialect.analysis.machine import Machine
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ramps import is_near
 from tgdialect.analysis.ranges import closed_ranges
@@ -20,6 +19,7 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
+from tgdialect.targets import Target
 
 TOGETHER, GATHER, SCATTER = 0.005, 1.5, 2.0
 """What a vector access to neighbouring cells saves of an op, and what one to cells apart costs more
@@ -45,7 +45,7 @@ MIN_REUSE = 4
 """How often loops have to use a tile for a copy of it to be worth while."""
 
 
-def vector_ranges(nests: Nests, machine: Machine) -> Iterator[RangeOp]:
+def vector_ranges(nests: Nests, target: Target) -> Iterator[RangeOp]:
     """The ranges that vectors lie along: for each op one at most."""
     best: dict[Operation, tuple[float, list[RangeOp]]] = {}
     axes = nests.axes
@@ -56,7 +56,7 @@ def vector_ranges(nests: Nests, machine: Machine) -> Iterator[RangeOp]:
             for other in nests.closers
             if other is not closer and axes.open[other] & set(closed_ranges(closer))
         ]
-        options = [(0.0, None), *((_gain(nests, r, machine), r) for r in closed_ranges(closer))]
+        options = [(0.0, None), *((_gain(nests, r, target), r) for r in closed_ranges(closer))]
         choices: list[tuple[float, list[RangeOp]]] = []
         for gain, range in options:
             if range is not None and gain <= 0:
@@ -74,12 +74,12 @@ def vector_ranges(nests: Nests, machine: Machine) -> Iterator[RangeOp]:
         yield from best[root][1]
 
 
-def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
+def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
     """How many scalar ops vectors along a range save; not positive where they may not."""
     axes = nests.axes
     if not is_expandable(axes, range):
         return 0.0
-    lanes = lanes_along(nests, range, machine)
+    lanes = lanes_along(nests, range, target)
     extent = nests.extent(range)
     # The last vector may have idle lanes.
     part = (1 - -(-extent // lanes) / extent) * (1 if range in axes.ends else ACROSS)
@@ -97,21 +97,19 @@ def _gain(nests: Nests, range: RangeOp, machine: Machine) -> float:
             is_column = not is_reduced and transposed_row(nests, op, range) is not None
             saved -= nests.trips(op) * (INTERLEAVE if is_column else SCATTER)
         elif transposed_row(nests, op, range) is None:
-            saved -= GATHER * _lanes_apart(nests, op, range, lanes, machine)
+            saved -= GATHER * _lanes_apart(nests, op, range, lanes, target)
     if range not in axes.ends:
         for reduce in (op for op in nests.closers if range in closed_ranges(op)):
             saved -= math.prod(nests.extent(r) for r in axes.open[reduce]) * HORIZONTAL
     return saved
 
 
-def _lanes_apart(
-    nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, machine: Machine
-) -> float:
+def _lanes_apart(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target: Target) -> float:
     """How many lanes are loaded one by one, where they are apart along a vector: all that there are
     once if they are packed, or else for each row of a tile that uses them. Lanes that are near each
     other are picked out of vectors."""
     trips = nests.trips(load)
-    if is_packable(nests, load, vector, lanes, machine):
+    if is_packable(nests, load, vector, lanes, target):
         return trips
     rows = ROWS if vector in nests.axes.ends else REDUCED_ROWS
     each = max(1.0, _uses(nests, load, vector) / rows)
@@ -128,14 +126,14 @@ def _uses(nests: Nests, load: LoadOp, vector: RangeOp) -> int:
     return math.prod(nests.extent(r) for r in loops if strides.get(r, 0) == 0)
 
 
-def is_packable(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, machine: Machine) -> bool:
+def is_packable(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target: Target) -> bool:
     """Whether what a LOAD loads for one vector, of cells apart, can be copied together first."""
     # A copy is made in each iteration of a loop: the vectors of one tile must not be all.
     return (
         vector in nests.axes.ends
         and nests.extent(vector) >= 2 * lanes
         and is_stageable(nests, load)
-        and packed_bytes(nests, load, vector, lanes) <= machine.l2
+        and packed_bytes(nests, load, vector, lanes) <= target.l2
         and _uses(nests, load, vector) >= MIN_REUSE
     )
 
@@ -184,7 +182,7 @@ def is_expandable(axes: Axes, range: RangeOp) -> bool:
     return extent is not None and extent >= 2 and may_split(axes, range, kind)
 
 
-def lanes_along(nests: Nests, range: RangeOp, machine: Machine) -> int:
+def lanes_along(nests: Nests, range: RangeOp, target: Target) -> int:
     """The elements of a vector: of the widest dtype in the loop of a range."""
     sizes = [
         max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
@@ -192,4 +190,4 @@ def lanes_along(nests: Nests, range: RangeOp, machine: Machine) -> int:
         if range in nests.axes.open[op]
         for value in (op.results[0] if is_arithmetic(op) else op.operands[0],)
     ]
-    return machine.lanes(max(sizes, default=4))
+    return target.lanes(max(sizes, default=4))

@@ -13,7 +13,6 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constants
-from tgdialect.analysis.machine import last_level_cache
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.symbols import SIGNATURE, is_foreign
 from tgdialect.diagnostics import locate
@@ -32,8 +31,7 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import ParamOp
-
-TARGETS = ("cpu",)
+from tgdialect.targets import host, target_named
 
 
 @dataclass(frozen=True)
@@ -53,10 +51,10 @@ class RenderPass(LoweringPass):
     cache: int | None = None
 
     def lower(self, module: ModuleOp) -> None:
-        if self.target not in TARGETS:
-            raise PassFailedException(
-                f"{self.target!r} is not one of the targets: {', '.join(TARGETS)}"
-            )
+        try:
+            target_named(self.target)
+        except ValueError as error:
+            raise PassFailedException(str(error)) from None
         symbols = [symbol for symbol in module.ops if not is_foreign(symbol)]
         signatures = {
             symbol.sym_name.data: signature_attribute(symbol)
@@ -81,7 +79,7 @@ class RenderPass(LoweringPass):
             for symbol in callees
             if isinstance(symbol, ProgramOp)
         }
-        cache = last_level_cache() if self.cache is None else self.cache
+        cache = host.last_level_cache() if self.cache is None else self.cache
         found: list[Operation] = []
         has_threads = False
         for symbol in symbols:

@@ -2,7 +2,6 @@
 
 Tiles level to target level (docs/ir.md). In reading order:
 
-* `targets.py` says what each target has;
 * `scalars.py` emits scalar ops, or their decompositions, each one once;
 * `narrow.py` computes f16, bf16 and fp8 in f32;
 * `lanes.py` moves elements of values, `locations.py` finds cells of memory, and `bounds.py`

@@ -29,13 +29,13 @@ from tgdialect.lowering.select.lanes import (
 from tgdialect.lowering.select.locations import Cell, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
-from tgdialect.lowering.select.targets import TargetOps
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp, segments
 from tgdialect.ops.movement import ReshapeOp, StackOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, place, tensor, tensor_type
+from tgdialect.targets import Target
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
@@ -51,7 +51,7 @@ def static_shape(value: SSAValue) -> Shape:
 class Kernel:
     """The new block, and what became of the values of the old one."""
 
-    def __init__(self, target: TargetOps, lanes: int = 1) -> None:
+    def __init__(self, target: Target, lanes: int = 1) -> None:
         """`lanes` is how many elements a vector register has."""
         self.target = target
         self.square = lanes

@@ -29,7 +29,6 @@ from tgdialect.lowering.select.indices import (
     lanes_of,
     ramp,
 )
-from tgdialect.lowering.select.targets import TargetOps
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, number_attribute, wrap_to
@@ -47,6 +46,7 @@ from tgdialect.ops.movement import (
 from tgdialect.ops.properties import dtype_of, integers, number, tensor, tensor_type, type_of_number
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp, VConstOp
+from tgdialect.targets import Target
 from tgdialect.transforms.decompose import BINARY, TERNARY, UNARY
 from tgdialect.transforms.recipe import Dtype, Value
 
@@ -73,7 +73,7 @@ def dtype_name(value: SSAValue) -> Dtype:
 class Scalars:
     """Appends ops to a block. It is a target that recipes can be carried out on."""
 
-    def __init__(self, block: Block, target: TargetOps) -> None:
+    def __init__(self, block: Block, target: Target) -> None:
         self.block = block
         self.target = target
         self.location: LocationAttr | None = None
@@ -124,7 +124,7 @@ class Scalars:
             return self.literal(folded)
         if (same := _neutral(primitive, values)) is not None:
             return same
-        if self.target.lacks(primitive):
+        if primitive in _RECIPES and primitive not in self.target.native:
             handles = [Value(self, value, dtype_name(value)) for value in values]
             return _RECIPES[primitive](*handles).handle
         type = TYPES[dtype]

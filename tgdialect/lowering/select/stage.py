@@ -15,7 +15,6 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.select import arithmetic, structure
 from tgdialect.lowering.select.kernel import Kernel
 from tgdialect.lowering.select.lanes import Tile
-from tgdialect.lowering.select.targets import TargetOps, target_ops
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, WmmaOp
@@ -37,6 +36,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
+from tgdialect.targets import Target, target_named
 from tgdialect.transforms.simplify import simplify_kernels
 
 Rule = Callable[[Kernel, Any], Tile | None]
@@ -89,18 +89,21 @@ class SelectPass(LoweringPass):
     features: tuple[str, ...] = ()
 
     def lower(self, module: ModuleOp) -> None:
-        target = target_ops(self.target, self.features)
+        try:
+            target = target_named(self.target, self.features)
+        except ValueError as error:
+            raise PassFailedException(str(error)) from None
         for kernel in module.ops:
             if isinstance(kernel, KernelOp):
                 old = kernel.body.block
                 new = select(list(old.ops), target)
                 kernel.body.detach_block(old)
                 kernel.body.add_block(new)
-                kernel.target = StringAttr(self.target)
+                kernel.target = StringAttr(target.name)
         simplify_kernels(module)
 
 
-def select(ops: Sequence[Operation], target: TargetOps) -> Block:
+def select(ops: Sequence[Operation], target: Target) -> Block:
     """The block that the ops of a kernel, in order, become; they are left as they are."""
     kernel = Kernel(target, vector_lanes(ops, target))
     for op in ops:
@@ -119,7 +122,7 @@ def select(ops: Sequence[Operation], target: TargetOps) -> Block:
     return kernel.block
 
 
-def vector_lanes(ops: Sequence[Operation], target: TargetOps) -> int:
+def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
     """How many elements the vectors of a kernel have: of its widest dtype that is computed with."""
     itemsizes = [
         max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
@@ -128,7 +131,7 @@ def vector_lanes(ops: Sequence[Operation], target: TargetOps) -> int:
         if is_tensor(value.type) and tensor(value).get_shape() and not is_memory(value)
         if tensor(value).element_type not in (INDEX, BOOL)
     ]
-    return max(target.vector_bits // (8 * max(itemsizes, default=8)), 1)
+    return target.lanes(max(itemsizes, default=8))
 
 
 def _remove_unused(block: Block) -> None:

@@ -1,9 +1,36 @@
-"""The features of CPUs, in LLVM's spelling, and which of them come with which."""
+"""CPUs: what the features of their instruction sets, in LLVM's spelling, imply and bring."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from tgdialect.targets.target import Target
+
+CPU = Target(
+    "cpu",
+    native=frozenset(
+        ("neg", "sub", "div", "sqrt", "not", "cmpgt", "cmpge", "cmple", "cmpeq"),
+    ),
+    axis_types=frozenset(
+        ("upcast", "unroll", "group_reduce", "thread", "global", "reduce"),
+    ),
+)
+"""A CPU without features: one thread, scalars only, caches of usual sizes."""
+
+_ADDED: dict[str, dict[str, frozenset[str] | bool]] = {
+    "fma": {"native": frozenset(("mulacc",))},
+    "f16c": {"converted": frozenset(("f16",))},
+    "avx": {"masks_stores": True},
+}
+"""What a feature adds to the fields of its target."""
+
+_VECTORS = {"avx512f": (512, 32), "neon": (128, 32), "avx": (256, 16)} | dict.fromkeys(
+    ("sse2", "sse"), (128, 16)
+)
+"""The vector registers that a feature brings: the bits of each, and how many there are."""
 
 _IMPLIED = {
     # x86
@@ -77,6 +104,28 @@ _ALONE = (
 
 FEATURES = frozenset((*_IMPLIED, *_ALONE.split()))
 """The features that may be named."""
+
+
+def cpu(features: Collection[str] = ()) -> Target:
+    """A CPU with these features: `cpu_features` has their form and the errors."""
+    return _with_features(cpu_features(features))
+
+
+@lru_cache(maxsize=64)
+def _with_features(features: frozenset[str]) -> Target:
+    bits, registers = vector_registers(features)
+    found = replace(CPU, features=features, vector_bits=bits, vector_registers=registers)
+    for feature in features:
+        for name, more in _ADDED.get(feature, {}).items():
+            found = replace(found, **{name: getattr(found, name) | more})
+    return found
+
+
+def vector_registers(features: Collection[str]) -> tuple[int, int]:
+    """The bits of the widest vector registers that features bring, with or without their `+`, and
+    how many there are: (0, 0) of none."""
+    names = {feature.removeprefix("+") for feature in features}
+    return max([v for name, v in _VECTORS.items() if name in names], default=(0, 0))
 
 
 def cpu_features(names: Collection[str]) -> frozenset[str]:

@@ -1,0 +1,116 @@
+"""The machine that this process runs on: its CPU, its cores and its caches.
+
+Nothing else detects any of that. Importing this file imports neither LLVM nor xDSL: a program from
+the object cache starts without them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from tgdialect.targets import target_named
+from tgdialect.targets.target import Target
+
+_MODEL = Path("/sys/devices/system/cpu/modalias")
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+THREADS_VARIABLE = "TG_NUM_THREADS"
+
+LLC_PER_CORE = 16 << 20
+"""The part of the last-level cache that a core may count on at most: a virtual machine of two cores
+is told of hundreds of MiB, which cores of other machines use as well."""
+
+
+def host_target(features: Collection[str] = (), name: str = "cpu", **given: int | None) -> Target:
+    """A target with the caches and the threads of this machine, where they are not `given`: by the
+    fields of `Target`, None for those that are not. It has the features that are named.
+
+    Raises ValueError for an unknown target or feature, where a field is no positive number, and
+    where `threads` is not given and `TG_NUM_THREADS` is no positive number.
+    """
+    fields = {field: value for field, value in given.items() if value is not None}
+    found = replace(target_named(name, features), **fields)
+    detected = {field: detect() for field, detect in _DETECTED.items() if field not in fields}
+    return replace(found, **{field: size for field, size in detected.items() if size is not None})
+
+
+def _cache_size(level: int) -> int | None:
+    return dict(_cache_sizes()).get(level)
+
+
+def last_level_cache() -> int:
+    """The bytes of the last-level cache that are for this process: `LLC_PER_CORE` for each of its
+    cores where the system says more, or nothing."""
+    share = LLC_PER_CORE * _cores()
+    return min(max((size for _, size in _cache_sizes()), default=share), share)
+
+
+def thread_count() -> int:
+    """How many threads a kernel may use: `TG_NUM_THREADS`, or as many as this process has cores.
+
+    Raises ValueError where the variable is no positive number.
+    """
+    if text := os.environ.get(THREADS_VARIABLE):
+        if not text.isascii() or not text.isdigit() or int(text) < 1:
+            raise ValueError(f"{THREADS_VARIABLE} is {text!r}, not a positive number")
+        return int(text)
+    return _cores()
+
+
+_DETECTED: dict[str, Callable[[], int | None]] = {
+    "l1": lambda: _cache_size(1),
+    "l2": lambda: _cache_size(2),
+    "llc": last_level_cache,
+    "threads": thread_count,
+}
+"""How to find out about a field of `Target`; None where the system does not say."""
+
+
+@cache
+def host_cpu() -> str:
+    """Vendor, model and features of the CPU, to tell it from others. The text means nothing beyond
+    that."""
+    try:
+        return _MODEL.read_text()
+    except OSError:
+        return repr(llvm_host())
+
+
+@cache
+def llvm_host() -> tuple[str, str, str]:
+    """The triple, name and features of the CPU, as LLVM has them."""
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features().flatten()
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), features
+
+
+@cache
+def _cores() -> int:
+    # Before anything pins the main thread: a runtime of OpenMP may.
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _cache_sizes() -> tuple[tuple[int, int], ...]:
+    return tuple(_read_cache_sizes())
+
+
+def _read_cache_sizes() -> Iterator[tuple[int, int]]:
+    """(level, bytes) of the caches that hold data, where the system says."""
+    for folder in _CACHES.glob("index*"):
+        try:
+            kind, level, size = (
+                (folder / name).read_text().strip() for name in ("type", "level", "size")
+            )
+            if kind != "Instruction":
+                yield int(level), int(size[:-1]) * _UNITS[size[-1]]
+        except (OSError, ValueError, KeyError, IndexError):
+            continue
