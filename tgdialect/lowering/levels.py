@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
@@ -50,6 +51,25 @@ class LoweringPass(ModulePass, ABC):
     @abstractmethod
     def lower(self, module: ModuleOp) -> None:
         """Do what the pass does, to a module that is at its level."""
+
+
+class KernelPass(LoweringPass):
+    """A pass that takes each kernel by itself, and each function around them."""
+
+    @abstractmethod
+    def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
+        """Lower a kernel where it is; what is there then. What is none at the level stays."""
+
+    def lower_function(self, function: FuncOp) -> None:
+        """Lower a function."""
+
+    def lower(self, module: ModuleOp) -> None:
+        for symbol in list(module.ops):
+            if isinstance(symbol, KernelOp | ProgramOp):
+                self.lower_kernel(symbol)
+        # A CALL's effects are those of its callee, which functions go by.
+        for function in own_functions(module):
+            self.lower_function(function)
 
 
 def check_level(module: ModuleOp, wanted: LoweringPass) -> None:

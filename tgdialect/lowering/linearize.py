@@ -6,13 +6,11 @@ a LINEAR of it, in which position says everything that AFTER said.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tgdialect.analysis.loop_nest import Loop, loop_nest
-from tgdialect.analysis.symbols import own_functions
-from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
 from tgdialect.ops.memory import StoreOp
@@ -21,20 +19,18 @@ from tgdialect.ops.properties import tensor
 from tgdialect.transforms.unique_storage import make_storage_unique
 
 
-class LinearizePass(LoweringPass):
+class LinearizePass(KernelPass):
     """Put kernels and functions in order of execution."""
 
     name = "tg-linearize"
     level_before = "target"
     level_after = "linear"
 
-    def lower(self, module: ModuleOp) -> None:
-        for symbol in list(module.body.block.ops):
-            if isinstance(symbol, KernelOp):
-                linearize_kernel(symbol)
-        # A CALL's effects are those of its callee: programs do as well as kernels.
-        for function in own_functions(module):
-            linearize_function(function)
+    def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
+        return linearize_kernel(kernel) if isinstance(kernel, KernelOp) else kernel
+
+    def lower_function(self, function: FuncOp) -> None:
+        linearize_function(function)
 
 
 def linearize_kernel(kernel: KernelOp) -> ProgramOp:

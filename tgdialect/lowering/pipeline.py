@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.lowering.callify import CallifyPass
 from tgdialect.lowering.expand import ExpandPass
-from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.levels import KernelPass, LoweringPass, is_before
 from tgdialect.lowering.linearize import LinearizePass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.plan import PlanPass
@@ -19,6 +19,31 @@ from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.select import SelectPass
 
 AfterStage = Callable[[LoweringPass, ModuleOp], None]
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The eight stages: those that see the whole module, those that take each kernel and function
+    by itself, and the last one, which leaves the dialect."""
+
+    module: Sequence[LoweringPass]
+    kernels: Sequence[KernelPass]
+    render: RenderPass | None
+
+    def __iter__(self) -> Iterator[LoweringPass]:
+        yield from self.module
+        yield from self.kernels
+        if self.render is not None:
+            yield self.render
+
+    def from_level(self, level: str) -> Stages:
+        """The stages that take a module at a level or a later one."""
+        render = self.render
+        return Stages(
+            [stage for stage in self.module if not is_before(stage.level_before, level)],
+            [stage for stage in self.kernels if not is_before(stage.level_before, level)],
+            None if render is None or is_before(render.level_before, level) else render,
+        )
 
 
 def stages(
@@ -31,25 +56,20 @@ def stages(
     opts: tuple[str, ...] = (),
     cache: int | None = None,
     optimize: type[OptimizePass] = OptimizePass,
-) -> Sequence[LoweringPass]:
+) -> Stages:
     """The eight stages from the tensor level to the `llvm` dialect.
 
     `features` are what the target's processor has. The other options are those of the stages.
     """
-    return (
-        CallifyPass(),
-        RangeifyPass(),
-        optimize(mode, features, threads, l2, opts),
-        ExpandPass(),
-        SelectPass(target, features),
-        LinearizePass(),
-        PlanPass(),
-        RenderPass(target, cache),
+    return Stages(
+        module=(CallifyPass(), RangeifyPass(), optimize(mode, features, threads, l2, opts)),
+        kernels=(ExpandPass(), SelectPass(target, features), LinearizePass(), PlanPass()),
+        render=RenderPass(target, cache),
     )
 
 
 def run_stages(
-    module: ModuleOp, passes: Sequence[LoweringPass], after: AfterStage | None = None
+    module: ModuleOp, passes: Iterable[LoweringPass], after: AfterStage | None = None
 ) -> None:
     """Lower a module through passes in order; `after` sees it after each one.
 
@@ -86,7 +106,7 @@ class ToLlvmPass(LoweringPass):
     def pipeline(self) -> Sequence[LoweringPass]:
         """The passes that this one stands for: `tg-opt` runs, prints and times them one by one."""
         options = {field.name: getattr(self, field.name) for field in fields(self)}
-        return stages(**options, optimize=self.optimize)
+        return tuple(stages(**options, optimize=self.optimize))
 
     def lower(self, module: ModuleOp) -> None:
         run_stages(module, self.pipeline())

@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
-    ModuleOp,
     UnitAttr,
     i64,
 )
@@ -29,11 +28,10 @@ from tgdialect.analysis.constants import constants
 from tgdialect.analysis.in_place import in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.symbols import own_functions
-from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops.attributes import AddrSpace, AxisType, Device, PlaceAttr
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import CallOp
+from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import BarrierOp, ProgramOp, SpecialOp
 from tgdialect.ops.dtypes import INDEX, UI8
 from tgdialect.ops.elementwise import MulOp
@@ -49,19 +47,20 @@ _WORKGROUP = frozenset({AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE})
 """The axis types whose iterations share LOCAL memory."""
 
 
-class PlanPass(LoweringPass):
+class PlanPass(KernelPass):
     """Let buffers with disjoint lifetimes share storage."""
 
     name = "tg-plan"
     level_before = "linear"
     level_after = "planned"
 
-    def lower(self, module: ModuleOp) -> None:
-        for symbol in module.ops:
-            if isinstance(symbol, ProgramOp):
-                plan_program(symbol)
-        for function in own_functions(module):
-            plan_function(function)
+    def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
+        if isinstance(kernel, ProgramOp):
+            plan_program(kernel)
+        return kernel
+
+    def lower_function(self, function: FuncOp) -> None:
+        plan_function(function)
 
 
 # -- functions -----------------------------------------------------------------------------------

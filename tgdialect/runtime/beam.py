@@ -26,7 +26,6 @@ from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
-from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.opts import (
@@ -138,9 +137,7 @@ class _Search:
         self._call = call
         self._cpu = cpu
         self._arrays = [_filled(argument) for argument in call.arguments]
-        passes = stages(mode=BEAM, features=cpu.known_features)
-        first = next(i for i, p in enumerate(passes) if isinstance(p, OptimizePass))
-        self._stages = passes[first + 1 :]
+        self._stages = replace(stages(features=cpu.known_features), module=())
 
     def best(
         self,

@@ -21,11 +21,8 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.diagnostics import locate
 from tgdialect.interpreter.dtypes import numpy_dtype
-from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
-from tgdialect.lowering.pipeline import AfterStage, run_stages, stages
-from tgdialect.lowering.plan import PlanPass, plan_function
-from tgdialect.lowering.render import RenderPass
+from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
 from tgdialect.lowering.signature import (
     arguments_said_to_be_written,
     described_function,
@@ -90,43 +87,36 @@ class Build:
         one goes through the stages."""
         module, by_reference = self._copy()
         entry = f"{self.entry}.frame"
-        if not self._passes:
+        passes = self._passes
+        if passes.render is None:
             signature = _signature(entry_function(module, self.entry), by_reference)
             ir = llvm_ir(module) + _frame_entry(entry, self.entry, signature)
             return signature, {entry: generator.submit(ir)}, ()
-        *stages, render = self._passes
-        assert isinstance(render, RenderPass)
-        whole = [p for p in stages if is_before(p.level_before, "tiles")]
-        whole = [p for p in whole if not isinstance(p, ExpandPass)]
         windows: tuple[Window, ...] = ()
-        for stage in whole:
+        for stage in passes.module:
             if stage.level_before == "function":
                 # The next stage replaces movement ops by index arithmetic.
                 windows = find_windows(
                     entry_function(module, self.entry), entry_function(self.source, self.entry)
                 )
             stage.lower(module)
-        stages = stages[len(whole) :]
         coming: dict[str, Future[bytes]] = {}
         kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
         programs: list[Operation] = []
         for kernel in kernels:
-            kernel.detach()
-            alone = ModuleOp([kernel])
-            run_stages(alone, stages)
-            (program,) = alone.ops
-            program.detach()
+            program, is_last = kernel, kernel is kernels[-1]
+            for stage in passes.kernels:
+                program = stage.lower_kernel(program)
             programs.append(program)
-            if kernel is not kernels[-1]:
-                ir = self._ir(render.rendered([program]), programs)
-                coming[kernel.sym_name.data] = generator.submit(ir)
+            if not is_last:
+                ir = self._ir(passes.render.rendered([program]), programs)
+                coming[program.sym_name.data] = generator.submit(ir)
         functions = list(own_functions(module))
-        module.body.block.add_ops(programs)
-        run_stages(module, [s for s in stages if not isinstance(s, PlanPass)])
-        for function in functions if any(isinstance(s, PlanPass) for s in stages) else ():
-            plan_function(function)
+        for function in functions:
+            for stage in passes.kernels:
+                stage.lower_function(function)
         signature = _signature(entry_function(module, self.entry), by_reference)
-        rest = render.rendered([*programs[-1:], *functions], programs)
+        rest = passes.render.rendered([*programs[-1:], *functions], programs)
         ir = self._ir(rest, programs) + _frame_entry(entry, self.entry, signature)
         coming[entry] = generator.submit(ir)
         return signature, coming, windows
@@ -173,7 +163,7 @@ class Build:
         return module, {position for position, value in enumerate(inputs) if is_memory(value)}
 
     @cached_property
-    def _passes(self) -> Sequence[LoweringPass]:
+    def _passes(self) -> Stages:
         """The stages from the level of the module on."""
         if is_before("kernels", self.level) and self.opt not in ("none", DEFAULT_OPT):
             raise PassFailedException(
@@ -181,7 +171,7 @@ class Build:
             )
         features = self.target.known_features
         passes = stages(mode=self.opt, features=features, optimize=MeasuringOptimizePass)
-        return [p for p in passes if not is_before(p.level_before, self.level)]
+        return passes.from_level(self.level)
 
     @cached_property
     def _stages(self) -> dict[str, ModuleOp]:

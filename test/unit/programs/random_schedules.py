@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from random import Random
@@ -21,7 +21,7 @@ from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristic import schedule_prepacking
 from tgdialect.lowering.optimize.opts import begin_schedule, opt, spelled, try_opt
-from tgdialect.lowering.pipeline import stages
+from tgdialect.lowering.pipeline import Stages, stages
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import known_index
@@ -151,7 +151,7 @@ class ScheduledBuild(Build):
     optimize: LoweringPass = field(default_factory=OptimizePass)
 
     @cached_property
-    def _passes(self) -> Sequence[LoweringPass]:
+    def _passes(self) -> Stages:
         features = tuple(self.target.features.split(","))
         passes = stages(mode="explicit", features=features)
-        return [self.optimize if isinstance(p, OptimizePass) else p for p in passes]
+        return replace(passes, module=(*passes.module[:-1], self.optimize))

@@ -44,7 +44,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _kernel() -> KernelOp:
     module = load_module(PROGRAM)
-    run_stages(module, stages()[:2])
+    run_stages(module, stages().module[:2])
     return next(op for op in module.ops if isinstance(op, KernelOp))
 
 

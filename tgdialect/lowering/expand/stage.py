@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tgdialect.analysis.memory_order import MemoryOrder
@@ -14,9 +13,10 @@ from tgdialect.lowering.expand.iterations import drop_single_iterations
 from tgdialect.lowering.expand.reduction import expand_reductions
 from tgdialect.lowering.expand.rules import Rules
 from tgdialect.lowering.expand.tile import Tile
-from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
+from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.private_ranges import make_ranges_private
@@ -26,17 +26,17 @@ Groups = dict[ReduceOp, list[ReduceOp]]
 """The REDUCEs that share their loops with a REDUCE, itself included."""
 
 
-class ExpandPass(LoweringPass):
+class ExpandPass(KernelPass):
     """Expand UPCAST and UNROLL ranges into shape, and reductions into accumulators."""
 
     name = "tg-expand"
     level_before = "kernels"
     level_after = "tiles"
 
-    def lower(self, module: ModuleOp) -> None:
-        for symbol in module.body.block.ops:
-            if isinstance(symbol, KernelOp):
-                expand_kernel(symbol)
+    def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
+        if isinstance(kernel, KernelOp):
+            expand_kernel(kernel)
+        return kernel
 
 
 def expand_kernel(kernel: KernelOp) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -11,13 +12,13 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.select import arithmetic, structure
 from tgdialect.lowering.select.kernel import Kernel
 from tgdialect.lowering.select.lanes import Tile
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, WmmaOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ProgramOp, WmmaOp
 from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -37,7 +38,7 @@ from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.targets import Target, target_named
-from tgdialect.transforms.simplify import simplify_kernels
+from tgdialect.transforms.simplify import simplify
 
 Rule = Callable[[Kernel, Any], Tile | None]
 
@@ -74,7 +75,7 @@ _REMOVABLE = (ElementwiseOp, MovementOp, LoadOp, ConstOp, VConstOp)
 
 
 @dataclass(frozen=True)
-class SelectPass(LoweringPass):
+class SelectPass(KernelPass):
     """Leave in each kernel only ops that the target has, on the widths that it has.
 
     `features` are LLVM's, as `features=fma,f16c`: with `fma` MULACC stays, with `f16c` the
@@ -89,18 +90,25 @@ class SelectPass(LoweringPass):
     features: tuple[str, ...] = ()
 
     def lower(self, module: ModuleOp) -> None:
+        _ = self._target  # An unknown one is an error also where there are no kernels.
+        super().lower(module)
+
+    def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
+        if isinstance(kernel, KernelOp):
+            old = kernel.body.block
+            new = select(list(old.ops), self._target)
+            kernel.body.detach_block(old)
+            kernel.body.add_block(new)
+            kernel.target = StringAttr(self._target.name)
+            simplify(kernel)
+        return kernel
+
+    @cached_property
+    def _target(self) -> Target:
         try:
-            target = target_named(self.target, self.features)
+            return target_named(self.target, self.features)
         except ValueError as error:
             raise PassFailedException(str(error)) from None
-        for kernel in module.ops:
-            if isinstance(kernel, KernelOp):
-                old = kernel.body.block
-                new = select(list(old.ops), target)
-                kernel.body.detach_block(old)
-                kernel.body.add_block(new)
-                kernel.target = StringAttr(target.name)
-        simplify_kernels(module)
 
 
 def select(ops: Sequence[Operation], target: Target) -> Block:
