@@ -63,6 +63,9 @@ class Target:
         for name in _POSITIVE:
             if (value := getattr(self, name)) < 1:
                 raise ValueError(f"{name} is {value}, not a positive number")
+        for name in ("vector_bits", "vector_registers"):
+            if (value := getattr(self, name)) < 0:
+                raise ValueError(f"{name} is {value}, a negative number")
         if self.l1 < self.l1_ways:
             raise ValueError(f"l1 is {self.l1} bytes, fewer than its {self.l1_ways} ways")
 
@@ -74,8 +77,8 @@ class Target:
 
     @property
     def packed_block(self) -> int:
-        """The bytes up to which a column of packed steps needs no blocks: half as much again as L1,
-        because packed rows follow each other, so that their prefetch from L2 is in time."""
+        """The bytes up to which a column of packed steps needs no blocks: half as much again as L1
+        (48 KiB where L1 has 32). Blocks keep it in L1, but cost passes over the results."""
         return self.l1 + self.l1 // 2
 
     def lanes(self, itemsize: int) -> int:

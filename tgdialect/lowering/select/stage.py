@@ -37,6 +37,7 @@ from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.targets import Target, target_named
+from tgdialect.targets.attribute import stated_target
 from tgdialect.transforms.simplify import simplify_kernels
 
 Rule = Callable[[Kernel, Any], Tile | None]
@@ -78,7 +79,8 @@ class SelectPass(LoweringPass):
     """Leave in each kernel only ops that the target has, on the widths that it has.
 
     `features` are LLVM's, as `features=fma,f16c`: with `fma` MULACC stays, with `f16c` the
-    conversions of f16 do. Then simplify the indices and gates that are new.
+    conversions of f16 do. Without them
+    they are those of the module's `tg.target`. Then simplify the indices and gates that are new.
     """
 
     name = "tg-select"
@@ -90,9 +92,10 @@ class SelectPass(LoweringPass):
 
     def lower(self, module: ModuleOp) -> None:
         try:
-            target = target_named(self.target, self.features)
+            named = target_named(self.target, self.features)
         except ValueError as error:
             raise PassFailedException(str(error)) from None
+        target = stated_target(module, self.features) or named
         for kernel in module.ops:
             if isinstance(kernel, KernelOp):
                 old = kernel.body.block
