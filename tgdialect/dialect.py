@@ -19,6 +19,7 @@ from tgdialect.ops import (
     source,
 )
 from tgdialect.ops.canonicalization import Patterns, register_patterns
+from tgdialect.targets.attribute import TargetAttr
 
 TG = Dialect(
     "tg",
@@ -89,6 +90,7 @@ TG = Dialect(
         attributes.InvalidAttr,
         attributes.OptAttr,
         attributes.WmmaAttr,
+        TargetAttr,
     ],
     [
         folding.ConstantMaterialization(),

@@ -46,6 +46,7 @@ from tgdialect.runtime.profile import with_records
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.windows import Window
+from tgdialect.targets.attribute import stated_target
 
 UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
 """Ops that carry code or bytes of their own; nothing executes them unasked."""
@@ -169,8 +170,13 @@ class Build:
             raise PassFailedException(
                 f"opt {self.opt!r} comes too late: loops are settled at level {self.level}"
             )
-        features = self.target.known_features
-        passes = stages(mode=self.opt, features=features, optimize=MeasuringOptimizePass)
+        stated = stated_target(self.source)
+        passes = stages(
+            mode=self.opt,
+            features=() if stated else self.target.known_features,
+            cache=stated.llc if stated else None,
+            optimize=MeasuringOptimizePass,
+        )
         return passes.from_level(self.level)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 * `target.py` is `Target`, the description that passes ask;
 * `cpu.py` makes one from the features of a CPU;
+* `attribute.py` is the attribute by which a module says one;
 * `host.py` finds out about the machine that this process runs on: nothing else does.
 """
 

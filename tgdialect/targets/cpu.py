@@ -106,6 +106,10 @@ FEATURES = frozenset((*_IMPLIED, *_ALONE.split()))
 """The features that may be named."""
 
 
+BROUGHT = frozenset(("native", "converted", "masks_stores", "vector_bits", "vector_registers"))
+"""The fields that features settle."""
+
+
 def cpu(features: Collection[str] = ()) -> Target:
     """A CPU with these features: `cpu_features` has their form and the errors."""
     return _with_features(cpu_features(features))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ def test_every_level_gives_the_same(parse, monkeypatch, name, lanes):
     context = Context()
     for dialect in (Builtin, Func, TG):
         context.load_dialect(dialect)
-    for stage in stages()[:-1]:
+    for stage in replace(stages(), render=None):
         stage.apply(context, module)
         results = run(module, function.sym_name.data, inputs)
         assert len(results) == len(expected)

@@ -12,7 +12,7 @@ from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.merging import mergeable
 from tgdialect.lowering.optimize.nests import Access, Nests
 from tgdialect.lowering.optimize.opts import divisors, may_split, opt, try_opt
-from tgdialect.lowering.optimize.tiles import CACHE_LINE, nest_parts, split_off
+from tgdialect.lowering.optimize.tiles import nest_parts, split_off
 from tgdialect.lowering.optimize.vectors import (
     MIN_REUSE,
     is_apart,
@@ -34,10 +34,6 @@ MAX_IMBALANCE, MOST_CHUNKS = 1.03, 64
 """How much longer threads may take because their chunks cannot be divided evenly, and into how many
 chunks for each of them iterations are divided at most so that they can."""
 
-PAGE, MANY_PAGES = 4096, 64
-"""The bytes of a page, and how many the first table of addresses knows: a tile that is spread over
-more is copied together."""
-
 MANY_ROWS = 128
 """How many rows of results a tile is loaded for, again in each step of a reduction, for a copy to
 be worth while that is next to nothing but aligned vectors."""
@@ -46,15 +42,12 @@ BLOCKED_ROWS = 256
 """For up to how many rows of results reductions are done in blocks: more make up for what it takes
 to go through an operand by columns once."""
 
-BLOCK, PACKED_BLOCK = 32, 128
-"""How many steps a block of a reduction has at most: as many pages as a core follows at once, or
-more where blocks are packed, so that there are fewer passes over the results."""
-
-FIRST_CACHE = 48 << 10
-"""Bytes that a packed block may have to stay in the first cache, whole: it needs no blocks."""
+PACKED_BLOCK = 4
+"""How many times the steps of another block one has that is packed: it follows one page at a time,
+and there are fewer passes over the results."""
 
 CACHE_PARTS = 4
-"""Into how many parts the second cache is thought to be divided, one of them for results."""
+"""L2 is thought to be divided into so many parts, one of them for results."""
 
 ROWS_AT_ONCE, CHAIN_OPS = 2, 16
 """How many rows a loop goes through at once whose steps wait for each other, and how many ops it
@@ -142,16 +135,17 @@ def block_reductions(nests: Nests, target: Target) -> None:
         for access in nests.accesses:
             is_load = isinstance(access.op, LoadOp) and not access.is_constant
             if is_load and access.strides.get(vector) == 1:
-                over = _over_pages(nests, access)
+                over = _over_pages(nests, access, target)
                 if over is not None and _block(nests, access, over, end, target):
                     break
 
 
-def _over_pages(nests: Nests, access: Access) -> RangeOp | None:
+def _over_pages(nests: Nests, access: Access, target: Target) -> RangeOp | None:
     """The range of a REDUCE that takes an operand from one page to others, again and again."""
     for range, stride in access.strides.items():
         is_reduced = range.axis_type.data is AxisType.REDUCE and range not in nests.axes.ends
-        if is_reduced and _pages(nests.extent(range), stride, access.itemsize) > MANY_PAGES:
+        pages = _pages(nests.extent(range), stride, access.itemsize, target)
+        if is_reduced and pages > target.tlb_pages:
             return range
     return None
 
@@ -169,11 +163,11 @@ def _block(nests: Nests, access: Access, over: RangeOp, end: EndOp, target: Targ
     rows = math.prod(nests.extent(r) for r in results if strides.get(r, 0) == 0)
     is_packed = _loop_of_copy(nests, access, end, target) is not None
     column = nests.extent(over) * nests.extent(_vector(end)) * access.itemsize
-    if is_packed and column <= FIRST_CACHE:
+    if is_packed and column <= target.packed_block:
         return False
-    most = PACKED_BLOCK if is_packed else BLOCK
+    most = target.page_streams * (PACKED_BLOCK if is_packed else 1)
     steps = _divisor(nests.extent(over), most)
-    # The results of a block are to stay in the second cache, with the block and all else.
+    # The results of a block are to stay in L2, with the block and all else.
     row = math.prod(map(nests.extent, results)) * access.itemsize
     fitting = min(target.l2 // CACHE_PARTS // row, nests.extent(along))
     width = _divisor(nests.extent(along), fitting)
@@ -243,10 +237,12 @@ def _loop_of_copy(nests: Nests, access: Access, end: EndOp, target: Target) -> R
     if is_apart(access, _vector(end)):
         in_squares = any(r.axis_type.data is AxisType.REDUCE and s == 1 for r, s in inside.items())
         return loops[around] if in_squares or uses >= MIN_APART else None
-    pages = math.prod(_pages(nests.extent(r), s, access.itemsize) for r, s in inside.items())
+    pages = math.prod(
+        _pages(nests.extent(r), s, access.itemsize, target) for r, s in inside.items()
+    )
     rows = uses * math.prod(nests.extent(r) for r in ranges if r not in (*loops, *inside))
     in_steps = any(r.axis_type.data is AxisType.REDUCE for r in inside)
-    pays = pages > MANY_PAGES or (in_steps and rows >= MANY_ROWS)
+    pays = pages > target.tlb_pages or (in_steps and rows >= MANY_ROWS)
     return loops[around] if pays and uses >= MIN_REUSE else None
 
 
@@ -262,10 +258,10 @@ def _is_in_order(nests: Nests, access: Access, loops: Sequence[RangeOp]) -> bool
     return True
 
 
-def _pages(extent: int, stride: int | None, itemsize: int) -> float:
+def _pages(extent: int, stride: int | None, itemsize: int, target: Target) -> float:
     """Over how many pages the iterations of a range are spread."""
-    apart = PAGE if stride is None else min(abs(stride) * itemsize, PAGE)
-    return max(1.0, extent * apart / PAGE)
+    apart = target.page if stride is None else min(abs(stride) * itemsize, target.page)
+    return max(1.0, extent * apart / target.page)
 
 
 def _transpose(axes: Axes, copy: Sequence[RangeOp], target: Target) -> None:
@@ -342,7 +338,7 @@ def share_among_threads(nests: Nests, target: Target) -> None:
             is_inner = any(nests.extent(r) > 1 for r in loops[:depth])
             # Each chunk of an inner loop goes through those around it: it is one for each thread.
             fewest = threads if is_inner else 2 * threads
-            prefer_equal = not (is_inner or _is_dense(nests, range))
+            prefer_equal = not (is_inner or _is_dense(nests, range, target))
             chunks = _chunks(extent, threads, fewest, prefer_equal=prefer_equal)
             candidates.append((_imbalance(extent, chunks, threads), depth, range, chunks))
     if not candidates:
@@ -354,11 +350,11 @@ def share_among_threads(nests: Nests, target: Target) -> None:
     try_opt(axes, opt(OptOp.SPLIT, axis, chunks, AxisType.THREAD.value, "top"))
 
 
-def _is_dense(nests: Nests, range: RangeOp) -> bool:
+def _is_dense(nests: Nests, range: RangeOp, target: Target) -> bool:
     """Whether a loop stores several times in a cache line, which threads take from each other where
     their chunks meet."""
     return any(
-        0 < abs(access.strides.get(range) or 0) * access.itemsize < CACHE_LINE
+        0 < abs(access.strides.get(range) or 0) * access.itemsize < target.cache_line
         for access in nests.accesses
         if isinstance(access.op, StoreOp)
     )

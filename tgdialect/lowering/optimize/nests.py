@@ -29,9 +29,6 @@ from tgdialect.targets import Target
 UNKNOWN_EXTENT = 256
 """What a dynamic extent is taken to be."""
 
-BYTES_PER_CYCLE = 8
-"""What a core loads from memory, and stores to it."""
-
 _CYCLES: dict[str, int] = {
     **dict.fromkeys(("tg.exp2", "tg.log2", "tg.sin"), 20),
     **dict.fromkeys(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"), 6),
@@ -150,7 +147,7 @@ def cycles(nests: Nests, target: Target) -> float:
     moved = sum(
         _bytes(nests, access) for access in nests.accesses if _is_global(access.op.operands[0])
     )
-    return max(ops / 2, moved / BYTES_PER_CYCLE)
+    return max(ops / 2, moved / target.bytes_per_cycle)
 
 
 def _is_global(location: SSAValue) -> bool:

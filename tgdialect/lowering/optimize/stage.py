@@ -15,6 +15,7 @@ from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.opts import begin_schedule, has_schedule
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
+from tgdialect.targets.attribute import stated_target
 from tgdialect.targets.host import host_target
 from tgdialect.transforms.simplify import simplify_kernels
 
@@ -29,7 +30,8 @@ class OptimizePass(LoweringPass):
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
     order, on one thread. `mode=heuristic` finds a schedule for a machine with the `features` of a
     CPU in LLVM's spelling, so many `threads`, and an L2 cache of `l2` bytes: unless they are
-    said, the last two are those of this machine. A kernel whose SINK records OptOps has its
+    said, they are those of the module's `tg.target`, and without one the last two are those of this
+    machine. A kernel whose SINK records OptOps has its
     schedule: these modes leave it alone.
 
     `mode=explicit` applies `opts`, as `opts="split 0, 4, upcast","@main_1: order 1, 0"`, to every
@@ -57,7 +59,9 @@ class OptimizePass(LoweringPass):
                 f"mode {self.mode!r} is not one of the modes there are: {there_are}"
             )
         try:
-            target = host_target(self.features, threads=self.threads, l2=self.l2)
+            target = stated_target(
+                module, self.features, threads=self.threads, l2=self.l2
+            ) or host_target(self.features, threads=self.threads, l2=self.l2)
         except ValueError as error:
             raise PassFailedException(str(error)) from None
         kernels = [op for op in module.ops if isinstance(op, KernelOp)]

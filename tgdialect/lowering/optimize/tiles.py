@@ -59,10 +59,6 @@ APART = 0.1
 CODE_COST = 1.5e-4
 """What an op costs for being there: a tile twice as large compiles for twice as long."""
 
-WAYS, SAME_SET = 8, 4096
-"""How many cache lines the first cache has for addresses that are multiples of so many bytes apart:
-rows beyond those evict one another."""
-
 STREAM_COST = 0.025
 """What each row costs that is loaded for one use: a core follows few streams at once."""
 
@@ -71,8 +67,6 @@ MASK_COST = 1.06
 
 ROW_MASK_STEPS = 8
 """How many steps the masks of padded rows take: they are the same for all steps of a tile."""
-
-CACHE_LINE = 64
 
 
 class Work(NamedTuple):
@@ -173,7 +167,7 @@ def _reduction_tile(
     most = min([8, *(target.l2 // each for each in packed)])
     if packed:
         most = min(most, -(-nests.extent(vector) // lanes) - 1)
-    return _best_tile(nests, reads, rows, vector, lanes, target.vector_registers, most, work)
+    return _best_tile(nests, reads, rows, vector, lanes, target, most, work)
 
 
 def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[Access]:
@@ -242,7 +236,7 @@ def _best_tile(
     rows: Sequence[RangeOp],
     vector: RangeOp,
     lanes: int,
-    registers: int,
+    target: Target,
     most: int,
     work: Work,
 ) -> Tile:
@@ -253,6 +247,7 @@ def _best_tile(
     that padding adds.
     """
     best, least = Tile(None, 1, 1), math.inf
+    registers = target.vector_registers
     width = nests.extent(vector)
     reused = [r for r in rows if any(not a.strides.get(r, 0) for a in reads)]
     along = sum(1 for a in reads if a.strides.get(vector, 0) != 0)
@@ -273,7 +268,7 @@ def _best_tile(
                 > registers
             ):
                 break
-            loads = sum(_loads(a, vector, row, height, vectors) for a in reads)
+            loads = sum(_loads(a, vector, row, height, vectors, target) for a in reads)
             extent = nests.extent(row) if row is not None else 1
             down = _padding(extent, height, 1 + ROW_MASK_STEPS / work.steps)
             # Enough sums have to be on their way at once for the latency of an addition.
@@ -297,15 +292,22 @@ def _padding(extent: int, size: int, mask_cost: float) -> float:
 
 
 def _loads(
-    access: Access, vector: RangeOp, row: RangeOp | None, height: int, vectors: int
+    access: Access,
+    vector: RangeOp,
+    row: RangeOp | None,
+    height: int,
+    vectors: int,
+    target: Target,
 ) -> float:
     """What the loads take for one step of a reduction."""
     along = access.strides.get(vector, 0)
     count = 1.0 if along == 0 else float(vectors)
     if row is not None and (stride := access.strides.get(row, 0)) != 0:
-        apart = CACHE_LINE if stride is None else min(abs(stride) * access.itemsize, CACHE_LINE)
-        count *= height * (1 + APART * apart / CACHE_LINE)
-        if stride is not None and stride * access.itemsize % SAME_SET == 0 and height > WAYS:
+        line = target.cache_line
+        apart = line if stride is None else min(abs(stride) * access.itemsize, line)
+        count *= height * (1 + APART * apart / line)
+        is_one_set = stride is not None and stride * access.itemsize % target.l1_way == 0
+        if is_one_set and height > target.l1_ways:
             count *= 2
     return count * (SPLAT_COST if along == 0 else LOAD_COST)
 

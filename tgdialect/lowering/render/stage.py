@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
@@ -32,6 +32,7 @@ from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import ParamOp
 from tgdialect.targets import host, target_named
+from tgdialect.targets.attribute import stated_target
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,9 @@ class RenderPass(LoweringPass):
             for symbol in symbols
             if isinstance(symbol, FuncOp)
         }
-        rendered = self.rendered(symbols, symbols)
+        stated = stated_target(module, llc=self.cache)
+        render = replace(self, cache=stated.llc) if stated else self
+        rendered = render.rendered(symbols, symbols)
         for op in rendered:
             if isinstance(op, llvm.FuncOp) and op.sym_name.data in signatures:
                 op.attributes[SIGNATURE] = signatures[op.sym_name.data]

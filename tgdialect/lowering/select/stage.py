@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -38,6 +37,7 @@ from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.targets import Target, target_named
+from tgdialect.targets.attribute import stated_target
 from tgdialect.transforms.simplify import simplify
 
 Rule = Callable[[Kernel, Any], Tile | None]
@@ -79,7 +79,8 @@ class SelectPass(KernelPass):
     """Leave in each kernel only ops that the target has, on the widths that it has.
 
     `features` are LLVM's, as `features=fma,f16c`: with `fma` MULACC stays, with `f16c` the
-    conversions of f16 do. Then simplify the indices and gates that are new.
+    conversions of f16 do. Without them
+    they are those of the module's `tg.target`. Then simplify the indices and gates that are new.
     """
 
     name = "tg-select"
@@ -90,25 +91,28 @@ class SelectPass(KernelPass):
     features: tuple[str, ...] = ()
 
     def lower(self, module: ModuleOp) -> None:
-        _ = self._target  # An unknown one is an error also where there are no kernels.
+        self._target(module)  # An unknown one is an error also where there are no kernels.
         super().lower(module)
 
     def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
         if isinstance(kernel, KernelOp):
+            target = self._target(kernel.parent_op())
             old = kernel.body.block
-            new = select(list(old.ops), self._target)
+            new = select(list(old.ops), target)
             kernel.body.detach_block(old)
             kernel.body.add_block(new)
-            kernel.target = StringAttr(self._target.name)
+            kernel.target = StringAttr(target.name)
             simplify(kernel)
         return kernel
 
-    @cached_property
-    def _target(self) -> Target:
+    def _target(self, module: Operation | None) -> Target:
+        """What the options say, or else the module."""
         try:
-            return target_named(self.target, self.features)
+            named = target_named(self.target, self.features)
         except ValueError as error:
             raise PassFailedException(str(error)) from None
+        stated = stated_target(module, self.features) if isinstance(module, ModuleOp) else None
+        return stated or named
 
 
 def select(ops: Sequence[Operation], target: Target) -> Block:
