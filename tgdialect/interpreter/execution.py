@@ -16,7 +16,6 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
 from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
 from tgdialect.interpreter.locations import Location
 from tgdialect.interpreter.nesting import Accumulate, Item, Loop
@@ -25,6 +24,7 @@ from tgdialect.interpreter.reduction import accumulate, finish
 from tgdialect.interpreter.schedule import Schedule
 from tgdialect.interpreter.scopes import GROUP_AXES, NO_SCOPE, PARALLEL_AXES, Scope, axis_type
 from tgdialect.interpreter.values import Array, all_valid, check_size, lifted
+from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.codegen import SpecialOp
 from tgdialect.ops.ordering import RangeOp

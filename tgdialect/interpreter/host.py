@@ -19,12 +19,12 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.custom import custom_result
-from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
 from tgdialect.interpreter.locations import Location
 from tgdialect.interpreter.movement import MOVEMENTS, Movement, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
 from tgdialect.interpreter.versions import Journal, Memory, Store, Stores
+from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.attributes import TupleType, VoidType
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, CustomOp, InsOp

@@ -16,7 +16,6 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.accesses import Roots, accesses
 from tgdialect.interpreter.custom import CustomCode
-from tgdialect.interpreter.dtypes import Data
 from tgdialect.interpreter.host import (
     Frame,
     Tensor,
@@ -35,6 +34,7 @@ from tgdialect.interpreter.locations import Location
 from tgdialect.interpreter.schedule import Schedule
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import Memory, Stores
+from tgdialect.ops.arrays import Data
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.call import CallOp, KernelOp, parameters
 from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp

@@ -20,11 +20,11 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.dialect import TG
 from tgdialect.interpreter.custom import CustomCode
-from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
 from tgdialect.interpreter.host import HOST, Frame, Tensor, Tuple, Value, View, Void, whole
 from tgdialect.interpreter.machine import Machine, write_back
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import Memory
+from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 

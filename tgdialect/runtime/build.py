@@ -20,7 +20,6 @@ from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.diagnostics import locate
-from tgdialect.interpreter.dtypes import numpy_dtype
 from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
 from tgdialect.lowering.pipeline import AfterStage, run_stages, stages
@@ -36,6 +35,7 @@ from tgdialect.ops.arguments import (
     dims_attribute,
     integer_attribute,
 )
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
