@@ -82,6 +82,10 @@ class Build:
             objects = [Object(name, future.result()) for name, future in coming.items()]
             return Program(tuple(signature), tuple(objects), windows)
 
+    def profiled(self) -> Program:
+        """Compile a program that notes how long each kernel takes."""
+        return replace(self, is_profiled=True).program()
+
     def _compiled(
         self, generator: CodeGenerator[bytes]
     ) -> tuple[list[Parameter], Mapping[str, Future[bytes]], tuple[Window, ...]]:
@@ -207,10 +211,14 @@ class Build:
         ops = self.module("linearize").ops
         return {op.sym_name.data: op for op in ops if isinstance(op, ProgramOp)}
 
-    @cached_property
+    @property
     def kernels(self) -> Sequence[Kernel]:
         """Each kernel of the program, in the order of the calls; none of a module at level `llvm`,
         in which they are functions."""
+        return self._kernels
+
+    @cached_property
+    def _kernels(self) -> Sequence[Kernel]:
         if self.level == "llvm":
             return ()
         ordered = next((s for s in ("linearize", "plan") if s in self._stages), None)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from tgdialect.runtime import launcher_code as code
+from tgdialect.runtime.images import load_ir
 from tgdialect.runtime.launcher_code import MAX_AXES, MAX_SLOTS
-from tgdialect.runtime.loader import load_ir
 from tgdialect.runtime.once import once
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import Any
 
 from tgdialect.analysis.machine import thread_count
 from tgdialect.runtime import threads_code as code
-from tgdialect.runtime.loader import load_ir
+from tgdialect.runtime.images import load_ir
 from tgdialect.runtime.once import once
 
 OPENMP_VARIABLE = "TG_OPENMP"
