@@ -12,6 +12,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
+from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.custom import CustomCode, CustomFunction
 from tgdialect.interpreter.machine import Machine, write_back
 from tgdialect.interpreter.signature import bind, signature
@@ -46,7 +47,7 @@ def run(
     with errors_at(callee):
         params = signature(callee)
         arrays = bind(params, inputs, buffers)
-    machine = Machine(CustomCode(allow_custom, custom or {}), buffers)
+    machine = Machine(CALLEES, CustomCode(allow_custom, custom or {}), buffers)
     arguments = len(callee.body.block.args) if isinstance(callee, func.FuncOp) else len(arrays)
     # Overflow, division by zero and NaN have their meaning in the dialect; none is an error.
     with np.errstate(all="ignore"):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -18,6 +17,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
 from tgdialect.interpreter.locations import Location
+from tgdialect.interpreter.machine import Machine
 from tgdialect.interpreter.nesting import Accumulate, Item, Loop
 from tgdialect.interpreter.pure import PURE
 from tgdialect.interpreter.reduction import accumulate, finish
@@ -31,9 +31,6 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, place, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BufferOp, ParamOp
-
-if TYPE_CHECKING:
-    from tgdialect.interpreter.machine import Machine
 
 Value = Array | LiveView | None
 """A value, memory, or an ordering edge."""

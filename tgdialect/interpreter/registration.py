@@ -19,8 +19,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.dialect import TG
+from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.custom import CustomCode
-from tgdialect.interpreter.host import HOST, Frame, Tensor, Tuple, Value, View, Void, whole
+from tgdialect.interpreter.host import HOST, Frame
+from tgdialect.interpreter.host_values import Tensor, Tuple, Value, View, Void, whole
 from tgdialect.interpreter.machine import Machine, write_back
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import Memory
@@ -38,7 +40,7 @@ class TgFunctions(InterpreterFunctions):
     """
 
     def __init__(self, custom: CustomCode | None = None):
-        self._machine = Machine(custom or CustomCode())
+        self._machine = Machine(CALLEES, custom or CustomCode())
         self._frames = [Frame(self._machine)]
 
     @classmethod
