@@ -36,7 +36,7 @@ class TgFunctions(InterpreterFunctions):
 
     Functions take and return NumPy arrays, and change those that are memory in place. Between ops a
     value is an array too, unless it has invalid cells, waits for a store, or is memory, void or a
-    tuple: then it is what `host.py` has for that. Arrays from other dialects' ops are accepted.
+    tuple: then it is of `host_values.py`. Arrays from other dialects' ops are accepted.
     """
 
     def __init__(self, custom: CustomCode | None = None):
