@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tgdialect.diagnostics import CompilationError
-from tgdialect.interpreter.dtypes import numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.tools.tg_run_session import find_entry, find_parameters, parse_verified, read_source
 from tgdialect.tools.tg_run_values import Array, Parameter
 

@@ -12,7 +12,7 @@ from tgdialect.frontend.base import Number, check_tensors, flattened, number_in,
 from tgdialect.frontend.graph import Array, constant, leaf
 from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, to_dim
-from tgdialect.interpreter.dtypes import convert
+from tgdialect.ops.arrays import convert
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.ops.reduce import ReduceOp

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute
 
-from tgdialect.interpreter.dtypes import numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DTYPES, DType
 
 _ATTRIBUTES: Mapping[DType, Attribute] = {dtype: a for a, dtype in DTYPES.items()}

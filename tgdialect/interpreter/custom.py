@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
+from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.codegen import CustomOp, InsOp
 from tgdialect.ops.properties import tensor
 

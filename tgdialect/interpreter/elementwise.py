@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.interpreter.dtypes import (
+from tgdialect.interpreter.threefry import threefry
+from tgdialect.ops.arrays import (
     FLOAT32,
     FLOAT64,
     Data,
@@ -19,7 +20,6 @@ from tgdialect.interpreter.dtypes import (
     convert,
     numpy_dtype,
 )
-from tgdialect.interpreter.threefry import threefry
 from tgdialect.ops.dtypes import DType
 
 Function = Callable[..., Data]

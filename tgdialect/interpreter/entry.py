@@ -12,10 +12,11 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
+from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.custom import CustomCode, CustomFunction
-from tgdialect.interpreter.dtypes import Data
 from tgdialect.interpreter.machine import Machine, write_back
 from tgdialect.interpreter.signature import bind, signature
+from tgdialect.ops.arrays import Data
 
 
 def run(
@@ -34,7 +35,7 @@ def run(
     An array that is memory and that the program stores to is changed in place. `buffers` holds the
     contents of global BUFFERs by slot, changed in place too; the others begin as zeros.
 
-    Returns the function's results, then its outputs, in the dtypes of `dtypes.py`. Raises
+    Returns the function's results, then its outputs, in the dtypes of `ops/arrays.py`. Raises
     InterpretationError, with one line that says what is wrong and located at the op, for inputs
     that do not fit, a race or a cycle between stores and reads, and custom code that has no Python
     implementation in `custom` (by format, mnemonic or symbol) or is not allowed.
@@ -46,7 +47,7 @@ def run(
     with errors_at(callee):
         params = signature(callee)
         arrays = bind(params, inputs, buffers)
-    machine = Machine(CustomCode(allow_custom, custom or {}), buffers)
+    machine = Machine(CALLEES, CustomCode(allow_custom, custom or {}), buffers)
     arguments = len(callee.body.block.args) if isinstance(callee, func.FuncOp) else len(arrays)
     # Overflow, division by zero and NaN have their meaning in the dialect; none is an error.
     with np.errstate(all="ignore"):

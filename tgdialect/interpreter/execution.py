@@ -9,31 +9,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
 from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
 from tgdialect.interpreter.locations import Location
+from tgdialect.interpreter.machine import Machine
 from tgdialect.interpreter.nesting import Accumulate, Item, Loop
 from tgdialect.interpreter.pure import PURE
 from tgdialect.interpreter.reduction import accumulate, finish
 from tgdialect.interpreter.schedule import Schedule
 from tgdialect.interpreter.scopes import GROUP_AXES, NO_SCOPE, PARALLEL_AXES, Scope, axis_type
 from tgdialect.interpreter.values import Array, all_valid, check_size, lifted
+from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.codegen import SpecialOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, place, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BufferOp, ParamOp
-
-if TYPE_CHECKING:
-    from tgdialect.interpreter.machine import Machine
 
 Value = Array | LiveView | None
 """A value, memory, or an ordering edge."""

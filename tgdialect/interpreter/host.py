@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects import func
@@ -19,62 +18,21 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.custom import custom_result
-from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
-from tgdialect.interpreter.locations import Location
+from tgdialect.interpreter.host_values import Tensor, Tuple, Value, View, Void, waits_for, whole
+from tgdialect.interpreter.linear import captured, run_linear
+from tgdialect.interpreter.machine import Machine
 from tgdialect.interpreter.movement import MOVEMENTS, Movement, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
 from tgdialect.interpreter.versions import Journal, Memory, Store, Stores
-from tgdialect.ops.attributes import TupleType, VoidType
+from tgdialect.ops.arrays import Data, numpy_dtype_of
+from tgdialect.ops.attributes import AddrSpace, TupleType, VoidType
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, CustomOp, InsOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import LinearOp
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
 from tgdialect.ops.source import BufferOp, ParamOp
-
-if TYPE_CHECKING:
-    from tgdialect.interpreter.machine import Machine
-
-
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """A value, and the stores that it waits for."""
-
-    array: Array
-    after: Stores = 0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class View:
-    """Memory: what a read through the view sees, and where a store through it goes.
-
-    `version` are the stores to `memory` that the view sees; it may wait for others as well.
-    """
-
-    array: Array
-    memory: Memory
-    location: Location
-    version: Stores = 0
-    after: Stores = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Void:
-    """An ordering edge: the stores that have been made once it is reached."""
-
-    after: Stores = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Tuple:
-    """The values of a TUPLE; as a whole it waits for `after`."""
-
-    values: Sequence[Value]
-    after: Stores = 0
-
-
-Value = Tensor | View | Void | Tuple
 
 
 @dataclass
@@ -106,7 +64,7 @@ class Frame:
         """The values of an op's results. `known` has what a LINEAR captures."""
         with errors_at(op):
             if isinstance(op, LinearOp):
-                return [self.machine.linear(self, op, known)]
+                return [self._linear(op, known)]
             if isinstance(op, func.CallOp):
                 return self.call(op, op.callee.string_value(), operands)
             if (function := HOST.get(op.name)) is None:
@@ -176,6 +134,17 @@ class Frame:
 
     # -- calls
 
+    def _linear(self, op: LinearOp, known: Mapping[SSAValue, Value]) -> Void:
+        """LINEAR: all that it stores, at once."""
+        outer = captured(op, known)
+        after = waits_for([*outer.values(), *self.parameters])
+        done = after
+        for memory, contents, mask in run_linear(
+            self.machine, op, outer, self.parameters, self.journal
+        ):
+            done |= self.store(op, whole(memory), contents, mask, after)
+        return Void(done)
+
     def call(self, op: Operation, symbol: str, operands: Sequence[Value]) -> Sequence[Value]:
         """CALL or `func.call`: the results, after the stores of the callee to its arguments."""
         callee = SymbolTable.lookup_symbol(op, symbol)
@@ -202,19 +171,6 @@ class Frame:
         if isinstance(op.results[0].type, TupleType):
             return [Tuple([Tensor(Array(data), done) for data in outcome.results], done)]
         return [Void(done)]
-
-
-def whole(memory: Memory) -> View:
-    """The view of all of a memory, before any store."""
-    return View(Array(memory.initial), memory, memory.location)
-
-
-def waits_for(values: Sequence[Value]) -> Stores:
-    """The stores that any of the values waits for."""
-    result: Stores = 0
-    for value in values:
-        result |= value.after
-    return result
 
 
 def _last_uses(block: Block) -> dict[Operation, list[SSAValue]]:
@@ -291,11 +247,31 @@ def check_parameter(op: ParamOp, value: Data) -> None:
 
 
 def _buffer(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    """BUFFER: zeros, or what the caller gave for the slot."""
+    """BUFFER: zeros, or what the caller gave for the slot; one per slot and address space."""
     assert isinstance(op, BufferOp)
     sizes = [frame.read(op, operand) for operand in operands]
     shape = extents(tensor(op.result).get_shape(), sizes)
-    return whole(frame.machine.buffer(frame, op, shape))
+    slot, space = op.slot.data, place(op.result).addrspace
+    assert space is not None
+    key = (space.value, slot)
+    if (memory := frame.buffers.get(key)) is None:
+        contents = frame.machine.buffers.get(slot) if space is AddrSpace.GLOBAL else None
+        if contents is None:
+            contents = _allocated(shape, op.result)
+        memory = frame.buffers[key] = Memory(contents, dtype_of(op.result), f"buffer {slot}")
+    if memory.initial.shape != tuple(shape) or memory.dtype != dtype_of(op.result):
+        raise InterpretationError(
+            f"buffer {slot} is {memory.dtype.name} of shape {memory.initial.shape}, not "
+            f"{op.result.type}"
+        )
+    return whole(memory)
+
+
+def _allocated(shape: Sequence[int], value: SSAValue) -> Data:
+    """Zeroed storage for a value of that shape."""
+    dtype = numpy_dtype_of(value)
+    check_size(shape, dtype.itemsize)
+    return np.zeros(tuple(shape), dtype)
 
 
 def _load(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
@@ -395,10 +371,3 @@ HOST: dict[str, Callable[[Frame, Operation, Sequence[Value]], Value]] = {
     "tg.customfunction": _custom_function,
 }
 """Every op of a host program, by name."""
-
-
-def allocate(shape: Sequence[int], value: SSAValue) -> Data:
-    """Zeroed storage for a value of that shape."""
-    dtype = numpy_dtype_of(value)
-    check_size(shape, dtype.itemsize)
-    return np.zeros(tuple(shape), dtype)

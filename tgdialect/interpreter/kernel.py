@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.interpreter.custom import custom_result
+from tgdialect.interpreter.execution import Execution, Function, Value
 from tgdialect.interpreter.live import AssumptionError, LiveView
+from tgdialect.interpreter.machine import Machine
 from tgdialect.interpreter.movement import MOVEMENTS, Movement, extent, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.schedule import Schedule, schedule
 from tgdialect.interpreter.values import Array, aligned, all_valid
 from tgdialect.interpreter.wmma import wmma
+from tgdialect.ops.arrays import Data
 from tgdialect.ops.attributes import VoidType
+from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import (
     AtomicAddOp,
     CustomOp,
@@ -29,12 +34,6 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ParamOp
-
-if TYPE_CHECKING:
-    from tgdialect.interpreter.machine import Machine
-
-from tgdialect.interpreter.custom import custom_result
-from tgdialect.interpreter.execution import Execution, Function, Value
 
 # -- one function per op -------------------------------------------------------------------------
 
@@ -192,8 +191,26 @@ def _custom(run: Execution, op: Operation) -> Value:
 
 
 def _call(run: Execution, op: Operation) -> Value:
-    """A CALL in a LINEAR: what the callee writes is written at once."""
-    run.machine.call_live(op, [run.value(operand) for operand in op.operands], run)
+    """A CALL in a LINEAR: what the callee writes is in memory at once."""
+    assert isinstance(op, CallOp)
+    callee = SymbolTable.lookup_symbol(op, op.callee)
+    if callee is None:
+        raise InterpretationError(f"there is no symbol @{op.callee.string_value()}")
+    lanes = run.plan.lanes
+    arrays: list[Data] = []
+    for operand in op.operands:
+        data = run.array(op, operand).materialised()
+        if any(size != 1 for size in data.shape[:lanes]):
+            raise InterpretationError("a CALL differs between the iterations of a loop")
+        arrays.append(data.reshape(data.shape[lanes:]))
+    outcome = run.machine.call(callee, arrays)
+    for operand, content in zip(op.operands, outcome.contents, strict=True):
+        view = run.value(operand)
+        if content is not None and isinstance(view, LiveView):
+            shape = (1,) * lanes + content.data.shape
+            view.memory.scatter(
+                view.location, content.data.reshape(shape), content.written().reshape(shape)
+            )
     return None
 
 

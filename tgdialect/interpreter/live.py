@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.dtypes import Data, numpy_dtype
 from tgdialect.interpreter.locations import Cells, Location, flat_cells, from_cells, to_cells
 from tgdialect.interpreter.thread_races import (
     ThreadRaces,
@@ -18,6 +17,7 @@ from tgdialect.interpreter.thread_races import (
     on_elements,
 )
 from tgdialect.interpreter.values import check_size
+from tgdialect.ops.arrays import Data, numpy_dtype
 from tgdialect.ops.dtypes import DType
 
 

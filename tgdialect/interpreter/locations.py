@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.interpreter.dtypes import Data, numpy_dtype
 from tgdialect.interpreter.movement import Movement
 from tgdialect.interpreter.values import Array, check_size, lifted
+from tgdialect.ops.arrays import Data, numpy_dtype
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import dtype_of

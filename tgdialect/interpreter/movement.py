@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.dtypes import Data, numpy_dtype
 from tgdialect.interpreter.values import Array, all_valid, check_size
+from tgdialect.ops.arrays import Data, numpy_dtype
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.movement import BitcastOp, PadOp
 from tgdialect.ops.properties import (

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
 from tgdialect.interpreter.elementwise import ELEMENTWISE, compute
 from tgdialect.interpreter.movement import MOVEMENTS, Movement, stack
 from tgdialect.interpreter.reduction import reduce
@@ -26,6 +25,7 @@ from tgdialect.interpreter.values import (
     broadcast_shape,
 )
 from tgdialect.interpreter.wmma import wmma
+from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.properties import dtype_of, integers, number

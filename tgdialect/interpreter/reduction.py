@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.interpreter.dtypes import FLOAT32, FLOAT64, Data, numpy_dtype, round_once
 from tgdialect.interpreter.elementwise import LOGICAL
 from tgdialect.interpreter.values import Array
+from tgdialect.ops.arrays import FLOAT32, FLOAT64, Data, numpy_dtype, round_once
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DTYPES, F32, DType
 from tgdialect.ops.reduce import identity

@@ -19,12 +19,14 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.dialect import TG
+from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.custom import CustomCode
-from tgdialect.interpreter.dtypes import Data, numpy_dtype_of
-from tgdialect.interpreter.host import HOST, Frame, Tensor, Tuple, Value, View, Void, whole
+from tgdialect.interpreter.host import HOST, Frame
+from tgdialect.interpreter.host_values import Tensor, Tuple, Value, View, Void, whole
 from tgdialect.interpreter.machine import Machine, write_back
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import Memory
+from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 
@@ -34,11 +36,11 @@ class TgFunctions(InterpreterFunctions):
 
     Functions take and return NumPy arrays, and change those that are memory in place. Between ops a
     value is an array too, unless it has invalid cells, waits for a store, or is memory, void or a
-    tuple: then it is what `host.py` has for that. Arrays from other dialects' ops are accepted.
+    tuple: then it is of `host_values.py`. Arrays from other dialects' ops are accepted.
     """
 
     def __init__(self, custom: CustomCode | None = None):
-        self._machine = Machine(custom or CustomCode())
+        self._machine = Machine(CALLEES, custom or CustomCode())
         self._frames = [Frame(self._machine)]
 
     @classmethod

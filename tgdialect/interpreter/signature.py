@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
-from tgdialect.interpreter.dtypes import Data, numpy_dtype_of_type
 from tgdialect.interpreter.values import check_size
 from tgdialect.ops.arguments import (
     ALLOCATED,
@@ -20,8 +19,10 @@ from tgdialect.ops.arguments import (
     dims_attribute,
     integer_attribute,
 )
+from tgdialect.ops.arrays import NUMPY_DTYPES, Data
 from tgdialect.ops.call import KernelOp, parameters
 from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.properties import tensor
 
 
@@ -121,7 +122,7 @@ def bind(
 
 def _checked(param: Parameter, value: Any) -> Data:
     """An input as an array; a Python number becomes a scalar of the argument's dtype."""
-    dtype, shape = numpy_dtype_of_type(param.type), param.type.get_shape()
+    dtype, shape = _dtype(param), param.type.get_shape()
     if isinstance(value, bool | int | float):
         try:
             scalar = np.asarray(value, dtype)
@@ -151,6 +152,13 @@ def _checked(param: Parameter, value: Any) -> Data:
     return array
 
 
+def _dtype(param: Parameter) -> np.dtype[Any]:
+    """The NumPy dtype of an argument; the types of other dialects are an error."""
+    if (dtype := DTYPES.get(param.type.element_type)) is None:
+        raise InterpretationError(f"{param.type} is not a tensor of a tg dtype")
+    return NUMPY_DTYPES[dtype.name]
+
+
 def _dynamic_axes(param: Parameter) -> list[int]:
     return [axis for axis, d in enumerate(param.type.get_shape()) if d == DYNAMIC_INDEX]
 
@@ -170,7 +178,7 @@ def _check_extents(
 
 def _allocated(param: Parameter, arrays: Sequence[Data | None], buffers: dict[int, Data]) -> Data:
     """Zeros; or what the caller gave for the slot of a former BUFFER."""
-    dtype = numpy_dtype_of_type(param.type)
+    dtype = _dtype(param)
     if param.buffer is not None and param.buffer in buffers:
         return _checked(param, buffers[param.buffer])
     shape = list(param.type.get_shape())

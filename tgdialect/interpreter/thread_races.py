@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.dtypes import Data
+from tgdialect.ops.arrays import Data
 
 _NOBODY = -1
 _SEVERAL = -2

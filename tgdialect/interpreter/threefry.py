@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tgdialect.interpreter.dtypes import Data
+from tgdialect.ops.arrays import Data
 
 _ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
 _ROUNDS = 20

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.dtypes import Data
+from tgdialect.ops.arrays import Data
 
 
 @dataclass(frozen=True, slots=True)

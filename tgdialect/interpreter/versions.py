@@ -18,9 +18,9 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.dtypes import Data, numpy_dtype
 from tgdialect.interpreter.locations import Location, flat_cells, to_cells
 from tgdialect.interpreter.values import Array, broadcast
+from tgdialect.ops.arrays import Data, numpy_dtype
 from tgdialect.ops.dtypes import DType
 
 Stores = int

@@ -9,8 +9,8 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.dtypes import Data, compute_dtype, convert, numpy_dtype
 from tgdialect.interpreter.values import Array
+from tgdialect.ops.arrays import Data, compute_dtype, convert, numpy_dtype
 from tgdialect.ops.attributes import WmmaAttr
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DType

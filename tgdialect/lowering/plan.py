@@ -30,15 +30,15 @@ from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops.attributes import AddrSpace, AxisType, Device, PlaceAttr
-from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import BarrierOp, ProgramOp, SpecialOp
-from tgdialect.ops.dtypes import INDEX, UI8
+from tgdialect.ops.dtypes import UI8
 from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.movement import BitcastOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.source import BufferOp
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
@@ -221,27 +221,24 @@ def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) 
     block = buffer.parent
     assert block is not None
 
-    def emit(op: TgOp) -> SSAValue:
-        op.location = buffer.location
-        block.insert_op_before(op, buffer)
-        return op.results[0]
-
+    builder = OpBuilder.before(buffer)
+    put = builder.put
     type = tensor(buffer.result)
     devices = tensor(arena).get_shape()[:-1]
     start = [0] * len(devices)
-    view = emit(ShrinkOp(arena, [*start, offset], [*devices, size]))
+    view = put(ShrinkOp(arena, [*start, offset], [*devices, size]))
     if type.element_type != UI8:
-        view = emit(BitcastOp(view, type.element_type))
+        view = put(BitcastOp(view, type.element_type))
     shape = [extent for extent in shape_of(buffer.result) if not isinstance(extent, UnknownDim)]
     dynamic = [extent for extent in shape if isinstance(extent, SSAValue)]
     if dynamic:
         static = math.prod(extent for extent in shape if isinstance(extent, int))
-        elements = emit(ConstOp(static // math.prod(devices), INDEX))
+        elements = builder.constant(static // math.prod(devices))
         for extent in dynamic:
-            elements = emit(MulOp(elements, extent))
-        view = emit(ShrinkOp(view, [*start, 0], [*devices, elements]))
+            elements = put(MulOp(elements, extent))
+        view = put(ShrinkOp(view, [*start, 0], [*devices, elements]))
     if dynamic or tensor(view).get_shape() != type.get_shape():
-        view = emit(ReshapeOp(view, shape))
+        view = put(ReshapeOp(view, shape))
     view.name_hint = buffer.result.name_hint
     buffer.result.replace_all_uses_with(view)
     block.erase_op(buffer)

@@ -35,7 +35,7 @@ from tgdialect.lowering.optimize.opts import (
     parse_opt,
     spelled,
 )
-from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
+from tgdialect.lowering.optimize.search import BEAM, Opts, Timed, beam_search, scheduled
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import CallOp, KernelOp
@@ -45,7 +45,6 @@ from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.codegen import generated
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import address
-from tgdialect.runtime.optimize import BEAM
 from tgdialect.runtime.program import Array
 from tgdialect.targets import Target
 from tgdialect.targets.cpu import cpu_features

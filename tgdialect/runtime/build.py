@@ -20,7 +20,6 @@ from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.diagnostics import locate
-from tgdialect.interpreter.dtypes import numpy_dtype
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
 from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
 from tgdialect.lowering.signature import (
@@ -33,6 +32,7 @@ from tgdialect.ops.arguments import (
     dims_attribute,
     integer_attribute,
 )
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
@@ -79,6 +79,10 @@ class Build:
             gc.collect(0)
             objects = [Object(name, future.result()) for name, future in coming.items()]
             return Program(tuple(signature), tuple(objects), windows)
+
+    def profiled(self) -> Program:
+        """Compile a program that notes how long each kernel takes."""
+        return replace(self, is_profiled=True).program()
 
     def _compiled(
         self, generator: CodeGenerator[bytes]
@@ -203,10 +207,14 @@ class Build:
         ops = self.module("linearize").ops
         return {op.sym_name.data: op for op in ops if isinstance(op, ProgramOp)}
 
-    @cached_property
+    @property
     def kernels(self) -> Sequence[Kernel]:
         """Each kernel of the program, in the order of the calls; none of a module at level `llvm`,
         in which they are functions."""
+        return self._kernels
+
+    @cached_property
+    def _kernels(self) -> Sequence[Kernel]:
         if self.level == "llvm":
             return ()
         ordered = next((s for s in ("linearize", "plan") if s in self._stages), None)

@@ -19,8 +19,7 @@ from tgdialect.runtime.windows import check_windows
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from tgdialect.runtime.build import Build
-    from tgdialect.runtime.inspection import Kernel
+    from tgdialect.runtime.inspection import Compilation, Kernel
     from tgdialect.runtime.launcher import Holders, Launcher
     from tgdialect.runtime.profile import Profile
 
@@ -73,7 +72,7 @@ class Executable:
     def __init__(
         self,
         program: Program,
-        build: Callable[[], Build],
+        build: Callable[[], Compilation],
         symbols: Mapping[str, int] = {},
         source: tuple[str, str] = ("", ""),
     ) -> None:
@@ -162,9 +161,18 @@ class Executable:
         The program is compiled once more, to note the times: calls cost nothing for it. What it
         writes by reference, and its BUFFERs, stay as they are. Raises as a call does.
         """
-        from tgdialect.runtime.profile import profile
+        from tgdialect.runtime.profile import new_records, profile, record_symbols
 
-        return profile(self, self._build(), arrays, out, seconds)
+        build = self._build()
+        records = new_records(build)
+        timed = Executable(build.profiled(), lambda: build, record_symbols(records))
+        for name, buffer in self.buffers.items():
+            timed.buffers[name][...] = buffer
+        given = list(arrays)
+        for position, parameter in enumerate(timed.inputs[: len(given)]):
+            if parameter.by_reference:
+                given[position] = np.array(given[position])
+        return profile(lambda: timed(*given, out=out), records, build, seconds)
 
     def __call__(
         self, *arrays: Any, out: Array | Sequence[Array] | None = None

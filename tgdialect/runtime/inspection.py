@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.traits import SymbolTable
 
@@ -14,6 +16,7 @@ from tgdialect.lowering.render.threads import body_name
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import LinearOp, SinkOp
+from tgdialect.runtime.program import Program
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,28 @@ class Kernel:
     bytes: int
     source: str = field(repr=False)
     asm: str = field(repr=False)
+
+
+class Compilation(Protocol):
+    """A program's compilation, for those who ask how it was compiled (`build.py` has it)."""
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        """Each kernel, in the order of the calls."""
+        ...
+
+    @property
+    def programs(self) -> Mapping[str, ProgramOp]:
+        """The linear programs of the kernels, in order, by their names."""
+        ...
+
+    def module(self, stage: str) -> ModuleOp:
+        """The module after the last stage of that name. Raises ValueError if there is none."""
+        ...
+
+    def profiled(self) -> Program:
+        """The program, compiled to note how long each kernel takes (`profile.py`)."""
+        ...
 
 
 def kernels_of(function: FuncOp, ir: str, asm: str) -> Sequence[Kernel]:

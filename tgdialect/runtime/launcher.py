@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from tgdialect.runtime import launcher_layout as layout
+from tgdialect.runtime.images import load_ir
 from tgdialect.runtime.launcher_layout import MAX_AXES, MAX_SLOTS
-from tgdialect.runtime.loader import load_ir
 from tgdialect.runtime.once import once
 
 if TYPE_CHECKING:

@@ -1,25 +1,22 @@
-"""Loads object code into this process."""
+"""Loads object code of programs: an image, and the parallel runtime if the code calls it."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-if sys.platform == "linux":
-    from tgdialect.runtime.elf import ElfImage, UnsupportedError
+from tgdialect.runtime.images import load_image
 
 if TYPE_CHECKING:
+    from tgdialect.runtime.elf import ElfImage
     from tgdialect.runtime.jit import JitLibrary
 
 
 def load(object_code: bytes, functions: Mapping[str, int] = {}) -> ElfImage | JitLibrary:
     """Loads position-independent object code for this machine.
 
-    Names need only be unique within one object; symbols that it does not define are those of
-    `functions`, at these addresses, the process's (as `memcpy`), and the parallel runtime's. LLVM
-    is imported only where the system is not Linux on x86-64, and for object code of kinds that are
-    not ours. Raises OSError for bytes that cannot be loaded.
+    Symbols that it does not define are those of `functions`, at these addresses, the process's (as
+    `memcpy`), and the parallel runtime's. Raises OSError for bytes that cannot be loaded.
     """
     symbols = functions
     if b"tg_parallel" in object_code:
@@ -27,32 +24,4 @@ def load(object_code: bytes, functions: Mapping[str, int] = {}) -> ElfImage | Ji
         from tgdialect.runtime.threads import parallel_runtime
 
         symbols = {**functions, **parallel_runtime().symbols}
-    if sys.platform == "linux":
-        try:
-            return ElfImage(object_code, symbols)
-        except UnsupportedError:
-            pass
-    from tgdialect.runtime.jit import JitLibrary
-
-    return JitLibrary(object_code, symbols)
-
-
-def load_ir(ir: str, name: str, symbols: Mapping[str, int] = {}) -> ElfImage | JitLibrary:
-    """Loads LLVM IR of the runtime's own, which the object cache keeps compiled under a name.
-
-    `symbols` are addresses of what it needs besides the process's functions. Raises OSError as
-    `load` does.
-    """
-    from tgdialect.runtime.cache import cache_key, object_cache
-
-    cache = object_cache()
-    key = "" if cache is None else cache_key(ir, name)
-    code = None if cache is None else cache.get(key)
-    if code is None:
-        from tgdialect.backends.llvm_cpu import CpuTarget
-        from tgdialect.runtime.codegen import generated
-
-        code = generated(CpuTarget.host().object_code, ir)
-        if cache is not None:
-            cache.put(key, code)
-    return load(code, symbols)
+    return load_image(object_code, symbols)

@@ -9,9 +9,9 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.explicit import explicit_opts
+from tgdialect.lowering.optimize.search import BEAM
 from tgdialect.transforms.simplify import simplify_kernels
 
-BEAM = "beam"
 DEFAULT_WIDTH = 4
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import overload
 
 import numpy as np
 from xdsl.dialects import llvm
@@ -26,19 +26,18 @@ from tgdialect.ops.call import parameters
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.source import ParamOp
-from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.inspection import Compilation, Kernel
 from tgdialect.runtime.memory import address
 from tgdialect.runtime.program import Array
-
-if TYPE_CHECKING:
-    from tgdialect.runtime.build import Build
-    from tgdialect.runtime.inspection import Kernel
 
 _MIN_RUNS, _MAX_RUNS = 3, 10_000
 
 _CALLS, _NANOSECONDS, _SCALARS = 0, 1, 2
 """Words of the record of a kernel: how often it was called, for how long, and the scalars among its
 arguments, which are sizes."""
+
+Records = Mapping[str, Array]
+"""The record of each kernel, by the kernel's name."""
 
 _CLOCK = f"""
 declare i32 @clock_gettime(i32, ptr)
@@ -199,42 +198,38 @@ def _record(kernel: str) -> str:
 # -- measuring -------------------------------------------------------------------------------------
 
 
-def profile(
-    executable: Executable,
-    build: Build,
-    arrays: Sequence[Any],
-    out: Array | Sequence[Array] | None,
-    seconds: float,
-) -> Profile:
-    """Run a program on some arguments for some time, at least 4 times, and time its kernels.
+def new_records(build: Compilation) -> Records:
+    """A record for each kernel of a program, by its name."""
+    sizes = {name: len(_sizes(program)) for name, program in build.programs.items()}
+    return {k.name: np.zeros(_SCALARS + sizes[k.name], int) for k in build.kernels}
 
-    What it writes besides `out` is a copy, of the arrays that it takes by reference and of its
-    BUFFERs. Raises ValueError and TypeError for arguments that do not fit the signature.
+
+def record_symbols(records: Records) -> Mapping[str, int]:
+    """The addresses of records, by their names in compiled code."""
+    return {_record(name): address(record) for name, record in records.items()}
+
+
+def profile(
+    run: Callable[[], object], records: Records, build: Compilation, seconds: float
+) -> Profile:
+    """Run a profiled program for some time, at least 4 times, and time its kernels.
+
+    `run` is one run, in which each kernel adds to its record.
     """
-    kernels = build.kernels
-    programs = build.programs
-    records = {k.name: np.zeros(_SCALARS + len(_sizes(programs[k.name])), int) for k in kernels}
-    timed = Executable(
-        replace(build, is_profiled=True).program(),
-        lambda: build,
-        {_record(name): address(record) for name, record in records.items()},
-    )
-    for name, buffer in executable.buffers.items():
-        timed.buffers[name][...] = buffer
-    given = list(arrays)
-    for position, parameter in enumerate(timed.inputs[: len(given)]):
-        if parameter.by_reference:
-            given[position] = np.array(given[position])
-    runs: list[tuple[float, Mapping[str, Array]]] = []
+    runs: list[tuple[float, Records]] = []
     end = time.perf_counter() + seconds
     while len(runs) <= _MIN_RUNS or (time.perf_counter() < end and len(runs) < _MAX_RUNS):
         for record in records.values():
             record[:] = 0
         start = time.perf_counter()
-        timed(*given, out=out)
+        run()
         elapsed = time.perf_counter() - start
         runs.append((elapsed, {name: record.copy() for name, record in records.items()}))
-    found = [_kernel_time(k, programs[k.name], [run[k.name] for _, run in runs]) for k in kernels]
+    programs = build.programs
+    found = [
+        _kernel_time(k, programs[k.name], [copies[k.name] for _, copies in runs])
+        for k in build.kernels
+    ]
     total = sum(kernel.seconds for kernel in found if not kernel.is_once)
     shared = (replace(k, share=0 if k.is_once or not total else k.seconds / total) for k in found)
     steady = [elapsed for elapsed, _ in runs[1:]]

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tgdialect.runtime.loader import load_ir
+from tgdialect.runtime.images import load_ir
 from tgdialect.runtime.native import native_ir
 from tgdialect.runtime.once import once
 from tgdialect.targets.host import thread_count

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
-from tgdialect.interpreter.dtypes import numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DTYPES, DType, round_to
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import tensor_type

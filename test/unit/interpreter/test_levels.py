@@ -13,8 +13,8 @@ from xdsl.dialects.func import Func
 
 from tgdialect.dialect import TG
 from tgdialect.interpreter import run
-from tgdialect.interpreter.dtypes import numpy_dtype_of
 from tgdialect.lowering.pipeline import stages
+from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.properties import tensor
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

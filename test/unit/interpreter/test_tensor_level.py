@@ -296,7 +296,7 @@ def test_reduction_of_nothing_is_the_identity(execute, kind, dtype, identity):
         arguments=f"%x: tensor<3x{dtype}>",
         type=f"tensor<1x{dtype}>",
     )
-    from tgdialect.interpreter.dtypes import NUMPY_DTYPES
+    from tgdialect.ops.arrays import NUMPY_DTYPES
 
     (r,) = execute(text, np.ones(3).astype(NUMPY_DTYPES[dtype]))
     assert r.astype(np.float64).tolist() == [float(identity)]

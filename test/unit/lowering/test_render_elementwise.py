@@ -17,8 +17,8 @@ from kernels import (
     specials,
 )
 
-from tgdialect.interpreter.dtypes import NUMPY_DTYPES
 from tgdialect.interpreter.elementwise import compute
+from tgdialect.ops.arrays import NUMPY_DTYPES
 from tgdialect.ops.dtypes import DTYPES as ROWS
 
 ROW = {row.name: row for row in ROWS.values()}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernels import DTYPES, bits, compiled, specials
 
-from tgdialect.interpreter.dtypes import NUMPY_DTYPES
+from tgdialect.ops.arrays import NUMPY_DTYPES
 
 GATHER = """
 tg.kernel @gather {{

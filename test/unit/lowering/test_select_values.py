@@ -7,8 +7,8 @@ import pytest
 from kernels import DTYPES, INTEGERS, NARROW_FLOATS, WIDE_FLOATS, bits, compiled, specials
 
 from tgdialect.backends.llvm_cpu import CpuTarget
-from tgdialect.interpreter.dtypes import NUMPY_DTYPES
 from tgdialect.interpreter.elementwise import compute
+from tgdialect.ops.arrays import NUMPY_DTYPES
 from tgdialect.ops.dtypes import DTYPES as ROWS
 
 FEATURES = CpuTarget.host().features.split(",")

@@ -11,7 +11,7 @@ import numpy as np
 from expression import Array
 from random_programs import Output, Reduction
 
-from tgdialect.interpreter.dtypes import numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DType
 

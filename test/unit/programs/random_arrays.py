@@ -8,7 +8,7 @@ import numpy as np
 from expression import Array
 from xdsl.ir import Attribute
 
-from tgdialect.interpreter.dtypes import numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DTYPES, DType, round_to
 
 

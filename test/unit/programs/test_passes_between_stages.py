@@ -21,9 +21,9 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from tgdialect import Tensor
 from tgdialect.backends.llvm_cpu import CpuTarget
-from tgdialect.interpreter.dtypes import numpy_dtype
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.pipeline import stages
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.registry import make_context
 from tgdialect.runtime.build import compile_module

@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.canonicalize import CanonicalizePass
 
 from tgdialect.dialect import TG
-from tgdialect.interpreter.dtypes import numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import BOOL, DTYPES, F32, F64, I32, INDEX, UI8
 from tgdialect.ops.folding import evaluate
 from tgdialect.transforms.canonicalization.elementwise import holds

@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region
 
 from tgdialect.interpreter import run
-from tgdialect.interpreter.dtypes import numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.dtypes import BOOL, DTYPES, F32, DType, check_representable, round_to
 from tgdialect.ops.elementwise import AddOp, CastOp, ElementwiseOp, WhereOp

@@ -19,10 +19,10 @@ from tgdialect.lowering.optimize.axes import (
     computed_from,
 )
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
-from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.copies import copied
-from tgdialect.ops.dtypes import DTYPES, INDEX
+from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
@@ -30,7 +30,7 @@ from tgdialect.ops.numbering import next_axis, next_slot
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
-from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.source import BufferOp
 
 
 def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> None:
@@ -52,17 +52,14 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     outer = {*axes.open[end], *closed_ranges(end)} - kept
     block = axes.kernel.body.block
 
-    def put(op: TgOp) -> SSAValue:
-        op.location = reduce.location
-        block.insert_op_before(op, reduce)
-        return op.results[0]
-
+    builder = OpBuilder.before(reduce)
+    put = builder.put
     loops = (*inside, *parts)
     numbers = count(next_axis(block.ops))
 
     def again(numbers: Iterable[int]) -> list[SSAValue]:
         """The loops once more."""
-        bounds = [put(ConstOp(axes.extent(range), INDEX)) for range in loops]
+        bounds = [builder.constant(axes.extent(range)) for range in loops]
         kinds = [AxisType.UPCAST if range in parts else AxisType.LOOP for range in loops]
         ranges = zip(kinds, bounds, numbers, strict=False)
         return [put(RangeOp(number, kind, bound)) for kind, bound, number in ranges]
@@ -76,7 +73,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     first = again(numbers)
     around = sorted(outer, key=lambda r: r.axis.data)
     start = put(AfterOp(buffer, [r.result for r in around])) if around else buffer
-    zero = put(ConstOp(identity(kind, DTYPES[wide]), wide))
+    zero = builder.constant(identity(kind, DTYPES[wide]), wide)
     ready = put(EndOp(put(StoreOp(put(IndexOp(start, first)), zero)), first[::-1]))
 
     second = again([r.axis.data for r in loops])

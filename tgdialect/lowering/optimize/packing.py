@@ -14,16 +14,15 @@ from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
 from tgdialect.lowering.optimize.prepacking import prepack
 from tgdialect.lowering.optimize.staging import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
-from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.copies import copied
-from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, ReshapeOp
 from tgdialect.ops.numbering import next_axis, next_slot
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.source import BufferOp, ParamOp
 
 
 def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
@@ -72,11 +71,8 @@ def _stage(
     first, extents = loads[0], [axes.extent(r) for r in inner]
     block = axes.kernel.body.block
 
-    def put(op: TgOp) -> SSAValue:
-        op.location = first.location
-        block.insert_op_before(op, first)
-        return op.results[0]
-
+    builder = OpBuilder.before(first)
+    put = builder.put
     where = PlaceAttr.of(addrspace=space)
     dtype = tensor(first.result).element_type
     buffer = put(BufferOp(next_slot(block.ops), tensor_type(dtype, tuple(extents), where)))
@@ -86,7 +82,7 @@ def _stage(
     def new_range(extent: int, kind: AxisType) -> SSAValue:
         nonlocal number
         number += 1
-        return put(RangeOp(number - 1, kind, put(ConstOp(extent, INDEX))))
+        return put(RangeOp(number - 1, kind, builder.constant(extent)))
 
     def again(value: SSAValue) -> SSAValue:
         return copied(value, copies, put, shared=NOT_COPIED)
@@ -98,7 +94,7 @@ def _stage(
     if merged:
         outer.append(whole := new_range(math.prod(map(axes.extent, merged)), AxisType.LOOP))
         for range in reversed(merged):
-            extent = put(ConstOp(axes.extent(range), INDEX))
+            extent = builder.constant(axes.extent(range))
             copies[range.result] = put(ModOp(whole, extent))
             whole = put(IDivOp(whole, extent))
     parts = [new_range(axes.extent(r), AxisType.UPCAST) for r in tile]

@@ -19,15 +19,15 @@ from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, 
 from tgdialect.lowering.optimize.staging import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.copies import copied
-from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.numbering import next_slot, next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import place, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.source import BufferOp, ParamOp
 
 
 def prepack(axes: Axes, slot: int, axis: int) -> None:
@@ -112,15 +112,12 @@ def _packing_kernel(
     source = memory_of(load.buffer)
     block = Block()
 
-    def put(op: TgOp) -> SSAValue:
-        op.location = load.location
-        block.add_op(op)
-        return op.results[0]
-
+    builder = OpBuilder(block, load)
+    put = builder.put
     result = put(ParamOp(0, tensor(packed.result)))
     copies = {source: put(ParamOp(1, tensor(source)))}
     for number, range in enumerate(ranges):
-        bound = put(ConstOp(axes.extent(range), INDEX))
+        bound = builder.constant(axes.extent(range))
         copies[range.result] = put(RangeOp(number, AxisType.LOOP, bound))
     loops = [copies[range.result] for range in ranges]
     value = copied(load.result, copies, put, everything=True)

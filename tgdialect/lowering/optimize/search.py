@@ -29,6 +29,9 @@ from tgdialect.ops.attributes import OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.targets import Target
 
+BEAM = "beam"
+"""The mode of `tg-optimize` that searches; `beam:N` gives the width."""
+
 Opts = tuple[OptAttr, ...]
 Timer = Callable[[KernelOp, float], float]
 """How many seconds a kernel takes; infinity if it cannot be compiled. It may give up on one that

@@ -1,4 +1,4 @@
-"""The NumPy dtype of each tg dtype, and exact conversions between them.
+"""Arrays of the dialect's dtypes: the NumPy dtype of each, and exact conversions between them.
 
 NumPy has no bfloat16 and no fp8; `ml_dtypes` has. Arithmetic on f16 and on those is done in f32 and
 rounded once, so nothing here computes in them.
@@ -6,16 +6,14 @@ rounded once, so nothing here computes in them.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.exceptions import InterpretationError
+from xdsl.ir import SSAValue
 
-from tgdialect.ops.dtypes import DTYPES, DType
+from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import dtype_of
 
 Data = NDArray[Any]
@@ -54,16 +52,6 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any]:
 def numpy_dtype_of(value: SSAValue) -> np.dtype[Any]:
     """The NumPy dtype of a value's elements."""
     return NUMPY_DTYPES[dtype_of(value).name]
-
-
-def numpy_dtype_of_type(type: Attribute) -> np.dtype[Any]:
-    """The NumPy dtype of the elements of a tensor type; other types are an error."""
-    element = (
-        cast(TensorType[Attribute], type).element_type if isinstance(type, TensorType) else None
-    )
-    if element is None or (dtype := DTYPES.get(element)) is None:
-        raise InterpretationError(f"{type} is not a tensor of a tg dtype")
-    return NUMPY_DTYPES[dtype.name]
 
 
 def compute_dtype(dtype: DType) -> np.dtype[Any]:

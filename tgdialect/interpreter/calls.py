@@ -1,0 +1,158 @@
+"""What can be called: functions, kernels, programs and CUSTOMFUNCTIONs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.diagnostics import errors_at
+from tgdialect.interpreter.execution import Value as LiveValue
+from tgdialect.interpreter.host import Frame, check_parameter
+from tgdialect.interpreter.host_values import Tensor, Value, View, whole
+from tgdialect.interpreter.kernel import run_block
+from tgdialect.interpreter.live import LiveMemory, LiveView
+from tgdialect.interpreter.locations import Location
+from tgdialect.interpreter.machine import Callee, Contents, Machine, Outcome, write_back
+from tgdialect.interpreter.schedule import Schedule
+from tgdialect.interpreter.values import Array
+from tgdialect.interpreter.versions import Memory
+from tgdialect.ops.arrays import Data
+from tgdialect.ops.call import KernelOp, parameters
+from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp
+from tgdialect.ops.properties import dtype_of, is_memory
+
+
+def _function(
+    machine: Machine, callee: func.FuncOp, arguments: Sequence[Data], extra: Sequence[Data]
+) -> Outcome:
+    with machine.nested(f"the call of @{callee.sym_name.data}"):
+        return _function_body(machine, callee, arguments, extra)
+
+
+def _function_body(
+    machine: Machine, callee: func.FuncOp, arguments: Sequence[Data], extra: Sequence[Data]
+) -> Outcome:
+    if len(callee.body.blocks) != 1:
+        raise InterpretationError(
+            f"@{callee.sym_name.data} has {len(callee.body.blocks)} blocks, not one"
+        )
+    block = callee.body.block
+    values = [
+        _argument(argument, data, f"argument {argument.index}")
+        for argument, data in zip(block.args, arguments, strict=True)
+    ]
+    slots = parameters(block)[: len(extra)]
+    params = [
+        _argument(param.result, data, f"parameter {param.slot.data}")
+        for param, data in zip(slots, extra, strict=True)
+    ]
+    frame = Frame(machine, params)
+    returned = frame.run(block, values)
+    end = block.last_op
+    assert end is not None
+    # Copies, because what they may share storage with is written next.
+    with errors_at(end):
+        results = [np.array(frame.read(end, value).materialised()) for value in returned]
+    frame.journal.check_races()
+    write_back(
+        (machine.buffers[slot], memory.contents(memory.stores, frame.journal))
+        for (_, slot), memory in frame.buffers.items()
+        if slot in machine.buffers and memory.stores
+    )
+    return Outcome(results, [_contents(frame, value) for value in (*values, *params)])
+
+
+def _kernel(
+    machine: Machine, callee: KernelOp, arguments: Sequence[Data], extra: Sequence[Data]
+) -> Outcome:
+    return _block(machine, callee, callee.body.block, arguments, graph=True)
+
+
+def _program(
+    machine: Machine, callee: ProgramOp, arguments: Sequence[Data], extra: Sequence[Data]
+) -> Outcome:
+    return _block(machine, callee, callee.linear.body.block, arguments, graph=False)
+
+
+def _block(
+    machine: Machine, callee: Operation, block: Block, arguments: Sequence[Data], *, graph: bool
+) -> Outcome:
+    params = parameters(block)
+    _, written = machine.effects(callee)
+
+    def bind(plan: Schedule) -> tuple[list[LiveValue], dict[SSAValue, LiveValue]]:
+        values: list[LiveValue] = []
+        for param, data in zip(params, arguments, strict=True):
+            slot = param.slot.data
+            if not is_memory(param.result):
+                with errors_at(param):
+                    check_parameter(param, data)
+                values.append(Array(data))
+                continue
+            memory = LiveMemory(
+                data.copy() if slot in written else data,
+                dtype_of(param.result),
+                name=f"parameter {slot}",
+                keep_snapshot=slot in written and bool(plan.snapshots),
+            )
+            if slot in written:
+                memory.written = np.zeros(memory.size, np.bool_)
+            values.append(LiveView(memory, Location(memory.shape, memory.dtype)))
+        return values, {}
+
+    values, _ = run_block(block, machine, graph=graph, bind=bind)
+    return Outcome([], [_live_contents(value) for value in values])
+
+
+def _custom_function(
+    machine: Machine, callee: CustomFunctionOp, arguments: Sequence[Data], extra: Sequence[Data]
+) -> Outcome:
+    function = machine.custom.function(callee.name, callee.sym_name.data)
+    arrays = [data.copy() for data in arguments]
+    function(*arrays)
+    changed = [new.tobytes() != old.tobytes() for new, old in zip(arrays, arguments, strict=True)]
+    return Outcome(
+        [],
+        [
+            Contents(new, partial(np.ones, new.shape, np.bool_)) if is_changed else None
+            for new, is_changed in zip(arrays, changed, strict=True)
+        ],
+    )
+
+
+def _argument(value: SSAValue, data: Data, name: str) -> Value:
+    """An argument as a function's body sees it."""
+    if is_memory(value):
+        return whole(Memory(data, dtype_of(value), name))
+    return Tensor(Array(data))
+
+
+def _contents(frame: Frame, value: Value) -> Contents | None:
+    if not isinstance(value, View) or not value.memory.stores:
+        return None
+    memory = value.memory
+    return Contents(
+        memory.contents(memory.stores, frame.journal),
+        lambda: frame.journal.written(memory.stores, memory),
+    )
+
+
+def _live_contents(value: LiveValue) -> Contents | None:
+    if not isinstance(value, LiveView) or value.memory.written is None:
+        return None
+    memory, written = value.memory, value.memory.written
+    return Contents(memory.contents, lambda: written.reshape(memory.shape))
+
+
+CALLEES: Mapping[str, Callee] = {
+    func.FuncOp.name: _function,
+    KernelOp.name: _kernel,
+    ProgramOp.name: _program,
+    CustomFunctionOp.name: _custom_function,
+}
+"""How each op that can be called is run, by name."""

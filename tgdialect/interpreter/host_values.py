@@ -1,0 +1,63 @@
+"""What the values of a host program are: tensors, views of memory, ordering edges and tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tgdialect.interpreter.locations import Location
+from tgdialect.interpreter.values import Array
+from tgdialect.interpreter.versions import Memory, Stores
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A value, and the stores that it waits for."""
+
+    array: Array
+    after: Stores = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Memory: what a read through the view sees, and where a store through it goes.
+
+    `version` are the stores to `memory` that the view sees; it may wait for others as well.
+    """
+
+    array: Array
+    memory: Memory
+    location: Location
+    version: Stores = 0
+    after: Stores = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """An ordering edge: the stores that have been made once it is reached."""
+
+    after: Stores = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """The values of a TUPLE; as a whole it waits for `after`."""
+
+    values: Sequence[Value]
+    after: Stores = 0
+
+
+Value = Tensor | View | Void | Tuple
+
+
+def whole(memory: Memory) -> View:
+    """The view of all of a memory, before any store."""
+    return View(Array(memory.initial), memory, memory.location)
+
+
+def waits_for(values: Sequence[Value]) -> Stores:
+    """The stores that any of the values waits for."""
+    result: Stores = 0
+    for value in values:
+        result |= value.after
+    return result

@@ -1,0 +1,68 @@
+"""A LINEAR of a host program: its ops one after the other, on live memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from tgdialect.interpreter.execution import Value as LiveValue
+from tgdialect.interpreter.host_values import Tensor, Value, View
+from tgdialect.interpreter.kernel import run_block
+from tgdialect.interpreter.live import LiveMemory, LiveView
+from tgdialect.interpreter.machine import Machine
+from tgdialect.interpreter.schedule import Schedule
+from tgdialect.interpreter.versions import Journal, Memory, Stores
+from tgdialect.ops.arrays import Data
+from tgdialect.ops.ordering import LinearOp
+
+
+def captured(op: LinearOp, known: Mapping[SSAValue, Value]) -> Mapping[SSAValue, Value]:
+    """The values from outside that the ops of a LINEAR take."""
+    return {
+        operand: known[operand]
+        for inner in op.body.walk()
+        for operand in inner.operands
+        if operand in known
+    }
+
+
+def run_linear(
+    machine: Machine,
+    op: LinearOp,
+    outer: Mapping[SSAValue, Value],
+    arguments: Sequence[Value],
+    journal: Journal,
+) -> Sequence[tuple[Memory, Data, Data]]:
+    """Run a LINEAR on what it captures and the arguments of its PARAMs, by slot.
+
+    For each memory that it stores to: the contents after it, and which elements it wrote.
+    """
+    views = [v for v in (*outer.values(), *arguments) if isinstance(v, View)]
+    versions: dict[Memory, Stores] = {}
+    for view in views:
+        versions[view.memory] = versions.get(view.memory, 0) | view.version
+    lived: dict[Memory, LiveMemory] = {}
+
+    def live(value: Value) -> LiveValue:
+        if isinstance(value, Tensor):
+            return value.array
+        return LiveView(lived[value.memory], value.location) if isinstance(value, View) else None
+
+    def bind(plan: Schedule) -> tuple[list[LiveValue], dict[SSAValue, LiveValue]]:
+        for memory, version in versions.items():
+            contents = memory.contents(version, journal)
+            lived[memory] = LiveMemory(contents.copy(), memory.dtype, name=memory.name)
+            lived[memory].written = np.zeros(contents.size, np.bool_)
+        return (
+            [live(value) for value in arguments],
+            {operand: live(value) for operand, value in outer.items()},
+        )
+
+    run_block(op.body.block, machine, graph=False, bind=bind)
+    return [
+        (memory, now.contents, now.written.reshape(now.shape))
+        for memory, now in lived.items()
+        if now.written is not None and now.written.any()
+    ]
