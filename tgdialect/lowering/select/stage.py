@@ -77,8 +77,8 @@ _REMOVABLE = (ElementwiseOp, MovementOp, LoadOp, ConstOp, VConstOp)
 class SelectPass(LoweringPass):
     """Leave in each kernel only ops that the target has, on the widths that it has.
 
-    `features` are LLVM's, as `features=fma,f16c`: with `fma` MULACC stays, with `f16c` the
-    conversions of f16 do. Then simplify the indices and gates that are new.
+    Decomposed ops become primitives, tiles become vectors, memory is indexed by one flat index.
+    Then the indices and gates that are new are simplified.
     """
 
     name = "tg-select"
@@ -86,7 +86,9 @@ class SelectPass(LoweringPass):
     level_after = "target"
 
     target: str = "cpu"
+    """The kind of machine."""
     features: tuple[str, ...] = ()
+    """What the processor has, in LLVM's names: with `fma` MULACC stays, `avx2` gives vectors."""
 
     def lower(self, module: ModuleOp) -> None:
         target = target_ops(self.target, self.features)
