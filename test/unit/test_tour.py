@@ -1,9 +1,9 @@
-"""Each command on `docs/tour.md` prints the block that follows it.
+"""Each command on `docs/tour.md` and `docs/schedules.md` prints the block that follows it.
 
     python -m pytest test/unit/test_tour.py --update-tour
 
-writes the blocks anew. The commands run in order in one empty folder, which has the program, as
-they do where a reader copies them.
+writes the blocks anew. The commands of a page run in order in one folder with the program of the
+tour, as they do where a reader copies them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "tour.md"
+PAGES = ("tour.md", "schedules.md")
 LONGEST = 60
 """How many lines a block may have."""
 
@@ -42,7 +42,11 @@ def printed(command: str, folder: Path) -> str:
     return result.stdout.rstrip("\n") + "\n"
 
 
-def test_the_page_shows_what_its_commands_print(tmp_path: Path, request: pytest.FixtureRequest):
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_shows_what_its_commands_print(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+):
+    page = ROOT / "docs" / name
     shutil.copy(ROOT / "examples" / "tour.mlir", tmp_path)
 
     def rewritten(match: re.Match[str]) -> str:
@@ -50,12 +54,12 @@ def test_the_page_shows_what_its_commands_print(tmp_path: Path, request: pytest.
         assert output.count("\n") <= LONGEST, f"too long to read: {match['command']}"
         return f"```sh\n{match['command']}```\n\n```{match['kind']}\n{output}```\n"
 
-    old = PAGE.read_text(encoding="utf-8")
+    old = page.read_text(encoding="utf-8")
     new, count = SHOWN.subn(rewritten, old)
     assert count == old.count("```sh\n"), "a command has no block that shows what it prints"
     if request.config.getoption("--update-tour"):
-        PAGE.write_text(new, encoding="utf-8")
+        page.write_text(new, encoding="utf-8")
         return
     lines = (text.splitlines(keepends=True) for text in (old, new))
-    difference = "".join(difflib.unified_diff(*lines, "docs/tour.md", "as printed now"))
+    difference = "".join(difflib.unified_diff(*lines, f"docs/{name}", "as printed now"))
     assert not difference, f"{difference}\nif that is meant: pytest --update-tour"
