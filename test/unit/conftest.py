@@ -9,3 +9,4 @@ os.environ["TG_CACHE_DIR"] = ""  # Tests compile what they say; those of the cac
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-work", action="store_true", help="write work_table.md anew")
+    parser.addoption("--update-tour", action="store_true", help="write the blocks of the tour anew")

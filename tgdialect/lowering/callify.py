@@ -362,13 +362,18 @@ class _Callifier:
 
 @dataclass(frozen=True)
 class CallifyPass(LoweringPass):
-    """Turn each function on tensors into one stateless function on memory."""
+    """Turn each function on tensors into one stateless function on memory.
+
+    BUFFERs, PARAMs and results become arguments. FUNCTIONs are substituted, or become functions of
+    their own that CALLs refer to. Markers and COPYs are resolved.
+    """
 
     name = "tg-callify"
     level_before = "tensor"
     level_after = "function"
 
     device: str = "CPU"
+    """The device that arguments without one are on."""
 
     def lower(self, module: ModuleOp) -> None:
         functions = list(own_functions(module))

@@ -20,7 +20,11 @@ from tgdialect.transforms.unique_storage import make_storage_unique
 
 
 class LinearizePass(KernelPass):
-    """Put kernels and functions in order of execution."""
+    """Put kernels and functions in order of execution.
+
+    Each kernel becomes a PROGRAM with one LINEAR, in which position says everything that AFTER
+    said. A STORE with a scalar gate is put between IF and ENDIF.
+    """
 
     name = "tg-linearize"
     level_before = "target"

@@ -83,11 +83,7 @@ def run_stages(
 
 @dataclass(frozen=True)
 class ToLlvmPass(LoweringPass):
-    """All stages, from a program on tensors to the `llvm` dialect.
-
-    `mode`, `threads`, `l2` and `opts` are those of `tg-optimize`, `cache` is that of `tg-render`,
-    and `target` and `features` are for all stages that ask for them.
-    """
+    """All stages, from a program on tensors to the `llvm` dialect."""
 
     name = "tg-to-llvm"
     level_before = "tensor"
@@ -96,12 +92,19 @@ class ToLlvmPass(LoweringPass):
     optimize: ClassVar[type[OptimizePass]] = OptimizePass
 
     target: str = "cpu"
+    """That of `tg-select` and `tg-render`."""
     mode: str = "none"
+    """That of `tg-optimize`."""
     features: tuple[str, ...] = ()
+    """Those of `tg-optimize` and `tg-select`."""
     threads: int | None = None
+    """That of `tg-optimize`."""
     l2: int | None = None
+    """That of `tg-optimize`."""
     opts: tuple[str, ...] = ()
+    """Those of `tg-optimize`."""
     cache: int | None = None
+    """That of `tg-render`."""
 
     def pipeline(self) -> Sequence[LoweringPass]:
         """The passes that this one stands for: `tg-opt` runs, prints and times them one by one."""

@@ -48,7 +48,11 @@ _WORKGROUP = frozenset({AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE})
 
 
 class PlanPass(KernelPass):
-    """Let buffers with disjoint lifetimes share storage."""
+    """Let buffers with disjoint lifetimes share storage.
+
+    The intermediates of a function become views of one arena per device, its last argument. REG and
+    LOCAL buffers of one type in a program become one.
+    """
 
     name = "tg-plan"
     level_before = "linear"

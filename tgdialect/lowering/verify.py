@@ -75,6 +75,7 @@ class VerifyLevelPass(ModulePass):
     name = "tg-verify"
 
     level: str
+    """tensor, function, kernels, tiles, target, linear, planned or llvm."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         verify_level(op, self.level)

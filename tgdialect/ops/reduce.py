@@ -1,4 +1,4 @@
-"""REDUCE: collapse axes to size 1."""
+"""Reduce ops: collapse axes to size 1."""
 
 from __future__ import annotations
 

@@ -12,10 +12,6 @@ from tgdialect.runtime.optimize import MeasuringOptimizePass
 
 @dataclass(frozen=True)
 class MeasuringToLlvmPass(ToLlvmPass):
-    """All stages, from a program on tensors to the `llvm` dialect.
-
-    `mode`, `threads`, `l2` and `opts` are those of `tg-optimize`, `beam:N` among them, `cache` is
-    that of `tg-render`, and `target` and `features` are for all stages that ask for them.
-    """
+    """All stages, from a program on tensors to the `llvm` dialect."""
 
     optimize: ClassVar[type[OptimizePass]] = MeasuringOptimizePass

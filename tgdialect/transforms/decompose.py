@@ -181,15 +181,16 @@ def decompose_all(
 class DecomposePass(ModulePass):
     """Rewrite decomposed ops into primitives by the specification's table.
 
-    `ops` are names without the dialect, as `ops=exp2,log2`; all by default. What a recipe uses
-    that is a decomposed op itself (NEG, SUB, MULACC, CMPEQ, …) is decomposed if it is among them.
-    `soft-casts` adds CASTs to and from f16, bf16 and fp8, in integer operations.
+    A recipe may use ops that are decomposed ops themselves (NEG, SUB, MULACC, CMPEQ, …): these are
+    decomposed if they are among `ops`.
     """
 
     name = "tg-decompose"
 
     ops: tuple[str, ...] = ()
+    """Names of ops without the dialect, as `ops=exp2,log2`; all if none is given."""
     soft_casts: bool = False
+    """CASTs to and from f16, bf16 and fp8 become integer operations, too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         names = self.ops or NAMES

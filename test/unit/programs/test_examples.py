@@ -29,6 +29,7 @@ PROGRAMS = {
     "scatter_add": lambda: programs.scatter_add(3, 5),
     "softmax": lambda: programs.softmax(2, 4),
     "threefry": lambda: programs.threefry(4),
+    "tour": lambda: programs.matmul_softmax(4, 2, 8),
 }
 """What each file computes."""
 

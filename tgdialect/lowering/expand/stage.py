@@ -27,7 +27,11 @@ Groups = dict[ReduceOp, list[ReduceOp]]
 
 
 class ExpandPass(KernelPass):
-    """Expand UPCAST and UNROLL ranges into shape, and reductions into accumulators."""
+    """Expand UPCAST and UNROLL ranges into shape, and reductions into accumulators.
+
+    A value gets an axis for each expanded range that it depends on. A REDUCE over a loop becomes a
+    BUFFER in registers that the loop loads, adds to and stores.
+    """
 
     name = "tg-expand"
     level_before = "kernels"

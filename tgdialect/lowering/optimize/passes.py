@@ -37,6 +37,7 @@ class OptOpPass(LoweringPass, ABC):
     level_after = "kernels"
 
     kernel: str | None
+    """The kernel that the OptOp is for; all of the module's if it is not said."""
 
     @property
     @abstractmethod
@@ -87,19 +88,26 @@ def _is_legal(kernel: KernelOp, which: OptAttr) -> bool:
 class SplitPass(OptOpPass):
     """SPLIT a range of n into n/k and k; the new part, the inner one, gets the target's type.
 
-    split{axis=0 factor=4 target=upcast}:
-        %i = range 0 loop to 64  ->  %o = range 0 loop to 16; %u = range 1 upcast to 4; 4 %o + %u
-    With `top` the new part is the outer one; with `overlap` n is no multiple of k, and the last
-    part begins in the one before.
+    `split 0, 4, upcast`:
+
+        %i = tg.range 0 loop to %c64
+        ->
+        %o = tg.range 0 loop to %c16
+        %u = tg.range 1 upcast to %c4     // %i is 4 * %o + %u
     """
 
     name = "tg-split"
 
     axis: int
+    """The id of the range, which the part that was there keeps."""
     factor: int
+    """How many iterations the new part has."""
     target: str
+    """The axis type of the new part: upcast, unroll, thread, local, ..."""
     top: bool = False
+    """The new part is the outer one."""
     overlap: bool = False
+    """The factor need not divide the range: the last part begins in the one before."""
     kernel: str | None = None
 
     @property
@@ -122,15 +130,21 @@ class SplitPass(OptOpPass):
 class PadToPass(OptOpPass):
     """PADTO: pad a range to the next multiple, with what is not there masked.
 
-    padto{axis=0 multiple=16}:  range 0 loop to 100  ->  range 0 loop to 112
-    With `clamp` all LOADs are of the last iteration, also those that vectors along it could gate.
+    `padto 0, 16`:
+
+        %i = tg.range 0 loop to %c100
+        ->
+        %i = tg.range 0 loop to %c112     // STOREs are gated by %i < 100
     """
 
     name = "tg-padto"
 
     axis: int
+    """The id of the range."""
     multiple: int
+    """The number that its extent becomes a multiple of."""
     clamp: bool = False
+    """LOADs past the end are of the last iteration, also those that a vector could gate."""
     kernel: str | None = None
 
     @property
@@ -148,13 +162,19 @@ class PadToPass(OptOpPass):
 class SwapPass(OptOpPass):
     """SWAP two ranges that are closed together.
 
-    swap{first=0 second=1}:  end %s over %1, %0  ->  end %s over %0, %1
+    `swap 0, 1`:
+
+        tg.end %s over %1, %0
+        ->
+        tg.end %s over %0, %1
     """
 
     name = "tg-swap"
 
     first: int
+    """The id of one range."""
     second: int
+    """The id of the other."""
     kernel: str | None = None
 
     @property
@@ -173,7 +193,12 @@ class SwapPass(OptOpPass):
 class OrderPass(OptOpPass):
     """ORDER: nest ranges that are closed together like this, the outermost first.
 
-    order{axes=2,0,1}:  end %s over %2, %1, %0  ->  end %s over %1, %0, %2
+    `order 2, 0, 1`:
+
+        tg.end %s over %2, %1, %0
+        ->
+        tg.end %s over %1, %0, %2     // innermost first: the loop of 2 is the outermost
+
     The first may be the loop of a REDUCE that is in the others, which then adds to partial results
     in memory.
     """
@@ -181,6 +206,7 @@ class OrderPass(OptOpPass):
     name = "tg-order"
 
     axes: tuple[int, ...]
+    """The ids of the ranges, outermost first."""
     kernel: str | None = None
 
     @property
@@ -206,13 +232,19 @@ class OrderPass(OptOpPass):
 class MergePass(OptOpPass):
     """MERGE two ranges that nest directly, and go through memory as one would: a SPLIT undone.
 
-    merge{first=0 second=1}:  %x[%0, %1]  ->  (reshape %x)[%0]
+    `merge 0, 1`:
+
+        tg.index %x[%0, %1]
+        ->
+        tg.index %y[%0]     // %y is a RESHAPE of %x, and range 0 has the iterations of both
     """
 
     name = "tg-merge"
 
     first: int
+    """The id of the outer range, which remains."""
     second: int
+    """The id of the inner one."""
     kernel: str | None = None
 
     @property
@@ -246,16 +278,18 @@ class NoLocalsPass(OptOpPass):
 class StagePass(OptOpPass):
     """STAGE: copy what a loop loads of a parameter into a buffer of its own, first.
 
-    stage{slot=2 axis=1}:  in the loop of range 1, what is loaded of parameter 2 is loaded once,
-    stored to a LOCAL buffer, and loaded from there.
-    With `space=global` a kernel of its own does so for all iterations, before this one is called.
+    `stage 2, 1, local`: inside the loop of range 1, each cell of parameter 2 that the loop reads is
+    loaded once and stored to a LOCAL buffer, which all other LOADs read.
     """
 
     name = "tg-stage"
 
     slot: int
+    """The slot of the parameter."""
     axis: int
+    """The id of the range in whose loop the copy is made."""
     space: str = AddrSpace.LOCAL.value
+    """local, or global: then a kernel of its own copies for all iterations, before this one."""
     kernel: str | None = None
 
     @property

@@ -28,11 +28,9 @@ class OptimizePass(LoweringPass):
     """Settle the axis type of every range, and record the OptOps on the kernel.
 
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
-    order, on one thread. `mode=heuristic` finds a schedule for a machine with the `features` of a
-    CPU in LLVM's spelling, so many `threads`, and an L2 cache of `l2` bytes: unless they are
-    said, they are those of the module's `tg.target`, and without one the last two are those of this
-    machine. A kernel whose SINK records OptOps has its
-    schedule: these modes leave it alone.
+    order, on one thread. `mode=heuristic` finds a schedule for a machine with these `features`,
+    `threads` and `l2`; where one is not said, it is that of the module's `tg.target`. A kernel
+    whose SINK records OptOps has its schedule: these modes leave it alone.
 
     `mode=explicit` applies `opts`, as `opts="split 0, 4, upcast","@main_1: order 1, 0"`, to every
     kernel but those that a STAGE has made, or to the one that an OptOp names. In one word that is
@@ -46,10 +44,15 @@ class OptimizePass(LoweringPass):
     level_after = "kernels"
 
     mode: str = "none"
+    """none, heuristic, explicit or, where kernels can be timed, `beam:N`."""
     features: tuple[str, ...] = ()
+    """What the processor has, in LLVM's names: `features=avx2,fma`."""
     threads: int | None = None
+    """How many threads a kernel may use; those of this machine if it is not said."""
     l2: int | None = None
+    """The size of the L2 cache in bytes; that of this machine if it is not said."""
     opts: tuple[str, ...] = ()
+    """The OptOps of `mode=explicit`, from left to right."""
 
     def lower(self, module: ModuleOp) -> None:
         explicit = explicit_opts(self.mode, self.opts)

@@ -39,9 +39,8 @@ from tgdialect.targets.attribute import stated_target
 class RenderPass(LoweringPass):
     """Programs and functions as `llvm.func`s: memory is passed as pointers, an index as an i64.
 
-    Vectors are stored around the caches where a result is larger than `cache` bytes: those of the
-    last level of this machine unless said. What the arguments of a function are is kept in its
-    `tg.signature`.
+    The types of a function's arguments are kept in its `tg.signature`. Vectors are stored around
+    the caches where a result is larger than `cache`.
     """
 
     name = "tg-render"
@@ -49,7 +48,9 @@ class RenderPass(LoweringPass):
     level_after = "llvm"
 
     target: str = "cpu"
+    """The kind of machine."""
     cache: int | None = None
+    """The size of the last-level cache in bytes; that of this machine if it is not said."""
 
     def lower(self, module: ModuleOp) -> None:
         try:

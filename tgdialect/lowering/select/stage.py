@@ -78,9 +78,9 @@ _REMOVABLE = (ElementwiseOp, MovementOp, LoadOp, ConstOp, VConstOp)
 class SelectPass(KernelPass):
     """Leave in each kernel only ops that the target has, on the widths that it has.
 
-    `features` are LLVM's, as `features=fma,f16c`: with `fma` MULACC stays, with `f16c` the
-    conversions of f16 do. Without them
-    they are those of the module's `tg.target`. Then simplify the indices and gates that are new.
+    Decomposed ops become primitives, tiles become vectors, memory is indexed by one flat index.
+    Then the indices and gates that are new are simplified. Without `features` the target is the
+    module's `tg.target`.
     """
 
     name = "tg-select"
@@ -88,7 +88,9 @@ class SelectPass(KernelPass):
     level_after = "target"
 
     target: str = "cpu"
+    """The kind of machine."""
     features: tuple[str, ...] = ()
+    """What the processor has, in LLVM's names: with `fma` MULACC stays, `avx2` gives vectors."""
 
     def lower(self, module: ModuleOp) -> None:
         self._target(module)  # An unknown one is an error also where there are no kernels.

@@ -45,9 +45,9 @@ class GradientPass(ModulePass):
     """Add to a function `@f` the function `@f_gradient`, which has its gradients.
 
     It takes the arguments of `@f`, then a gradient for each of its float results, and gives the
-    gradient of each of its float arguments, PARAMs last. `entry` names the function. The gradient
-    of memory is that of its contents before the STOREs of `@f`, which `@f_gradient` makes too. A
-    function that `@f` calls gets one with its gradients; a kernel is opaque, and has none.
+    gradient of each of its float arguments, PARAMs last. The gradient of memory is that of its
+    contents before the STOREs of `@f`, which `@f_gradient` makes too. A function that `@f` calls
+    gets one with its gradients; a kernel is opaque, and has none.
 
         func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>           // x * x
         ->
@@ -57,6 +57,7 @@ class GradientPass(ModulePass):
     name = "tg-gradient"
 
     entry: str = "main"
+    """The name of the function."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         function = SymbolTable.lookup_symbol(op, self.entry)

@@ -1,0 +1,196 @@
+"""Every op is known to every room of the compiler, and every op and pass has a lit file.
+
+A room is a table that has to name each op of the dialect: the rules of derived properties, the
+interpreter, the levels, instruction selection, rendering. `EXCEPTIONS` says which ops a room lacks
+and why. An exception that a room no longer needs fails, so that the table stays exact.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from tgdialect.dialect import TG
+from tgdialect.interpreter.host import HOST
+from tgdialect.interpreter.kernel import KERNEL
+from tgdialect.lowering.render import function, memory
+from tgdialect.lowering.render.arithmetic import ELEMENTWISE
+from tgdialect.lowering.select import stage
+from tgdialect.lowering.verify import LEVELS, Body
+from tgdialect.ops.properties.table import TABLE
+from tgdialect.universe import TARGETS, TG_UNIVERSE
+
+FILECHECK = Path(__file__).parents[1] / "filecheck"
+OPS: Mapping[str, type[Operation]] = {op.name: op for op in TG.operations}
+
+
+def named(ops: Iterable[type[Operation]]) -> set[str]:
+    return {op.name for op in ops}
+
+
+def in_levels() -> set[str]:
+    """The ops that some level has, as a container or in the body of one."""
+    found: set[str] = set()
+    bodies: list[Body] = []
+    for containers in LEVELS.values():
+        found |= containers.keys()
+        bodies += (container.body for container in containers.values())
+    while bodies:
+        body = bodies.pop()
+        found |= body.ops
+        bodies += body.nested.values()
+    return found
+
+
+def in_render() -> set[str]:
+    tables = (
+        function._HANDLERS,
+        function._HOST_HANDLERS,
+        function._MOVEMENTS,
+        memory._MOVEMENTS,
+    )
+    return set(ELEMENTWISE).union(*map(named, tables))
+
+
+ROOMS: Mapping[str, set[str]] = {
+    "properties": set(TABLE),
+    "interpreter": HOST.keys() | KERNEL.keys(),
+    "verify": in_levels(),
+    "select": named(stage._RULES),
+    "render": in_render(),
+}
+
+_CALLABLE = "a symbol without results: CALLs of it are what has a type and runs"
+_RESOLVED = "tg-callify resolves it"
+_HOST_ONLY = "not part of a kernel"
+_LINEAR_ONLY = "made by tg-linearize, after this stage"
+_TEXT = "text that only a source backend has a use for; refused"
+_GRID = "needs a target with a grid; refused on a cpu"
+_BEFORE_CALLIFY = dict.fromkeys(
+    (
+        "tg.function",
+        "tg.tuple",
+        "tg.gettuple",
+        "tg.copy",
+        "tg.contiguous",
+        "tg.contiguous_backward",
+        "tg.detach",
+        "tg.replicated",
+    ),
+    _RESOLVED,
+)
+_DECOMPOSED = dict.fromkeys(
+    ("tg.exp2", "tg.log2", "tg.sin", "tg.pow", "tg.threefry"), "tg-select decomposes it"
+)
+
+EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
+    "properties": {"tg.kernel": _CALLABLE, "tg.program": _CALLABLE},
+    "interpreter": {
+        "tg.kernel": _CALLABLE,
+        "tg.program": _CALLABLE,
+        "tg.linear": "the ops in it run, one after the other",
+        "tg.source": "text for a reader, which is not executed",
+    },
+    "verify": {},
+    "select": {
+        **_BEFORE_CALLIFY,
+        "tg.pad": "tg-rangeify makes it a condition",
+        "tg.binary": _HOST_ONLY,
+        "tg.call": _HOST_ONLY,
+        "tg.customfunction": _HOST_ONLY,
+        "tg.kernel": "the container that the stage walks over",
+        "tg.program": _LINEAR_ONLY,
+        "tg.source": _LINEAR_ONLY,
+        "tg.linear": _LINEAR_ONLY,
+        "tg.if": _LINEAR_ONLY,
+        "tg.endif": _LINEAR_ONLY,
+        "tg.ins": _TEXT,
+        "tg.custom": _TEXT,
+        "tg.special": _GRID,
+    },
+    "render": {
+        **_BEFORE_CALLIFY,
+        **_DECOMPOSED,
+        "tg.pad": "tg-rangeify makes it a condition",
+        "tg.flip": "tg-select makes it part of an index",
+        "tg.after": "tg-linearize makes it a place in the order",
+        "tg.param": "an argument of the function",
+        "tg.kernel": "tg-linearize makes it a PROGRAM",
+        "tg.program": "the container that the stage walks over",
+        "tg.linear": "the container that the stage walks over",
+        "tg.binary": "machine code that is there already",
+        "tg.source": "text for a reader",
+        "tg.customfunction": _TEXT,
+        "tg.ins": _TEXT,
+        "tg.custom": _TEXT,
+        "tg.special": _GRID,
+        "tg.wmma": "tg-select expands it on a cpu",
+    },
+}
+"""By room, the ops that it lacks and why."""
+
+LIT_NAME = re.compile(r"tg\.[a-z0-9_]+")
+WORD = r"(?<![\w.-])%s(?![\w-])"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_op_is_in_the_room(room: str):
+    missing = OPS.keys() - ROOMS[room] - EXCEPTIONS[room].keys()
+    assert not missing, f"{room} lacks these ops: add them, or say why not in EXCEPTIONS"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_exception_is_one(room: str):
+    stale = EXCEPTIONS[room].keys() - (OPS.keys() - ROOMS[room])
+    assert not stale, f"{room} has these ops, or the dialect does not: drop them from EXCEPTIONS"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_room_has_no_op_that_is_gone(room: str):
+    gone = {name for name in ROOMS[room] if name.startswith("tg.")} - OPS.keys()
+    assert not gone, f"{room} names ops that are not in dialect.py"
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_every_op_has_lit_files(name: str):
+    """`ops/FAMILY/OP.mlir` has its round trip, and `OP_invalid.mlir` breaks its rules."""
+    family = FILECHECK / "ops" / OPS[name].__module__.rpartition(".")[2]
+    stem = name.removeprefix("tg.")
+    for file in (family / f"{stem}.mlir", family / f"{stem}_invalid.mlir"):
+        assert file.is_file()
+        text = file.read_text(encoding="utf-8")
+        assert name in LIT_NAME.findall(text), f"{file} does not contain {name}"
+        assert "RUN:" in text
+        assert "CHECK" in text or "--verify-diagnostics" in text
+
+
+def run_lines() -> str:
+    files = sorted(FILECHECK.rglob("*.mlir"))
+    lines = (line for file in files for line in file.read_text(encoding="utf-8").splitlines())
+    return "\n".join(line for line in lines if "RUN:" in line)
+
+
+RUN_LINES = run_lines()
+
+
+@pytest.mark.parametrize("name", TG_UNIVERSE.all_passes)
+def test_every_pass_is_run_by_a_lit_file(name: str):
+    assert re.search(WORD % re.escape(name), RUN_LINES), f"no RUN line under {FILECHECK} has {name}"
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_output_format_is_asked_for_by_a_lit_file(name: str):
+    assert re.search(rf"(-t|--target)[ =]'?{name}\b", RUN_LINES)
+
+
+@pytest.mark.parametrize("name", TG_UNIVERSE.all_passes)
+def test_every_pass_is_described(name: str):
+    """`tg-opt --list-passes` prints the name and the first line of the docstring."""
+    pass_type: type[ModulePass] = TG_UNIVERSE.all_passes[name]()
+    assert pass_type.name == name
+    assert (pass_type.__doc__ or "").strip().partition("\n")[0].endswith(".")

@@ -1,0 +1,370 @@
+"""Write `docs/ops.md` and `docs/passes.md` from the classes of ops and passes.
+
+    python tools/make_docs.py           # writes the pages
+    python tools/make_docs.py --check   # prints a diff and exits with 1 where a page is stale
+
+The docstring of a class is its description, and the string below a field of a pass describes that
+option. Nothing on these pages is written by hand: change the class, then run this program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import dataclasses
+import difflib
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    ArrayOfConstraint,
+    DenseArrayBase,
+    IntAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    UnitAttr,
+    i1,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import (
+    AnyAttr,
+    AnyOf,
+    AttrConstraint,
+    BaseAttr,
+    EqAttrConstraint,
+    ParamAttrConstraint,
+)
+from xdsl.passes import ModulePass
+
+from tgdialect.dialect import TG
+from tgdialect.lowering.levels import STAGES, LoweringPass
+from tgdialect.lowering.optimize.passes import OptOpPass
+from tgdialect.ops import elementwise
+from tgdialect.ops.base import OfType
+from tgdialect.universe import TG_UNIVERSE
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+OPS_HEAD = """\
+# The ops of the tg dialect
+
+Made by `python tools/make_docs.py` from the classes in [tgdialect/ops](../tgdialect/ops): do not
+edit this page. The families and their order are those of the specification.
+
+Each op says its operands, properties and results, then its traits, then its assembly format in
+MLIR's declarative notation. The first line of a description names the op as the specification does:
+sources in parentheses, then arguments; `?` marks what may be absent. Result types are derived, and
+the verifier compares them with the types that are written: the rules are in
+[properties/table.py](../tgdialect/ops/properties/table.py). [semantics.md](semantics.md) defines
+results where the specification leaves room, and [ir.md](ir.md) the level at which an op may stand.
+"""
+
+PASSES_HEAD = """\
+# The passes of tg-opt
+
+Made by `python tools/make_docs.py` from the classes that
+[universe.py](../tgdialect/universe.py) lists: do not edit this page.
+
+A pass runs as `tg-opt FILE -p NAME`, or in a pipeline with options:
+`tg-opt FILE --pass-pipeline='builtin.module(tg-callify,tg-optimize{mode=heuristic threads=4})'`.
+`xdsl-opt` has the same passes. [ir.md](ir.md) describes the levels, and [tour.md](tour.md) shows
+one program after each stage.
+"""
+
+
+# -- Markdown ------------------------------------------------------------------------------------
+
+
+def anchor(heading: str) -> str:
+    """The fragment that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def link(heading: str) -> str:
+    return f"[{heading}](#{anchor(heading)})"
+
+
+def block(text: str, language: str = "mlir") -> str:
+    return f"```{language}\n{text}\n```\n"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def markdown(docstring: str) -> str:
+    """A docstring's paragraphs; code spans that stand alone and indented lines become blocks."""
+    return "\n".join(map(_paragraph, inspect.cleandoc(docstring).split("\n\n")))
+
+
+def _paragraph(text: str) -> str:
+    if text.startswith("`") and not re.sub(r"`[^`]*`", "", text).strip(" ,\n"):
+        return block("\n".join(re.findall(r"`([^`]*)`", text)))
+    parts: list[str] = []
+    lines: list[str] = []
+    for line in [*text.split("\n"), None]:
+        is_new = line is None or line.startswith("  ") != (lines or [line])[0].startswith("  ")
+        if lines and is_new:
+            body = "\n".join(lines)
+            parts.append(block(dedent(body)) if lines[0].startswith("  ") else f"{body}\n")
+            lines = []
+        if line is not None:
+            lines.append(line)
+    return "\n".join(parts)
+
+
+def contents(sections: Mapping[str, Sequence[str]]) -> str:
+    """The table of contents: a line per section, with a link to each entry."""
+    lines = (
+        f"* {link(title)}: {', '.join(map(link, names))}\n" for title, names in sections.items()
+    )
+    return "".join(lines)
+
+
+# -- ops -----------------------------------------------------------------------------------------
+
+_ATTRIBUTES: Mapping[type[Attribute], str] = {
+    IntAttr: "an integer",
+    StringAttr: "a string",
+    SymbolRefAttr: "a symbol",
+    UnitAttr: "a flag",
+    ArrayAttr: "a list",
+    DenseArrayBase: "a list of integers",
+}
+_ANY = {"dtype": "a dtype", "value": "a number of the result's dtype", "fill": "a number"}
+"""What a property of a name is where its constraint does not say."""
+
+_TRAITS = {
+    "Commutative": "commutative",
+    "ConstantLike": "constant",
+    "HasTgCanonicalization": "has canonicalisation patterns",
+    "IsolatedFromAbove": "isolated from above",
+    "MemoryAllocEffect": "allocates memory",
+    "MemoryReadEffect": "reads memory",
+    "MemoryWriteEffect": "writes memory, or keeps its place as if it did",
+    "NoTerminator": "its block has no terminator",
+    "NothingInGraph": "without effect in a graph, kept in place in a LINEAR",
+    "PureInGraph": "pure in a graph, kept in place in a LINEAR",
+    "ResultOfFunction": "ends a FUNCTION",
+    "SymbolOpInterface": "symbol",
+    "_CalleeExists": "its callee exists",
+    "_HasFolderInterfaceTrait": "folds",
+}
+
+
+def described(constraint: AttrConstraint, name: str = "") -> str:
+    """What a constraint admits, in words."""
+    match constraint:
+        case OfType():
+            return constraint.description
+        case EqAttrConstraint(attr):
+            return f"`{attr}`"
+        case AnyOf(attr_constrs=options):
+            return " or ".join(described(option, name) for option in options)
+        case ArrayOfConstraint(elem_range_constraint=element):
+            return f"a list of {described(element.constr, name)}"
+        case ParamAttrConstraint(base, (EqAttrConstraint(attr), *_)) if base is DenseArrayBase:
+            return {i64: "a list of integers", i1: "a list of booleans"}[attr]
+        case BaseAttr(attribute):
+            return _ATTRIBUTES.get(attribute) or f"`#{attribute.name}`"
+        case SymbolNameConstraint():
+            return "a symbol's name"
+        case AnyAttr():
+            return _ANY.get(name, "any type")
+        case _:
+            raise TypeError(f"no words for the constraint {constraint}")
+
+
+def op_section(op: type[Operation]) -> str:
+    definition = op.get_irdl_definition()
+    rows: list[tuple[str, str, str]] = []
+    for role, fields in (
+        ("operand", definition.operands),
+        ("property", definition.properties.items()),
+        ("result", definition.results),
+        ("region", definition.regions),
+    ):
+        for name, field in fields:
+            if name == "operandSegmentSizes":
+                continue  # xDSL's bookkeeping, which only the generic form shows.
+            kind = type(field).__name__
+            count = "optional " if kind.startswith("Opt") else ""
+            many = "s, any number" if kind.startswith("Var") else ""
+            if role == "region":
+                what = "one block"
+            else:
+                constraint = field.constr
+                constraint = getattr(constraint, "constraint", constraint)  # Of one, of a range.
+                what = described(getattr(constraint, "constr", constraint), name)
+            rows.append((f"{count}{role}{many}", f"`{name}`", what))
+    traits = sorted(_TRAITS[type(trait).__name__] for trait in op.traits)
+    parts = [f"### {op.name}\n", markdown(op.__doc__ or "")]
+    if rows:
+        parts.append(table(("", "name", "type"), rows))
+    if traits:
+        parts.append(f"Traits: {'; '.join(traits)}.\n")
+    if op.assembly_format is not None:
+        parts.append(block(op.assembly_format, "text"))
+    return "\n".join(parts)
+
+
+def attribute_section(attribute: type[Attribute]) -> str:
+    parts = [f"### {attribute.name} (attribute or type)\n", markdown(attribute.__doc__ or "")]
+    if issubclass(attribute, EnumAttribute):
+        enum = attribute.enum_type
+        parts.append(f"{inspect.cleandoc(enum.__doc__ or '')}\n")
+        parts.append(f"Values: {', '.join(f'`{value}`' for value in enum)}.\n")
+    return "\n".join(parts)
+
+
+def ops_page() -> str:
+    families: dict[str, list[type[Operation]]] = {}
+    introductions: dict[str, str] = {}
+    for op in TG.operations:
+        module = inspect.cleandoc(import_module(op.__module__).__doc__ or "")
+        summary, _, rest = module.partition("\n\n")
+        title = summary.partition(":")[0].rstrip(".")
+        if op in elementwise.DECOMPOSED:
+            title, summary, rest = "Decomposed elementwise ops", _DECOMPOSED, ""
+        families.setdefault(title, []).append(op)
+        introductions[title] = f"{summary}\n\n{rest}".strip() + "\n"
+    toc = {title: [op.name for op in ops] for title, ops in families.items()}
+    parts = [OPS_HEAD, contents(toc) + f"* {link(_ATTRIBUTES_TITLE)}\n"]
+    for title, ops in families.items():
+        parts += [f"## {title}\n", introductions[title], *map(op_section, ops)]
+    parts += [f"## {_ATTRIBUTES_TITLE}\n", *map(attribute_section, TG.attributes)]
+    return "\n".join(parts)
+
+
+_DECOMPOSED = """Elementwise ops that `tg-decompose` rewrites into primitives by the specification's
+table. `tg-select` does so for those that the target lacks."""
+_ATTRIBUTES_TITLE = "Attributes and types"
+
+
+# -- passes --------------------------------------------------------------------------------------
+
+_TYPES = {
+    "bool": "flag",
+    "int": "integer",
+    "str": "string",
+    "int | None": "integer",
+    "str | None": "string",
+    "tuple[int, ...]": "integers",
+    "tuple[str, ...]": "strings",
+}
+
+PassType = type[ModulePass]
+_STAGES = {name for names in STAGES.values() for name in names}
+
+_GROUPS: Mapping[str, Callable[[PassType], bool]] = {
+    "Stages": lambda each: each.name in _STAGES,
+    "Pipelines": lambda each: hasattr(each, "pipeline"),
+    "OptOps": lambda each: issubclass(each, OptOpPass),
+    "Transforms at one level": lambda each: not issubclass(each, LoweringPass),
+}
+"""The sections of the page; a pass is in the first one whose predicate holds."""
+
+
+def field_docstrings(pass_type: PassType) -> Mapping[str, str]:
+    """The string below each field of a class and of those that it inherits from."""
+    found: dict[str, str] = {}
+    for each in pass_type.__mro__:
+        if not each.__module__.startswith("tgdialect."):
+            continue
+        (definition,) = ast.parse(dedent(inspect.getsource(each))).body
+        assert isinstance(definition, ast.ClassDef)
+        for field, text in zip(definition.body, definition.body[1:], strict=False):
+            match field, text:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(docstring))),
+                ):
+                    found.setdefault(name, " ".join(inspect.cleandoc(docstring).split()))
+                case _:
+                    pass
+    return found
+
+
+def option_rows(pass_type: PassType) -> Iterable[Sequence[str]]:
+    meanings = field_docstrings(pass_type)
+    for field in dataclasses.fields(pass_type):  # pyright: ignore
+        name = field.name
+        if name not in meanings:
+            raise SystemExit(f"{pass_type.__name__}.{name} of {pass_type.name} has no docstring")
+        is_required = field.default is dataclasses.MISSING
+        default = "required" if is_required else _default(field.default)
+        yield f"`{name.replace('_', '-')}`", _TYPES[str(field.type)], default, meanings[name]
+
+
+def _default(value: Any) -> str:
+    match value:
+        case None | () | "":
+            return "none"
+        case bool():
+            return "off"
+        case _:
+            return f"`{value}`"
+
+
+def pass_section(pass_type: PassType) -> str:
+    parts = [f"### {pass_type.name}\n", markdown(pass_type.__doc__ or "")]
+    if issubclass(pass_type, LoweringPass):
+        before, after = pass_type.level_before, pass_type.level_after
+        parts.append(f"Takes a module at level **{before}**, leaves it at **{after}**.\n")
+    if rows := list(option_rows(pass_type)):
+        parts.append(table(("option", "type", "default", "meaning"), rows))
+    return "\n".join(parts)
+
+
+def passes_page() -> str:
+    groups: dict[str, list[PassType]] = {title: [] for title in _GROUPS}
+    for factory in TG_UNIVERSE.all_passes.values():
+        each = factory()
+        groups[next(title for title, holds in _GROUPS.items() if holds(each))].append(each)
+    toc = {title: [each.name for each in passes] for title, passes in groups.items()}
+    parts = [PASSES_HEAD, contents(toc)]
+    for title, passes in groups.items():
+        parts += [f"## {title}\n", *map(pass_section, passes)]
+    return "\n".join(parts)
+
+
+PAGES: Mapping[str, Callable[[], str]] = {"ops.md": ops_page, "passes.md": passes_page}
+
+
+def stale() -> str:
+    """A diff from the pages as they are to those of the classes; empty if there is none."""
+    found: list[str] = []
+    for name, page in PAGES.items():
+        file = DOCS / name
+        old = file.read_text(encoding="utf-8") if file.exists() else ""
+        new = page()
+        lines = (text.splitlines(keepends=True) for text in (old, new))
+        found += difflib.unified_diff(*lines, f"docs/{name}", f"docs/{name} as made now")
+    return "".join(found)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="compare the pages, write nothing")
+    if parser.parse_args().check:
+        difference = stale()
+        sys.stdout.write(difference)
+        return 1 if difference else 0
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
