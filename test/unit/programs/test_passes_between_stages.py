@@ -116,7 +116,7 @@ PASSES: dict[str, ModulePass] = {
 
 
 def pipeline(mode: str) -> Sequence[LoweringPass]:
-    return stages(mode=mode, features=CpuTarget.host().known_features, threads=1)
+    return tuple(stages(mode=mode, features=CpuTarget.host().known_features, threads=1))
 
 
 @cache
