@@ -7,15 +7,12 @@ from typing import cast
 
 from xdsl.ir import Block, Operation
 
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp, ranges_after
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 
 Ranges = frozenset[RangeOp]
-
-EXPANDED = (AxisType.UNROLL, AxisType.UPCAST, AxisType.GROUP_REDUCE)
-"""The axis types whose ranges `tg-expand` makes shape of, in the order of their axes."""
 
 _NONE: Ranges = frozenset()
 _CHANGES_RANGES = frozenset({RangeOp, EndOp, ReduceOp})

@@ -22,10 +22,11 @@ from tgdialect.interpreter.nesting import Accumulate, Item, Loop
 from tgdialect.interpreter.pure import PURE
 from tgdialect.interpreter.reduction import accumulate, finish
 from tgdialect.interpreter.schedule import Schedule
-from tgdialect.interpreter.scopes import GROUP_AXES, NO_SCOPE, PARALLEL_AXES, Scope, axis_type
+from tgdialect.interpreter.scopes import NO_SCOPE, Scope, axis_type
 from tgdialect.interpreter.values import Array, all_valid, check_size, lifted
 from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.attributes import AddrSpace, AxisType
+from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
 from tgdialect.ops.codegen import SpecialOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, place, tensor
@@ -212,7 +213,7 @@ class Execution:
         ranges = sorted(
             (axis_type(r) is not AxisType.WARP, r.axis.data, axis)
             for r, axis in self.plan.axes.items()
-            if isinstance(r, RangeOp) and axis_type(r) in GROUP_AXES
+            if isinstance(r, RangeOp) and axis_type(r) in WORKGROUP
         )
         return [axis for *_, axis in ranges] + [axis for _, axis in specials]
 
@@ -223,7 +224,7 @@ class Execution:
             axis
             for at, axis in self.plan.axes.items()
             if isinstance(at, SpecialOp)
-            or (isinstance(at, RangeOp) and at in scope and axis_type(at) in PARALLEL_AXES)
+            or (isinstance(at, RangeOp) and at in scope and axis_type(at) in PARALLEL)
         ]
         return (lambda: Lanes(self.extents, axes).number) if axes else None
 

@@ -16,14 +16,13 @@ from tgdialect.interpreter.accesses import Access, Roots, accesses
 from tgdialect.interpreter.graph_versions import GraphVersions
 from tgdialect.interpreter.nesting import Item, Nest, nested
 from tgdialect.interpreter.scopes import (
-    GROUP_AXES,
-    PARALLEL_AXES,
     Scopes,
     axis_type,
     graph_scopes,
     linear_scopes,
 )
 from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
 from tgdialect.ops.codegen import AtomicAddOp, SpecialOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import place
@@ -108,7 +107,7 @@ def _private(
         space = place(root).addrspace
         if space is AddrSpace.GLOBAL:
             continue
-        shared = GROUP_AXES if space is AddrSpace.LOCAL else frozenset[object]()
+        shared = WORKGROUP if space is AddrSpace.LOCAL else frozenset[object]()
         over: list[Operation] = [
             s for s in specials if space is AddrSpace.REG or not s.symbol.data.startswith("lidx")
         ]
@@ -118,7 +117,7 @@ def _private(
         for range in scopes.ranges:
             if range not in common or axis_type(range) in shared:
                 continue
-            if axis_type(range) in PARALLEL_AXES:
+            if axis_type(range) in PARALLEL:
                 over.append(range)
             elif assume and not threads:
                 over.append(range)
@@ -139,7 +138,7 @@ def _stepped(
         if all(isinstance(use.op, AtomicAddOp) for use in uses):
             continue
         for range in scopes.ranges:
-            if axis_type(range) in GROUP_AXES or range in private.get(root, ()):
+            if axis_type(range) in WORKGROUP or range in private.get(root, ()):
                 continue
             inside = [use for use in uses if range in scopes.of[use.op]]
             both = any(use.reads and use.writes for use in inside)
@@ -157,7 +156,7 @@ def _limit_lanes(scopes: Scopes, stepped: set[RangeOp], specials: int) -> None:
     candidates = [
         r
         for r in scopes.ranges
-        if r not in stepped and axis_type(r) not in GROUP_AXES and not _is_reduced(r)
+        if r not in stepped and axis_type(r) not in WORKGROUP and not _is_reduced(r)
     ]
     excess = specials + len(scopes.ranges) - len(stepped) - _MAX_LANES
     stepped.update(candidates[: max(excess, 0)])
@@ -180,7 +179,7 @@ def _sliceable(
     ranges = [
         r
         for r in lanes
-        if axis_type(r) not in GROUP_AXES
+        if axis_type(r) not in WORKGROUP
         and all(r in scope for scope in uses)
         and not _is_reduced(r)
     ]

@@ -18,12 +18,6 @@ Scope = frozenset[Operation]
 
 NO_SCOPE: Scope = frozenset()
 
-GROUP_AXES = frozenset({AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE})
-"""The threads of a workgroup: they run together, share LOCAL memory and wait at a BARRIER."""
-
-PARALLEL_AXES = GROUP_AXES | {AxisType.GLOBAL, AxisType.THREAD}
-"""Iterations that have registers of their own."""
-
 
 def axis_type(range: RangeOp) -> AxisType:
     """How a range is executed."""

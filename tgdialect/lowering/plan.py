@@ -29,7 +29,8 @@ from tgdialect.analysis.in_place import in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.levels import KernelPass
-from tgdialect.ops.attributes import AddrSpace, AxisType, Device, PlaceAttr
+from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
+from tgdialect.ops.axis_types import WORKGROUP
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import BarrierOp, ProgramOp, SpecialOp
@@ -42,9 +43,6 @@ from tgdialect.ops.source import BufferOp
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
-
-_WORKGROUP = frozenset({AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE})
-"""The axis types whose iterations share LOCAL memory."""
 
 
 class PlanPass(KernelPass):
@@ -290,7 +288,7 @@ def _drop(op: Operation) -> None:
 
 def _is_in_workgroup(op: Operation) -> bool:
     if isinstance(op, RangeOp):
-        return op.axis_type.data in _WORKGROUP
+        return op.axis_type.data in WORKGROUP
     return isinstance(op, SpecialOp)
 
 

@@ -27,7 +27,7 @@ from tgdialect.analysis.constants import constant_slots
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.heuristic import schedule, schedule_prepacking
+from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.opts import (
     apply_opts,
     begin_schedule,

@@ -16,6 +16,9 @@ class Target:
     features: frozenset[str] = frozenset()
     """The features of its instruction set, in LLVM's spelling, with all that they imply."""
 
+    execution: str = "loops"
+    """What runs a loop nest: `loops` of threads, or a `grid` of workgroups."""
+
     native: frozenset[str] = frozenset()
     """Decomposed elementwise ops, without the dialect's name, that are one instruction or few."""
     converted: frozenset[str] = frozenset()

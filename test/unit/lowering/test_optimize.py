@@ -257,7 +257,7 @@ def test_any_legal_schedule(name: str, seed: int, count: int):
 @pytest.mark.parametrize("name", KERNELS)
 def test_heuristic(name: str, features: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Schedules for machines of all widths, with threads however little work there is."""
-    monkeypatch.setattr("tgdialect.lowering.optimize.heuristic.THREAD_CYCLES", 0)
+    monkeypatch.setattr("tgdialect.lowering.optimize.cpu.heuristic.THREAD_CYCLES", 0)
     text, shapes = KERNELS[name]
     inputs, module = _inputs(shapes), parse(text)
     expected = _interpreted(module, inputs)
@@ -292,7 +292,7 @@ of them has a divisor that comes near."""
 def test_threads_share_few_chunks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last chunk is padded: chunks of one iteration would take cache lines from each other, and
     load anew what loops around them have loaded."""
-    monkeypatch.setattr("tgdialect.lowering.optimize.heuristic.THREAD_CYCLES", 0)
+    monkeypatch.setattr("tgdialect.lowering.optimize.cpu.heuristic.THREAD_CYCLES", 0)
     text, shapes, axis, chunks = PADDED_AND_SHARED[name]
     module, inputs = parse(text), _inputs(shapes)
     expected = _interpreted(module, inputs)
@@ -313,7 +313,7 @@ def test_threads_share_equal_chunks_of_rows() -> None:
 
 def test_what_threads_cannot_share_is_not_padded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel of two nests has no THREAD."""
-    monkeypatch.setattr("tgdialect.lowering.optimize.heuristic.THREAD_CYCLES", 0)
+    monkeypatch.setattr("tgdialect.lowering.optimize.cpu.heuristic.THREAD_CYCLES", 0)
     text = kernel(
         "k",
         [*(f"{o}: {_memory('127')}" for o in "op"), *(f"{x}: {_memory('127x40')}" for x in "xy")],

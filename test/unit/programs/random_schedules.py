@@ -15,14 +15,15 @@ from random import Random
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
 from tgdialect.analysis.constants import constant_slots
-from tgdialect.analysis.ranges import EXPANDED, closed_ranges
+from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.heuristic import schedule_prepacking
+from tgdialect.lowering.optimize.heuristics import schedule_prepacking
 from tgdialect.lowering.optimize.opts import begin_schedule, opt, spelled, try_opt
 from tgdialect.lowering.pipeline import Stages, stages
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import known_index
 from tgdialect.runtime.build import Build

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.ranges import EXPANDED, closed_ranges, is_expanded, open_ranges
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, open_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import ExpandOp, ReshapeOp

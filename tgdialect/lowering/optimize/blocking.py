@@ -11,7 +11,6 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.reduction import accumulated_dtype
-from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import (
     NOT_COPIED,
     Axes,
@@ -19,6 +18,7 @@ from tgdialect.lowering.optimize.axes import (
     computed_from,
 )
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.copies import copied

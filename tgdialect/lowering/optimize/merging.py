@@ -9,9 +9,9 @@ from itertools import pairwise
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import IndexOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp

@@ -14,13 +14,13 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.blocking import accumulate_outside
 from tgdialect.lowering.optimize.merging import merge
 from tgdialect.lowering.optimize.packing import stage
 from tgdialect.lowering.optimize.padding import padto
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.elementwise import IDivOp, ModOp

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.expand.tile import EXPANDED
-from tgdialect.lowering.optimize.accesses import strides
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
 from tgdialect.lowering.optimize.prepacking import prepack
 from tgdialect.lowering.optimize.staging import in_tile_order, staged_loads
+from tgdialect.lowering.optimize.strides import strides
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.copies import copied
 from tgdialect.ops.elementwise import IDivOp, ModOp

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.expand.tile import EXPANDED
-from tgdialect.lowering.optimize.accesses import strides, unclamped
 from tgdialect.lowering.optimize.axes import NAMING, NOT_COPIED, Axes, IllegalOptError
+from tgdialect.lowering.optimize.strides import strides, unclamped
 from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.copies import copied

@@ -14,10 +14,10 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, computed_from
 from tgdialect.lowering.optimize.staging import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.nests import Nests
+from tgdialect.lowering.optimize.cpu.nests import Nests
 from tgdialect.lowering.optimize.opts import apply_opt, begin_schedule, opt
 from tgdialect.lowering.optimize.passes import (
     FACTORS,
@@ -26,6 +25,7 @@ from tgdialect.lowering.optimize.passes import (
     SwapPass,
 )
 from tgdialect.ops.attributes import OptAttr, OptOp
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.call import KernelOp
 from tgdialect.targets import Target
 

@@ -8,8 +8,8 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp

@@ -28,7 +28,8 @@ from tgdialect.analysis.liveness import live_ranges
 from tgdialect.analysis.memory_order import accesses, memory_of
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
-from tgdialect.ops.attributes import VOID, AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
+from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
 from tgdialect.ops.dtypes import INDEX
@@ -40,9 +41,6 @@ from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.walk import computed, operands_of
-
-WORK_ITEMS = frozenset({AxisType.LOCAL, AxisType.WARP})
-"""The ranges whose iterations wait for each other at a BARRIER."""
 
 MOST_WORK_ITEMS = 1 << 20
 """More than any workgroup has: beyond this an extent counts as not bounded."""

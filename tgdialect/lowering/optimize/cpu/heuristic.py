@@ -8,19 +8,18 @@ in an order in which caches help, and shared among threads if it is long enough.
 from __future__ import annotations
 
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.loops import (
-    block_reductions,
+from tgdialect.lowering.optimize.cpu.blocks import block_reductions
+from tgdialect.lowering.optimize.cpu.copies import pack_tiles
+from tgdialect.lowering.optimize.cpu.loops import (
     interleave_scans,
     merge_loops,
     order_loops,
-    pack_tiles,
-    share_among_threads,
     split_loops,
 )
-from tgdialect.lowering.optimize.nests import Nests, cycles
-from tgdialect.lowering.optimize.opts import begin_schedule
-from tgdialect.lowering.optimize.tiles import nest_parts, split_off, tile_opts
-from tgdialect.lowering.optimize.vectors import vector_ranges
+from tgdialect.lowering.optimize.cpu.nests import Nests, cycles
+from tgdialect.lowering.optimize.cpu.threads import share_among_threads
+from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off, tile_opts
+from tgdialect.lowering.optimize.cpu.vectors import vector_ranges
 from tgdialect.targets import Target
 
 THREAD_CYCLES = 30_000
@@ -46,11 +45,3 @@ def schedule(axes: Axes, target: Target) -> None:
         share_among_threads(Nests(axes), target)
     block_reductions(Nests(axes), target)
     pack_tiles(Nests(axes), target)
-
-
-def schedule_prepacking(axes: Axes, target: Target) -> None:
-    """Schedule the kernels that a STAGE of this one's has made."""
-    for kernel in axes.prepacked:
-        packing = Axes(kernel)
-        begin_schedule(packing)
-        schedule(packing, target)

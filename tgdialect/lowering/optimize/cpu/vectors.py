@@ -11,9 +11,10 @@ from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ramps import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.nests import Access, Nests, is_arithmetic
+from tgdialect.lowering.optimize.cpu.nests import Access, Nests, is_arithmetic
 from tgdialect.lowering.optimize.opts import may_split
 from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.axis_types import REDUCTIONS
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index
@@ -38,8 +39,6 @@ HORIZONTAL = 8
 ROWS, REDUCED_ROWS = 8, 4
 """How many rows of a tile use what is loaded for one of them, as an order of magnitude, and of one
 whose vectors lie along a reduction."""
-
-REDUCED = (AxisType.REDUCE, AxisType.GROUP_REDUCE)
 
 MIN_REUSE = 4
 """How often loops have to use a tile for a copy of it to be worth while."""
@@ -155,7 +154,7 @@ def packed_bytes(nests: Nests, load: LoadOp, vector: RangeOp, width: int) -> int
 
 def is_apart(access: Access, vector: RangeOp) -> bool:
     """Whether the lanes of a vector are not neighbours in memory, nor all one cell."""
-    if access.is_constant and vector.axis_type.data not in REDUCED:
+    if access.is_constant and vector.axis_type.data not in REDUCTIONS:
         return False  # They are put together once.
     return access.strides.get(vector, 0) not in (0, 1, -1)
 

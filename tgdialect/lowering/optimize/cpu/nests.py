@@ -12,11 +12,11 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import Ranges, closed_ranges
-from tgdialect.lowering.optimize.accesses import Strides, strides
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.prepacking import may_prepack
 from tgdialect.lowering.optimize.staging import is_of_parameter
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.lowering.optimize.strides import Strides, strides
+from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import ElementwiseOp
@@ -159,3 +159,12 @@ def _bytes(nests: Nests, access: Access) -> float:
     ranges = [r for r, stride in access.strides.items() if stride != 0]
     cells = math.prod(nests.extent(r) for r in ranges)
     return cells * access.itemsize
+
+
+def is_tiled(end: EndOp) -> bool:
+    return any(r.axis_type.data is AxisType.UPCAST for r in closed_ranges(end))
+
+
+def vector_of(end: EndOp) -> RangeOp:
+    """The part that the vectors of a tiled nest lie along."""
+    return next(r for r in closed_ranges(end) if r.axis_type.data is AxisType.UPCAST)

@@ -9,11 +9,9 @@ from typing import NamedTuple
 
 from tgdialect.analysis.ramps import is_near
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.nests import Access, Nests, cycles_of, is_arithmetic
-from tgdialect.lowering.optimize.opts import may_overlap, opt, try_opt
-from tgdialect.lowering.optimize.vectors import (
+from tgdialect.lowering.optimize.cpu.nests import Access, Nests, cycles_of, is_arithmetic
+from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
     is_expandable,
     is_packable,
@@ -21,7 +19,9 @@ from tgdialect.lowering.optimize.vectors import (
     packed_bytes,
     transposed_row,
 )
+from tgdialect.lowering.optimize.opts import may_overlap, opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp

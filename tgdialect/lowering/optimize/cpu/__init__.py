@@ -1,0 +1,12 @@
+"""The heuristic for targets whose loop nests are loops of threads: CPUs. In reading order:
+
+* `nests.py` says which loop nests there are, what they access, and how long they take;
+* `vectors.py` chooses the range that vectors lie along, `tiles.py` the tile in registers;
+* `loops.py` chooses the loops around the tile and their order, `threads.py` the one for threads;
+* `copies.py` packs what a tile loads, `blocks.py` blocks reductions so that caches suffice;
+* `heuristic.py` is the whole.
+"""
+
+from tgdialect.lowering.optimize.cpu.heuristic import schedule
+
+__all__ = ["schedule"]

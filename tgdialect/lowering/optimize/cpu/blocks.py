@@ -1,0 +1,91 @@
+"""Blocked reductions: some steps for all results, then the next ones."""
+
+from __future__ import annotations
+
+import math
+
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.cpu.copies import loop_of_copy, pages_of
+from tgdialect.lowering.optimize.cpu.nests import Access, Nests, is_tiled, vector_of
+from tgdialect.lowering.optimize.opts import opt, try_opt
+from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.targets import Target
+
+BLOCKED_ROWS = 256
+"""For up to how many rows of results reductions are done in blocks: more make up for what it takes
+to go through an operand by columns once."""
+
+PACKED_BLOCK = 4
+"""How many times the steps of another block one has that is packed: it follows one page at a time,
+and there are fewer passes over the results."""
+
+CACHE_PARTS = 4
+"""L2 is thought to be divided into so many parts, one of them for results."""
+
+
+def block_reductions(nests: Nests, target: Target) -> None:
+    """Do reductions that go down many pages for few results in blocks: the steps of a block for all
+    results before those of the next, so that all of a page that is needed is read in one go."""
+    axes = nests.axes
+    for effect in axes.kernel.sink.effects:
+        if not isinstance(end := effect.owner, EndOp) or not is_tiled(end):
+            continue
+        vector = vector_of(end)
+        for access in nests.accesses:
+            is_load = isinstance(access.op, LoadOp) and not access.is_constant
+            if is_load and access.strides.get(vector) == 1:
+                over = _over_pages(nests, access, target)
+                if over is not None and _block(nests, access, over, end, target):
+                    break
+
+
+def _over_pages(nests: Nests, access: Access, target: Target) -> RangeOp | None:
+    """The range of a REDUCE that takes an operand from one page to others, again and again."""
+    for range, stride in access.strides.items():
+        is_reduced = range.axis_type.data is AxisType.REDUCE and range not in nests.axes.ends
+        pages = pages_of(nests.extent(range), stride, access.itemsize, target)
+        if is_reduced and pages > target.tlb_pages:
+            return range
+    return None
+
+
+def _block(nests: Nests, access: Access, over: RangeOp, end: EndOp, target: Target) -> bool:
+    """Do a reduction that an operand is loaded for in blocks, if that pays. Whether it does."""
+    axes, strides = nests.axes, access.strides
+    ranges = list(reversed(closed_ranges(end)))
+    loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
+    beside = [i for i, r in enumerate(loops) if strides.get(r) == nests.extent(vector_of(end))]
+    if not beside or loops[beside[0]].axis_type.data is AxisType.THREAD:
+        return False
+    along, inside = loops[beside[0]], loops[beside[0] + 1 :]
+    results = [r for r in ranges if r in inside or r.axis_type.data in EXPANDED]
+    rows = math.prod(nests.extent(r) for r in results if strides.get(r, 0) == 0)
+    is_packed = loop_of_copy(nests, access, end, target) is not None
+    column = nests.extent(over) * nests.extent(vector_of(end)) * access.itemsize
+    if is_packed and column <= target.packed_block:
+        return False
+    most = target.page_streams * (PACKED_BLOCK if is_packed else 1)
+    steps = _divisor(nests.extent(over), most)
+    # The results of a block are to stay in L2, with the block and all else.
+    row = math.prod(map(nests.extent, results)) * access.itemsize
+    fitting = min(target.l2 // CACHE_PARTS // row, nests.extent(along))
+    width = _divisor(nests.extent(along), fitting)
+    if rows > BLOCKED_ROWS or 2 * steps < most or fitting == 0 or 2 * width < fitting:
+        return False
+    numbers = [r.axis.data for r in (along, *inside)]
+    if width < nests.extent(along):
+        kind = along.axis_type.data.value
+        numbers[0] = max(axes.ranges) + 1
+        if not try_opt(axes, opt(OptOp.SPLIT, along.axis.data, width, kind)):
+            return False
+    return try_opt(
+        axes, opt(OptOp.SPLIT, over.axis.data, steps, AxisType.REDUCE.value)
+    ) and try_opt(axes, opt(OptOp.ORDER, over.axis.data, *numbers))
+
+
+def _divisor(extent: int, most: int) -> int:
+    """The largest number of parts, up to `most`, that an extent is made of; 0 if there is none."""
+    return next((n for n in range(min(extent, most), 0, -1) if extent % n == 0), 0)

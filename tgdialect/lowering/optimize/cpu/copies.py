@@ -1,0 +1,125 @@
+"""Packing: copies of what a tile loads in every iteration of a loop, where they pay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.expand.tile import EXPANDED
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.cpu.nests import Access, Nests, is_tiled, vector_of
+from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
+from tgdialect.lowering.optimize.cpu.vectors import (
+    MIN_REUSE,
+    is_apart,
+    is_stageable,
+)
+from tgdialect.lowering.optimize.opts import opt, try_opt
+from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import dtype_of
+from tgdialect.ops.source import ParamOp
+from tgdialect.targets import Target
+
+MANY_ROWS = 128
+"""How many rows of results a tile is loaded for, again in each step of a reduction, for a copy to
+be worth while that is next to nothing but aligned vectors."""
+
+MIN_APART = 2
+"""As `MIN_REUSE`, where the lanes of a vector are apart."""
+
+
+def pack_tiles(nests: Nests, target: Target) -> None:
+    """Put together what loops load again in every iteration, where that pays."""
+    axes = nests.axes
+    for end in dict.fromkeys(axes.ends.values()):
+        if not is_tiled(end):
+            continue
+        vector = vector_of(end)
+        for access in nests.accesses_along(closed_ranges(end)):
+            if not isinstance(load := access.op, LoadOp):
+                continue
+            if load.parent is None:
+                continue  # It was the same as another, which has been packed.
+            if not is_stageable(nests, load):
+                continue
+            loops = axes.open[load] & axes.ends.keys()
+            if not loops <= {*closed_ranges(end), *axes.open[end]}:
+                continue  # It is in another nest.
+            if (loop := loop_of_copy(nests, access, end, target)) is None:
+                continue
+            memory = memory_of(load.buffer).owner
+            assert isinstance(memory, ParamOp)
+            if access.is_constant:
+                try_opt(axes, opt(OptOp.STAGE, memory.slot.data, loop.axis.data, "global"))
+                continue
+            before = set(axes.ranges.values())
+            which = opt(OptOp.STAGE, memory.slot.data, loop.axis.data, "local")
+            if try_opt(axes, which) and is_apart(access, vector):
+                _transpose(axes, [r for r in axes.ranges.values() if r not in before], target)
+
+
+def loop_of_copy(nests: Nests, access: Access, end: EndOp, target: Target) -> RangeOp | None:
+    """The loop of a tiled nest in which a copy of what it loads pays: where loops inside it use
+    that often enough; None if there is none. Of constants it always does, if vectors lie there."""
+    ranges = list(reversed(closed_ranges(end)))
+    loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
+    used = [i for i, r in enumerate(loops) if access.strides.get(r, 0) != 0]
+    if access.is_constant and access.strides.get(vector := vector_of(end), 0) != 0:
+        return None if _is_in_order(nests, access, loops) else loops[used[-1]] if used else vector
+    if not used:
+        return None  # There is no loop to copy it in.
+    around = used[-1]
+    uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
+    inside = {r: s for r, s in access.strides.items() if r not in loops and s != 0}
+    if math.prod(nests.extent(r) for r in inside) * access.itemsize > target.l2:
+        return None
+    if is_apart(access, vector_of(end)):
+        in_squares = any(r.axis_type.data is AxisType.REDUCE and s == 1 for r, s in inside.items())
+        return loops[around] if in_squares or uses >= MIN_APART else None
+    pages = math.prod(
+        pages_of(nests.extent(r), s, access.itemsize, target) for r, s in inside.items()
+    )
+    rows = uses * math.prod(nests.extent(r) for r in ranges if r not in (*loops, *inside))
+    in_steps = any(r.axis_type.data is AxisType.REDUCE for r in inside)
+    pays = pages > target.tlb_pages or (in_steps and rows >= MANY_ROWS)
+    return loops[around] if pays and uses >= MIN_REUSE else None
+
+
+def _is_in_order(nests: Nests, access: Access, loops: Sequence[RangeOp]) -> bool:
+    """Whether memory is already as a kernel goes through it: loops, then steps, then the tile."""
+    ranges = [r for r, stride in access.strides.items() if stride != 0 and r not in loops]
+    ranges.sort(key=lambda r: r.axis_type.data in EXPANDED)
+    step = 1
+    for range in reversed([*(r for r in loops if access.strides.get(r, 0) != 0), *ranges]):
+        if access.strides[range] != step:
+            return False
+        step *= nests.extent(range)
+    return True
+
+
+def pages_of(extent: int, stride: int | None, itemsize: int, target: Target) -> float:
+    """Over how many pages the iterations of a range are spread."""
+    apart = target.page if stride is None else min(abs(stride) * itemsize, target.page)
+    return max(1.0, extent * apart / target.page)
+
+
+def _transpose(axes: Axes, copy: Sequence[RangeOp], target: Target) -> None:
+    """Have a loop that copies columns load them whole, and exchange rows and columns in squares."""
+    if len(copy) < 2:
+        return
+    *_, along, vector = copy
+    lanes = target.lanes(min(dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
+    width, axis = axes.extent(vector), vector.axis.data
+    if width > lanes and width % lanes == 0:
+        try_opt(axes, opt(OptOp.SPLIT, axis, width // lanes, AxisType.LOOP.value, "top"))
+        vector = axes[axis]
+    if along.axis_type.data is AxisType.LOOP:
+        height = min(lanes, axes.extent(along))
+        how = ("overlap",) if axes.extent(along) % height else ()
+        which = opt(OptOp.SPLIT, along.axis.data, height, AxisType.UPCAST.value, *how)
+        if (part := split_off(axes, which)) is not None:
+            nest_parts(axes, [part, vector])

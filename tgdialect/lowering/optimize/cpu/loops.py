@@ -1,0 +1,126 @@
+"""The loops around a tile: how many there are, and in which order they nest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.cpu.nests import Nests, is_tiled, vector_of
+from tgdialect.lowering.optimize.cpu.vectors import (
+    is_apart,
+    is_expandable,
+)
+from tgdialect.lowering.optimize.merging import mergeable
+from tgdialect.lowering.optimize.opts import divisors, opt, try_opt
+from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops.axis_types import EXPANDED
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import dtype_of, known_index
+from tgdialect.ops.reduce import ReduceOp
+
+LINE_COST = 4
+"""How many times as long it takes to load what is apart along a tile: whole lines for parts."""
+
+ROWS_AT_ONCE, CHAIN_OPS = 2, 16
+"""How many rows a loop goes through at once whose steps wait for each other, and how many ops it
+has at most: of more some can be done meanwhile."""
+
+
+def split_loops(axes: Axes) -> None:
+    """Make a loop for each digit of a number that indices take apart: what is next to what in
+    memory is not seen through divisions."""
+    while any(try_opt(axes, which) for which in _digits(axes)):
+        pass
+
+
+def _digits(axes: Axes) -> Iterator[OptAttr]:
+    """The SPLITs that leave fewer divisions."""
+    for axis, range in axes.ranges.items():
+        if not (found := divisors(range)) or (extent := known_index(range.bound)) is None:
+            continue
+        least = min(found)
+        if 1 < least < extent and not any(each % least for each in (*found, extent)):
+            yield opt(OptOp.SPLIT, axis, least, range.axis_type.data.value)
+
+
+def merge_loops(axes: Axes) -> None:
+    """Make one loop of each two that go through memory as one would."""
+    tried: set[tuple[int, int]] = set()
+    while (pair := next((p for p in mergeable(axes) if p not in tried), None)) is not None:
+        tried.add(pair)
+        try_opt(axes, opt(OptOp.MERGE, *pair))
+
+
+def order_loops(nests: Nests) -> None:
+    """Have those loops of a tiled nest inside whose iterations use most of what is in the cache
+    again, or else of what is next to what was loaded before. Where a tile stores more than it loads
+    they stay in the order of what it stores."""
+    axes = nests.axes
+    for effect in axes.kernel.sink.effects:
+        if not isinstance(end := effect.owner, EndOp):
+            continue
+        loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
+        if len(loops) < 2 or not is_tiled(end):
+            continue
+        reduces = [op for op in axes.ops if isinstance(op, ReduceOp)]
+        vector = vector_of(end)
+        if any(set(loops) <= axes.open[op] for op in reduces):
+            loaded = {r: _loaded_anew(nests, r, vector) for r in loops}
+            if max(loaded.values()) <= _stored(nests, end):
+                continue
+            order = sorted(loops, key=lambda r: -loaded[r])
+        elif not reduces and any(is_apart(a, vector) for a in nests.accesses):
+            order = sorted(loops, key=lambda r: -_step(nests, r))
+        else:
+            continue
+        if order != loops:
+            try_opt(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
+
+
+def interleave_scans(nests: Nests) -> None:
+    """Go through two rows at once where each step in a row waits for the one before."""
+    axes = nests.axes
+    for end in dict.fromkeys(axes.ends.values()):
+        step, *loops = closed_ranges(end)
+        if not loops or any(r.axis_type.data in EXPANDED for r in (step, *loops)):
+            continue
+        row = loops[0]
+        is_scan = nests.extent(step) >= ROWS_AT_ONCE and not is_expandable(axes, step)
+        if not is_scan or nests.extent(row) % ROWS_AT_ONCE or not is_expandable(axes, row):
+            continue
+        if sum(row in nests.around(op) for op in nests.work) <= CHAIN_OPS:
+            which = opt(OptOp.SPLIT, row.axis.data, ROWS_AT_ONCE, AxisType.UPCAST.value)
+            try_opt(axes, which)
+
+
+def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
+    """The bytes that each iteration of a loop loads and the one before has not."""
+    total = 0.0
+    for access in nests.accesses:
+        if isinstance(access.op, LoadOp) and access.strides.get(range, 0) != 0:
+            inner = [
+                r
+                for r, stride in access.strides.items()
+                if stride != 0
+                and (r.axis_type.data in EXPANDED or r.axis_type.data is AxisType.REDUCE)
+            ]
+            cells = math.prod(nests.extent(r) for r in inner)
+            lines = LINE_COST if is_apart(access, vector) else 1
+            total += cells * access.itemsize * lines
+    return total
+
+
+def _stored(nests: Nests, end: EndOp) -> int:
+    """The bytes that each tile of a nest stores."""
+    tile = math.prod(nests.extent(r) for r in closed_ranges(end) if r.axis_type.data in EXPANDED)
+    stores = nests.axes.stores(closed_ranges(end)[0])
+    return tile * sum(dtype_of(store.buffer).itemsize for store in stores)
+
+
+def _step(nests: Nests, range: RangeOp) -> int:
+    """How far each iteration of a loop goes in what it loads."""
+    steps = (a.strides.get(range, 0) for a in nests.accesses if isinstance(a.op, LoadOp))
+    return sum(abs(step or 0) for step in steps)

@@ -1,0 +1,74 @@
+"""The loop whose iterations threads share, and into how many chunks it is divided."""
+
+from __future__ import annotations
+
+import math
+
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.optimize.cpu.nests import Nests
+from tgdialect.lowering.optimize.opts import may_split, opt, try_opt
+from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import known_index
+from tgdialect.targets import Target
+
+MAX_IMBALANCE, MOST_CHUNKS = 1.03, 64
+"""How much longer threads may take because their chunks cannot be divided evenly, and into how many
+chunks for each of them iterations are divided at most so that they can."""
+
+
+def share_among_threads(nests: Nests, target: Target) -> None:
+    """Share the iterations of a loop among the threads: the outermost that can be divided well."""
+    axes, threads = nests.axes, target.threads
+    candidates: list[tuple[float, int, RangeOp, int]] = []
+    for effect in axes.kernel.sink.effects:
+        if not isinstance(end := effect.owner, EndOp):
+            continue
+        loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data is AxisType.GLOBAL]
+        for depth, range in enumerate(loops):
+            extent = known_index(range.bound)
+            if extent is None or extent < 2:
+                continue
+            if not may_split(axes, range, AxisType.THREAD, top=True):
+                continue
+            is_inner = any(nests.extent(r) > 1 for r in loops[:depth])
+            # Each chunk of an inner loop goes through those around it: it is one for each thread.
+            fewest = threads if is_inner else 2 * threads
+            prefer_equal = not (is_inner or _is_dense(nests, range, target))
+            chunks = _chunks(extent, threads, fewest, prefer_equal=prefer_equal)
+            candidates.append((_imbalance(extent, chunks, threads), depth, range, chunks))
+    if not candidates:
+        return
+    _, _, range, chunks = min(candidates, key=lambda c: (max(c[0], MAX_IMBALANCE), c[1]))
+    axis, extent = range.axis.data, nests.extent(range)
+    if extent % chunks and not try_opt(axes, opt(OptOp.PADTO, axis, chunks, "clamp")):
+        chunks = extent
+    try_opt(axes, opt(OptOp.SPLIT, axis, chunks, AxisType.THREAD.value, "top"))
+
+
+def _is_dense(nests: Nests, range: RangeOp, target: Target) -> bool:
+    """Whether a loop stores several times in a cache line, which threads take from each other where
+    their chunks meet."""
+    return any(
+        0 < abs(access.strides.get(range) or 0) * access.itemsize < target.cache_line
+        for access in nests.accesses
+        if isinstance(access.op, StoreOp)
+    )
+
+
+def _chunks(extent: int, threads: int, fewest: int, *, prefer_equal: bool) -> int:
+    """Into how many chunks iterations are divided, so that threads get as many of them: as few as
+    can be. The last one is padded if they are not equal, which can be preferred."""
+    counts = range(fewest, min(extent, MOST_CHUNKS * threads) + 1)
+    times = {count: _imbalance(extent, count, threads) for count in counts}
+    most = max(MAX_IMBALANCE, min(times.values(), default=math.inf))
+    good = [count for count, time in times.items() if time <= most]
+    equal = (count for count in good if prefer_equal and extent % count == 0)
+    return next(iter((*equal, *good)), extent)
+
+
+def _imbalance(extent: int, chunks: int, threads: int) -> float:
+    """How many times as long the thread with most iterations takes as all would on average, if as
+    many as the chunks have are the same for all."""
+    return -(-chunks // threads) * threads * -(-extent // chunks) / extent

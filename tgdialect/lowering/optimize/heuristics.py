@@ -1,0 +1,27 @@
+"""The heuristics that find a schedule, one for each way in which targets run loop nests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tgdialect.lowering.optimize import cpu
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.opts import begin_schedule
+from tgdialect.targets import Target
+
+_HEURISTICS: Mapping[str, Callable[[Axes, Target], None]] = {"loops": cpu.schedule}
+"""By `Target.execution`."""
+
+
+def schedule(axes: Axes, target: Target) -> None:
+    """Apply OptOps that make a kernel fast on a target. One that turns out to be illegal is left
+    out."""
+    _HEURISTICS[target.execution](axes, target)
+
+
+def schedule_prepacking(axes: Axes, target: Target) -> None:
+    """Schedule the kernels that STAGEs of a kernel have made."""
+    for kernel in axes.prepacked:
+        packing = Axes(kernel)
+        begin_schedule(packing)
+        schedule(packing, target)
