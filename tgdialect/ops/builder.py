@@ -69,7 +69,7 @@ class OpBuilder:
         """Insert an op, and return its only result."""
         return self.insert(op).results[0]
 
-    def index(self, value: int) -> SSAValue:
+    def index_constant(self, value: int) -> SSAValue:
         """A new index constant."""
         return self.put(ConstOp(value, INDEX))
 
@@ -103,12 +103,12 @@ class OpBuilder:
         return computed(value, mapping, operands, clone)
 
     @cached_property
-    def slots(self) -> Iterator[int]:
+    def free_slots(self) -> Iterator[int]:
         """The slots after those of the block's BUFFERs when the first one is asked for."""
         return count(next_slot(self.block.ops))
 
     @cached_property
-    def axes(self) -> Iterator[int]:
+    def free_axes(self) -> Iterator[int]:
         """The axis ids after those of the block's RANGEs when the first one is asked for."""
         return count(next_axis(self.block.ops))
 

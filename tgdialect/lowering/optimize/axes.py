@@ -176,16 +176,16 @@ class Axes:
         outer; the other keeps its axis id. Where there are more iterations then, the last part
         begins in the one before."""
         builder = OpBuilder.before(range)
-        old, new = range.axis.data, next(builder.axes)
+        old, new = range.axis.data, next(builder.free_axes)
         numbers = (new, old) if top else (old, new)
         bounds = [builder.put(ConstOp(p, tensor(range.bound).element_type)) for p in parts]
         outer, inner = (
             builder.insert(RangeOp(number, kind, bound))
             for number, kind, bound in zip(numbers, kinds, bounds, strict=True)
         )
-        start = builder.put(MulOp(outer, builder.index(parts[1])))
+        start = builder.put(MulOp(outer, builder.index_constant(parts[1])))
         if math.prod(parts) > self.extent(range):
-            last = builder.index(self.extent(range) - parts[1])
+            last = builder.index_constant(self.extent(range) - parts[1])
             start = builder.put(WhereOp(builder.put(CmpLtOp(start, last)), start, last))
         self.replace(range, outer, inner, builder.put(AddOp(start, inner)))
         return outer, inner

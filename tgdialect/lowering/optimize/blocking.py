@@ -53,7 +53,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
 
     def again(numbers: Iterable[int]) -> list[SSAValue]:
         """The loops once more."""
-        bounds = [builder.index(axes.extent(range)) for range in loops]
+        bounds = [builder.index_constant(axes.extent(range)) for range in loops]
         kinds = [AxisType.UPCAST if range in parts else AxisType.LOOP for range in loops]
         ranges = zip(kinds, bounds, numbers, strict=False)
         return [put(RangeOp(number, kind, bound)) for kind, bound, number in ranges]
@@ -62,9 +62,9 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     wide = accumulated_dtype(reduce)
     extents = tuple(map(axes.extent, loops))
     type = tensor_type(wide, extents, PlaceAttr.of(addrspace=AddrSpace.LOCAL))
-    buffer = put(BufferOp(next(builder.slots), type))
+    buffer = put(BufferOp(next(builder.free_slots), type))
 
-    first = again(builder.axes)
+    first = again(builder.free_axes)
     around = sorted(outer, key=lambda r: r.axis.data)
     start = put(AfterOp(buffer, [r.result for r in around])) if around else buffer
     zero = put(ConstOp(identity(kind, DTYPES[wide]), wide))
@@ -82,7 +82,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     update = put(StoreOp(cell, put(ALU[kind].create(operands=sums, result_types=[partial.type]))))
     done = put(EndOp(update, [*second[::-1], reduced.result]))
 
-    for range, number in zip(loops, builder.axes, strict=False):
+    for range, number in zip(loops, builder.free_axes, strict=False):
         range.axis = IntAttr(number)
     total = put(LoadOp(put(IndexOp(put(AfterOp(buffer, [done])), [r.result for r in loops]))))
     if wide != dtype:

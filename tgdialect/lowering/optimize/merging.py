@@ -51,7 +51,7 @@ def merge(axes: Axes, first: int, second: int) -> None:
 
     last = max(outer, inner, key=block.get_operation_index)
     builder = OpBuilder(InsertPoint.before(last), outer.location)
-    whole = builder.put(RangeOp(first, kind, builder.index(math.prod(extents))))
+    whole = builder.put(RangeOp(first, kind, builder.index_constant(math.prod(extents))))
     for op, positions in views:
         memory = op.source
         while isinstance(view := memory.owner, ReshapeOp):

@@ -73,11 +73,11 @@ def _stage(
     put = builder.put
     where = PlaceAttr.of(addrspace=space)
     dtype = tensor(first.result).element_type
-    buffer = put(BufferOp(next(builder.slots), tensor_type(dtype, tuple(extents), where)))
+    buffer = put(BufferOp(next(builder.free_slots), tensor_type(dtype, tuple(extents), where)))
     copies: dict[SSAValue, SSAValue] = {}
 
     def new_range(extent: int, kind: AxisType) -> SSAValue:
-        return put(RangeOp(next(builder.axes), kind, builder.index(extent)))
+        return put(RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
 
     def again(value: SSAValue) -> SSAValue:
         return builder.clone(value, copies, shared=NOT_COPIED)
@@ -89,7 +89,7 @@ def _stage(
     if merged:
         outer.append(whole := new_range(math.prod(map(axes.extent, merged)), AxisType.LOOP))
         for range in reversed(merged):
-            extent = builder.index(axes.extent(range))
+            extent = builder.index_constant(axes.extent(range))
             copies[range.result] = put(ModOp(whole, extent))
             whole = put(IDivOp(whole, extent))
     parts = [new_range(axes.extent(r), AxisType.UPCAST) for r in tile]

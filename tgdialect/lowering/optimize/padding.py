@@ -66,8 +66,8 @@ def _pad(
     bound = ConstOp(padded, tensor(range.bound).element_type)
     range.operands = (OpBuilder.before(range).put(bound),)
     inside = OpBuilder.after(range)
-    gate = inside.put(CmpLtOp(range.result, inside.index(extent)))
-    clamped = inside.put(WhereOp(gate, range.result, inside.index(extent - 1)))
+    gate = inside.put(CmpLtOp(range.result, inside.index_constant(extent)))
+    clamped = inside.put(WhereOp(gate, range.result, inside.index_constant(extent - 1)))
     keep = {gate.owner, clamped.owner}
     for use in list(range.result.uses):
         if use.operation not in keep and not (isinstance(use.operation, NAMING) and use.index > 0):

@@ -117,7 +117,7 @@ def _packing_kernel(
     result = put(ParamOp(0, tensor(packed.result)))
     copies = {source: put(ParamOp(1, tensor(source)))}
     for number, range in enumerate(ranges):
-        bound = builder.index(axes.extent(range))
+        bound = builder.index_constant(axes.extent(range))
         copies[range.result] = put(RangeOp(number, AxisType.LOOP, bound))
     loops = [copies[range.result] for range in ranges]
     value = builder.clone(load.result, copies, everything=True)
@@ -158,6 +158,6 @@ def _packed_argument(
     builder, type = OpBuilder.before(call), tensor(packed.result)
     where = PlaceAttr.of(place(source).device, AddrSpace.GLOBAL)
     stored = tensor_type(type.element_type, type.get_shape(), where)
-    buffer = builder.put(BufferOp(next(builder.slots), stored))
+    buffer = builder.put(BufferOp(next(builder.free_slots), stored))
     made = builder.put(CallOp(packing.sym_name.data, [buffer, source]))
     return builder.put(AfterOp(buffer, [made]))

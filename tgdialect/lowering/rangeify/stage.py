@@ -355,7 +355,7 @@ def has_closed_form(op: ReduceOp, constants: dict[Operation, Attribute]) -> bool
     cell = builder.cell(op.result, index)
     place = builder.local(tensor(op.result).element_type, ())
     store = StoreOp(place, cell.value)
-    kernel = builder.finish("trial", [builder.append(store)], ranges)
+    kernel = builder.finish("trial", [builder.put(store)], ranges)
     simplify(kernel)
     is_there = cell.valid is None and store.parent is not None
     if is_there and isinstance(constant := store.value.owner, ConstOp):
