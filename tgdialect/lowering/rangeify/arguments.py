@@ -49,7 +49,8 @@ def _copy(call: CallOp, views: Sequence[SSAValue]) -> None:
     written = written_arguments(call)
     uses = list(call.result.uses)
     before, after = OpBuilder.before(call), OpBuilder.after(call)
-    effects, copies = [call.result], dict[SSAValue, SSAValue]()
+    effects: list[SSAValue] = [call.result]
+    copies: dict[SSAValue, SSAValue] = {}
     for view in views:
         buffer = before.put(_buffer_like(view, next(before.free_slots)))
         filled = before.put(StoreOp(buffer, view))
