@@ -91,7 +91,7 @@ class Kernel:
     def rebuilt(self, op: TgOp) -> Tile:
         """An op in order, on what became of its operands."""
         operands = [o for value in op.operands for o in self.waited_for(value)]
-        return scalar(self.scalars.append(op.rebuild(operands)))
+        return scalar(self.scalars.put(op.rebuild(operands)))
 
     def waited_for(self, value: SSAValue) -> Sequence[SSAValue]:
         """The edges to what became of a value, without reading it."""
@@ -346,7 +346,7 @@ class Kernel:
         return stores
 
     def _stored(self, location: SSAValue, value: SSAValue, gate: SSAValue | None) -> SSAValue:
-        return self.scalars.append(StoreOp(location, value, gate))
+        return self.scalars.put(StoreOp(location, value, gate))
 
     # -- the two forms of a value (`narrow.py`)
 
