@@ -38,6 +38,7 @@ from tgdialect.lowering.outlining import Outliner
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp
@@ -58,7 +59,6 @@ class _Callifier:
     function: FuncOp
     device: str
     outliner: Outliner
-    block: Block = field(default_factory=Block)
     arguments: list[ArgumentAttributes] = field(default_factory=list[ArgumentAttributes])
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     tuples: dict[SSAValue, Sequence[SSAValue]] = field(
@@ -66,8 +66,6 @@ class _Callifier:
     )
     active: list[FuncOp] = field(default_factory=list[FuncOp])
     returned: Sequence[SSAValue] = ()
-    buffers: int = 0
-    """How many buffers the new function has."""
     results: dict[SSAValue, BufferOp] = field(default_factory=dict[SSAValue, BufferOp])
     """What the calls of outlined functions made, and the buffers that it is in."""
 
@@ -76,14 +74,17 @@ class _Callifier:
         self.add_leaves(ParamOp)
         self.add_leaves(BufferOp)
         self.convert(self.function.body.block)
+        self.builder.location = self.function.location
         self.store_results()
         self.collect_effects()
-        self.block.add_op(ReturnOp())
+        self.builder.insert(ReturnOp())
         self.new.function_type = FunctionType.from_lists(self.block.arg_types, ())
         return self.new
 
     def __post_init__(self) -> None:
         old = self.function
+        self.block = Block()
+        self.builder = OpBuilder.at_end(self.block, old.location)
         type = FunctionType.from_lists((), ())
         self.new = FuncOp(old.sym_name.data, type, Region(self.block), old.sym_visibility)
         self.new.location = old.location
@@ -185,6 +186,7 @@ class _Callifier:
                     finish.pop()()
                 continue
             if isinstance(op, FunctionOp) and self.outliner.is_outlined(op):
+                self.builder.location = op.location
                 self.outline(op)
                 continue
             inner = self.substituted(op)
@@ -204,16 +206,13 @@ class _Callifier:
         callee = self.outliner.function(op, slots, self.function.sym_name.data, self.callified)
         arguments = [self.as_memory(self.values[a]) for a in unique]
         buffers = [
-            self.new_buffer(tensor(argument), op)
+            self.new_buffer(tensor(argument))
             for argument in callee.args
             if "tg.output" in argument_attributes(argument)
         ]
-        call = CallOp(callee.sym_name.data, [*arguments, *(b.result for b in buffers)], VOID)
-        call.location = op.location
-        self.block.add_op(call)
-        versions = [AfterOp(buffer, [call.result]) for buffer in buffers]
-        self.block.add_ops(versions)
-        self.tuples[op.result] = values = [version.result for version in versions]
+        operands = [*arguments, *(b.result for b in buffers)]
+        call = self.builder.put(CallOp(callee.sym_name.data, operands, VOID))
+        self.tuples[op.result] = values = [self.builder.put(AfterOp(b, [call])) for b in buffers]
         self.results.update(zip(values, buffers, strict=True))
 
     def callified(self, function: FuncOp) -> FuncOp:
@@ -223,19 +222,11 @@ class _Callifier:
         """An argument of a call: a buffer in any version as it is, what else there is in one."""
         if is_storage(value):
             return value
-        buffer = self.new_buffer(self.memory_type(value), value.owner)
-        store = StoreOp(buffer, value)
-        version = AfterOp(buffer, [store.result])
-        self.block.add_ops((store, version))
-        return version.result
+        buffer = self.new_buffer(self.memory_type(value))
+        return self.builder.put(AfterOp(buffer, [self.builder.put(StoreOp(buffer, value))]))
 
-    def new_buffer(self, type: TensorType[Attribute], at: Operation | Block) -> BufferOp:
-        buffer = BufferOp(self.buffers, type)
-        if isinstance(at, Operation):
-            buffer.location = at.location
-        self.buffers += 1
-        self.block.add_op(buffer)
-        return buffer
+    def new_buffer(self, type: TensorType[Attribute]) -> BufferOp:
+        return self.builder.insert(BufferOp(next(self.builder.free_slots), type))
 
     def substituted(self, op: Operation) -> tuple[Block, Callable[[], None]] | None:
         """The body that stands for a FUNCTION or for a call of a function, its arguments bound."""
@@ -283,6 +274,7 @@ class _Callifier:
         return callee if isinstance(callee, FuncOp) else None
 
     def convert_op(self, op: Operation) -> None:
+        self.builder.location = op.location
         match op:
             case ParamOp() | SinkOp():
                 return
@@ -321,15 +313,13 @@ class _Callifier:
         return self.values[index].type != index.type
 
     def append(self, old: Operation, new: TgOp) -> None:
-        new.location = old.location
-        self.block.add_op(new)
-        self.values[old.results[0]] = new.results[0]
+        self.values[old.results[0]] = self.builder.put(new)
 
     def first_shard(self, source: SSAValue, axis: int) -> TgOp:
         """The first entry of the sharding axis: every shard of a replicated value is the same."""
         shape = tensor(source).get_shape()
-        one = ShrinkOp(source, [0] * len(shape), (*shape[:axis], 1, *shape[axis + 1 :]))
-        self.block.add_op(one)
+        start = [0] * len(shape)
+        one = self.builder.put(ShrinkOp(source, start, (*shape[:axis], 1, *shape[axis + 1 :])))
         return ReshapeOp(one, (*shape[:axis], *shape[axis + 1 :]))
 
     # -- effects
@@ -345,7 +335,7 @@ class _Callifier:
                 buffer.result.replace_all_uses_with(out)
                 buffer.detach()
             else:
-                self.block.add_op(StoreOp(out, value))
+                self.builder.insert(StoreOp(out, value))
 
     def collect_effects(self) -> None:
         """One SINK of every effect that nothing waits for."""
@@ -357,7 +347,7 @@ class _Callifier:
             for op in self.block.ops
             if op.results and op.results[0].type == VOID and not op.results[0].uses
         ]
-        self.block.add_op(SinkOp(roots))
+        self.builder.insert(SinkOp(roots))
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.loop_nest import Loop, loop_nest
 from tgdialect.lowering.levels import KernelPass
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
 from tgdialect.ops.memory import StoreOp
@@ -50,14 +52,13 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
             # Any of its members will do to name it: they are all in order.
             op.result.replace_all_uses_with(op.members[-1])
     linear = LinearOp(Region(_Emitter().emit(nest)))
+    linear.location = kernel.location
     program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
-    program.location = linear.location = kernel.location
     for op in reversed(list(graph.ops)):
         graph.erase_op(op)
-    parent = kernel.parent
-    assert parent is not None
-    parent.insert_op_before(program, kernel)
-    parent.erase_op(kernel)
+    builder = OpBuilder.before(kernel)
+    builder.insert(program)
+    builder.block.erase_op(kernel)
     return program
 
 
@@ -78,11 +79,10 @@ def linearize_function(function: FuncOp) -> None:
             else:
                 block.insert_op_before(op, terminator)
     linear = LinearOp(Region(calls))
-    linear.location = function.location
     for op in reversed(list(block.ops)):
         if isinstance(op, SinkOp | GroupOp | AfterOp):
             block.erase_op(op)
-    block.insert_op_before(linear, terminator)
+    OpBuilder(InsertPoint.before(terminator), function.location).insert(linear)
 
 
 def is_per_lane(gate: SSAValue) -> bool:
@@ -127,11 +127,9 @@ class _Emitter:
             end.detach()
             self.block.add_op(end)
             return
-        part = EndOp(end.body, ranges)
-        part.location = end.location
-        self.block.add_op(part)
+        part = OpBuilder.at_end(self.block, end.location).put(EndOp(end.body, ranges))
         # What is left of the END closes the loops around these.
-        end.operands = (part.result, *end.ranges[len(ranges) :])
+        end.operands = (part, *end.ranges[len(ranges) :])
 
     def _gated_store(self, store: Operation) -> None:
         """
@@ -149,9 +147,9 @@ class _Emitter:
             self.block.insert_op_before(store, last)
             end = last
         else:
-            begin = IfOp(gate)
-            end = EndIfOp(begin)
-            begin.location = end.location = store.location
-            self.block.add_ops((begin, store, end))
+            builder = OpBuilder.at_end(self.block, store.location)
+            begin = builder.insert(IfOp(gate))
+            builder.insert(store)
+            end = builder.insert(EndIfOp(begin))
         store.operands = store.operands[:2]
         store.results[0].replace_all_uses_with(end.result)

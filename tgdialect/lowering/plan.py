@@ -235,7 +235,7 @@ def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) 
     dynamic = [extent for extent in shape if isinstance(extent, SSAValue)]
     if dynamic:
         static = math.prod(extent for extent in shape if isinstance(extent, int))
-        elements = builder.constant(static // math.prod(devices))
+        elements = builder.index_constant(static // math.prod(devices))
         for extent in dynamic:
             elements = put(MulOp(elements, extent))
         view = put(ShrinkOp(view, [*start, 0], [*devices, elements]))

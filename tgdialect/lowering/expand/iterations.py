@@ -8,11 +8,10 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 
 
 def drop_single_iterations(ops: Sequence[Operation]) -> bool:
@@ -40,20 +39,17 @@ def _is_single(range: RangeOp) -> bool:
 
 
 def _drop(range: RangeOp) -> None:
-    zero = ConstOp(0, INDEX)
-    zero.location = range.location
-    block = range.parent
-    assert block is not None
-    block.insert_op_before(zero, range)
+    builder = OpBuilder.before(range)
+    zero = builder.index_constant(0)
     for use in list(range.result.uses):
         op = use.operation
         if not isinstance(op, EndOp | AfterOp) or use.index == 0:
-            op.operands[use.index] = zero.result
+            op.operands[use.index] = zero
     for op in dict.fromkeys(use.operation for use in range.result.uses):
         kept: list[SSAValue] = [operand for operand in op.operands if operand is not range.result]
         if len(kept) > 1:
             op.operands = kept
         else:
             op.results[0].replace_all_uses_with(kept[0])
-            block.erase_op(op)
-    block.erase_op(range)
+            builder.block.erase_op(op)
+    builder.block.erase_op(range)

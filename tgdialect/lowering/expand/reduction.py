@@ -67,12 +67,12 @@ def expand_reductions(tile: Tile, group: Sequence[ReduceOp]) -> None:
     if not accumulators:
         return
     updates = [accumulator.update for accumulator in accumulators]
-    body = updates[0] if len(updates) == 1 else tile.emit(GroupOp(updates))
-    end = tile.emit(EndOp(body, loops[::-1]))
+    body = updates[0] if len(updates) == 1 else tile.put(GroupOp(updates))
+    end = tile.put(EndOp(body, loops[::-1]))
     for op, buffer, axes, _ in accumulators:
         tile.location = op.location
-        version = tile.emit(AfterOp(buffer, [end]), axes)
-        total = tile.emit(LoadOp(version), axes)
+        version = tile.put(AfterOp(buffer, [end]), axes)
+        total = tile.put(LoadOp(version), axes)
         _finish(tile, op, _reduced(tile, op, total, _expanded(op, AxisType.GROUP_REDUCE)))
 
 
@@ -90,14 +90,14 @@ def _accumulate(tile: Tile, op: ReduceOp, loops: Sequence[SSAValue]) -> Accumula
     axes = tile.sorted({*axes, *_expanded(op, AxisType.GROUP_REDUCE)})
     dtype = tensor(value).element_type
     place = tensor_type(dtype, tile.shape(axes), _REGISTER)
-    buffer = tile.emit(BufferOp(tile.new_slot(), place), axes)
+    buffer = tile.put(BufferOp(next(tile.free_slots), place), axes)
     buffer.name_hint = "acc"
     outer = [r.result for r in sorted(filter(is_loop, tile.open[op]), key=lambda r: r.axis.data)]
-    version = tile.emit(AfterOp(buffer, outer), axes) if outer else buffer
+    version = tile.put(AfterOp(buffer, outer), axes) if outer else buffer
     start = tile.broadcast(tile.constant(identity(kind, DTYPES[dtype]), dtype), axes)
-    init = tile.emit(StoreOp(version, start))
-    version = tile.emit(AfterOp(buffer, [init, *loops]), axes)
-    result = tile.emit(LoadOp(version), axes)
+    init = tile.put(StoreOp(version, start))
+    version = tile.put(AfterOp(buffer, [init, *loops]), axes)
+    result = tile.put(LoadOp(version), axes)
     if (factors := _factors(tile, op, value)) is not None:
         for a, b in zip(*(_lanes(tile, factor, unrolled) for factor in factors), strict=True):
             result = tile.elementwise(MulAccOp, a, b, result)
@@ -106,7 +106,7 @@ def _accumulate(tile: Tile, op: ReduceOp, loops: Sequence[SSAValue]) -> Accumula
             result = tile.elementwise(ALU[kind], result, part)
     else:
         result = tile.elementwise(ALU[kind], result, _reduced(tile, op, value, unrolled))
-    update = tile.emit(StoreOp(version, tile.broadcast(result, axes)))
+    update = tile.put(StoreOp(version, tile.broadcast(result, axes)))
     return Accumulator(op, buffer, axes, update)
 
 
@@ -141,14 +141,14 @@ def _widened(tile: Tile, op: ReduceOp) -> SSAValue:
     value = tile.value(op.source)
     wide = accumulated_dtype(op)
     if wide != tensor(value).element_type:
-        return tile.emit(CastOp(value, wide), tile.axes(value))
+        return tile.put(CastOp(value, wide), tile.axes(value))
     return value
 
 
 def _finish(tile: Tile, op: ReduceOp, result: SSAValue) -> None:
     dtype: Attribute = tensor(op.result).element_type
     if tensor(result).element_type != dtype:
-        result = tile.emit(CastOp(result, dtype), tile.axes(result))
+        result = tile.put(CastOp(result, dtype), tile.axes(result))
     result.name_hint = op.result.name_hint
     tile.values[op.result] = result
 
@@ -161,9 +161,9 @@ def _reduced(tile: Tile, op: ReduceOp, value: SSAValue, over: Sequence[RangeOp])
     axes = tile.axes(value)
     positions = [axes.index(axis) for axis in over]
     ordered = op.ordered is not None
-    ones = tile.emit(ReduceOp(op.kind.data, value, sorted(positions), ordered=ordered))
+    ones = tile.put(ReduceOp(op.kind.data, value, sorted(positions), ordered=ordered))
     kept = tuple(axis for axis in axes if axis not in over)
-    return tile.emit(ReshapeOp(ones, tile.shape(kept)), kept)
+    return tile.put(ReshapeOp(ones, tile.shape(kept)), kept)
 
 
 def _lanes(tile: Tile, value: SSAValue, over: Sequence[RangeOp]) -> Iterator[SSAValue]:
@@ -173,7 +173,7 @@ def _lanes(tile: Tile, value: SSAValue, over: Sequence[RangeOp]) -> Iterator[SSA
     kept = tuple(axis for axis in axes if axis not in own)
     order = [axes.index(axis) for axis in (*own, *kept)]
     if order != sorted(order):
-        value = tile.emit(PermuteOp(value, order))
+        value = tile.put(PermuteOp(value, order))
     for cell in product(*(range(extent) for extent in tile.shape(tuple(over)))):
         lane = [tile.constant(i) for axis, i in zip(over, cell, strict=True) if axis in own]
-        yield tile.emit(IndexOp(value, lane), kept) if lane else value
+        yield tile.put(IndexOp(value, lane), kept) if lane else value

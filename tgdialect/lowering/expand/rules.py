@@ -70,7 +70,7 @@ class Rules:
         op.detach()
         if operands != list(op.operands):
             op.operands = operands
-        self.tile.block.add_op(op)
+        self.tile.insert(op)
         if isinstance(op, ConstOp):
             self.tile.reuse(op)
 
@@ -88,7 +88,7 @@ class Rules:
 
     def _elementwise(self, op: TgOp, *operands: SSAValue) -> SSAValue:
         axes = self.tile.union(operands)
-        return self.tile.emit(op.rebuild([self.tile.align(o, axes) for o in operands]), axes)
+        return self.tile.put(op.rebuild([self.tile.align(o, axes) for o in operands]), axes)
 
     # -- memory
 
@@ -104,11 +104,11 @@ class Rules:
             indices, axes = (flat,), tile.axes(flat)
         location: TgOp = IndexOp(source, [tile.flattened(index) for index in indices])
         if any(len(tile.axes(index)) > 1 for index in indices):
-            location = ReshapeOp(tile.emit(location), tile.shape(axes))
+            location = ReshapeOp(tile.put(location), tile.shape(axes))
         ordered = tile.sorted(axes)
         if axes != ordered:
-            location = PermuteOp(tile.emit(location), [axes.index(axis) for axis in ordered])
-        return tile.emit(location, ordered)
+            location = PermuteOp(tile.put(location), [axes.index(axis) for axis in ordered])
+        return tile.put(location, ordered)
 
     def _flat_index(
         self, op: IndexOp, source: SSAValue, indices: tuple[SSAValue, ...]
@@ -123,7 +123,7 @@ class Rules:
         dims: list[SSAValue] = []
         for old, index, extent in zip(op.indices, indices, shape_of(op.source), strict=True):
             if tensor(index).element_type != INDEX:
-                index = tile.emit(CastOp(index, INDEX), tile.axes(index))
+                index = tile.put(CastOp(index, INDEX), tile.axes(index))
             assert not isinstance(extent, UnknownDim)
             dim = tile.constant(extent) if isinstance(extent, int) else extent
             dims.append(dim)
@@ -141,13 +141,13 @@ class Rules:
         size: int | SSAValue = math.prod(shape)
         if DYNAMIC_INDEX in shape:
             size = reduce(partial(tile.elementwise, MulOp), dims)
-        return tile.emit(ReshapeOp(source, [size])), flat
+        return tile.put(ReshapeOp(source, [size])), flat
 
     def _load(self, op: LoadOp, buffer: SSAValue, *alt_and_gate: SSAValue) -> SSAValue:
         axes = self.tile.union((buffer, *alt_and_gate))
         operands = [self.tile.broadcast(o, axes) for o in (buffer, *alt_and_gate[:1])]
         operands += [self._gate(o, axes) for o in alt_and_gate[1:]]
-        return self.tile.emit(op.rebuild(operands), axes)
+        return self.tile.put(op.rebuild(operands), axes)
 
     def _store(
         self, op: TgOp, buffer: SSAValue, value: SSAValue, gate: SSAValue | None = None
@@ -164,7 +164,7 @@ class Rules:
         operands[1] = tile.broadcast(value, axes)
         if gate is not None:
             operands[2] = self._gate(gate, axes)
-        return tile.emit(op.rebuild(operands))
+        return tile.put(op.rebuild(operands))
 
     def _gate(self, gate: SSAValue, axes: Axes) -> SSAValue:
         """A gate is of shape () or of that of the location."""
@@ -173,7 +173,7 @@ class Rules:
     def _atomic_add(self, op: AtomicAddOp, buffer: SSAValue, value: SSAValue) -> SSAValue:
         """Every lane adds, also where several add to one cell, or all the same to the same."""
         axes = self.tile.sorted({*self.tile.union((buffer, value)), *self.tile.around(op)})
-        return self.tile.emit(op.rebuild([self.tile.broadcast(o, axes) for o in (buffer, value)]))
+        return self.tile.put(op.rebuild([self.tile.broadcast(o, axes) for o in (buffer, value)]))
 
     # -- ordering
 
@@ -186,14 +186,14 @@ class Rules:
         ]
         if not kept:
             return buffer
-        return self.tile.emit(AfterOp(buffer, kept), self.tile.axes(buffer))
+        return self.tile.put(AfterOp(buffer, kept), self.tile.axes(buffer))
 
     def _end(self, op: EndOp, body: SSAValue, *ranges: SSAValue) -> SSAValue:
         loops = [new for old, new in zip(op.ranges, ranges, strict=True) if not _is_expanded(old)]
-        return self.tile.emit(EndOp(body, loops)) if loops else body
+        return self.tile.put(EndOp(body, loops)) if loops else body
 
     def _wait(self, op: TgOp, *operands: SSAValue) -> SSAValue:
-        return self.tile.emit(op.rebuild(operands))
+        return self.tile.put(op.rebuild(operands))
 
     RULES: ClassVar[tuple[tuple[type[Operation], Callable[..., SSAValue]], ...]] = (
         (ElementwiseOp, _elementwise),

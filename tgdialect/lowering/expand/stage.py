@@ -19,6 +19,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.transforms.dead_ops import erase_dead_ops
 from tgdialect.transforms.private_ranges import make_ranges_private
 from tgdialect.transforms.unique_storage import make_storage_unique
 
@@ -62,10 +63,7 @@ def expand_kernel(kernel: KernelOp) -> None:
         # before the first of them is applied.
         memory.check_loop_carried()
     if not any(map(_is_to_expand, ops)):
-        kept = set(ops)
-        for op in reversed(old.ops):
-            if op not in kept:
-                old.erase_op(op)
+        erase_dead_ops(old, ops)
         return
     tile = Tile(ops)
     groups = _groups(ops)
@@ -78,8 +76,7 @@ def expand_kernel(kernel: KernelOp) -> None:
             done.update(groups[op])
         elif isinstance(op, TgOp):
             rules.expand(op)
-    for op in reversed(list(old.ops)):
-        old.erase_op(op)
+    erase_dead_ops(old, ())
     kernel.body.detach_block(old)
     kernel.body.add_block(tile.block)
 

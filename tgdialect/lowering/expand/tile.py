@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import count
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.builder import UniquingBuilder
+from tgdialect.ops.dtypes import INDEX, number_attribute
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
 from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import number, tensor
+from tgdialect.ops.properties import number
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp, VConstOp
 
@@ -29,24 +32,20 @@ Axes = tuple[RangeOp, ...]
 """The expanded ranges that a value has an axis for."""
 
 
-class Tile:
+class Tile(UniquingBuilder):
     """The new block of a kernel, and the axes of the values in it."""
 
     def __init__(self, ops: Sequence[Operation]) -> None:
-        self.block = Block()
+        super().__init__(InsertPoint.at_end(Block()), ops[0].location)
+        self.free_slots = count(next_slot(ops))
         self.open = open_ranges(ops)
         """The ranges around each op of the old block."""
         self.values: dict[SSAValue, SSAValue] = {}
         """What became of the values of the old block; those not here are still themselves."""
-        self.location = ops[0].location
-        """Where new ops say that they come from."""
         self._order = {axis: i for i, axis in enumerate(_ordered_axes(ops))}
         self._extent = {axis: _extent(axis) for axis in self._order}
         self._axes: dict[SSAValue, Axes] = {}
         self._broadcast: dict[tuple[SSAValue, Axes], SSAValue] = {}
-        self._reshaped: dict[tuple[SSAValue, tuple[int, ...]], SSAValue] = {}
-        self._constants: dict[tuple[float, Attribute], SSAValue] = {}
-        self._slot = next_slot(ops)
 
     # -- values and their axes
 
@@ -72,11 +71,9 @@ class Tile:
 
     # -- emitting
 
-    def emit(self, op: TgOp, axes: Axes = ()) -> SSAValue:
+    def put(self, op: Operation, axes: Axes = ()) -> SSAValue:
         """Append an op; its result has these axes."""
-        op.location = self.location
-        self.block.add_op(op)
-        return self.shaped(op.results[0], axes)
+        return self.shaped(super().put(op), axes)
 
     def shaped(self, value: SSAValue, axes: Axes) -> SSAValue:
         """Record the axes of a value."""
@@ -87,27 +84,18 @@ class Tile:
     def elementwise(self, kind: type[TgOp], *operands: SSAValue) -> SSAValue:
         """An op whose operands broadcast."""
         axes = self.union(operands)
-        return self.emit(kind(*(self.align(o, axes) for o in operands)), axes)
+        return self.put(kind(*(self.align(o, axes) for o in operands)), axes)
 
     def constant(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
-        key = (value, dtype)
-        if (known := self._constants.get(key)) is None:
-            known = self._constants[key] = self.emit(ConstOp(value, dtype))
-        return known
+        return self.emit(ConstOp, number_attribute(value, dtype))
 
     def reuse(self, constant: ConstOp) -> None:
-        """An index constant that is there already need not be made again."""
-        dtype = tensor(constant.result).element_type
-        if dtype == INDEX:
-            self._constants.setdefault((number(constant.value), dtype), constant.result)
-
-    def new_slot(self) -> int:
-        self._slot += 1
-        return self._slot - 1
+        """A constant that is there already need not be made again."""
+        self._known.setdefault((ConstOp, constant.value), constant.result)
 
     def lanes(self, axis: RangeOp) -> SSAValue:
         """What becomes of an expanded range: the vector 0, 1, ..., n - 1."""
-        return self.emit(VConstOp(range(self._extent[axis])), (axis,))
+        return self.put(VConstOp(range(self._extent[axis])), (axis,))
 
     # -- broadcasting
 
@@ -126,7 +114,7 @@ class Tile:
             return value
         if (known := self._broadcast.get((value, axes))) is None:
             op = ExpandOp(self._with_ones(value, axes), self.shape(axes))
-            known = self._broadcast[value, axes] = self.emit(op, axes)
+            known = self._broadcast[value, axes] = self.put(op, axes)
         return known
 
     def _with_ones(self, value: SSAValue, axes: Axes) -> SSAValue:
@@ -134,16 +122,14 @@ class Tile:
         if own == axes:
             return value
         shape = tuple(self._extent[axis] if axis in own else 1 for axis in axes)
-        if (known := self._reshaped.get((value, shape))) is None:
-            known = self._reshaped[value, shape] = self.emit(ReshapeOp(value, shape))
-        return known
+        return self.emit(ReshapeOp, value, shape)
 
     def flattened(self, value: SSAValue) -> SSAValue:
         """A value with all its axes in one, for INDEX; it is not known by its axes any more."""
         shape = self.shape(self.axes(value))
         if len(shape) <= 1:
             return value
-        return self.emit(ReshapeOp(value, [math.prod(shape)]))
+        return self.put(ReshapeOp(value, [math.prod(shape)]))
 
 
 def _ordered_axes(ops: Sequence[Operation]) -> list[RangeOp]:

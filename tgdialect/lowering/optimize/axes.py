@@ -14,19 +14,20 @@ from tgdialect.analysis.memory_order import MemoryOrder, memory_of
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.elementwise import AddOp, CmpLtOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp
-from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.transforms.dead_ops import erase_dead_ops
 
 NAMING = (EndOp, ReduceOp, AfterOp)
-"""Ops whose operands after the first name loops. Every other op that has a RANGE as operand computes
+"""Ops whose operands after the first name loops. Every other op with a RANGE as operand computes
 with the number of its iteration."""
 
 
@@ -115,6 +116,11 @@ class Axes:
         for name in ("ops", "open", "ranges", "ends"):
             self.__dict__.pop(name, None)
 
+    def erase_dead_ops(self) -> None:
+        """Erase the ops that the SINK does not need."""
+        self.changed()
+        erase_dead_ops(self.kernel.body.block, self.ops)
+
     def __getitem__(self, axis: int) -> RangeOp:
         if (range := self.ranges.get(axis)) is None:
             there_are = ", ".join(map(str, sorted(self.ranges)))
@@ -152,7 +158,7 @@ class Axes:
         range.axis_type = AxisTypeAttr(kind)
 
     def replace(self, range: RangeOp, outer: RangeOp, inner: RangeOp, index: SSAValue) -> None:
-        """Replace a range by two, which are in the block; `index` is the number of its iteration."""
+        """Replace a range by two that are in the block; `index` is the number of its iteration."""
         for use in list(range.result.uses):
             op = use.operation
             if op is index.owner or op in (outer, inner):
@@ -174,32 +180,20 @@ class Axes:
         """Two ranges, the outer first, in place of one. The new one is the inner, or with `top` the
         outer; the other keeps its axis id. Where the product of `parts` is more than the extent,
         the last part overlaps the one before."""
-        block, old = self.kernel.body.block, range.axis.data
-        new = next_axis(block.ops)
+        builder = OpBuilder.before(range)
+        old, new = range.axis.data, next(builder.free_axes)
         numbers = (new, old) if top else (old, new)
-        bounds = [ConstOp(part, tensor(range.bound).element_type) for part in parts]
+        bounds = [builder.put(ConstOp(p, tensor(range.bound).element_type)) for p in parts]
         outer, inner = (
-            RangeOp(number, kind, bound)
+            builder.insert(RangeOp(number, kind, bound))
             for number, kind, bound in zip(numbers, kinds, bounds, strict=True)
         )
-        scaled = MulOp(outer.result, self._index_constant(range, parts[1]))
-        start: list[TgOp] = [scaled]
+        start = builder.put(MulOp(outer, builder.index_constant(parts[1])))
         if math.prod(parts) > self.extent(range):
-            last = self._index_constant(range, self.extent(range) - parts[1])
-            is_before = CmpLtOp(scaled.result, last)
-            start += [is_before, WhereOp(is_before.result, scaled.result, last)]
-        index = AddOp(start[-1].results[0], inner.result)
-        for op in (*bounds, outer, inner, *start, index):
-            op.location = range.location
-            block.insert_op_before(op, range)
-        self.replace(range, outer, inner, index.result)
+            last = builder.index_constant(self.extent(range) - parts[1])
+            start = builder.put(WhereOp(builder.put(CmpLtOp(start, last)), start, last))
+        self.replace(range, outer, inner, builder.put(AddOp(start, inner)))
         return outer, inner
-
-    def _index_constant(self, at: RangeOp, value: int) -> SSAValue:
-        op = ConstOp(value, tensor(at.result).element_type)
-        op.location = at.location
-        self.kernel.body.block.insert_op_before(op, at)
-        return op.result
 
     # -- buffers that each iteration has for itself
 
@@ -250,34 +244,26 @@ class Axes:
         where = place(buffer.result)
         type = tensor_type(old.element_type, (*old.get_shape(), extent), where)
         block = self.kernel.body.block
-        views: dict[SSAValue, SSAValue] = {}
+        wider = OpBuilder.before(buffer).put(buffer.rebuild(buffer.dims, type))
+        views: dict[SSAValue, SSAValue] = {buffer.result: wider}
         for op in list(block.ops):
             if not op.operands or (view := views.get(op.operands[0])) is None:
-                if op is buffer:
-                    new = buffer.rebuild(buffer.dims, type)
-                    block.insert_op_before(new, op)
-                    views[op.results[0]] = new.results[0]
                 continue
+            builder = OpBuilder.before(op)
             if isinstance(op, LoadOp | StoreOp | AtomicAddOp):
                 # The location of a buffer of no axes is the buffer.
-                new = IndexOp(view, [range.result])
-                op.operands = (new.result, *op.operands[1:])
+                cell = builder.put(IndexOp(view, [range.result]))
+                op.operands = (cell, *op.operands[1:])
             elif isinstance(op, IndexOp):
-                new = op.rebuild([view, *op.indices, range.result])
-                op.result.replace_all_uses_with(new.result)
+                cell = builder.put(op.rebuild([view, *op.indices, range.result]))
+                op.result.replace_all_uses_with(cell)
             elif isinstance(op, AfterOp | BitcastOp):
-                new = op.rebuild([view, *op.operands[1:]])
-                views[op.result] = new.result
+                views[op.result] = builder.put(op.rebuild([view, *op.operands[1:]]))
             else:
                 assert isinstance(op, ReshapeOp)
-                new = ReshapeOp(view, (*tensor(op.result).get_shape(), extent))
-                views[op.result] = new.result
-            new.location = op.location
-            block.insert_op_before(new, op)
-        for op in reversed(list(block.ops)):
-            if isinstance(op, (*VIEWS, BufferOp)) and op.result.first_use is None:
-                block.erase_op(op)
-        self.changed()
+                shape = (*tensor(op.result).get_shape(), extent)
+                views[op.result] = builder.put(ReshapeOp(view, shape))
+        self.erase_dead_ops()
 
     def check_views(self, buffer: BufferOp) -> None:
         """Raise IllegalOptError where a view of a buffer has no place for one more axis."""

@@ -34,8 +34,8 @@ BEAM = "beam"
 
 Opts = tuple[OptAttr, ...]
 Timer = Callable[[KernelOp, float], float]
-"""How many seconds a kernel takes; infinity if it cannot be compiled. A timer may give up on a kernel
-that takes clearly longer than its second argument, in seconds."""
+"""How many seconds a kernel takes; infinity if it cannot be compiled. A timer may give up on a
+kernel that takes clearly longer than its second argument, in seconds."""
 
 MAX_TILE = 2048
 """How many elements of a value a tile may have. Larger tiles spill registers and take long to

@@ -9,11 +9,10 @@ from xdsl.ir import Block, SSAValue
 
 from tgdialect.lowering.rangeify.schedule import written_arguments
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
-from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import BitcastOp, MovementOp, ReshapeOp, ShrinkOp
-from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.ordering import AfterOp, GroupOp
 from tgdialect.ops.properties import is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
@@ -43,36 +42,27 @@ def copy_apart(block: Block) -> None:
             continue
         views = [a for a in dict.fromkeys(call.arguments) if is_memory(a) and _is_apart(a)]
         if views:
-            _copy(block, call, views)
+            _copy(call, views)
 
 
-def _copy(block: Block, call: CallOp, views: Sequence[SSAValue]) -> None:
+def _copy(call: CallOp, views: Sequence[SSAValue]) -> None:
     written = written_arguments(call)
     uses = list(call.result.uses)
-    before: list[TgOp] = []
-    after: list[TgOp] = []
-    effects, copies = [call.result], dict[SSAValue, SSAValue]()
-    slot = next_slot(block.ops)
-    for number, view in enumerate(views):
-        buffer = _buffer_like(view, slot + number)
-        filled = StoreOp(buffer, view)
-        copy = AfterOp(buffer, [filled])
-        before += (buffer, filled, copy)
-        copies[view] = copy.result
+    before, after = OpBuilder.before(call), OpBuilder.after(call)
+    effects: list[SSAValue] = [call.result]
+    copies: dict[SSAValue, SSAValue] = {}
+    for view in views:
+        buffer = before.put(_buffer_like(view, next(before.free_slots)))
+        filled = before.put(StoreOp(buffer, view))
+        copies[view] = before.put(AfterOp(buffer, [filled]))
         if view in written:
-            made = AfterOp(buffer, [call.result])
-            back = StoreOp(view, made)
-            after += (made, back)
-            effects.append(back.result)
-    if after:
-        after.append(group := GroupOp(effects))
+            made = after.put(AfterOp(buffer, [call.result]))
+            effects.append(after.put(StoreOp(view, made)))
+    if len(effects) > 1:
+        group = after.put(GroupOp(effects))
         for use in uses:
-            use.operation.operands[use.index] = group.result
-    for op in (*before, *after):
-        op.location = call.location
+            use.operation.operands[use.index] = group
     call.operands = [copies.get(argument, argument) for argument in call.operands]
-    block.insert_ops_before(before, call)
-    block.insert_ops_after(after, call)
 
 
 def _is_apart(argument: SSAValue) -> bool:

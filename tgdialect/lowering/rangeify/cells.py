@@ -79,7 +79,7 @@ def _const(k: Emitter, op: ConstOp, index: Index) -> Lowering:
     dtype = tensor(op.result).element_type
     if isinstance(op.value, InvalidAttr):
         return done(Cell(k.constant(0, dtype), k.constant(0, BOOL)))
-    return done(Cell(k.emit(ConstOp, argument=op.value), None))
+    return done(Cell(k.emit(ConstOp, op.value), None))
 
 
 def _binary(k: Emitter, op: BinaryDataOp, index: Index) -> Lowering:
@@ -140,7 +140,7 @@ def indices(
         axis += rank
         value = cell.value
         if tensor(value).element_type != INDEX:
-            value = k.emit(CastOp, value, argument=INDEX)
+            value = k.emit(CastOp, value, INDEX)
         position = k.position(value)
         exists = k.both(exists, k.both(cell.valid, k.inside([position], [extent])))
         inner.append(position)
@@ -191,8 +191,8 @@ def _elementwise(k: Emitter, op: ElementwiseOp, index: Index) -> Lowering:
         cell = yield operand, broadcast(index, shape, shape_of(operand))
         values.append(cell.value)
         valid = k.both(valid, cell.valid)
-    argument = op.dtype if isinstance(op, CastOp) else None
-    return Cell(k.emit(cast(Callable[..., TgOp], type(op)), *values, argument=argument), valid)
+    arguments = (*values, op.dtype) if isinstance(op, CastOp) else values
+    return Cell(k.emit(cast(Callable[..., TgOp], type(op)), *arguments), valid)
 
 
 def _bitcast(k: Emitter, op: BitcastOp, index: Index) -> Lowering:
@@ -200,30 +200,30 @@ def _bitcast(k: Emitter, op: BitcastOp, index: Index) -> Lowering:
     old, new = DTYPES[source].itemsize, DTYPES[op.dtype].itemsize
     if old == new:
         cell = yield op.source, index
-        return Cell(k.emit(BitcastOp, cell.value, argument=op.dtype), cell.valid)
+        return Cell(k.emit(BitcastOp, cell.value, op.dtype), cell.valid)
     narrow, wide = (_unsigned(8 * size) for size in sorted((old, new)))
     ratio = max(old, new) // min(old, new)
     if new < old:
         whole, last = k.divided(index[-1], Position((), ratio))
         cell = yield op.source, (*index[:-1], whole)
-        bits = k.emit(BitcastOp, cell.value, argument=wide)
+        bits = k.emit(BitcastOp, cell.value, wide)
         part = k.value(k.mul(last, Position((), 8 * new)))
         bits = k.emit(ShrOp, bits, part)
-        value = k.emit(CastOp, bits, argument=narrow)
-        return Cell(k.emit(BitcastOp, value, argument=op.dtype), cell.valid)
+        value = k.emit(CastOp, bits, narrow)
+        return Cell(k.emit(BitcastOp, value, op.dtype), cell.valid)
     bits: SSAValue | None = None
     valid: SSAValue | None = None
     for part in range(ratio):
         last = k.add(k.mul(index[-1], Position((), ratio)), Position((), part))
         cell = yield op.source, (*index[:-1], last)
         valid = k.both(valid, cell.valid)
-        piece = k.emit(BitcastOp, cell.value, argument=narrow)
-        piece = k.emit(CastOp, piece, argument=wide)
+        piece = k.emit(BitcastOp, cell.value, narrow)
+        piece = k.emit(CastOp, piece, wide)
         if part:
             piece = k.emit(ShlOp, piece, k.constant(8 * old * part))
         bits = piece if bits is None else k.emit(OrOp, bits, piece)
     assert bits is not None
-    return Cell(k.emit(BitcastOp, bits, argument=op.dtype), valid)
+    return Cell(k.emit(BitcastOp, bits, op.dtype), valid)
 
 
 def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
@@ -249,7 +249,7 @@ def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
             inside = k.emit(CmpLtOp, loop, k.emit(AddOp, loop, k.constant(1)))
             value = k.emit(WhereOp, inside, value, neutral)
     result = ReduceOp(kind, value, (), loops, ordered=op.ordered is not None)
-    return Cell(k.append(result), None)
+    return Cell(k.put(result), None)
 
 
 def _load(k: Emitter, op: LoadOp, index: Index) -> Lowering:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from functools import partial, reduce
 from typing import NamedTuple, cast
 
-from xdsl.dialects.builtin import IntAttr, LocationAttr
+from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.positions import ZERO, Atom, Index, Loop, Position, Positions
 from tgdialect.ops.attributes import AxisType, PlaceAttr
-from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute, wrap_to
 from tgdialect.ops.elementwise import (
     AddOp,
@@ -45,47 +46,27 @@ class _Part(NamedTuple):
     value: SSAValue
 
 
-class Emitter(Positions):
+class Emitter(Positions, UniquingBuilder):
     """The block of a kernel under construction, and what it has so far."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.block = Block()
+        Positions.__init__(self)
+        UniquingBuilder.__init__(self, InsertPoint.at_end(Block()))
         self.arguments: dict[SSAValue, SSAValue] = {}
         """The PARAM for each buffer and index scalar of the host, in the order of slots."""
-        self.location: LocationAttr | None = None
-        """The source location of what is being emitted."""
         self.open_ranges: dict[SSAValue, frozenset[RangeOp]] = {}
         """The RANGEs whose loops a value is in, for those that were asked for."""
-        self._emitted: dict[tuple[object, ...], SSAValue] = {}
         self._values: dict[Position, SSAValue] = {}
         self._positions: dict[SSAValue, Position] = {}
         """The positions that values were made of."""
         self._parts: dict[Loop, tuple[_Part, ...]] = {}
         """The RANGEs that a loop is made of, outermost first."""
-        self._axes = 0
-
-    def emit(
-        self, kind: Callable[..., TgOp], *operands: SSAValue, argument: Attribute | None = None
-    ) -> SSAValue:
-        """The result of an op, a new one unless the kernel has it already."""
-        key = (kind, operands, argument)
-        if (known := self._emitted.get(key)) is None:
-            op = kind(*operands) if argument is None else kind(*operands, argument)
-            known = self._emitted[key] = self.append(op)
-        return known
-
-    def append(self, op: TgOp) -> SSAValue:
-        if self.location is not None:
-            op.location = self.location
-        self.block.add_op(op)
-        return op.results[0]
 
     def constant(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
         """A scalar. An index wraps, as if it were computed: a gate keeps what is out of bounds."""
         if dtype == INDEX:
             value = wrap_to(DTYPES[INDEX], int(value))
-        return self.emit(ConstOp, argument=number_attribute(value, dtype))
+        return self.emit(ConstOp, number_attribute(value, dtype))
 
     def parameter(self, host: SSAValue) -> SSAValue:
         """The PARAM for a buffer or index scalar of the host."""
@@ -94,7 +75,7 @@ class Emitter(Positions):
             where = PlaceAttr.of(addrspace=place(host).addrspace)
             dims = [self.value(self.dim(d)) for d in shape_of(host) if not isinstance(d, int)]
             slot = len(self.arguments)
-            known = self.append(
+            known = self.put(
                 ParamOp(slot, tensor_type(type.element_type, type.get_shape(), where), dims)
             )
             known.name_hint = host.name_hint
@@ -253,10 +234,9 @@ class Emitter(Positions):
             for divisor in (*(splits[axis] if splits else ()), 1):
                 size = above // divisor
                 end = self.value(bound) if static is None else self.constant(size)
-                value = self.append(RangeOp(self._axes, axis_type, end))
+                value = self.put(RangeOp(next(self.free_axes), axis_type, end))
                 parts.append(_Part(divisor, size, value))
                 above = divisor
-                self._axes += 1
             self._parts[loop] = tuple(parts)
             position = self.digit(loop)
             if len(parts) == 1:

@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -29,6 +29,7 @@ from tgdialect.lowering.rangeify.cells import (
 from tgdialect.lowering.rangeify.emitter import Emitter
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import UNKNOWN
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -40,7 +41,7 @@ from tgdialect.ops.movement import (
     ReshapeOp,
 )
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
-from tgdialect.ops.properties import dtype_of, is_memory, place, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, is_memory, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp
 
 
@@ -88,7 +89,6 @@ class KernelBuilder(Emitter):
         self.loads: dict[SSAValue, set[Index]] = {}
         """The indices at which each buffer is read."""
         self._cells: dict[Request, Cell] = {}
-        self._buffers = 0
         self._rows: dict[tuple[Operation, Index], Realised] = {}
         """The buffers of staged values, filled, for each index of the axes that loops fix."""
 
@@ -106,7 +106,7 @@ class KernelBuilder(Emitter):
             while stack:
                 key, lowering = stack[-1]
                 owner = key[0].owner
-                self.location = owner.location if isinstance(owner, Operation) else None
+                self.location = owner.location if isinstance(owner, Operation) else UNKNOWN
                 try:
                     request = next(lowering) if reply is None else lowering.send(reply)
                 except StopIteration as done:
@@ -124,7 +124,7 @@ class KernelBuilder(Emitter):
             mask = None if buffers.mask is None else self._load(buffers.mask, index)
             return done(Cell(data, mask))
         if isinstance(owner, Operation) and owner in self.constants:
-            return done(Cell(self.emit(ConstOp, argument=self.constants[owner]), None))
+            return done(Cell(self.emit(ConstOp, self.constants[owner]), None))
         leaf = memory_leaf(value)
         if is_memory(leaf) and isinstance(leaf.owner, BufferOp | Block):
             return done(Cell(self._load(leaf, index), None))
@@ -165,19 +165,18 @@ class KernelBuilder(Emitter):
         shape = [int(position.interval.hi) + 1 for position in index]
         buffers = [self.local(tensor(part).element_type, shape) for part in parts]
         stores = [
-            self.append(StoreOp(self._at(buffer, index), part))
+            self.put(StoreOp(self._at(buffer, index), part))
             for buffer, part in zip(buffers, parts, strict=True)
         ]
-        effect = stores[0] if len(stores) == 1 else self.append(GroupOp(stores))
-        end = self.append(EndOp(effect, ranges[::-1])) if ranges else effect
-        versions = [self.append(AfterOp(buffer, [end])) for buffer in buffers]
+        effect = stores[0] if len(stores) == 1 else self.put(GroupOp(stores))
+        end = self.put(EndOp(effect, ranges[::-1])) if ranges else effect
+        versions = [self.put(AfterOp(buffer, [end])) for buffer in buffers]
         return Realised(versions[0], versions[1] if len(versions) > 1 else None)
 
     def local(self, dtype: Attribute, shape: Sequence[int]) -> SSAValue:
         """A new buffer of the kernel's own."""
         type = tensor_type(dtype, tuple(shape), PlaceAttr.of(addrspace=AddrSpace.LOCAL))
-        self._buffers += 1
-        return self.append(BufferOp(self._buffers - 1, type))
+        return self.put(BufferOp(next(self.free_slots), type))
 
     def _load(self, buffer: SSAValue, index: Index) -> SSAValue:
         self.loads.setdefault(buffer, set()).add(index)
@@ -200,13 +199,12 @@ class KernelBuilder(Emitter):
             positions.append(position)
         if len(extents) == len(index):
             return memory, index
-        type = tensor_type(tensor(memory).element_type, tuple(extents), place(memory))
-        return self.emit(_view_op, memory, argument=type), tuple(positions)
+        return self.emit(ReshapeOp, memory, tuple(extents)), tuple(positions)
 
     def _at(self, memory: SSAValue, index: Index) -> SSAValue:
         if not index:
             return memory
-        return self.emit(_index_op, memory, *map(self.value, index))
+        return self.emit(IndexOp, memory, tuple(map(self.value, index)))
 
     # -- the root
 
@@ -258,27 +256,21 @@ class KernelBuilder(Emitter):
         location = self._at(self.parameter(where.buffer), where.position)
         value, dtype = cell.value, tensor(where.buffer).element_type
         if tensor(value).element_type != dtype:
-            value = self.emit(BitcastOp, value, argument=dtype)
-        return self.append(StoreOp(location, value, condition))
+            value = self.emit(BitcastOp, value, dtype)
+        return self.put(StoreOp(location, value, condition))
 
     def finish(self, name: str, stores: Sequence[SSAValue], ranges: Sequence[SSAValue]) -> KernelOp:
         """Close the loops around the stores, the innermost first."""
-        effect = stores[0] if len(stores) == 1 else self.append(GroupOp(stores))
+        effect = stores[0] if len(stores) == 1 else self.put(GroupOp(stores))
         if ranges:
-            effect = self.append(EndOp(effect, ranges[::-1]))
-        self.append(SinkOp([effect]))
+            effect = self.put(EndOp(effect, ranges[::-1]))
+        self.put(SinkOp([effect]))
         for op in reversed(list(self.block.ops)):
             if isinstance(op, ConstOp | IndexOp | ElementwiseOp) and not op.results[0].uses:
                 self.block.erase_op(op)
         kernel = KernelOp(name, Region(self.block))
-        if self.location is not None:
-            kernel.location = self.location
+        kernel.location = self.location
         return kernel
-
-
-def _view_op(buffer: SSAValue, type: Attribute) -> ReshapeOp:
-    assert isinstance(type, TensorType)
-    return ReshapeOp(buffer, type.get_shape())
 
 
 def _is_digit(position: Position) -> bool:
@@ -287,10 +279,6 @@ def _is_digit(position: Position) -> bool:
         return False
     ((atom, factor),) = position.terms
     return atom.kind == "digit" and factor == 1
-
-
-def _index_op(buffer: SSAValue, *index: SSAValue) -> IndexOp:
-    return IndexOp(buffer, index)
 
 
 def _same_size(op: BitcastOp) -> bool:

@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.parts import PARTS, parts_of
 from tgdialect.analysis.selection import may_select
-from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ALU, ReduceOp
@@ -64,24 +64,19 @@ def _split(op: ReduceOp, axis: int, parts: int, size: int) -> ReduceOp:
     left = source[axis] - parts * size
     before, after = source[:axis], source[axis + 1 :]
     start = [0] * len(source)
-    new: list[TgOp] = []
-
-    def put(op: TgOp) -> SSAValue:
-        new.append(op)
-        return op.results[0]
+    builder = OpBuilder.before(op)
+    put = builder.put
 
     even = op.source
     if left:
         even = put(ShrinkOp(even, start, (*before, source[axis] - left, *after)))
     view = put(ReshapeOp(even, (*before, parts, size, *after)))
-    partial = ReduceOp(kind, view, [each + (each >= axis) for each in axes])
-    whole = put(ReduceOp(kind, put(partial), (axis,)))
+    partial = builder.insert(ReduceOp(kind, view, [each + (each >= axis) for each in axes]))
+    whole = put(ReduceOp(kind, partial, (axis,)))
     result = put(ReshapeOp(whole, tensor(op.result).get_shape()))
     if left:
         start[axis] = source[axis] - left
         rest = put(ReduceOp(kind, put(ShrinkOp(op.source, start, (*before, left, *after))), axes))
-        put(ALU[kind](result, rest))
-    for each in new:
-        each.location = op.location
-    Rewriter.replace_op(op, new)
+        result = put(ALU[kind](result, rest))
+    Rewriter.replace_op(op, (), [result])
     return partial

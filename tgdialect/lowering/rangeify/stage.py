@@ -28,11 +28,12 @@ from tgdialect.lowering.rangeify.schedule import Task, schedule, written_argumen
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID, AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import FlipOp, MovementOp, PermuteOp, ReshapeOp
-from tgdialect.ops.numbering import next_slot, next_symbol, symbols
+from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
@@ -51,7 +52,6 @@ class _Rangeifier:
     kernels: list[KernelOp] = field(default_factory=list[KernelOp])
     fusion: Fusion = field(default_factory=Fusion)
     realised: dict[Operation, Realised] = field(default_factory=dict[Operation, Realised])
-    host: list[TgOp] = field(default_factory=list[TgOp])
     current: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """Each buffer as the next call is to see it: AFTER the calls that have written it."""
     readers: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
@@ -66,31 +66,30 @@ class _Rangeifier:
     """The REDUCEs that give one number in all cells: trials of what reads them begin there."""
     symbols: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
     """The kernels there are, by what they do."""
-    buffers: int = 0
-    """The slot of the next buffer."""
+
+    def __post_init__(self) -> None:
+        self.host = OpBuilder.at_end(self.function.body.block)
+        """Appends the calls to the function, after the ops that they replace."""
 
     def run(self) -> None:
         block = self.function.body.block
         copy_apart(block)
-        outlined = [op for op in block.ops if isinstance(op, BufferOp)]
-        self.kept.update(outlined)
-        # Callify has dropped those that are results.
-        self.buffers = next_slot(outlined)
+        self.kept.update(op for op in block.ops if isinstance(op, BufferOp))
         store_before_movement(block)
         partial = split_reductions(block, self.is_whole)
         self.fusion = plan_fusion(block, self.is_closed, partial)
         tasks = schedule(block, self.fusion.realised)
+        replaced = list(block.ops)
         effects = dict.fromkeys(self.run_task(task) for task in tasks)
-        self.host.append(SinkOp([effect for effect in effects if effect is not None]))
-        for op in reversed(list(block.ops)):
+        self.host.location = self.function.location
+        self.host.insert(SinkOp([effect for effect in effects if effect is not None]))
+        self.host.insert(ReturnOp())
+        for op in reversed(replaced):
             if op not in self.kept:
                 block.erase_op(op, safe_erase=False)
-        for op in self.host:
+        for op in reversed(block.ops):
             if isinstance(op, AfterOp) and not op.result.uses:
-                op.erase()
-            else:
-                block.add_op(op)
-        block.add_op(ReturnOp())
+                block.erase_op(op)
 
     def is_closed(self, op: ReduceOp) -> bool:
         """Whether `tg-simplify` finds a closed form for a REDUCE that reads no memory, nor what a
@@ -109,6 +108,7 @@ class _Rangeifier:
 
     def run_task(self, task: Task) -> SSAValue | None:
         """The effect of a task. None where there is nothing to do: what is stored has no cells."""
+        self.host.location = task.op.location
         match task.op:
             case StoreOp() as op if is_empty(op.buffer):
                 return None
@@ -217,19 +217,18 @@ class _Rangeifier:
             if not is_memory(argument):
                 self.keep(argument)
         arguments = [self.version(b, b in written) for b in builder.arguments]
-        call = CallOp(symbol, arguments)
-        self.host.append(call)
-        self.note(call.result, builder.arguments, written)
-        return call.result
+        call = self.host.put(CallOp(symbol, arguments))
+        self.note(call, builder.arguments, written)
+        return call
 
     def call_again(self, op: CallOp) -> SSAValue:
         """The call of a kernel that the program has brought along, or of a function."""
         callee = SymbolTable.lookup_symbol(self.function, op.callee)
         if isinstance(callee, FuncOp):
             return self.call_function(op, callee)
-        return self.pass_on(op, {}, op)
+        return self.pass_on(op, {})
 
-    def pass_on(self, op: CallOp, values: Mapping[SSAValue, SSAValue], at: Operation) -> SSAValue:
+    def pass_on(self, op: CallOp, values: Mapping[SSAValue, SSAValue]) -> SSAValue:
         """A CALL in the function that is made, of the same kernel. `values` says what the memory
         and the values of the function are that the CALL was in, if it was in another."""
         memory: list[SSAValue] = []
@@ -250,15 +249,11 @@ class _Rangeifier:
                 extents = [values.get(operand, operand) for operand in view.operands[1:]]
                 for extent in extents:
                     self.keep(extent)
-                moved = view.rebuild([value, *extents])
-                self.host.append(moved)
-                value = moved.result
+                value = self.host.put(view.rebuild([value, *extents]))
             arguments.append(value)
-        call = CallOp(op.callee.string_value(), arguments, VOID)
-        call.location = at.location
-        self.host.append(call)
-        self.note(call.result, [a for a in memory if is_memory(a)], list(written))
-        return call.result
+        call = self.host.put(CallOp(op.callee.string_value(), arguments, VOID))
+        self.note(call, [a for a in memory if is_memory(a)], list(written))
+        return call
 
     def call_function(self, op: CallOp, callee: FuncOp) -> SSAValue:
         """The calls that a function makes, which has been split into kernels already."""
@@ -266,25 +261,21 @@ class _Rangeifier:
         effects: list[SSAValue] = []
         for inner in callee.body.block.ops:
             if isinstance(inner, CallOp):
-                effects.append(self.pass_on(inner, values, op))
+                effects.append(self.pass_on(inner, values))
             elif inner.results and is_memory(inner.results[0]) and not isinstance(inner, BufferOp):
                 pass  # A version or a view of memory, which each CALL makes for itself.
             elif isinstance(inner, TgOp) and not isinstance(inner, AfterOp | GroupOp | SinkOp):
                 new = inner.clone(values)  # A BUFFER, or index arithmetic for its extents.
                 if isinstance(new, BufferOp):
-                    new.properties["slot"] = IntAttr(self.buffers)
-                    self.buffers += 1
-                self.host.append(new)
-        self.host.append(group := GroupOp(effects))
-        return group.result
+                    new.properties["slot"] = IntAttr(next(self.host.free_slots))
+                self.host.insert(new)
+        return self.host.put(GroupOp(effects))
 
     def version(self, buffer: SSAValue, written: bool) -> SSAValue:
         """A buffer after what has happened to it; a writer waits for its readers too."""
         value = self.current.get(buffer, buffer)
         if written and (readers := self.readers.get(buffer)):
-            after = AfterOp(value, readers)
-            self.host.append(after)
-            value = after.result
+            value = self.host.put(AfterOp(value, readers))
         return value
 
     def note(
@@ -292,9 +283,7 @@ class _Rangeifier:
     ) -> None:
         """Record what a call has written and read."""
         for buffer in written:
-            after = AfterOp(buffer, [effect])
-            self.host.append(after)
-            self.current[buffer] = after.result
+            self.current[buffer] = self.host.put(AfterOp(buffer, [effect]))
             self.readers[buffer] = []
         for buffer in arguments:
             if is_memory(buffer) and buffer not in written:
@@ -308,10 +297,8 @@ class _Rangeifier:
         dims = [d for d in shape if isinstance(d, SSAValue)]
         for dim in dims:
             self.keep(dim)
-        buffer = BufferOp(self.buffers, tensor_type(dtype, static, where), dims)
-        self.buffers += 1
-        self.host.append(buffer)
-        return buffer.result
+        type = tensor_type(dtype, static, where)
+        return self.host.put(BufferOp(next(self.host.free_slots), type, dims))
 
     def keep(self, value: SSAValue) -> None:
         """Index arithmetic that a buffer's extent or a call needs stays in the function."""
@@ -355,7 +342,7 @@ def has_closed_form(op: ReduceOp, constants: dict[Operation, Attribute]) -> bool
     cell = builder.cell(op.result, index)
     place = builder.local(tensor(op.result).element_type, ())
     store = StoreOp(place, cell.value)
-    kernel = builder.finish("trial", [builder.append(store)], ranges)
+    kernel = builder.finish("trial", [builder.put(store)], ranges)
     simplify(kernel)
     is_there = cell.valid is None and store.parent is not None
     if is_there and isinstance(constant := store.value.owner, ConstOp):
@@ -381,9 +368,7 @@ def store_before_movement(block: Block) -> None:
         if isinstance(store, StoreOp) and store.gate is None:
             while (view := _moved_to_buffer(store)) is not None:
                 buffer, source = view
-                buffer.location = store.location
-                block.insert_op_before(buffer, store)
-                store.operands = (buffer.results[0], source)
+                store.operands = (OpBuilder.before(store).put(buffer), source)
 
 
 def _moved_to_buffer(store: StoreOp) -> tuple[TgOp, SSAValue] | None:

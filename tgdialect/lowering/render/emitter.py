@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IntegerAttr,
     IntegerType,
-    LocationAttr,
     UnitAttr,
     VectorType,
     i1,
@@ -23,6 +22,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from tgdialect.llvm_dialect import (
     ExtractElementOp,
@@ -43,6 +43,7 @@ from tgdialect.lowering.render.types import (
     vector_literal,
     vector_of,
 )
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.creation import created
 
 NO_FLAGS = llvm.FastMathAttr(None)
@@ -78,15 +79,13 @@ def function(name: str, arguments: Sequence[Attribute], body: Region, *flags: st
     return llvm.FuncOp(name, type, llvm.LinkageAttr("external"), body=body, other_props=properties)
 
 
-class Emitter:
+class Emitter(OpBuilder):
     """A function under construction; ops are appended to the current block."""
 
     def __init__(self, name: str, inputs: Sequence[Attribute], *flags: str) -> None:
         """`flags` are unit attributes of the function, as `no_inline`."""
         self.entry = Block(arg_types=inputs)
-        self.block = self.entry
-        self.location: LocationAttr | None = None
-        """The source location of what is being emitted."""
+        super().__init__(InsertPoint.at_end(self.entry))
         self._name = name
         self._flags = flags
         self._region = Region(self.entry)
@@ -101,18 +100,13 @@ class Emitter:
 
     def finish(self) -> llvm.FuncOp:
         """Return from the current block, and give the function."""
-        self.append(created(llvm.ReturnOp, (), ()))
+        self.insert(created(llvm.ReturnOp, (), ()))
         first = self.entry.first_op
         assert first is not None
         self.entry.insert_ops_before(self._preamble, first)
         return function(self._name, self.entry.arg_types, self._region, "no_unwind", *self._flags)
 
     # -- ops
-
-    def append(self, op: Operation) -> None:
-        if self.location is not None:
-            op.location = self.location
-        self.block.add_op(op)
 
     def emit(
         self,
@@ -122,9 +116,7 @@ class Emitter:
         properties: Mapping[str, Attribute] = {},
     ) -> SSAValue:
         """An op with one result of this type."""
-        op = created(kind, operands, (type,), properties)
-        self.append(op)
-        return op.results[0]
+        return self.put(created(kind, operands, (type,), properties))
 
     def binary(self, kind: type[Operation], a: SSAValue, b: SSAValue) -> SSAValue:
         """An op on integers of one type; nothing is said about overflow."""
@@ -150,23 +142,19 @@ class Emitter:
 
     def intrinsic(self, name: str, operands: Sequence[SSAValue], type: Attribute) -> SSAValue:
         """A call of an intrinsic that has no op of its own."""
-        op = llvm.CallIntrinsicOp(name, operands, [type])
-        self.append(op)
-        return op.results[0]
+        return self.put(llvm.CallIntrinsicOp(name, operands, [type]))
 
     def call_pointer(self, function: SSAValue, arguments: Sequence[SSAValue]) -> None:
         """A call of a function that gives nothing, by its address."""
         op = llvm.CallOp("", function, *arguments)
         del op.properties["callee"]
-        self.append(op)
+        self.insert(op)
 
     # -- constants and memory
 
     def address_of(self, name: str) -> SSAValue:
         """The address of a function or variable of the module."""
-        op = llvm.AddressOfOp(name, POINTER)
-        self.append(op)
-        return op.result
+        return self.put(llvm.AddressOfOp(name, POINTER))
 
     def constant(self, value: Literal) -> SSAValue:
         """A number or a vector of them, of the type of its attribute."""
@@ -188,7 +176,7 @@ class Emitter:
         return alloca.res
 
     def clear(self, pointer: SSAValue, bytes: int) -> None:
-        self.append(self._memset(pointer, bytes))
+        self.insert(self._memset(pointer, bytes))
 
     def _memset(self, pointer: SSAValue, bytes: int) -> Operation:
         return MemsetOp(pointer, self.number(0, i8), self.number(bytes))
@@ -220,7 +208,7 @@ class Emitter:
         ordering: IntegerAttr[IntegerType] = NOT_ATOMIC,
     ) -> None:
         properties = {"ordering": ordering, "alignment": _alignment(alignment)}
-        self.append(created(StoreOp, (value, pointer), (), properties))
+        self.insert(created(StoreOp, (value, pointer), (), properties))
 
     # -- vectors
 
@@ -233,13 +221,13 @@ class Emitter:
             return self.constant(vector_literal([cast("IntegerAttr", op.value)], type))
         key = (value, lanes, self.block)
         if (known := self._splats.get(key)) is None:
-            first = self.insert(self.emit(PoisonOp, (), type), value, 0)
+            first = self.insert_element(self.emit(PoisonOp, (), type), value, 0)
             known = self._splats[key] = self.emit(
                 llvm.ShuffleVectorOp, (first, first), type, {"mask": _mask((0,) * lanes)}
             )
         return known
 
-    def insert(self, vector: SSAValue, value: SSAValue, lane: int) -> SSAValue:
+    def insert_element(self, vector: SSAValue, value: SSAValue, lane: int) -> SSAValue:
         """A vector with one lane replaced."""
         return self.emit(llvm.InsertElementOp, (vector, value, self.number(lane)), vector.type)
 
@@ -252,7 +240,7 @@ class Emitter:
             return self.constant(vector_literal(cast("Sequence[IntegerAttr]", constants), type))
         result = self.emit(PoisonOp, (), type)
         for i, lane in enumerate(lanes):
-            result = self.insert(result, lane, i)
+            result = self.insert_element(result, lane, i)
         return result
 
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -299,7 +287,7 @@ class Emitter:
         return Block(arg_types=arguments)
 
     def branch(self, target: Block, *values: SSAValue) -> None:
-        self.append(llvm.BrOp(target, *values))
+        self.insert(llvm.BrOp(target, *values))
 
     def branch_if(
         self,
@@ -309,9 +297,9 @@ class Emitter:
         otherwise: Block,
         other_values: Sequence[SSAValue] = (),
     ) -> None:
-        self.append(llvm.CondBrOp(condition, then, then_values, otherwise, other_values))
+        self.insert(llvm.CondBrOp(condition, then, then_values, otherwise, other_values))
 
     def enter(self, block: Block) -> None:
         """Go on in a block, which comes next."""
         self._region.add_block(block)
-        self.block = block
+        self.insertion_point = InsertPoint.at_end(block)

@@ -225,7 +225,7 @@ class FunctionRenderer:
         if dtype.is_bool:
             value = self.emitter.emit(llvm.ZExtOp, (value,), i8)
         kind = "_or" if dtype.is_bool else "fadd" if dtype.is_float else "add"
-        self.emitter.append(AtomicRMWOp(kind, self.memory.pointer(op.buffer), value))
+        self.emitter.insert(AtomicRMWOp(kind, self.memory.pointer(op.buffer), value))
 
     # -- vectors
 
@@ -332,7 +332,7 @@ class FunctionRenderer:
         arguments = [
             self.memory.pointer(a) if a in self.memory else self.values[a] for a in op.arguments
         ]
-        self.emitter.append(llvm.CallOp(name, *arguments))
+        self.emitter.insert(llvm.CallOp(name, *arguments))
 
     def no_access(self, op: Operation) -> None:
         raise PassFailedException(f"{op.name} in a function: only programs access memory")

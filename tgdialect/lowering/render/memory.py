@@ -167,7 +167,7 @@ class Memory:
             if view.dtype.is_bool:
                 alt = e.emit(llvm.ZExtOp, (alt,), type)
             masked = MaskedLoadOp(address, mask, alt, view.alignment)
-            e.append(masked)
+            e.insert(masked)
             value = masked.res
         # Any byte but 0 is true.
         return e.compare("ne", value, e.number(0, type)) if view.dtype.is_bool else value
@@ -192,7 +192,7 @@ class Memory:
             value = e.emit(llvm.ZExtOp, (value,), vector_of(i8, view.lanes))
         address = self._address(view)
         if gate is not None:
-            e.append(MaskedStoreOp(value, address, gate, view.alignment))
+            e.insert(MaskedStoreOp(value, address, gate, view.alignment))
         elif view.is_streamed and view.lanes * view.dtype.itemsize % _STREAMED_BYTES == 0:
             self._stream(value, address, view)
         else:
@@ -206,7 +206,7 @@ class Memory:
         aligned, other, after = e.new_block(), e.new_block(), e.new_block()
         e.branch_if(e.compare("eq", rest, e.number(0)), aligned, (), other)
         e.enter(aligned)
-        e.append(StoreOp(value, address, bytes, nontemporal=True))
+        e.insert(StoreOp(value, address, bytes, nontemporal=True))
         e.branch(after)
         e.enter(other)
         e.store(value, address, view.alignment)

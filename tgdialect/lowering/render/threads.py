@@ -49,7 +49,7 @@ class Context:
     def take(self) -> SSAValue:
         """The number of the next iteration, an i64."""
         op = AtomicRMWOp("add", self._pointer, self._emitter.number(1))
-        self._emitter.append(op)
+        self._emitter.insert(op)
         return op.res
 
 
@@ -67,7 +67,7 @@ def driver(name: str, body: str, types: Sequence[Attribute]) -> llvm.FuncOp:
     alone, together, done = e.new_block(), e.new_block(), e.new_block()
     e.branch_if(e.compare("eq", threads, e.number(1, i32)), alone, (), together)
     e.enter(alone)
-    e.append(llvm.CallOp(body, context))
+    e.insert(llvm.CallOp(body, context))
     e.branch(done)
     e.enter(together)
     parallel = e.load(e.address_of(PARALLEL), POINTER, 8)

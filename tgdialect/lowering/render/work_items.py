@@ -20,8 +20,10 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.liveness import live_ranges
@@ -31,6 +33,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, AddOp, MulOp
@@ -69,10 +72,8 @@ def _close_one_by_one(block: Block) -> None:
     """
     for op in list(block.ops):
         while isinstance(op, EndOp) and len(op.ranges) > 1:
-            inner = EndOp(op.body, op.ranges[:1])
-            inner.location = op.location
-            block.insert_op_before(inner, op)
-            op.operands = (inner.result, *op.ranges[1:])
+            inner = OpBuilder.before(op).put(EndOp(op.body, op.ranges[:1]))
+            op.operands = (inner, *op.ranges[1:])
 
 
 def _split_loops(ops: Iterable[Operation]) -> set[RangeOp]:
@@ -122,7 +123,7 @@ class _Fission:
         self._linear, self._block = linear, linear.body.block
         self._ops = list(self._block.ops)
         self._split = split
-        self._slot, self._axis = next_slot(self._ops), next_axis(self._ops)
+        self._slots, self._axes = count(next_slot(self._ops)), count(next_axis(self._ops))
         self._intervals = MinMax()
         self._operands = {op: tuple(op.operands) for op in self._ops}
         """As they were: ops that are moved get those of their region."""
@@ -150,12 +151,9 @@ class _Fission:
         self._emit()
         for op in reversed(self._gone):
             op.erase(safe_erase=False)
-        first = self._block.first_op
+        front = OpBuilder(InsertPoint.at_start(self._block))
         for op in (*leaves, *self._front):
-            if first is None:
-                self._block.add_op(op)
-            else:
-                self._block.insert_op_before(op, first)
+            front.insert(op)
 
     # -- regions
 
@@ -264,8 +262,7 @@ class _Fission:
 
     def _buffer(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         type = tensor_type(tensor(value).element_type, tuple(shape), _REGISTER)
-        buffer = BufferOp(self._slot, type)
-        self._slot += 1
+        buffer = BufferOp(next(self._slots), type)
         buffer.location = _owner(value).location
         buffer.result.name_hint = value.name_hint
         self._front.append(buffer)
@@ -295,34 +292,29 @@ class _Fission:
 
     def _open(self, region: _Region) -> None:
         for range in region.ranges:
-            new = RangeOp(self._axis, range.axis_type.data, self._same_for_all(range))
-            self._axis += 1
-            new.location = range.location
-            new.result.name_hint = range.result.name_hint
-            region.known[range.result] = self._append(new)
+            bound = self._same_for_all(range)
+            new = OpBuilder.at_end(self._block, range.location).put(
+                RangeOp(next(self._axes), range.axis_type.data, bound)
+            )
+            new.name_hint = range.result.name_hint
+            region.known[range.result] = new
 
     def _close(self, region: _Region) -> None:
         for range in reversed(region.ranges):
             last = self._block.last_op
             assert last is not None
             end = EndOp(last.results[0], [region.known[range.result]])
-            end.location = range.location
-            self._append(end)
-
-    def _append(self, op: Operation) -> SSAValue:
-        self._block.add_op(op)
-        return op.results[0]
+            OpBuilder.at_end(self._block, range.location).insert(end)
 
     def _place(self, op: Operation, region: _Region) -> None:
         """An op in the nest of its region, and the STORE of its value if that lives across."""
-        self._append(op)
+        self._block.add_op(op)
         region.start = region.start or op
         op.operands = [self._taken(operand, region) for operand in op.operands]
         (result,) = op.results
         if result in self._cells:
             store = StoreOp(self._cell(region, result), result)
-            store.location = op.location
-            self._append(store)
+            OpBuilder.at_end(self._block, op.location).insert(store)
 
     def _place_outside(self, op: Operation) -> None:
         """An op that is in no region: it is outside work-item loops, or ends a region."""
@@ -336,13 +328,13 @@ class _Fission:
                 last = self._block.last_op
                 assert last is not None
                 op.operands = (last.results[0], *op.ranges)
-            self._append(op)
+            self._block.add_op(op)
         else:
             if isinstance(op, RangeOp) and op in self._split:
                 op.operands = (self._same_for_all(op),)
             elif isinstance(op, SinkOp):
                 op.operands = self._effects(op)
-            self._append(op)
+            self._block.add_op(op)
 
     def _effects(self, sink: SinkOp) -> Sequence[SSAValue]:
         """What a SINK collects: the last effect stands for those that are gone."""
@@ -375,7 +367,8 @@ class _Fission:
                 raise locate(PassFailedException(message), range)
             op = _owner(value)
             assert isinstance(op, TgOp)
-            return self._append(op.rebuild([known[o] for o in self._operands[op]]))
+            again = op.rebuild([known[o] for o in self._operands[op]])
+            return OpBuilder.at_end(self._block).put(again)
 
         known: dict[SSAValue, SSAValue] = {}
         return computed(range.bound, known, sources, compute)
@@ -444,10 +437,9 @@ class _Fission:
     def _before(self, region: _Region, op: TgOp, like: SSAValue) -> SSAValue:
         """Put an op before all that a region does, where no inner loop has begun."""
         assert region.start is not None
-        op.location = _owner(like).location
-        op.results[0].name_hint = like.name_hint
-        self._block.insert_op_before(op, region.start)
-        return op.results[0]
+        value = OpBuilder(InsertPoint.before(region.start), _owner(like).location).put(op)
+        value.name_hint = like.name_hint
+        return value
 
     def _constant(self, value: int) -> SSAValue:
         self._front.append(constant := ConstOp(value, INDEX))

@@ -91,7 +91,7 @@ class Accesses:
 
     def put(self, location: SSAValue, value: SSAValue, gate: SSAValue | None) -> SSAValue:
         """STORE to a location."""
-        return self.scalars.append(StoreOp(location, value, gate))
+        return self.scalars.put(StoreOp(location, value, gate))
 
     def _load(
         self,

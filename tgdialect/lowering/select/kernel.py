@@ -89,7 +89,7 @@ class Kernel:
     def rebuilt(self, op: TgOp) -> RegisterTile:
         """An op of scalars or ordering edges, with the operands of the new kernel."""
         operands = [o for value in op.operands for o in self._waited_for(value)]
-        return scalar(self.scalars.append(op.rebuild(operands)))
+        return scalar(self.scalars.put(op.rebuild(operands)))
 
     def _waited_for(self, value: SSAValue) -> Sequence[SSAValue]:
         """The ordering edges to a value; memory is not loaded for them."""

@@ -92,13 +92,13 @@ class Locations:
 
     def add_param(self, op: ParamOp) -> None:
         """A PARAM in memory keeps its type; what indexes it is a view of one axis."""
-        param = self._scalars.append(op.rebuild([self._scalar(d) for d in op.dims]))
+        param = self._scalars.put(op.rebuild([self._scalar(d) for d in op.dims]))
         shape = self.shape(op.result)
         if len(shape) != 1:
-            param = self._scalars.append(ReshapeOp(param, (self.size(shape),)))
+            param = self._scalars.put(ReshapeOp(param, (self.size(shape),)))
         stored = TYPES[self._narrow.stored_dtype(dtype_name(op.result))]
         if stored != tensor(op.result).element_type:
-            param = self._scalars.append(BitcastOp(param, stored))
+            param = self._scalars.put(BitcastOp(param, stored))
         self._flat[op.result] = param
 
     def add_buffer(self, op: BufferOp) -> None:
@@ -108,7 +108,7 @@ class Locations:
         flat = tensor_type(stored, (most_elements(op, self._intervals),), place(op.result))
         new = BufferOp(op.slot.data, flat)
         new.result.name_hint = op.result.name_hint
-        self._flat[op.result] = self._scalars.append(new)
+        self._flat[op.result] = self._scalars.put(new)
 
     def shape(self, value: SSAValue) -> tuple[Extent, ...]:
         """The shape of a value of the old kernel, in the new one."""
@@ -158,7 +158,7 @@ class Locations:
             key = (base, tuple(afters[i:]))
             if (known := self._versions.get(key)) is None:
                 waited = [d for o in afters[i].dependencies for d in self._waited_for(o)]
-                known = self._versions[key] = self._scalars.append(AfterOp(result, waited))
+                known = self._versions[key] = self._scalars.put(AfterOp(result, waited))
             result = known
         return result
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
-from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from tgdialect.lowering.select.indices import (
     Extent,
@@ -31,6 +31,7 @@ from tgdialect.lowering.select.indices import (
 )
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, number_attribute, wrap_to
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute, evaluate
@@ -70,22 +71,13 @@ def dtype_name(value: SSAValue) -> Dtype:
     return cast(Dtype, dtype_of(value).name)
 
 
-class Scalars:
+class Scalars(OpBuilder):
     """Appends ops to a block. It is a target that recipes can be carried out on."""
 
     def __init__(self, block: Block, target: Target) -> None:
-        self.block = block
+        super().__init__(InsertPoint.at_end(block))
         self.target = target
-        self.location: LocationAttr | None = None
-        """The source location of what is being emitted."""
         self._known: dict[tuple[object, ...], SSAValue] = {}
-
-    def append(self, op: TgOp) -> SSAValue:
-        """Append an op as it is; returns its result."""
-        if self.location is not None:
-            op.location = self.location
-        self.block.add_op(op)
-        return op.results[0]
 
     def emit(
         self,
@@ -94,12 +86,16 @@ class Scalars:
         properties: Mapping[str, Attribute] = {},
         type: Attribute | None = None,
     ) -> SSAValue:
-        """The result of an op without side effects, a new one unless there is one already."""
+        """The result of an op without effects, one for all equal ones.
+
+        It goes around the op's own builder and, where the type is given, its inference: most ops
+        of a compilation are made here.
+        """
         key = (kind, *operands, *properties.values())
         if (known := self._known.get(key)) is None:
             op = kind.__new__(kind)
             op.infer(operands, properties, type=type)
-            known = self._known[key] = self.append(op)
+            known = self._known[key] = self.put(op)
         return known
 
     # -- the protocol of recipe.Target

@@ -154,7 +154,7 @@ def _row(
 
 def range_(k: Kernel, op: RangeOp) -> RegisterTile:
     bound = k.scalars.index(k.scalars.known_index(k.tile(op.bound).pieces[0]))
-    return scalar(k.scalars.append(RangeOp(op.axis.data, op.axis_type.data, bound)))
+    return scalar(k.scalars.put(RangeOp(op.axis.data, op.axis_type.data, bound)))
 
 
 def after(k: Kernel, op: AfterOp) -> None:
@@ -179,7 +179,7 @@ def store(k: Kernel, op: StoreOp) -> RegisterTile:
 
 
 def _grouped(k: Kernel, effects: Sequence[SSAValue]) -> RegisterTile:
-    return scalar(effects[0] if len(effects) == 1 else k.scalars.append(GroupOp(effects)))
+    return scalar(effects[0] if len(effects) == 1 else k.scalars.put(GroupOp(effects)))
 
 
 def atomic_add(k: Kernel, op: AtomicAddOp) -> RegisterTile:
@@ -198,5 +198,5 @@ def atomic_add(k: Kernel, op: AtomicAddOp) -> RegisterTile:
             index = k.scalars.apply("where", (gate, index, k.scalars.index(0)), "index")
             value = k.scalars.apply("where", (gate, value, neutral), dtype)
         location = k.locations.reference(where.view, index)
-        adds.append(k.scalars.append(AtomicAddOp(location, value)))
+        adds.append(k.scalars.put(AtomicAddOp(location, value)))
     return _grouped(k, adds)

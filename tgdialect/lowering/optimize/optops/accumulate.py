@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import count
 
 from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import SSAValue
@@ -21,16 +20,14 @@ from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.copies import copied
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.numbering import next_axis, next_slot
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
-from tgdialect.ops.source import BufferOp
+from tgdialect.ops.source import BufferOp, ConstOp
 
 
 def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> None:
@@ -42,23 +39,21 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
             %b = buffer local; store %b[%3], 0; end over %3
             store %b[%0], (load %b[%0]) + (reduce add %v over %2); end over %0, %1
             in the loop of range 4, store %x[%4], (load %b[%4])
-    Then consecutive loads are neighbours in memory, or find what they load in a cache: the loop over
-    blocks of k of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008.
+    Then consecutive loads are neighbours in memory, or find what they load in a cache: the loop
+    over blocks of k of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication",
+    2008.
     """
     reduce, end = _checked(axes, reduced, inside)
     parts = [r for r in reversed(closed_ranges(end)) if r.axis_type.data in EXPANDED]
     kept = {*inside, *parts}
     outer = {*axes.open[end], *closed_ranges(end)} - kept
-    block = axes.kernel.body.block
-
     builder = OpBuilder.before(reduce)
     put = builder.put
     loops = (*inside, *parts)
-    numbers = count(next_axis(block.ops))
 
     def again(numbers: Iterable[int]) -> list[SSAValue]:
         """New ranges for the loops that move inside."""
-        bounds = [builder.constant(axes.extent(range)) for range in loops]
+        bounds = [builder.index_constant(axes.extent(range)) for range in loops]
         kinds = [AxisType.UPCAST if range in parts else AxisType.LOOP for range in loops]
         ranges = zip(kinds, bounds, numbers, strict=False)
         return [put(RangeOp(number, kind, bound)) for kind, bound, number in ranges]
@@ -67,19 +62,19 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     wide = accumulated_dtype(reduce)
     extents = tuple(map(axes.extent, loops))
     type = tensor_type(wide, extents, PlaceAttr.of(addrspace=AddrSpace.LOCAL))
-    buffer = put(BufferOp(next_slot(block.ops), type))
+    buffer = put(BufferOp(next(builder.free_slots), type))
 
     # First nest: set every partial result to the neutral element.
-    first = again(numbers)
+    first = again(builder.free_axes)
     around = sorted(outer, key=lambda r: r.axis.data)
     start = put(AfterOp(buffer, [r.result for r in around])) if around else buffer
-    zero = builder.constant(identity(kind, DTYPES[wide]), wide)
+    zero = put(ConstOp(identity(kind, DTYPES[wide]), wide))
     ready = put(EndOp(put(StoreOp(put(IndexOp(start, first)), zero)), first[::-1]))
 
     # Second nest: add one step of the reduction to every partial result.
     second = again([r.axis.data for r in loops])
     copies: dict[SSAValue, SSAValue] = {r.result: v for r, v in zip(loops, second, strict=True)}
-    partial = copied(reduce.source, copies, put, shared=NOT_COPIED)
+    partial = builder.clone(reduce.source, copies, shared=NOT_COPIED)
     if wide != dtype:
         partial = put(CastOp(partial, wide))
     if rest := [r.result for r in closed_ranges(reduce) if r is not reduced]:
@@ -90,17 +85,13 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     done = put(EndOp(update, [*second[::-1], reduced.result]))
 
     # Third nest, which keeps the ops that used the REDUCE: load the results.
-    for range, number in zip(loops, numbers, strict=False):
+    for range, number in zip(loops, builder.free_axes, strict=False):
         range.axis = IntAttr(number)
     total = put(LoadOp(put(IndexOp(put(AfterOp(buffer, [done])), [r.result for r in loops]))))
     if wide != dtype:
         total = put(CastOp(total, dtype))
     reduce.result.replace_all_uses_with(total)
-    axes.changed()
-    needed = set(axes.ops)
-    for op in reversed(block.ops):
-        if op not in needed:
-            block.erase_op(op)
+    axes.erase_dead_ops()
 
 
 def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[ReduceOp, EndOp]:

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import IndexOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import known_index, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 
 
 def merge(axes: Axes, first: int, second: int) -> None:
@@ -49,11 +49,9 @@ def merge(axes: Axes, first: int, second: int) -> None:
             raise IllegalOptError(f"{op.name} uses range {first} or {second} by itself")
     block = axes.kernel.body.block
     # The merged range is where both of its parts are known.
-    bound = ConstOp(math.prod(extents), INDEX)
-    range = RangeOp(first, kind, bound.results[0])
-    whole = range.results[0]
-    bound.location = range.location = outer.location
-    block.insert_ops_before([bound, range], max(outer, inner, key=block.get_operation_index))
+    last = max(outer, inner, key=block.get_operation_index)
+    builder = OpBuilder(InsertPoint.before(last), outer.location)
+    whole = builder.put(RangeOp(first, kind, builder.index_constant(math.prod(extents))))
     # Each view merges the axes that the two ranges index.
     for op, positions in views:
         memory = op.source
@@ -62,20 +60,13 @@ def merge(axes: Axes, first: int, second: int) -> None:
         start, stop = positions[0], positions[-1] + 1
         shape = tensor(op.source).get_shape()
         merged = (*shape[:start], math.prod(shape[start:stop]), *shape[stop:])
-        reshaped = ReshapeOp(memory, merged)
-        reshaped.location = op.location
-        block.insert_op_before(reshaped, op)
-        op.operands = (reshaped.results[0], *op.indices[:start], whole, *op.indices[stop:])
+        reshaped = OpBuilder.before(op).put(ReshapeOp(memory, merged))
+        op.operands = (reshaped, *op.indices[:start], whole, *op.indices[stop:])
     # The nests name the merged range once.
     for op in closers:
         kept = [o for o in op.operands if o is not inner.result]
         op.operands = [whole if o is outer.result else o for o in kept]
-    for op in (outer, inner):
-        block.erase_op(op)
-    for op in reversed(block.ops):
-        if isinstance(op, ReshapeOp) and op.result.first_use is None:
-            block.erase_op(op)
-    axes.changed()
+    axes.erase_dead_ops()
 
 
 def _positions(op: IndexOp, outer: RangeOp, inner: RangeOp, extent: int) -> Sequence[int]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import NAMING, NOT_COPIED, Axes, IllegalOptError
 from tgdialect.lowering.optimize.strides import strides, unclamped
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.copies import copied
-from tgdialect.ops.dtypes import DTYPES, INDEX
+from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import AndOp, CmpLtOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp
@@ -64,84 +63,48 @@ def _pad(
     padded: int,
     gated: Sequence[LoadOp],
 ) -> None:
-    block = axes.kernel.body.block
-
-    def before(op: Operation, *new: Operation) -> None:
-        for each in new:
-            each.location = op.location
-            block.insert_op_before(each, op)
-
     bound = ConstOp(padded, tensor(range.bound).element_type)
-    limit = ConstOp(extent, INDEX)
-    before(range, bound)
-    range.operands = (bound.result,)
-    exists = CmpLtOp(range.result, limit)
-    last = ConstOp(extent - 1, INDEX)
-    clamped = WhereOp(exists, range.result, last)
-    for op in (clamped, last, exists, limit):
-        op.location = range.location
-        block.insert_op_after(op, range)
-    gate = exists.results[0]
-    keep: set[Operation] = {exists, clamped}
+    range.operands = (OpBuilder.before(range).put(bound),)
+    inside = OpBuilder.after(range)
+    gate = inside.put(CmpLtOp(range.result, inside.index_constant(extent)))
+    clamped = inside.put(WhereOp(gate, range.result, inside.index_constant(extent - 1)))
+    keep = {gate.owner, clamped.owner}
     for use in list(range.result.uses):
         if use.operation not in keep and not (isinstance(use.operation, NAMING) and use.index > 0):
-            use.operation.operands[use.index] = clamped.results[0]
+            use.operation.operands[use.index] = clamped
     for load in gated:
-        _gate_load(load, gate, range.result, clamped.results[0], before)
-    for op in list(block.ops):
+        _gate_load(load, gate, range.result, clamped)
+    for op in list(axes.kernel.body.block.ops):
         if isinstance(op, StoreOp) and op in axes.open and range in axes.open[op]:
-            _gate_store(op, gate, range.result, clamped.results[0], before)
+            _gate_store(op, gate, range.result, clamped)
         elif isinstance(op, ReduceOp) and range in closed_ranges(op):
             dtype = tensor(op.source).element_type
-            neutral = ConstOp(identity(op.kind.data, DTYPES[dtype]), dtype)
-            value = WhereOp(gate, op.source, neutral)
-            before(op, neutral, value)
-            op.operands = (value.results[0], *op.operands[1:])
+            builder = OpBuilder.before(op)
+            neutral = builder.put(ConstOp(identity(op.kind.data, DTYPES[dtype]), dtype))
+            value = builder.put(WhereOp(gate, op.source, neutral))
+            op.operands = (value, *op.operands[1:])
     axes.changed()
 
 
-Before = Callable[..., None]
-
-
-def _gate_load(
-    load: LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
-) -> None:
+def _gate_load(load: LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:
     """A LOAD with a gate, at the index that is not clamped."""
-    dtype = tensor(load.result).element_type
-    location = _unclamped(load, load.buffer, index, clamped, before)
+    builder = OpBuilder.before(load)
+    location = builder.clone(load.buffer, {clamped: index}, shared=NOT_COPIED)
     if load.gate is not None and load.alt is not None:
-        both = AndOp(load.gate, gate)
-        before(load, both)
-        new = LoadOp(location, load.alt, both)
+        alt, gate = load.alt, builder.put(AndOp(load.gate, gate))
     else:
-        zero = ConstOp(0, dtype)
-        before(load, zero)
-        new = LoadOp(location, zero, gate)
-    before(load, new)
-    new.result.name_hint = load.result.name_hint
-    load.result.replace_all_uses_with(new.result)
+        alt = builder.put(ConstOp(0, tensor(load.result).element_type))
+    new = builder.put(LoadOp(location, alt, gate))
+    new.name_hint = load.result.name_hint
+    load.result.replace_all_uses_with(new)
     load.detach()
     load.erase()
 
 
-def _gate_store(
-    store: StoreOp, gate: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
-) -> None:
-    location = _unclamped(store, store.buffer, index, clamped, before)
+def _gate_store(store: StoreOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:
+    """A gate for a STORE, and the index that is not clamped for its location."""
+    builder = OpBuilder.before(store)
+    location = builder.clone(store.buffer, {clamped: index}, shared=NOT_COPIED)
     if store.gate is not None:
-        both = AndOp(store.gate, gate)
-        before(store, both)
-        gate = both.results[0]
+        gate = builder.put(AndOp(store.gate, gate))
     store.operands = (location, store.value, gate)
-
-
-def _unclamped(
-    at: Operation, location: SSAValue, index: SSAValue, clamped: SSAValue, before: Before
-) -> SSAValue:
-    """A location computed from the index itself, and not from what is in range."""
-
-    def put(op: TgOp) -> SSAValue:
-        before(at, op)
-        return op.results[0]
-
-    return copied(location, {clamped: index}, put, shared=NOT_COPIED)

@@ -18,13 +18,11 @@ from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, 
 from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.copies import copied
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.numbering import next_slot, next_symbol, symbols
+from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
@@ -48,13 +46,15 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
     kernel = _packing_kernel(axes, first, ranges, packed)
     cell = IndexOp(packed, [range.result for range in ranges])
     value = LoadOp(cell)
-    for op, before in ((packed, param), (cell, first), (value, first)):
-        op.location = before.location
-        block.insert_op_before(op, before)
+    OpBuilder.before(param).insert(packed)
+    builder = OpBuilder.before(first)
+    builder.insert(cell)
+    builder.insert(value)
     for load in loads:
         load.result.replace_all_uses_with(value.result)
         block.erase_op(load)
-    _erase_unused(param.result)
+    axes.erase_dead_ops()
+    block.erase_op(param)
     axes.changed()
     axes.prepacked.append(kernel)
     if not axes.is_copy:
@@ -112,15 +112,15 @@ def _packing_kernel(
     source = memory_of(load.buffer)
     block = Block()
 
-    builder = OpBuilder(block, load)
+    builder = OpBuilder.at_end(block, load.location)
     put = builder.put
     result = put(ParamOp(0, tensor(packed.result)))
     copies = {source: put(ParamOp(1, tensor(source)))}
     for number, range in enumerate(ranges):
-        bound = builder.constant(axes.extent(range))
+        bound = builder.index_constant(axes.extent(range))
         copies[range.result] = put(RangeOp(number, AxisType.LOOP, bound))
     loops = [copies[range.result] for range in ranges]
-    value = copied(load.result, copies, put, everything=True)
+    value = builder.clone(load.result, copies, everything=True)
     store = put(StoreOp(put(IndexOp(result, loops)), value))
     put(SinkOp([put(EndOp(store, loops[::-1]))]))
     kernel = KernelOp(_name(axes.kernel, packed.slot.data), Region(block))
@@ -148,40 +148,16 @@ def _call_before(kernel: KernelOp, packing: KernelOp, packed: ParamOp) -> None:
                 if source not in made:
                     made[source] = _packed_argument(call, source, packing, packed)
                 call.operands[packed.slot.data] = made[source]
-    block = kernel.parent
-    assert block is not None
-    block.insert_op_before(packing, kernel)
+    OpBuilder.before(kernel).insert(packing)
 
 
 def _packed_argument(
     call: CallOp, source: SSAValue, packing: KernelOp, packed: ParamOp
 ) -> SSAValue:
     """The packed copy of an argument: a BUFFER, after the CALL of the packing kernel."""
-    block, type = call.parent, tensor(packed.result)
-    assert block is not None
+    builder, type = OpBuilder.before(call), tensor(packed.result)
     where = PlaceAttr.of(place(source).device, AddrSpace.GLOBAL)
-    buffer = BufferOp(next_slot(block.ops), tensor_type(type.element_type, type.get_shape(), where))
-    made = CallOp(packing.sym_name.data, [buffer.result, source])
-    after = AfterOp(buffer, [made.result])
-    for op in (buffer, made, after):
-        op.location = call.location
-        block.insert_op_before(op, call)
-    return after.result
-
-
-def _erase_unused(value: SSAValue) -> None:
-    """Erase the op of a value that nothing uses, and those of its users that nothing uses."""
-    op = value.owner
-    block = op.parent if isinstance(op, TgOp) else None
-    if block is None:
-        return
-    users = {op}
-    stack = [value]
-    while stack:
-        for use in stack.pop().uses:
-            if use.operation not in users:
-                users.add(use.operation)
-                stack += use.operation.results
-    for user in reversed(block.ops):
-        if user in users and all(result.first_use is None for result in user.results):
-            block.erase_op(user)
+    stored = tensor_type(type.element_type, type.get_shape(), where)
+    buffer = builder.put(BufferOp(next(builder.free_slots), stored))
+    made = builder.put(CallOp(packing.sym_name.data, [buffer, source]))
+    return builder.put(AfterOp(buffer, [made]))

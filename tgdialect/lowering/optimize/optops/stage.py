@@ -15,11 +15,9 @@ from tgdialect.lowering.optimize.strides import strides
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.copies import copied
 from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, ReshapeOp
-from tgdialect.ops.numbering import next_axis, next_slot
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
@@ -76,17 +74,14 @@ def _stage(
     put = builder.put
     where = PlaceAttr.of(addrspace=space)
     dtype = tensor(first.result).element_type
-    buffer = put(BufferOp(next_slot(block.ops), tensor_type(dtype, tuple(extents), where)))
+    buffer = put(BufferOp(next(builder.free_slots), tensor_type(dtype, tuple(extents), where)))
     copies: dict[SSAValue, SSAValue] = {}
-    number = next_axis(block.ops)
 
     def new_range(extent: int, kind: AxisType) -> SSAValue:
-        nonlocal number
-        number += 1
-        return put(RangeOp(number - 1, kind, builder.constant(extent)))
+        return put(RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
 
     def again(value: SSAValue) -> SSAValue:
-        return copied(value, copies, put, shared=NOT_COPIED)
+        return builder.clone(value, copies, shared=NOT_COPIED)
 
     # The loops of the copy: in the order of memory, the axes of the register tile innermost.
     merged = _merged(axes, first, inner)
@@ -97,7 +92,7 @@ def _stage(
     if merged:
         outer.append(whole := new_range(math.prod(map(axes.extent, merged)), AxisType.LOOP))
         for range in reversed(merged):
-            extent = builder.constant(axes.extent(range))
+            extent = builder.index_constant(axes.extent(range))
             copies[range.result] = put(ModOp(whole, extent))
             whole = put(IDivOp(whole, extent))
     parts = [new_range(axes.extent(r), AxisType.UPCAST) for r in tile]

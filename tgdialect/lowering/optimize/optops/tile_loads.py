@@ -36,11 +36,12 @@ def staged_loads(axes: Axes, slot: int, ops: Iterable[Operation]) -> Sequence[Lo
 
 
 def in_tile_order(axes: Axes, load: LoadOp, around: Sequence[RangeOp]) -> Sequence[RangeOp]:
-    """The ranges of the tile that a LOAD loads, in the order of the axes of a copy: vectors lie along
-    the last. Those are the ranges that the LOAD depends on, without the loops around the tile.
+    """The ranges of the tile that a LOAD loads, in the order of the axes of a copy: vectors lie
+    along the last. Those are the ranges that the LOAD depends on, without the loops around the
+    tile.
 
-    Raises IllegalOptError where an extent is dynamic, and where the index of a cell is computed by a
-    REDUCE or STORE in a loop of the tile.
+    Raises IllegalOptError where an extent is dynamic, and where the index of a cell is computed by
+    a REDUCE or STORE in a loop of the tile.
     """
     ranges = [r for r in axes.ranges.values() if r in axes.open[load] and r not in around]
 

@@ -1,0 +1,15 @@
+"""Erase the ops of a graph that its SINK does not need."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from xdsl.ir import Block, Operation
+
+
+def erase_dead_ops(block: Block, needed: Collection[Operation]) -> None:
+    """Erase all ops of a block but those that are needed (`analysis.ranges.needed_ops`)."""
+    kept = set(needed)
+    for op in reversed(block.ops):
+        if op not in kept:
+            block.erase_op(op)
