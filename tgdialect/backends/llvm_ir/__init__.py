@@ -28,7 +28,7 @@ _MODULE_ATTRIBUTES = {
     "llvm.target_triple": "target triple",
 }
 _METADATA = {"!nontemporal !0": "!0 = !{i32 1}", "!invariant.load !1": "!1 = !{}"}
-"""The node that the mark on a load or store refers to."""
+"""The metadata nodes to which marks on loads and stores refer."""
 
 
 def llvm_ir(module: ModuleOp) -> str:
