@@ -2,6 +2,25 @@
 
 `compile` makes an executable of a program; `Executable` is what it makes. The dialect is
 `tgdialect.dialect.TG`. Names are imported when they are first used, so that tools start quickly.
+
+From the lowest layer to the highest:
+
+* `diagnostics/`: errors that name file, line and column;
+* `ops/`: the ops, types and attributes of the dialect, and their derived properties;
+* `targets/`: descriptions of processors;
+* `analysis/`: read-only analyses and the cost model of fusion;
+* `transforms/`: rewrites from `tg` to `tg` at one level;
+* `dialect.py`: the dialect, with its canonicalisation patterns;
+* `lowering/`: the eight stages from tensors to the `llvm` dialect;
+* `llvm_dialect/`: operations that xDSL's `llvm` dialect lacks;
+* `backends/`: LLVM IR text, object code, tinygrad's listing;
+* `runtime/`: loading, calling, caching and timing of compiled programs;
+* `frontend/`: `Tensor`, `@function` and gradients; `nn/`: layers and optimizers;
+* `compilation.py`: the public `compile`;
+* `interpreter/`: the reference semantics, in NumPy;
+* `universe.py`: passes and targets for every xDSL tool; `registry.py`: the same for our own tools;
+* `tools/`: `tg-opt` and `tg-run`;
+* `forking.py`: locks around `fork`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The public `compile`: of MLIR, and of Python functions on tensors.
 
-The front end is imported for functions only: a text from the object cache starts without it.
+The front end is imported for functions only, so that a text from the object cache starts without
+it.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ def compile(
     """Compile the function `entry` of a program at the tensor level, or a Python function.
 
     Args:
-        source: MLIR text, a path, an xDSL module, which is left as it is, or a Python function on
+        source: MLIR text, a path, an xDSL module, which is not changed, or a Python function on
             tensors. A `str` with a newline or a brace is text.
-        specs: for each argument of a Python function what it takes: a `tgdialect.spec`, or an array
-            or tensor of that shape and dtype; lists, tuples and dicts of them too.
+        specs: for each argument of a Python function a `tgdialect.spec`, or an array or tensor of
+            its shape and dtype, or a list, tuple or dict of these.
         entry: the name of the function to call; for a Python function, its name in the program.
         target: "cpu", or "interpreter" for the reference semantics.
         opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, or "beam:N"

@@ -100,7 +100,7 @@ TG = Dialect(
 
 
 def _canonicalizations() -> Patterns:
-    # Imported when `canonicalize` runs: start-up time.
+    # Imported when `canonicalize` runs, for a short start-up time.
     from tgdialect.transforms.canonicalization import CANONICALIZATIONS
 
     return CANONICALIZATIONS

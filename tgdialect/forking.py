@@ -1,8 +1,9 @@
-"""What a child of `fork` needs of this package while other threads import or compile.
+"""Makes `fork` safe while other threads import modules or compile.
 
-The child has only the thread that forked: a module that another thread was importing would stay
-half of one, and a lock that another thread held would stay held. Other locks are made anew, or
-waited for, where they are: in `backends/llvmlite_gaps.py` and `runtime/memory.py`.
+The child has only the thread that forked. A module that another thread was importing would stay
+incomplete, and a lock that another thread held would stay locked. So a fork waits for imports, and
+the child replaces locks of imports and of cached properties. The locks of
+`backends/llvmlite_gaps.py` and `runtime/memory.py` are handled there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from importlib import import_module
 from typing import Any
 
 _PACKAGES = frozenset({"tgdialect", "xdsl", "numpy", "llvmlite"}) | sys.stdlib_module_names
-"""What this package imports. No import of these waits for LLVM, whose lock a fork may hold."""
+"""The packages whose imports a fork waits for. None of them calls LLVM when it is imported: the
+fork may hold LLVM's lock, and would wait forever."""
+
+_LOCKED_PACKAGES = ("tgdialect", "xdsl")
+"""The packages whose classes have cached properties that a child may use."""
 
 _module_locks: dict[str, Any] = getattr(import_module("importlib._bootstrap"), "_module_locks", {})
 
@@ -25,14 +30,14 @@ _has_threads = False
 
 
 def _before() -> None:
-    """Wait for other threads' imports of what this package imports."""
+    """Wait until no other thread is importing one of `_PACKAGES`."""
     global _has_threads
     _has_threads = threading.active_count() > 1
     waited: set[str] = set()
     # While one import ends, another may begin.
     while _has_threads and (begun := set(_begun_imports()) - waited):
         for name in begun:
-            with suppress(Exception):  # The thread that imports it is told.
+            with suppress(Exception):  # The importing thread gets the exception, too.
                 import_module(name)
         waited |= begun
 
@@ -46,18 +51,18 @@ def _begun_imports() -> Iterator[str]:
 
 
 def _forget_import_locks() -> None:
-    """A thread holds a module's lock before `sys.modules` has the module; the child has no such
-    thread. Python makes a lock anew that is not in its table."""
+    """Drop Python's locks of modules, which it makes again on demand: a thread may have held one
+    for a module that is not in `sys.modules` yet, for which `_before` did not wait."""
     if _has_threads:
         _module_locks.clear()
 
 
 def _renew_property_locks() -> None:
-    """Python 3.11 locks each `cached_property` while a thread computes one of its values."""
+    """Replace the locks of cached properties, which Python 3.11 holds while it computes a value."""
     if not _has_threads:
         return
     for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] not in ("tgdialect", "xdsl"):
+        if name.partition(".")[0] not in _LOCKED_PACKAGES:
             continue
         for kind in list(vars(module).values()):
             if isinstance(kind, type) and kind.__module__ == name:
@@ -67,7 +72,7 @@ def _renew_property_locks() -> None:
 
 
 def prepare_for_forks() -> None:
-    """Have forks of this process take care of imports and property locks."""
+    """Register the functions above with `fork`."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_before, after_in_child=_forget_import_locks)
         if sys.version_info < (3, 12):

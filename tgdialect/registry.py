@@ -1,4 +1,4 @@
-"""The dialects, passes, targets and input formats that there are."""
+"""The dialects, passes, targets and input formats of our own tools."""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,7 +14,7 @@ from tgdialect.diagnostics import SourceFile, parse_module
 Frontend = Callable[[Context, SourceFile], ModuleOp]
 
 
-# Imported when they are used, as everything in a universe is: start-up time.
+# Imported when they are used, as everything in a universe is, for a short start-up time.
 def _llvm_dialect() -> Dialect:
     from tgdialect.llvm_dialect import LLVM_WITH_GAPS
 
@@ -29,7 +29,7 @@ def _llvm_target() -> type[Target]:
 
 REPLACED_DIALECTS: dict[str, Callable[[], Dialect]] = {"llvm": _llvm_dialect}
 REPLACED_TARGETS: dict[str, Callable[[], type[Target]]] = {"llvm": _llvm_target}
-"""What stands in place of xDSL's own of that name, which lacks operations that we emit."""
+"""Replacements for xDSL's targets of the same name, which lack operations that we emit."""
 
 FRONTENDS: dict[str, Frontend] = {"mlir": parse_module}
 """Input formats by file extension; any other extension is read as `mlir`."""

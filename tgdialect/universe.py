@@ -1,7 +1,6 @@
-"""What tgdialect adds to every xDSL tool: discovered through the `xdsl.universe` entry point.
+"""The dialect, passes and targets that every xDSL tool finds by the `xdsl.universe` entry point.
 
-Everything is behind a factory, so that a tool that does not use a dialect or a pass does not import
-it. The tables are the list of what there is; a factory imports the class that the table names.
+Each is a factory that imports its class when it is called, so that tools import only what they use.
 """
 
 from __future__ import annotations
@@ -45,7 +44,8 @@ TARGETS = {
     "asm": "tgdialect.backends.asm:AsmTarget",
     "uops": "tgdialect.backends.uops:UopsTarget",
 }
-"""Names that xDSL does not have; `tg-opt` puts our `llvm` dialect and target in place of xDSL's."""
+"""Targets that xDSL does not have. `tg-opt` also replaces xDSL's `llvm` dialect and target by
+ours."""
 
 
 def _factory(path: str) -> Callable[[], Any]:

@@ -298,7 +298,7 @@ def field_docstrings(pass_type: PassType) -> Mapping[str, str]:
 
 def option_rows(pass_type: PassType) -> Iterable[Sequence[str]]:
     meanings = field_docstrings(pass_type)
-    for field in dataclasses.fields(pass_type):  # pyright: ignore
+    for field in dataclasses.fields(pass_type):
         name = field.name
         if name not in meanings:
             raise SystemExit(f"{pass_type.__name__}.{name} of {pass_type.name} has no docstring")

@@ -1,4 +1,5 @@
-"""Every op is known to every room of the compiler, and every op and pass has a lit file.
+"""Every op is known to every room of the compiler, every op and pass has a lit file, and every
+package lists its files.
 
 A room is a table that has to name each op of the dialect: the rules of derived properties, the
 interpreter, the levels, instruction selection, rendering. `EXCEPTIONS` says which ops a room lacks
@@ -7,6 +8,7 @@ and why. An exception that a room no longer needs fails, so that the table stays
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -26,6 +28,7 @@ from tgdialect.ops.properties.table import TABLE
 from tgdialect.universe import TARGETS, TG_UNIVERSE
 
 FILECHECK = Path(__file__).parents[1] / "filecheck"
+PACKAGE = Path(__file__).parents[2] / "tgdialect"
 OPS: Mapping[str, type[Operation]] = {op.name: op for op in TG.operations}
 
 
@@ -194,3 +197,22 @@ def test_every_pass_is_described(name: str):
     pass_type: type[ModulePass] = TG_UNIVERSE.all_passes[name]()
     assert pass_type.name == name
     assert (pass_type.__doc__ or "").strip().partition("\n")[0].endswith(".")
+
+
+LISTED = re.compile(r"`(\w+(?:\.py|\.ll|/))`")
+
+
+def files_of(package: Path) -> set[str]:
+    """The modules and data files of a package, and its subpackages with a slash."""
+    files = {file.name for file in package.iterdir() if file.suffix in (".py", ".ll")}
+    subpackages = {f"{init.parent.name}/" for init in package.glob("*/__init__.py")}
+    return files - {"__init__.py"} | subpackages
+
+
+@pytest.mark.parametrize("init", sorted(PACKAGE.rglob("__init__.py")), ids=lambda i: i.parent.name)
+def test_a_package_lists_its_files(init: Path):
+    """The docstring of a package is its table of contents; two files need none."""
+    docstring = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""
+    listed = set(LISTED.findall(docstring))
+    files = files_of(init.parent)
+    assert listed == files or (not listed and len(files) < 3)

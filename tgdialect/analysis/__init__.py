@@ -1,0 +1,32 @@
+"""Analyses: they read IR and change none. In reading order:
+
+Graphs and loops:
+
+* `symbols.py`: which symbols of a module are the dialect's;
+* `structure.py`: blocks as values that compare equal if they do the same;
+* `ranges.py`: the live ops of a graph, and the RANGEs that each is in;
+* `loop_nest.py`: the loop nest of a kernel, and an order of execution;
+* `memory_order.py`: the order that versions of memory ask for;
+* `liveness.py`: live ranges of the buffers of a LINEAR;
+* `capacity.py`: the number of elements that storage of dynamic shape has to hold;
+* `in_place.py`: which parameters may be the same memory;
+* `constants.py`: what depends on constant arguments alone;
+* `estimates.py`: floating-point operations and bytes of a kernel.
+
+Values:
+
+* `min_max.py`: intervals of values; `bounds.py`: bounds of polynomials in index values;
+* `conditions.py`: what a true or a false condition implies;
+* `validity.py`: which values may have invalid cells;
+* `zeros.py`: the sign of zero in sums;
+* `indexing.py`: how a movement op maps the index at which it is read;
+* `positions.py`: positions along an axis, as symbolic sums of loop variables;
+* `ramps.py`: vectors of indices, and the vectors of memory that they name.
+
+Fusion:
+
+* `demand.py`: what computing one element asks of the operands, and what it costs;
+* `selection.py`: sums with a one-hot mask, which become loads;
+* `parts.py`: into how many parts long reductions and scans are divided;
+* `fusion.py`: which values get a buffer.
+"""

@@ -14,7 +14,7 @@ from tgdialect.backends.llvm_ir import llvm_ir
 
 @dataclass(frozen=True)
 class AsmTarget(Target):
-    """Writes a module of the `llvm` dialect as the assembly of a CPU, by default this one's.
+    """Writes a module of the `llvm` dialect as assembly of a CPU, by default this machine's.
 
     `triple`, `cpu` and `features` are LLVM's, as in
     `asm{triple=aarch64-unknown-linux-gnu cpu=neoverse-v1}`.

@@ -1,8 +1,8 @@
 """Conversions between f16, bf16, f32 and f64 that not every CPU has, as LLVM IR.
 
-LLVM calls the functions of these names (they are compiler-rt's and libgcc's) where the target
-has no instruction: f64 to f16 on any x86, f32 to bf16 without AVX512-BF16, f16 without F16C. A
-process that was not built with a recent libgcc lacks them, so code that calls them brings them.
+If the target has no instruction, LLVM calls functions of these names, which are in compiler-rt and
+libgcc: for f64 to f16 on any x86, f32 to bf16 without AVX512-BF16, f16 without F16C. A process that
+was not built with a recent libgcc lacks them, so they are part of the object code that calls them.
 
 All round to nearest even and keep NaNs. From f64, the value goes through f32 rounded *to odd*,
 which makes the second rounding exact (Boldo & Melquiond, "Emulation of FMA and correctly
@@ -92,7 +92,7 @@ define weak float @__extendhfsf2(half %x) {
   %sign = shl i32 %sign_bit, 16
   %digits = and i32 %bits, 32767
   %shifted = shl i32 %digits, 13
-  ; Multiplying by 2^112 rebiases the exponent, and normalizes what was subnormal.
+  ; Multiplying by 2^112 rebiases the exponent, and normalizes subnormal numbers.
   %small = bitcast i32 %shifted to float
   %scaled = fmul float %small, 0x46F0000000000000
   %scaled_bits = bitcast float %scaled to i32

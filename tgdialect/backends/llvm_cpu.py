@@ -1,6 +1,6 @@
-"""The CPU target: from LLVM IR to object code and assembly, by the LLVM that llvmlite brings.
+"""The CPU target: from LLVM IR to object code and assembly, by llvmlite's LLVM.
 
-Nothing here needs the IR of xDSL: a program from the object cache starts without it.
+Nothing here imports xDSL's IR, so that a program from the object cache starts without it.
 
 Floating point stays exact: nothing is contracted, reassociated or approximated unless the
 instruction carries the fast-math flag that allows it.
@@ -35,21 +35,22 @@ _TARGET_INTRINSICS = tuple(
     )
 )
 _PERHAPS_TARGET_INTRINSIC = (*_TARGET_INTRINSICS, "\\")
-"""What the text of a module that declares one has; names may be written with escapes."""
+"""Substrings of a module that may declare an intrinsic of another target. A backslash is one, since
+names may be written with escapes."""
 _GPU_CONVENTIONS = ("ptx_kernel", "ptx_device", "amdgpu_kernel", "spir_kernel", "spir_func")
 _GPU_FUNCTION = re.compile(rf"(?<![\w@.$-])({'|'.join(_GPU_CONVENTIONS)}) [^@\n]*@")
 
 
 @cache
 def _target(triple: str) -> llvm.Target:
-    """LLVM's target, initialized. Raises LLVMTranslationException where it has none."""
+    """LLVM's target, initialized. Raises LLVMTranslationException if LLVM has none."""
     if triple == llvm.get_process_triple():
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
     else:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
-    llvm.initialize_native_asmparser()  # Inline assembly is parsed.
+    llvm.initialize_native_asmparser()  # For inline assembly.
     try:
         return llvm.Target.from_triple(triple)
     except RuntimeError as error:
@@ -58,7 +59,7 @@ def _target(triple: str) -> llvm.Target:
 
 @cache
 def _tuning() -> llvm.PipelineTuningOptions:
-    # Loops come unrolled as far as the schedule says.
+    # The schedule has unrolled the loops.
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_unrolling = False
     return options
@@ -68,8 +69,8 @@ def _tuning() -> llvm.PipelineTuningOptions:
 class CpuTarget:
     """A kind of CPU that code is generated for.
 
-    `features` is LLVM's list, as `+avx2,-avx512f`; it adds to what `cpu` implies, but what a
-    name implies is not known here: `has` and `vector_bits` look at `features` only.
+    `features` is LLVM's list, as `+avx2,-avx512f`, which adds to the features that `cpu` implies.
+    `has` and `vector_bits` look at `features` only: the features of a named CPU are not known here.
     """
 
     triple: str
@@ -78,7 +79,7 @@ class CpuTarget:
 
     @classmethod
     def host(cls) -> Self:
-        """The CPU that this process runs on, with all its features spelled out."""
+        """The CPU that this process runs on, with all its features listed."""
         return cls(*llvm_host())
 
     def has(self, feature: str) -> bool:
@@ -87,7 +88,7 @@ class CpuTarget:
 
     @property
     def known_features(self) -> tuple[str, ...]:
-        """The features that are switched on and that schedules and instructions may depend on."""
+        """The enabled features on which schedules and instruction selection may depend."""
         on = (name[1:] for name in self.features.split(",") if name.startswith("+"))
         return tuple(name for name in on if name in FEATURES)
 
@@ -97,8 +98,8 @@ class CpuTarget:
         return vector_registers(self.features.split(","))[0]
 
     def object_code(self, ir: str, *, code_model: str = "small", opt: int = 2) -> bytes:
-        """Position-independent object code of a module of LLVM IR, which needs of other libraries
-        no more than those of C.
+        """Position-independent object code of a module of LLVM IR. Its external symbols are those
+        of the C library and of the parallel runtime.
 
         Args:
             ir: the module as text; its triple and data layout are replaced by the target's.
@@ -106,7 +107,7 @@ class CpuTarget:
             opt: the level of code generation, 0 to 3. The passes on IR are those of O1.
 
         Raises LLVMTranslationException, with LLVM's message, for a module that LLVM rejects, and
-        MemoryError where it is likely to run out of memory.
+        MemoryError if it is likely to run out of memory.
         """
         code = self._object_code(ir, code_model, opt)
         if any(name.encode() in code for name in HALF_CONVERSION_NAMES):
@@ -136,8 +137,8 @@ class CpuTarget:
         self, ir: str, code_model: str, opt: int, library: str = ""
     ) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
         check_memory_for(ir)
-        # Each call of LLVM gives up the interpreter's lock, and has to wait for it where another
-        # thread has it: there are as few of them as can be.
+        # Each call of llvmlite releases Python's lock and may have to wait for it afterwards, so
+        # there are as few calls as possible.
         # Passes and code generation change a machine's state: one machine per module.
         machine = self._machine(opt, code_model)
         module = self._verified(ir)
@@ -161,7 +162,7 @@ class CpuTarget:
 
     @cache
     def _module_target(self) -> tuple[str, str]:
-        """The triple and the data layout that modules for this target have."""
+        """The triple and the data layout of modules for this target."""
         machine = self._machine(2, "small")
         return machine.triple, str(machine.target_data)
 
@@ -175,7 +176,8 @@ class CpuTarget:
         return module
 
     def _check_for_target(self, module: llvm.ModuleRef, ir: str) -> None:
-        """Refuses what this target cannot select: LLVM would end the process."""
+        """Refuse intrinsics and calling conventions of other targets, for which LLVM would end the
+        process."""
         own = _ARCHITECTURE_INTRINSICS.get(self.triple.partition("-")[0], "llvm.cpu.")
         for function in module.functions if _has(ir, _PERHAPS_TARGET_INTRINSIC) else ():
             name = function.name
@@ -189,5 +191,5 @@ class CpuTarget:
 
 
 def _has(text: str, parts: Iterable[str]) -> bool:
-    """Whether a text has one of some parts."""
+    """Whether a text has any of these substrings."""
     return any(part in text for part in parts)

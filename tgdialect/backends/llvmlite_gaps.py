@@ -1,4 +1,5 @@
-"""What llvmlite 0.50 leaves undone, by means that its interface does not have."""
+"""Two gaps of llvmlite 0.50, closed through its private interface: it leaks pass managers, and a
+child of `fork` may inherit its lock locked."""
 
 import os
 from importlib import import_module
@@ -13,8 +14,8 @@ _newpassmanagers: Any = import_module("llvmlite.binding.newpassmanagers")
 def run_passes(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:
     """Run the passes of a builder on a module, and free them.
 
-    llvmlite frees none: of the two bases of its `ModulePassManager`, the one whose `_dispose` does
-    nothing comes first.
+    llvmlite does not free them: `ModulePassManager` has two base classes, and the first one has a
+    `_dispose` that does nothing.
     """
     manager = builder.getModulePassManager()
     try:
@@ -25,9 +26,9 @@ def run_passes(module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:
 
 
 def _hold_llvm_while_forking() -> None:
-    """Have a fork wait until no thread is in LLVM: its child could not call it any more.
+    """Make a fork wait until no other thread is in LLVM.
 
-    llvmlite holds its lock in every call.
+    llvmlite holds a lock in every call. A child that inherited it locked could never call LLVM.
     """
     lock = _ffi.lib._lock._lock
     os.register_at_fork(

@@ -1,12 +1,13 @@
-"""Masked stores of one lane, which LLVM 22 miscompiles where the vector is truncated.
+"""A workaround: LLVM 22 miscompiles masked stores of one lane of a truncated vector.
 
-For AVX-512 it makes one instruction of a truncation and the masked store after it. Where the mask
-is a constant with one lane, it then makes that a store of a scalar, with the width and at the
-offset that the lane had before the truncation: bytes behind it are overwritten. It happens to i8
-and i16 with AVX512BW, and to i32 truncated from i64 with AVX512F. Other masks are stored right.
+For AVX-512 it combines a truncation and a masked store into one instruction. If the mask is
+constant with a single lane, it then emits a scalar store, but with the width and the offset of the
+lane before the truncation, which overwrites the bytes after it. This concerns i8 and i16 with
+AVX512BW, and i32 truncated from i64 with AVX512F. Other masks are stored correctly.
 
-A mask may be a constant only after LLVM's passes, for instance in a loop of one iteration, and the
-loop vectorizer makes masked stores too: so the IR that code is generated from is what is mended.
+A mask may become constant in LLVM's passes, for instance in a loop of one iteration, and the loop
+vectorizer makes masked stores, too. So the rewrite is applied after the passes, directly before
+code generation.
 """
 
 import re
@@ -27,7 +28,7 @@ _ONE_LANE = re.compile(
 
 
 def without_stores_of_one_lane(module: llvm.ModuleRef) -> llvm.ModuleRef:
-    """A module whose masked stores of one lane that is known are stores of a scalar."""
+    """The module with scalar stores for masked stores with a constant mask of one lane."""
     if not any(function.name.startswith(_NAME) for function in module.functions):
         return module
     text, found = _ONE_LANE.subn(_scalar_store(), str(module))
@@ -35,7 +36,7 @@ def without_stores_of_one_lane(module: llvm.ModuleRef) -> llvm.ModuleRef:
 
 
 def _scalar_store() -> Callable[["re.Match[str]"], str]:
-    """What replaces each masked store; its names are numbered."""
+    """The replacement of a match, for `re.sub`. It numbers the names of new values."""
     numbers = count()
 
     def store(match: "re.Match[str]") -> str:

@@ -52,11 +52,11 @@ TINYGRAD_NAMES = {
     "f32": "float",
     "f64": "double",
 }
-"""What tinygrad calls our dtypes; the others have one name."""
+"""tinygrad's names of dtypes, where they differ from ours."""
 
 
 def show_dtype(value: SSAValue) -> str:
-    """A value's dtype in tinygrad's words, and its shape where it has one."""
+    """A value's dtype as tinygrad prints it, and its shape unless it is a scalar."""
     if isinstance(value.type, VoidType):
         return "dtypes.void"
     if not isinstance(value.type, TensorType):
@@ -93,7 +93,7 @@ def show_argument(attribute: Attribute) -> str:
 
 
 def arguments(op: Operation) -> str:
-    """The arguments of an op; those that only say that they are there, by name."""
+    """The arguments of an op; unit attributes by their names."""
     return ", ".join(
         name if isinstance(value, UnitAttr) else show_argument(value)
         for name, value in op.properties.items()

@@ -1,11 +1,11 @@
 """
 Errors that name the file, line and column, and show the line with a caret.
 
-* `diagnostic`: `Diagnostic`, `SourceFile`, `CompilationError`, and the handler that
+* `diagnostic.py`: `Diagnostic`, `SourceFile`, `CompilationError`, and the handler that
   warnings and remarks go to.
-* `locations`: from an operation or an exception to the `Diagnostic` that reports it.
-* `parser`: xDSL's parser, recording where each operation stands.
-* `verifier`: verification of a module, dominance included, that stops at one located error.
+* `locations.py`: from an operation or an exception to the `Diagnostic` that reports it.
+* `parser.py`: xDSL's parser, recording where each operation stands.
+* `verifier.py`: verification of a module, dominance included, that stops at one located error.
 
 This is the bottom layer: it imports xDSL and the standard library only.
 """

@@ -1,4 +1,4 @@
-"""Diagnostics as values: what is wrong, where, and how it is shown."""
+"""Diagnostics as values: message, severity, position, and how they are shown."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ CONTEXT_WIDTH = 160
 
 
 class Severity(StrEnum):
-    """How bad it is; only an error makes a run fail."""
+    """The severity of a diagnostic. Only errors make a run fail."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -36,8 +36,8 @@ _SEVERITY_COLORS = {
 @dataclass(frozen=True)
 class SourceFile:
     """
-    A named text, or a chunk of one: `first_line` is the line of the whole file that the text
-    begins on, so that a position in a chunk is reported as a position in the file.
+    A named text, or a chunk of one: `first_line` is the line of the file on which the chunk begins,
+    so that positions in a chunk are reported as positions in the file.
     """
 
     name: str
@@ -66,8 +66,8 @@ class SourceFile:
 @dataclass(frozen=True)
 class Diagnostic:
     """
-    One message at a place in a file. `file`, `line`, `column` and `source_line` are None where
-    they are not known; lines and columns count from 1.
+    A message at a position in a file. `file`, `line`, `column` and `source_line` are None if they
+    are unknown; lines and columns count from 1.
     """
 
     message: str
@@ -106,7 +106,7 @@ _CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def _printable(text: str) -> str:
-    """The text without control characters, which a binary file must not send to a terminal."""
+    """The text without control characters: a binary file must not send them to a terminal."""
     return _CONTROL_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -119,7 +119,7 @@ def _caret_lines(source_line: str, column: int) -> tuple[str, str]:
             before = "..." + before[-half:]
         if len(after) > half:
             after = after[:half] + "..."
-    # Tabs are kept, so that the caret stands under its character whatever the tab width.
+    # Keep tabs, so that the caret is below its character for any tab width.
     indent = "".join("\t" if character == "\t" else " " for character in before)
     return before + after, indent + "^"
 
@@ -130,12 +130,12 @@ def one_line(message: str) -> str:
 
 
 def exception_text(error: BaseException) -> str:
-    """The type of an unforeseen exception and what it says, for an error message."""
+    """The type and the message of an unforeseen exception, for an error message."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def attach_source(diagnostic: Diagnostic, source: SourceFile) -> Diagnostic:
-    """The diagnostic, and its notes, with the text of their lines where they are in `source`."""
+    """The diagnostic and its notes, with the text of those lines that are in `source`."""
     notes = tuple(attach_source(note, source) for note in diagnostic.notes)
     line = diagnostic.source_line
     if line is None and diagnostic.file == source.name and diagnostic.line is not None:
@@ -144,7 +144,7 @@ def attach_source(diagnostic: Diagnostic, source: SourceFile) -> Diagnostic:
 
 
 class CompilationError(Exception):
-    """A program or request was refused; `str()` of it is its diagnostics as tg-opt shows them."""
+    """A program or request was refused. `str()` gives its diagnostics as tg-opt shows them."""
 
     diagnostics: tuple[Diagnostic, ...]
 
@@ -157,7 +157,7 @@ class CompilationError(Exception):
         return "\n".join(diagnostic.render() for diagnostic in self.diagnostics)
 
     def with_source(self, source: SourceFile) -> "CompilationError":
-        """The same error, showing the lines of `source` that it is about."""
+        """The same error with the lines of `source` to which it refers."""
         shown = CompilationError([attach_source(each, source) for each in self.diagnostics])
         return shown.with_traceback(self.__traceback__)
 
@@ -179,7 +179,7 @@ def emit(diagnostic: Diagnostic) -> None:
 
 
 def remarks_are_wanted() -> bool:
-    """Whether remarks are shown: what only they need is not worth computing otherwise."""
+    """Whether remarks are shown. If not, their text need not be computed."""
     return _remarks.get()
 
 
@@ -187,7 +187,7 @@ def remarks_are_wanted() -> bool:
 def diagnostic_handler(
     handler: DiagnosticHandler, *, remarks: bool = False
 ) -> Generator[None, None, None]:
-    """Within the context, what is emitted goes to `handler` and not to stderr."""
+    """Within the context, emitted diagnostics go to `handler` instead of stderr."""
     token, remarks_token = _handler.set(handler), _remarks.set(remarks)
     try:
         yield

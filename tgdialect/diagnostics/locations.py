@@ -29,11 +29,13 @@ _OPERATION_ARGUMENT = {
     "match_and_rewrite": "op",
     "verify_": "self",
 }
-"""xDSL methods whose named argument is the operation that an exception through them is about."""
+"""xDSL methods with the name of their argument that is the operation being processed. An exception
+that passes through one is reported at that operation."""
 
 
 def file_location(location: Attribute) -> FileLineColLoc | None:
-    """The first position in a location: the callee's of a call, the first of a fusion."""
+    """The first position in a location: of a call site its callee, of a fused location its
+    first."""
     pending = [location]
     while pending:
         match pending.pop():
@@ -51,7 +53,7 @@ def file_location(location: Attribute) -> FileLineColLoc | None:
 
 
 def operation_location(op: Operation) -> FileLineColLoc | None:
-    """Where the operation stands, else the innermost enclosing one that is known to stand."""
+    """The position of an operation, or of the innermost enclosing one that has a position."""
     enclosing: Operation | None = op
     while enclosing is not None:
         if (location := file_location(enclosing.location)) is not None:
@@ -82,7 +84,7 @@ def emit_warning(op: Operation, message: str) -> None:
 
 
 def emit_remark(op: Operation, message: str) -> None:
-    """Remark on the operation (an optimization done or missed), where remarks are wanted."""
+    """Remark on the operation (an optimization done or missed), if remarks are shown."""
     if remarks_are_wanted():
         emit(operation_diagnostic(op, message, Severity.REMARK))
 
@@ -98,7 +100,7 @@ def locate(error: _Error, op: Operation) -> _Error:
 
 @contextmanager
 def errors_at(op: Operation) -> Generator[None]:
-    """Report the errors that are raised within at `op`, unless they have been located already."""
+    """Locate errors that are raised within the context at `op`, unless they are located already."""
     try:
         yield
     except DiagnosticException as error:
@@ -109,8 +111,8 @@ def errors_at(op: Operation) -> Generator[None]:
 
 def _exception_location(error: BaseException) -> FileLineColLoc | None:
     """
-    Where an exception belongs: what `locate` said, else the operation that was being verified or
-    rewritten when it was raised, which the traceback knows although xDSL's exceptions do not.
+    The operation to report an exception at: the one given to `locate`, or else the one that xDSL
+    was verifying or rewriting, which is found in the traceback.
     """
     location = getattr(error, "location", None)
     if isinstance(location, FileLineColLoc):
@@ -128,7 +130,7 @@ def diagnose(
 ) -> tuple[Diagnostic, ...]:
     """
     The diagnostics that report an exception. `context` ("pass canonicalize: ") goes before the
-    message, and `file` is named when the exception has no place of its own.
+    message; `file` is named if the exception has no position.
     """
     match error:
         case CompilationError():

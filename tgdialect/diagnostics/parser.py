@@ -1,4 +1,4 @@
-"""xDSL's parser, recording where each operation stands and reporting every failure there."""
+"""xDSL's parser, which also records the position of each operation and locates every failure."""
 
 import difflib
 import re
@@ -37,7 +37,7 @@ _NO_OPERATION = "Could not parse entire input!"
 _NO_BLOCK = " in block definition"
 _UNDEFINED_VALUES = "values used but not defined"
 _UNDEFINED_BLOCKS = "dangling block references:"
-"""How xDSL's errors begin that say less than is known."""
+"""Beginnings of xDSL's errors that are improved below."""
 
 _REPHRASED = {
     _NO_OPERATION: "expected an operation",
@@ -48,13 +48,13 @@ _REPHRASED = {
     "Expected ':'function type signature expected": "expected ':' and the type of the operation",
     "Expected suffix identifier after {first_char}": "expected a name or number after this",
 }
-"""xDSL's messages that are unfinished, with what they mean."""
+"""Replacements for unclear messages of xDSL."""
 
 _BYTECODE_MAGIC = b"ML\xefR"
 
 
 _TENSOR = re.compile(r"tensor<[^<>]*(?:<[^<>]*>[^<>]*)*>")
-"""A tensor type, if no string inside of it has brackets."""
+"""A tensor type, provided that no string inside of it has angle brackets."""
 
 
 _EXTENTS = re.compile(r"(?:[0-9]++|\?)(?:x(?:[0-9]++|\?))*+(?=x[^\W\d]|x!)")
@@ -62,15 +62,15 @@ _EXTENTS = re.compile(r"(?:[0-9]++|\?)(?:x(?:[0-9]++|\?))*+(?=x[^\W\d]|x!)")
 
 
 class _Lexer(MLIRLexer):
-    """xDSL's lexer, whose expression for string literals takes exponential time on an unclosed
-    one; here it gives nothing back (possessive quantifiers)."""
+    """xDSL's lexer with possessive quantifiers for string literals: its own regular expression
+    takes exponential time on an unclosed one."""
 
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
 
 class _Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
-    """An element of a dense literal. A float that few digits do not give back is printed as its
-    bits, in hexadecimal; xDSL's parser takes them for an integer, and converts it."""
+    """An element of a dense literal. MLIR prints a float without a short decimal form as its bits,
+    in hexadecimal; xDSL's parser reads them as an integer, and converts that."""
 
     def to_type(
         self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
@@ -89,15 +89,15 @@ class LocatedParser(Parser):
     Parses `source` like xDSL's parser, and further
 
     * gives each operation without a `loc(...)` the position of its name as location;
-    * accepts a file without operations, as MLIR does: it is an empty module;
-    * parses a tensor type once that is written in many places, and a shape in linear time;
-    * takes a hexadecimal element of a dense literal of floats for the bits of one, as MLIR does;
-    * turns whatever a malformed text makes xDSL raise into one `ParseError` with a position.
+    * accepts a file without operations as an empty module, as MLIR does;
+    * parses equal tensor types only once, and shapes in linear time;
+    * reads a hexadecimal element of a dense literal of floats as the bits of a float, as MLIR does;
+    * turns every exception that a malformed text causes into a `ParseError` with a position.
     """
 
     source: SourceFile
     _op_name_offsets: list[int]
-    """Where the name of each operation that is being parsed stands, innermost last."""
+    """The offsets of the names of the operations that are being parsed, innermost last."""
     _first_uses: dict[str, Span]
     """The first use of each value that was used before its definition."""
     _types: dict[str, TypeAttribute]
@@ -131,18 +131,18 @@ class LocatedParser(Parser):
         except AssertionError as error:
             raise ParseError(self._current_token.span, "unexpected token") from error
         except Exception as error:
-            # The parser's own checks are not complete: a KeyError that a text
-            # provokes is as much the text's fault as a ParseError is.
+            # xDSL's parser does not check everything: a malformed text may also cause a KeyError.
             self._raise_malformed(error, f"malformed text ({exception_text(error)})")
 
     def _raise_malformed(self, cause: Exception, message: str) -> NoReturn:
-        """Blame the operation that is being parsed, or the next token outside of operations."""
+        """Raise at the operation that is being parsed, or at the next token outside of
+        operations."""
         start = self._op_name_offsets[-1] if self._op_name_offsets else self.pos
         raise ParseError(Span(start, start, self.lexer.input), message) from cause
 
     def _improved(self, error: ParseError) -> ParseError:
-        """The error where its cause is: undefined names at their use, what lacks before a line
-        break not at the beginning of the next line."""
+        """The error at its cause: undefined names at their first use, and something missing at the
+        end of a line there, not at the beginning of the next one."""
         if error.msg.startswith(_UNDEFINED_VALUES):
             name = next(iter(self.forward_ssa_references))
             return ParseError(self._first_uses[name], f"use of undeclared SSA value %{name}")
@@ -204,7 +204,7 @@ class LocatedParser(Parser):
         return type
 
     def parse_dimension_list(self) -> list[int]:
-        # xDSL lexes all that is left of `1x1x1xf32` as a name after each extent.
+        # After each extent xDSL lexes the rest of `1x1x1xf32` as a name: quadratic time.
         if (found := _EXTENTS.match(self.source.text, self.pos)) is None:
             return super().parse_dimension_list()
         self._resume_from(found.end())
@@ -242,7 +242,7 @@ class LocatedParser(Parser):
 
 
 def decode_source(name: str, content: bytes) -> SourceFile:
-    """The text of a file. Raises `CompilationError` where it is not UTF-8."""
+    """The text of a file. Raises `CompilationError` if it is not UTF-8."""
     try:
         return SourceFile(name, content.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -256,7 +256,7 @@ def decode_source(name: str, content: bytes) -> SourceFile:
 
 
 def read_source(path: str) -> SourceFile:
-    """The text of a file, or of stdin for `-`. Raises `CompilationError` where it has none."""
+    """The text of a file, or of stdin for `-`. Raises `CompilationError` if it cannot be read."""
     if path == "-":
         return decode_source("<stdin>", sys.stdin.buffer.read())
     try:
@@ -268,9 +268,9 @@ def read_source(path: str) -> SourceFile:
 
 def parse_module(ctx: Context, source: SourceFile, implicit_module: bool = True) -> ModuleOp:
     """
-    The module that the text says. Raises `CompilationError` with one diagnostic where it is not
-    well-formed; the module is not verified. Without `implicit_module` the text must be one
-    `builtin.module`, and is not wrapped into one.
+    Parse a module, without verifying it. Raises `CompilationError` with one diagnostic if the text
+    is malformed. Without `implicit_module` the text must be one `builtin.module`, and is not
+    wrapped into one.
     """
     try:
         return LocatedParser(ctx, source).parse_module(implicit_module)

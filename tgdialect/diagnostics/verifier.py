@@ -1,9 +1,9 @@
 """
 Verification of a module that stops at one error, located at the operation that is wrong.
 
-xDSL's `Operation.verify` has no place in its exceptions, prints the whole module into them, and
-does not look at dominance. This walk calls the same verifiers of the operations themselves, in
-the same order (nested operations first), and adds MLIR's dominance rule.
+xDSL's `Operation.verify` raises exceptions without a position that contain the whole module, and
+does not check dominance. This walk calls the same verifiers of the operations, in the same order
+(nested operations first), and adds MLIR's dominance rule.
 """
 
 from collections.abc import Iterator
@@ -19,19 +19,18 @@ from tgdialect.diagnostics.locations import diagnose, operation_diagnostic
 
 GRAPH_REGION_OPS = frozenset({"equivalence.graph", "hw.module"})
 """
-Operations, besides modules and unregistered ones, whose regions are graphs: values may be used
-before the operation that defines them. xDSL has no trait that says so.
+Operations, besides modules and unregistered ones, with graph regions: values may be used before the
+operation that defines them. xDSL has no trait for them.
 """
 
 _REDEFINITION = "Redefinition of symbol"
-"""How xDSL's error of a symbol table begins, which is about one of the operations in it."""
+"""The beginning of an error that xDSL raises at a symbol table, not at the symbol in it."""
 
 
 def verify_module(module: Operation) -> None:
     """
-    Verify an operation and all that it contains, without recursion. Raises `CompilationError`
-    with one diagnostic: the message of the rule, at the innermost operation that breaks one
-    first in the order of the text.
+    Verify an operation and all nested ones, without recursion. Raises `CompilationError` with one
+    diagnostic for the first operation in the text, innermost first, that breaks a rule.
     """
     dominance = _Dominance()
     stack = [(module, _nested_operations(module))]

@@ -1,4 +1,28 @@
-"""The Python front end: lazy tensors, traced functions, gradients."""
+"""The Python front end: lazy tensors, traced functions, gradients. In reading order:
+
+The lazy graph:
+
+* `dtypes.py`: names of dtypes, and promotion; `symbolic.py`: sizes that are known when called;
+* `graph.py`: nodes, each an op on other nodes; `realization.py`: from nodes to arrays;
+* `gradient.py`: gradients of nodes;
+* `state.py`: assignment to tensors; `views.py`: writes through views.
+
+Methods of `Tensor`, one class per family:
+
+* `base.py`: the class that every family extends;
+* `casts.py`, `creation.py`, `random.py`: conversions, and tensors without operands;
+* `elementwise.py`, `functions.py`: arithmetic, then functions of floats;
+* `movement.py`, `indexing.py`: reshaping, slicing, gather and scatter;
+* `reduction.py`, `sorting.py`, `linear_algebra.py`, `neural.py`: sums, sorts, products, networks;
+* `tensor.py`: `Tensor`, which has all of them.
+
+Compiled functions:
+
+* `spec.py`: shape and dtype of an argument without an array;
+* `structures.py`: tensors in nested arguments and results;
+* `tracing.py`: calls a function on tensors without values;
+* `function.py`: `@tg.function`; `lowered.py`: functions that are compiled before they are called.
+"""
 
 from tgdialect.frontend.tensor import Tensor
 

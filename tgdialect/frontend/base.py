@@ -1,4 +1,4 @@
-"""What every family of `Tensor`'s methods builds on: a value, its shape, and ops on it."""
+"""The base class of every family of `Tensor`'s methods: a value, its shape, and ops on it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import CastOp
 
 Number = bool | int | float
-"""A number of Python, or a `SymInt`, which is typed as an int."""
+"""A Python number, or a `SymInt`, which type checkers see as an int."""
 
 
 class TensorBase:
-    """A lazy value. Nothing is computed before somebody asks for its numbers."""
+    """A lazy value, which is computed when its elements are read."""
 
     __slots__ = ("__weakref__", "grad", "node", "requires_grad")
 
@@ -34,7 +34,7 @@ class TensorBase:
 
     @classmethod
     def of_node(cls, node: Node) -> Self:
-        """A tensor of a node's value: of the node itself, unless it is that of another tensor."""
+        """A tensor with a node's value: with the node itself unless another tensor owns it."""
         new = cls.__new__(cls)
         if node.owner is not None:
             node = _unowned(node)
@@ -45,13 +45,16 @@ class TensorBase:
         return new
 
     def _take(self, node: Node) -> None:
-        """Have a node's value, as `of_node`."""
+        """Take a node's value, as `of_node`."""
         self.node = node if node.owner is None else _unowned(node)
         self.node.owner = ref(self)
 
     def _apart_from(self, source: TensorBase) -> Self:
-        """This value, made of `source` by a method that computes, as a tensor which keeps it when
-        `source` is written to, also where it is `source`, or only moved its cells."""
+        """This value as a tensor that is no view of `source`.
+
+        For methods that compute a new value in general, but return `source`, or a view of it, in
+        special cases: a later write to `source` must not show in their result.
+        """
         if self is source:
             return self.of_node(self.node)
         self.node.view = NO_VIEW
@@ -59,8 +62,8 @@ class TensorBase:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents of the axes. One that depends on variables is a `SymInt`, which does
-        arithmetic as an int."""
+        """The extents of the axes. An extent that depends on variables is a `SymInt`, which has the
+        arithmetic of an int."""
         return self.node.shape
 
     @property
@@ -70,20 +73,20 @@ class TensorBase:
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return len(self.node.shape)
 
     def numel(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return math.prod(self.shape)
 
     @property
     def max_shape(self) -> tuple[int, ...]:
-        """The extents of the axes at most, where they depend on variables."""
+        """The upper bounds of the extents."""
         return tuple(greatest(d) for d in self.shape)
 
     def max_numel(self) -> int:
-        """How many elements there are at most."""
+        """The upper bound of the number of elements."""
         return math.prod(self.max_shape)
 
     def _apply(self, op: Callable[..., TgOp], *arguments: Any) -> Self:
@@ -106,8 +109,8 @@ class TensorBase:
         return self._apply(CastOp, self.node, dtypes.attribute_of(target))
 
     def _axis(self, axis: int) -> int:
-        """An axis counted from the front. Raises IndexError if there is none such, TypeError for
-        what is no integer."""
+        """An axis counted from the front. Raises IndexError if it does not exist, TypeError if it
+        is not an integer."""
         if not hasattr(axis, "__index__"):
             raise TypeError(f"an axis is an integer, not {type(axis).__name__}")
         rank = max(self.ndim, 1)
@@ -116,7 +119,7 @@ class TensorBase:
         return index(axis) % rank
 
     def _existing_axis(self, axis: int) -> int:
-        """`_axis`, where 0 and -1 are no axes of a 0-d tensor."""
+        """`_axis`, but raises IndexError for axes 0 and -1 of a 0-d tensor, too."""
         if not self.ndim:
             raise IndexError(f"axis {axis} of a tensor with 0 axes")
         return self._axis(axis)
@@ -133,7 +136,7 @@ class TensorBase:
 
 
 def number_of(value: object) -> Number:
-    """A number of Python, or of NumPy as one of Python. Raises TypeError for others."""
+    """A number of Python or NumPy as one of Python. Raises TypeError for other values."""
     number = cast(object, value.item()) if isinstance(value, np.generic) else value
     if not isinstance(number, bool | int | float | SymInt):
         raise TypeError(f"a number is needed, not {type(number).__name__}")
@@ -141,7 +144,7 @@ def number_of(value: object) -> Number:
 
 
 def number_in(dtype: DType, value: object) -> Number:
-    """A number as one of a dtype. Raises ValueError for an integer that the dtype does not have."""
+    """A number converted to a dtype. Raises ValueError for an integer that is out of its range."""
     number = number_of(value)
     if dtype.is_float:
         return float(number)
@@ -153,28 +156,30 @@ def number_in(dtype: DType, value: object) -> Number:
 
 
 def check_tensors(*values: object) -> None:
-    """Raise TypeError for what is no tensor."""
+    """Raise TypeError unless all values are tensors."""
     for value in values:
         if not isinstance(value, TensorBase):
             raise TypeError(f"a tensor is needed, not {type(value).__name__}")
 
 
 def check_integers(name: str, value: TensorBase) -> None:
-    """Raise TypeError for a tensor that is no integers: positions or classes, by their name."""
+    """Raise TypeError unless a tensor has an integer dtype. `name` says what it is, as
+    "classes"."""
     check_tensors(value)
     if not value.dtype.is_integer:
         raise TypeError(f"{name} of dtype {value.dtype.name}: integers are needed")
 
 
 def _unowned(node: Node) -> Node:
-    """A node of the same value that is no other tensor's: a traced function that reads a node has
-    to know which tensor it reads. Sizes never change, and stay what they are."""
+    """A node of the same value without another owner: a traced function that reads a node has to
+    know which tensor it reads. Nodes of sizes are returned as they are, since sizes never
+    change."""
     is_owned = node.owner is not None and node.owner() is not None
     return same(node) if is_owned and node.size is None else node
 
 
 def flattened(first: Any, rest: Sequence[Any]) -> tuple[Any, ...]:
-    """Arguments that come as one sequence or one by one: `f((2, 3))` is `f(2, 3)`."""
+    """Arguments given as one sequence or one by one: `f((2, 3))` is `f(2, 3)`."""
     if isinstance(first, list | tuple):
         if rest:
             raise ValueError(f"either one sequence or its members, got {first!r} and {rest!r}")
@@ -183,5 +188,5 @@ def flattened(first: Any, rest: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def extents_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
-    """A shape that comes as one sequence, as numbers, or not at all: `f()` is `f(())`."""
+    """A shape given as one sequence or as numbers; `f()` is `f(())`."""
     return tuple(to_dim(d) for d in flattened(arguments[0], arguments[1:])) if arguments else ()

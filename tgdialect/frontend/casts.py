@@ -9,8 +9,8 @@ from tgdialect.frontend.elementwise import Elementwise
 
 
 class Casts(Elementwise):
-    """Conversions, by the names that dtypes have in C. They hide Python's types of these names, so
-    that nothing else is here."""
+    """Conversions, by the names that dtypes have in C. The class has no other methods, since inside
+    of it these names hide Python's types."""
 
     __slots__ = ()
 

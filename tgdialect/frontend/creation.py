@@ -1,4 +1,4 @@
-"""Tensors from nothing: constants, ranges, grids."""
+"""Creation of tensors: constants, ranges, grids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tgdialect.ops.reduce import ReduceOp
 
 
 class Creation(Movement):
-    """Functions of the class that make tensors."""
+    """Class methods that make tensors."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class Creation(Movement):
 
     @classmethod
     def _of_array(cls, array: Array) -> Self:
-        """An array in C order, which is copied if it is in another."""
+        """A tensor of an array, which is copied if it is not in C order."""
         data = np.require(array, requirements=("C", "A")).reshape(array.shape)
         return cls.of_node(leaf(data, dtypes.to_dtype(data.dtype)))
 
@@ -59,7 +59,7 @@ class Creation(Movement):
 
     @classmethod
     def empty(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
-        """Anything in every cell: zeros, here."""
+        """Unspecified contents; currently zeros."""
         return cls.zeros(*shape, dtype=dtype)
 
     def full_like(self, fill_value: Number, dtype: dtypes.DTypeLike | None = None) -> Self:
@@ -75,7 +75,7 @@ class Creation(Movement):
         return self.full_like(1, dtype)
 
     def empty_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
-        """Anything, of this shape and dtype: zeros, here."""
+        """Unspecified contents of this shape and dtype; currently zeros."""
         return self.full_like(0, dtype)
 
     @classmethod
@@ -86,8 +86,8 @@ class Creation(Movement):
         step: float = 1,
         dtype: dtypes.DTypeLike | None = None,
     ) -> Self:
-        """start, start + step, ... as long as that is before `stop`: integers in i32, or in i64 if
-        they are beyond it. Raises ValueError for integers that the dtype does not have."""
+        """start, start + step, ..., up to but without `stop`. Integers are i32, or i64 if one is
+        out of its range. Raises ValueError for integers that are out of the range of the dtype."""
         if stop is None:
             start, stop = 0, start
         start, stop, step = (number_of(number) for number in (start, stop, step))
@@ -118,7 +118,7 @@ class Creation(Movement):
     def _symbolic_arange(
         cls, start: Any, stop: Any, step: float, dtype: dtypes.DTypeLike | None
     ) -> Self:
-        """The first so many of the numbers that there are at most."""
+        """A range of symbolic length: one of the greatest length, shrunk."""
         if step not in (1, -1):
             raise ValueError(f"arange to a symbolic number goes in steps of 1, not {step}")
         count = (stop - start) * step
@@ -126,7 +126,7 @@ class Creation(Movement):
         return line if start == 0 else line + start
 
     def _count(self) -> Self:
-        """The sum of all cells up to each, of one axis."""
+        """The prefix sums of a tensor with one axis."""
         n = self.shape[0]
         windows = self._padded([(n - 1, 0)], 0)._windows((n,), (1,), (1,))
         return self._apply(ReduceOp, ReduceKind.ADD, windows.node, (1,)).reshape((n,))
@@ -135,7 +135,7 @@ class Creation(Movement):
     def linspace(
         cls, start: float, stop: float, steps: int, dtype: dtypes.DTypeLike | None = None
     ) -> Self:
-        """`steps` numbers from `start` to `stop`, both included, as far from one another."""
+        """`steps` evenly spaced numbers from `start` to `stop`, both included."""
         steps = to_dim(steps)
         if is_surely_less(steps, 0):
             raise ValueError("number of steps must be non-negative")
@@ -150,7 +150,7 @@ class Creation(Movement):
 
     @classmethod
     def eye(cls, n: int, m: int | None = None, dtype: dtypes.DTypeLike | None = None) -> Self:
-        """Ones where row and column are the same, zeros elsewhere."""
+        """The identity matrix: ones on the diagonal, zeros elsewhere."""
         columns = n if m is None else m
         if n < 0 or columns < 0:
             raise ValueError(f"eye of {n} rows and {columns} columns")
@@ -159,7 +159,7 @@ class Creation(Movement):
         return rows.eq(cls.arange(columns)).cast(wanted)
 
     def meshgrid(self, *args: Self, indexing: str = "ij") -> tuple[Self, ...]:
-        """Grids of coordinates from lines of them."""
+        """Coordinate matrices from coordinate vectors."""
         if indexing not in ("ij", "xy"):
             raise RuntimeError(f"indexing is ij or xy, got {indexing!r}")
         check_tensors(*args)
@@ -187,7 +187,7 @@ class Creation(Movement):
         return self._triangle(diagonal).where(self._constant(0), self)
 
     def _triangle(self, diagonal: int) -> Self:
-        """Whether a cell is below a diagonal."""
+        """A mask that is true below a diagonal."""
         if self.ndim < 2:
             raise RuntimeError(f"a triangle of a tensor with {self.ndim} axes")
         rows, columns = self.shape[-2:]
@@ -205,7 +205,7 @@ class Creation(Movement):
 
 
 def _dtype_of_range(start: int, last: int) -> DType:
-    """The dtype that integers from one to another are computed in: i32 if it has both."""
+    """The dtype of a range of integers: i32 if both ends fit, else i64 or ui64."""
     kinds = (dtypes.default_int, dtypes.int64, dtypes.uint64)
     for kind in kinds:
         if kind.low <= min(start, last) and max(start, last) <= kind.high:
@@ -214,17 +214,17 @@ def _dtype_of_range(start: int, last: int) -> DType:
 
 
 def _check_ends(dtype: DType, *ends: float) -> None:
-    """Raise ValueError for the end of a range that is beyond a dtype of integers."""
+    """Raise ValueError if an end of a range is out of the range of an integer dtype."""
     if dtype.is_integer:
         for number in ends:
             number_in(dtype, number)
 
 
 def array_of(data: Any, dtype: DType | None = None) -> Array:
-    """Data as an array of a dtype; without one a list of Python numbers is of the default dtypes.
+    """Data as an array of a dtype; without one a list of Python numbers gets a default dtype.
 
-    Raises ValueError for an integer in a list that the dtype does not have, and TypeError for what
-    is no number.
+    Raises ValueError for an integer in a list that is out of the dtype's range, and TypeError for
+    values that are not numbers.
     """
     is_array = True
     if isinstance(data, np.ndarray | np.generic):
@@ -238,7 +238,9 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
         try:
             array: Array = np.asarray(data)
         except ValueError:
-            raise ValueError("lists of several shapes, or of what is no number") from None
+            raise ValueError(
+                "lists of different shapes, or of values that are not numbers"
+            ) from None
         if array.dtype == object and all(isinstance(number, int) for number in array.flat):
             if dtype is None or not dtype.is_float:
                 raise ValueError(f"an integer beyond 64 bits in {_shortened(array)}")

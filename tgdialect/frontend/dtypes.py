@@ -1,7 +1,7 @@
-"""Dtypes by the names that people use, and which of them an operation on several has.
+"""Names of dtypes, and type promotion.
 
-`promote` is the lattice of JAX's "Type promotion semantics", as tinygrad has it: a Python number is
-weak, and takes the dtype of the tensor that it is used with.
+`promote` uses the lattice of JAX's "Type promotion semantics", as tinygrad does. A Python number is
+weakly typed: it takes the dtype of the tensor that it is used with.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _OF_NUMPY = {
 }
 
 DTypeLike = DType | str | Any
-"""A dtype, a name of one, or what NumPy takes for one."""
+"""A dtype, its name, or anything that NumPy converts to a dtype."""
 
 _ABOVE: Mapping[DType, tuple[DType, ...]] = {
     bool_: (int8, uint8),
@@ -65,7 +65,7 @@ _ABOVE: Mapping[DType, tuple[DType, ...]] = {
     float32: (float64,),
     float64: (),
 }
-"""What each dtype goes to next where two do not agree."""
+"""The promotion lattice: the dtypes directly above each dtype."""
 _RANK = {dtype: rank for rank, dtype in enumerate(_ABOVE)}
 
 
@@ -76,7 +76,8 @@ def _upper(dtype: DType) -> frozenset[DType]:
 
 @cache
 def promote(*dtypes: DType) -> DType:
-    """The least dtype that all of these go to; the default float for integers that have none."""
+    """The least upper bound of dtypes in the lattice. Integers without a common integer dtype are
+    promoted to the default float."""
     common = _upper(dtypes[0])
     for dtype in dtypes[1:]:
         common &= _upper(dtype)
@@ -89,7 +90,7 @@ def _order(dtype: DType) -> tuple[int, int]:
 
 
 def promote_number(dtype: DType, number: float) -> DType:
-    """The dtype of a tensor of `dtype` with a Python number, which is weak."""
+    """The dtype of an operation on a tensor of `dtype` and a Python number, which is weak."""
     if isinstance(number, bool) or dtype.is_float:
         return dtype
     if isinstance(number, float):
@@ -98,7 +99,7 @@ def promote_number(dtype: DType, number: float) -> DType:
 
 
 def of_number(number: float) -> DType:
-    """The dtype of a Python number by itself: an int is i32 if it can be."""
+    """The dtype of a Python number by itself: an int is i32 if it fits."""
     if isinstance(number, bool):
         return bool_
     if isinstance(number, float):
@@ -108,12 +109,12 @@ def of_number(number: float) -> DType:
 
 
 def as_float(dtype: DType) -> DType:
-    """The dtype of functions that only floats have."""
+    """The result dtype of functions that are defined on floats only."""
     return dtype if dtype.is_float else default_float
 
 
 def to_dtype(dtype: DTypeLike) -> DType:
-    """The dtype that is meant. Raises TypeError for anything else."""
+    """Convert to a dtype. Raises TypeError for values that name none."""
     if isinstance(dtype, DType):
         return dtype
     if isinstance(dtype, str) and dtype in NAMES:
@@ -135,5 +136,5 @@ def of_attribute(attribute: Attribute) -> DType:
 
 
 def numpy_of(dtype: DType) -> np.dtype[Any]:
-    """The dtype as NumPy's, or that of `ml_dtypes`."""
+    """The dtype of NumPy or `ml_dtypes`."""
     return numpy_dtype(dtype)

@@ -1,4 +1,4 @@
-"""Elementwise methods: arithmetic, comparisons, and the functions that are made of them."""
+"""Elementwise methods: arithmetic, comparisons, and functions made of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ E = TypeVar("E", bound="Elementwise")
 
 
 def widened(function: Callable[[E], E]) -> Callable[[E], E]:
-    """Have a function of one float compute with twice the bits, and round once."""
+    """Make a function of one float compute with twice the bits and round the result once."""
 
     @wraps(function)
     def compute(x: E) -> E:
@@ -71,14 +71,14 @@ class Elementwise(TensorBase):
     __slots__ = ()
 
     __array_priority__ = 1000
-    """NumPy's numbers leave operators with tensors to the tensor."""
+    """Makes operators of NumPy's numbers return NotImplemented, so that the tensor's are called."""
 
     # -- operands ----------------------------------------------------------------------------------
 
     def _pair(
         self, other: Self | Number, reverse: bool = False, *, as_float: bool = False
     ) -> tuple[Self, Self]:
-        """Both operands in the dtype that the result is computed in."""
+        """Both operands, cast to the promoted dtype."""
         if isinstance(other, TensorBase):
             dtype = dtypes.promote(self.dtype, other.dtype)
             dtype = dtypes.as_float(dtype) if as_float else dtype
@@ -114,7 +114,7 @@ class Elementwise(TensorBase):
         if self._side(other):
             number = int(cast(int, other))
             if max(number, -1 - number).bit_length() <= self.dtype.bits:
-                other = wrap_to(self.dtype, number)  # 0xFFFFFFFF are the bits of -1 in i32.
+                other = wrap_to(self.dtype, number)  # In i32, 0xFFFFFFFF has the bits of -1.
         x, y = self._pair(other, reverse)
         if x.dtype.is_float:
             raise TypeError(f"bits of {x.dtype.name}: only integers and bools have them")
@@ -140,7 +140,8 @@ class Elementwise(TensorBase):
         reverse: bool = False,
         rounding_mode: Literal["trunc", "floor"] | None = None,
     ) -> Self:
-        """self / x in floats; with a rounding mode, the quotient rounded, integers as integers."""
+        """self / x in floats. With a rounding mode the quotient is rounded, and stays an integer
+        for integers."""
         if rounding_mode is None:
             return self._binary(DivOp, x, reverse, as_float=True)
         a, b = self._pair(x, reverse)
@@ -151,7 +152,7 @@ class Elementwise(TensorBase):
                 return (a / b).trunc()
             rest = a.mod(b)
             whole = ((a._wide() - rest._wide()) / b._wide()).round().cast(a.dtype)
-            whole = rest.isinf().where(-1, whole)  # Of a fraction below 0 by an infinity.
+            whole = rest.isinf().where(-1, whole)  # A finite number over an infinity of other sign.
             return b.eq(0).where((a / b).floor(), whole)
         if rounding_mode == "floor":
             return a._binary(IDivOp, b)
@@ -160,7 +161,7 @@ class Elementwise(TensorBase):
         return floor + (is_inexact & (floor < 0)).cast(floor.dtype)
 
     def mod(self, x: Self | Number, reverse: bool = False) -> Self:
-        """The remainder that has the sign of the divisor."""
+        """The remainder with the sign of the divisor."""
         a, b = self._pair(x, reverse)
         if not a.dtype.is_float:
             return a._binary(ModOp, b)
@@ -169,31 +170,31 @@ class Elementwise(TensorBase):
         return has_other_sign.where((rest._wide() + b._wide()).cast(a.dtype), rest)
 
     def fmod(self, x: Self | Number) -> Self:
-        """The remainder that has the sign of the dividend."""
+        """The remainder with the sign of the dividend."""
         a, b = self._pair(x)
         if not a.dtype.is_float:
             return a - a.div(b, rounding_mode="trunc") * b
-        # The product is exact up to quotients of 2^29.
+        # f32 in f64: the product is exact for quotients of up to 2^29.
         quotient = (a._wide() / b._wide()).trunc()
         rest = (a._wide() - quotient * b._wide()).cast(a.dtype)
         return (b.isinf() & a.isfinite()).where(a, rest)
 
     def _mulacc(self, factor: Self | Number, addend: Self | Number) -> Self:
-        """self * factor + addend, of one float dtype, rounded once on machines that can."""
+        """self * factor + addend in one float dtype, rounded once on machines with FMA."""
         y, z = (v if isinstance(v, Elementwise) else self._constant(v) for v in (factor, addend))
         return self._apply(MulAccOp, self.node, y.node, z.node)
 
     def _accurate(self) -> Self:
-        """A float of at least 32 bits, in which sums of the narrow ones do not overflow."""
+        """Cast to a float of at least 32 bits, in which sums of f16 do not overflow."""
         dtype = dtypes.as_float(self.dtype)
         return self.cast(dtype if dtype.bits >= 32 else dtypes.float32)
 
     def _wide(self) -> Self:
-        """A float with twice the bits, up to 64."""
+        """Cast to a float with twice the bits, at most 64."""
         return self.cast(_WIDER.get(self.dtype, self.dtype))
 
     def pow(self, x: Self | Number, reverse: bool = False) -> Self:
-        """self ** x. Integers to the power of an integer stay integers."""
+        """self ** x. An integer to the power of an integer is an integer."""
         base, exponent = self._pair(x, reverse)
         if not reverse and not isinstance(x, TensorBase | SymInt):
             return self._to_the(number_of(x))
@@ -202,7 +203,8 @@ class Elementwise(TensorBase):
         return base._integer_power(exponent)
 
     def _integer_power(self, exponent: Self) -> Self:
-        """By squaring, so that it wraps as products do; 0 for a fraction."""
+        """A power by repeated squaring, which wraps as products do; 0 for negative exponents, whose
+        results are fractions."""
         bits = int(self.dtype.high).bit_length()
         result, square, rest = self._constant(1), self, exponent
         is_odd = exponent.bitwise_and(1).ne(0)
@@ -217,7 +219,7 @@ class Elementwise(TensorBase):
         return (exponent < 0).where(inverse, result)
 
     def _to_the(self, x: Number) -> Self:
-        """A power of which the exponent is known."""
+        """A power with a constant exponent."""
         x_dtype = dtypes.promote_number(self.dtype, x)
         base = self.cast(x_dtype)
         if isinstance(x, int) or float(x).is_integer():
@@ -226,7 +228,7 @@ class Elementwise(TensorBase):
                 raise ValueError("an integer has no negative power that is an integer")
             if abs(n) <= 64:
                 if n == 0:
-                    return base.eq(base).where(1, 1).cast(x_dtype)  # Of NaN and infinity too.
+                    return base.eq(base).where(1, 1).cast(x_dtype)  # 1, for NaN and infinities too.
                 power = base._repeated_product(abs(n))._apart_from(self)
                 return power.reciprocal() if n < 0 else power
         if x == 0.5:
@@ -246,11 +248,11 @@ class Elementwise(TensorBase):
         return result
 
     def maximum(self, x: Self | Number) -> Self:
-        """The greater of both; NaN if either is."""
+        """The larger of both; NaN if either is NaN."""
         return self._binary(MaxOp, x)
 
     def minimum(self, x: Self | Number) -> Self:
-        """The lesser of both; NaN if either is."""
+        """The smaller of both; NaN if either is NaN."""
         a, b = self._pair(x)
         if a.dtype.is_float:
             return -(-a).maximum(-b)
@@ -292,10 +294,10 @@ class Elementwise(TensorBase):
         return self + (end - self) * weight
 
     def clamp(self, min_: Self | Number | None = None, max_: Self | Number | None = None) -> Self:
-        """No less than `min_` and no more than `max_`; NaN if one of them is."""
+        """Clamped to [`min_`, `max_`]; NaN if a bound is NaN."""
         if min_ is None and max_ is None:
             raise RuntimeError("clamp needs min_ or max_")
-        if self.dtype.is_integer:  # A number that is none of the dtype's does not clamp.
+        if self.dtype.is_integer:  # A bound beyond the dtype's range has no effect.
             min_ = None if isinstance(min_, int) and min_ <= self.dtype.low else min_
             max_ = None if isinstance(max_, int) and max_ >= self.dtype.high else max_
         low = self if min_ is None else (self < min_)._or_nan(min_).where(min_, self)
@@ -310,7 +312,7 @@ class Elementwise(TensorBase):
         return self.clamp(min_, max_)
 
     def copysign(self, other: Self | Number) -> Self:
-        """The magnitude of self with the sign of the other, that of -0 too."""
+        """The magnitude of self with the sign of the other, -0 included."""
         a, b = self._pair(other, as_float=True)
         # 1 / -0 is -inf.
         is_negative = (b < 0) | ((b == 0) & (b.reciprocal() < 0))
@@ -337,7 +339,7 @@ class Elementwise(TensorBase):
         return self._binary(CmpLtOp, x, reverse)
 
     def _at_least(self, x: Self | Number, reverse: bool = False) -> Self:
-        """Not less; false if either is NaN."""
+        """self >= x, or x >= self if `reverse`; false if either is NaN."""
         if side := self._side(x):
             return self._everywhere((side < 0) is not reverse)
         a, b = self._pair(x, reverse)
@@ -346,14 +348,14 @@ class Elementwise(TensorBase):
         return a._less(b).logical_not()
 
     def _side(self, x: Self | Number) -> int:
-        """Of an integer that the dtype, one of integers, does not have: 1 if it is greater than all
-        that it has, -1 if it is less. Otherwise 0."""
+        """Whether an integer is out of the range of an integer dtype: 1 if it is above, -1 if it is
+        below, 0 if it is inside. 0 for other numbers and dtypes."""
         if isinstance(x, int | np.integer) and self.dtype.is_integer:
             return int(x > self.dtype.high) - int(x < self.dtype.low)
         return 0
 
     def _everywhere(self, value: bool) -> Self:
-        """A bool in every cell."""
+        """A bool tensor of this shape, with the same value in every cell."""
         ones = self._constant(True, dtypes.bool_)
         every = self._apply(OrOp, self.cast(dtypes.bool_).node, ones.node)
         return every if value else every.logical_not()
@@ -385,7 +387,7 @@ class Elementwise(TensorBase):
         return self != self
 
     def isinf(self, detect_positive: bool = True, detect_negative: bool = True) -> Self:
-        """Whether it is infinite, of the signs that are asked for."""
+        """Whether it is infinite, with one of the requested signs."""
         return self._is(math.inf, detect_positive) | self._is(-math.inf, detect_negative)
 
     def _is(self, value: float, wanted: bool) -> Self:
@@ -493,11 +495,11 @@ class Elementwise(TensorBase):
         return self.numel() * self.dtype.itemsize
 
     def contiguous(self) -> Self:
-        """The same value, made into memory of its own."""
+        """The same value in memory of its own."""
         return self._unary(ContiguousOp)
 
     def contiguous_backward(self) -> Self:
-        """The same value, whose gradient is made into memory of its own."""
+        """The same value, whose gradient is stored in memory of its own."""
         return self._unary(ContiguousBackwardOp)
 
     def detach(self) -> Self:

@@ -1,9 +1,9 @@
 """`@tg.function`: a Python function on tensors as one FUNCTION, compiled once per signature.
 
 The specification's five steps: extract the inputs and deduplicate them by identity, run the
-function lazily, put parameters in place of the inputs, wrap what it gives in a TUPLE, and return
-GETTUPLEs. Tensors that the function uses without being given them (of a closure, or of the object
-whose method it is) are inputs as well; those that it assigns to are outputs.
+function lazily, replace the inputs by parameters, wrap the results in a TUPLE, and return
+GETTUPLEs. Tensors that the function captures (from a closure, or from the object whose method it
+is) are inputs as well; tensors that it assigns to are outputs.
 """
 
 from __future__ import annotations
@@ -63,29 +63,34 @@ _NO_TENSORS: Mapping[int, Tensor] = {}
 
 @dataclass(frozen=True)
 class _Traced(Generic[E]):
-    """A function for one signature."""
+    """A traced function for one signature.
+
+    Its inputs are, in order: the tensors among the arguments, the sizes in their shapes, the
+    captured tensors, and compound extents.
+    """
 
     implicit: Sequence[Tensor]
-    """The tensors that are inputs without being arguments; they come after the sizes."""
+    """The captured tensors that are inputs."""
     implicit_types: Sequence[Attribute]
     captured: frozenset[int]
-    """The ids of the tensors that it uses or changes without being given them."""
+    """The ids of the captured tensors, whether it reads or assigns to them."""
     sizes: Sequence[Atom]
-    """What stands for the variables in arguments and their shapes; they come after the tensors."""
+    """The parameters for the variables in arguments and their shapes."""
     changed: Sequence[Tensor | int]
-    """What it assigns to, arguments by their number; their values come after the results."""
+    """The tensors that it assigns to; an argument is its number. Their new values are further
+    results."""
     views: Sequence[Tensor]
-    """Views of what it assigns to, through which it does."""
+    """Captured views of these tensors, through which it assigns to them."""
     structure: Any
-    """What it returns, with slots for tensors."""
+    """The return value, with slots for tensors."""
     first_change: int
-    """How many results come before the values of what is changed."""
+    """The number of results before the new values of `changed`."""
     kinds: Sequence[tuple[Attribute, Shape | None]]
-    """Types and symbolic shapes of the results, then of what is assigned."""
+    """Types and symbolic shapes of the results, then of the new values of `changed`."""
     argument_sizes: Sequence[SymInt]
-    """Extents of arguments that are more than a variable; they are arguments themselves."""
+    """Compound extents of arguments: polynomials other than a single variable."""
     result_sizes: Sequence[SymInt]
-    """Such extents of results, which only the executable takes."""
+    """Compound extents of results, which only the executable takes as inputs."""
     prototype: TgOp
     """The FUNCTION."""
     elements: Sequence[TgOp]
@@ -93,15 +98,15 @@ class _Traced(Generic[E]):
     executable: E
     """The executable of its module, or the module itself."""
     is_plain: bool
-    """Whether there is nothing to a call but numbers in and one tensor out."""
+    """Whether a call takes nothing but the argument tensors and returns one tensor."""
 
     def is_current(self) -> bool:
-        """Whether the tensors that it captures have the types that they had."""
+        """Whether the captured tensors still have the types that they had during the trace."""
         pairs = zip(self.implicit, self.implicit_types, strict=True)
         return all(tensor.node.type == type_ for tensor, type_ in pairs)
 
     def fits(self, inputs: Sequence[Tensor]) -> bool:
-        """Whether it holds for these arguments: none of them is a tensor that it captures."""
+        """Whether this trace is valid for these arguments: none of them is a captured tensor."""
         if not self.captured:
             return True
         return self.captured.isdisjoint(map(id, inputs)) and self.is_current()
@@ -111,7 +116,7 @@ _HOLDERS = Holders("node", "data", "owner", "serial", serials, ("type", "is_trac
 
 
 def _unknown(*_: object) -> None:
-    """What calls the functions that are not plain, and signatures that are not known."""
+    """The launcher of functions that are not plain: it refuses every call, by returning None."""
 
 
 @dataclass(slots=True)
@@ -122,10 +127,10 @@ class _Signature:
     types: Sequence[Attribute]
     training: bool
     launch: Callable[..., Any] | None = None
-    """Made when the signature comes up again."""
+    """The launcher, made on the second call with this signature."""
 
     def launcher(self) -> Callable[..., Any]:
-        """What takes tensors of this signature to the result, and others to None."""
+        """A callable from tensors of this signature to the result; it returns None for others."""
         if self.launch is None:
             example = Tensor.of_node(Node(None, (), self.traced.kinds[0][0]))
             inputs = [(type_, False) for type_ in self.types]
@@ -135,7 +140,12 @@ class _Signature:
 
 
 class Function(Generic[P, R]):
-    """A traced function: what `@tg.function` makes."""
+    """The result of `@tg.function`: traces and compiles a function once per signature.
+
+    A call tries three ways, the fastest first: the launcher of the last call; a look-up by the
+    types of the arguments, if all are tensors of static shape; the signature of arbitrary
+    arguments.
+    """
 
     def __init__(self, function: Callable[P, R], *, freeze: bool = False) -> None:
         self._function = function
@@ -149,7 +159,7 @@ class Function(Generic[P, R]):
         return self if instance is None else _Method(self, instance)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        # Most calls are like the one before.
+        # Most calls have the same signature as the one before.
         training, launch = self._last
         if not kwargs and training is Neural.training and not is_tracing():
             result: Any = launch(*args)
@@ -158,7 +168,7 @@ class Function(Generic[P, R]):
         inputs: list[Tensor] = []
         nodes: list[Node] = []
         quick: list[Any] = [Neural.training]
-        # Nearly every call passes nothing but tensors, of types that were passed before.
+        # Most of the others pass tensors only: look up the ids of their types.
         for argument in args:
             if type(argument) is not Tensor:
                 break
@@ -174,7 +184,9 @@ class Function(Generic[P, R]):
                 known = self._quick.get(key)
                 if known is None:
                     traced = self._traced_for(args, kwargs, inputs)
-                    types = [node.type for node in nodes]  # Which live on, as do their ids.
+                    types = [
+                        node.type for node in nodes
+                    ]  # Kept alive, so that the ids stay theirs.
                     known = _Signature(traced, types, Neural.training)
                     if not traced.fits(inputs):
                         return self._called(traced, inputs, nodes)
@@ -184,6 +196,7 @@ class Function(Generic[P, R]):
                 if known.traced.fits(inputs):
                     return self._called(known.traced, inputs, nodes)
                 self._quick.pop(key)
+        # Any other arguments.
         found = Inputs()
         found.signature((args, kwargs))
         traced = self._traced_for(args, kwargs, found.tensors)
@@ -199,7 +212,8 @@ class Function(Generic[P, R]):
             for t in inputs
         ]
         key = Neural.training, signature, tuple(kinds), tuple(found.atoms.values())
-        # An argument that the function captures as well is one tensor of two names.
+        # If an argument turns out to be captured, too, trace again with the argument passed as it
+        # is: both names must then mean the same tensor.
         captured: dict[int, Tensor] = {}
         while True:
             wanted = key, tuple((slot, id(t)) for slot, t in captured.items())
@@ -220,11 +234,13 @@ class Function(Generic[P, R]):
         nodes: list[Node],
         sizes: Mapping[Atom, Atom] = _NO_SIZES,
     ) -> R:
-        """The result for values of the inputs and the variables."""
+        """Call a traced function with the values of its inputs and sizes."""
+        # Add the inputs that are not arguments.
         for atom in sizes.values():
             nodes.append(size_node(SymInt.of(atom)))
         for tensor in traced.implicit:
             nodes.append(tensor.node)
+        # Within another traced function the call is a FUNCTION; else it is executed.
         if is_tracing():
             results = _apply(traced, nodes, sizes, traced.elements)
         else:
@@ -233,6 +249,7 @@ class Function(Generic[P, R]):
                     realize(nodes)
                     break
             results = _run(traced, nodes, sizes)
+        # Assign the new values, then build the return value.
         for changed in traced.changed:
             tensor = inputs[changed] if isinstance(changed, int) else changed
             tensor.adopt(results.pop(traced.first_change))
@@ -244,7 +261,7 @@ class Function(Generic[P, R]):
         return cast(R, filled(traced.structure, tensors, sizes, inputs))
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """The program that the function is for these arguments, whose numbers do not matter.
+        """The program of the function for these arguments, independent of the elements of tensors.
 
         A tensor, an array or a `spec` stands for any tensor of its shape and dtype. Other arguments
         are part of the program, as they are in a call.
@@ -255,6 +272,7 @@ class Function(Generic[P, R]):
 
     def lowered(self, args: Any, kwargs: Any, entry: str = "main") -> Lowered:
         """As `lower`; `entry` names the function in the program."""
+        # Collect the specs among the arguments: equal names of extents are one size.
         try:
             given = signature(self._function).bind(*args, **kwargs)
         except TypeError as error:
@@ -268,6 +286,7 @@ class Function(Generic[P, R]):
             specs.append(spec)
             return spec
 
+        # Replace each by a tensor without a value.
         arguments = mapped(given.arguments, found)
         sizes = Sizes(specs)
         for name, argument in arguments.items():
@@ -279,6 +298,7 @@ class Function(Generic[P, R]):
                 return sizes.size(value) if isinstance(value, SymInt) else value
 
             given.arguments[name] = mapped(argument, stand_in)
+        # Trace, and describe how the program is called.
         inputs = Inputs()
         inputs.signature((given.args, given.kwargs))
         traced = self._trace(
@@ -325,9 +345,13 @@ class Function(Generic[P, R]):
         entry: str = "main",
         is_program: bool = False,
     ) -> _Traced[E]:
-        """Trace the function. The arguments in `captured`, by their numbers, are passed as the
-        tensors that they are, since it captures them too. In a call, a tensor that was there before
-        is returned as itself; a program has all its results in memory of their own."""
+        """Trace the function.
+
+        The arguments in `captured`, by their numbers, are passed as they are, since the function
+        captures them, too. If it returns a tensor that existed before the call, the call returns
+        that tensor itself; a program (`is_program`) returns a new array instead.
+        """
+        # Parameters for sizes and tensors, and tensors that have them as values.
         size_params = [size_parameter(atom.variable) for atom in atoms]
         sizes = dict(zip(atoms, (atom for atom, _ in size_params), strict=True))
         params = [parameter(t.node, sizes) for t in inputs]
@@ -345,9 +369,10 @@ class Function(Generic[P, R]):
             if isinstance(value, SymInt):
                 return value.substituted(sizes)
             if isinstance(value, np.ndarray):
-                return cast(Array, value).copy()  # The signature has its numbers of now.
+                return cast(Array, value).copy()  # The signature has its present contents.
             return stand_ins[id(value)] if isinstance(value, Tensor) else value
 
+        # Run the function. All nodes that it makes have serials from `start` on.
         start = next(serials)
         with tracing() as trace:
             new_args, new_kwargs = mapped((args, kwargs), stand_in)
@@ -356,12 +381,14 @@ class Function(Generic[P, R]):
             before = {id(t): node for t, node in trace.changed()}
 
             def same(tensor: Tensor) -> Tensor | int | None:
-                """The argument, or the captured tensor, that a result is."""
+                """The number of the argument, or the captured tensor, that a result is identical
+                to; None if it is new."""
                 if is_program:
                     return None
                 known = before.get(id(tensor), tensor.node)
                 return slots.get(id(tensor), tensor) if known.serial < start else None
 
+            # Results, and the new values of tensors. A view among those is refreshed instead.
             structure = structure_of(result, outputs, same)
             del result
             changed = cast("list[tuple[Tensor, Node]]", trace.changed())
@@ -374,12 +401,14 @@ class Function(Generic[P, R]):
             changed = [(t, node) for t, node in changed if id(t) not in skipped]
             assigned = {node for _, node in changed}
             roots = [*outputs, *(t.node for t, _ in changed)]
+        # Leaves that are not parameters are captured.
         order = sorted_nodes(roots, since=start)
         params += [node for _, node in size_params]
         given = set(params)
         implicit = [n for n in order if n not in given and (n.serial < start or n.data is not None)]
         leaves = [*params, *implicit]
         constants = [n for n in implicit if n not in assigned and n.size is None]
+        # The program, and the FUNCTION by which other traces call it.
         module = ModuleOp(
             [function_of(entry, order, leaves, roots, constants if self._freeze else ())]
         )
@@ -408,7 +437,7 @@ class Function(Generic[P, R]):
 
 
 class _Method(functools.partial[R]):
-    """A traced function that is a method, of an object."""
+    """A traced function that is bound to an object as its method."""
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """As `Function.lower`, of the arguments after the object."""
@@ -424,7 +453,7 @@ def _untouched(module: ModuleOp) -> ModuleOp:
 
 
 def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:
-    """Name the first parameters of the function that a module is."""
+    """Name the first parameters of the only function of a module."""
     (entry,) = module.ops
     assert isinstance(entry, FuncOp)
     for param in parameters(entry.body.block):
@@ -443,14 +472,13 @@ def function(*, freeze: bool = False) -> Callable[[Callable[P, R]], Function[P, 
 def function(fxn: Callable[..., Any] | None = None, *, freeze: bool = False) -> Any:
     """Compile a function on tensors, once for each signature.
 
-    The tensors among its arguments, in lists, tuples and dicts too, are its inputs; other arguments
-    are part of the signature. It may assign to tensors, which takes effect with each call. Called
-    within another such function it becomes a FUNCTION in that one's body.
+    The tensors among its arguments, also in lists, tuples and dicts, are its inputs; other
+    arguments are part of the signature. It may assign to tensors, which takes effect with each
+    call. Called within another such function it becomes a FUNCTION in that function's body.
 
-    With `freeze`, the tensors that it uses without being given them, and does not assign to, are
-    taken to be constant: weights are put in the order in which its kernels load them once, and not
-    in every call. Assigning to such a tensor is noticed, and has that done again; writing to the
-    NumPy array that it shares its memory with is not.
+    With `freeze`, captured tensors that it does not assign to are constant: weights are packed, in
+    the order in which kernels load them, in the first call only. Assigning to such a tensor is
+    detected, and packs it again; writing to a NumPy array that it shares memory with is not.
     """
     if fxn is None:
         return functools.partial(Function, freeze=freeze)
@@ -458,14 +486,14 @@ def function(fxn: Callable[..., Any] | None = None, *, freeze: bool = False) -> 
 
 
 def traceable(fxn: Callable[..., Any]) -> Function[..., Any]:
-    """A callable as a traced function, which it may be already."""
+    """A callable as a `Function`, unless it is one already."""
     return cast("Function[..., Any]", fxn) if isinstance(fxn, Function) else Function(fxn)
 
 
 def _run(
     traced: _Traced[Executable], nodes: Sequence[Node], sizes: Mapping[Atom, Atom]
 ) -> list[Node]:
-    """Execute a function on values that are known."""
+    """Execute a function on nodes with data. Results have data, too."""
     arrays = _arrays(traced, nodes, sizes)
     results = [
         Node(None, (), t, a, False, substituted(e, sizes))
@@ -473,7 +501,8 @@ def _run(
     ]
     for node in nodes:
         if node.is_tracked:
-            # Who asks for a gradient goes through the FUNCTION. What is assigned has no history.
+            # Gradients go through the FUNCTION, so results keep how they were made. The new values
+            # of assigned tensors have no history.
             last = traced.first_change
             results[:last] = _apply(traced, nodes, sizes, traced.elements[:last])
             for result, array in zip(results, arrays[:last], strict=False):
@@ -505,7 +534,7 @@ def _apply(
     results: list[Node] = []
     for element, (_, extents) in zip(elements, traced.kinds, strict=False):
         result = made(element, (call,), substituted(extents, sizes))
-        if compound_sizes([result]):  # Of which the FUNCTION's type does not say what they are.
+        if compound_sizes([result]):  # The FUNCTION's type does not relate them to its arguments.
             result = apply(ShrinkOp, result, [0] * len(result.shape), result.shape)
         results.append(result)
     return results
@@ -525,7 +554,7 @@ def _function_op(
 
 
 def _owner(node: Node) -> Tensor:
-    """The tensor whose value a node is, so that a later call takes what it is then."""
+    """The tensor that owns a node. Later calls read that tensor's value of then."""
     tensor = None if node.owner is None else node.owner()
     if isinstance(tensor, Tensor) and tensor.node is node:
         return tensor

@@ -13,7 +13,7 @@ from tgdialect.ops.elementwise import Exp2Op, Log2Op, SinOp
 _LOG2_E = math.log2(math.e)
 _LN_2 = math.log(2)
 _LARGE = 1e9
-"""From here on sqrt(x^2 + 1) is x, in f64 too."""
+"""From here on sqrt(x^2 + 1) rounds to x, even in f64."""
 
 
 class Functions(Elementwise):
@@ -51,7 +51,7 @@ class Functions(Elementwise):
         """log(exp(self) + exp(other))."""
         a, b = self._pair(other, as_float=True)
         greatest = a.maximum(b)
-        # Of equal infinities the difference is NaN.
+        # The difference of equal infinities is NaN.
         difference = (a.eq(b)).where(0.0, (a - b).abs())
         return greatest + (-difference).exp()._log1p()
 
@@ -88,7 +88,8 @@ class Functions(Elementwise):
         return self._atan_of_ratio(self._constant(1))
 
     def _atan_of_ratio(self, other: Self) -> Self:
-        """atan(self / other), for other >= 0: the lesser over the greater, halved once more."""
+        """atan(self / other), for other >= 0. The ratio is reduced to at most 1 by exchanging both,
+        and then by halving the angle."""
         magnitude = self.abs()
         is_steep = magnitude > other
         low = is_steep.where(other, magnitude)
@@ -96,7 +97,7 @@ class Functions(Elementwise):
         is_zero = high.eq(0)
         ratio = low / is_zero.where(1, high)
         ratio = (low.isinf() & high.isinf()).where(1, ratio)
-        # atan r = 2 atan(r / (1 + sqrt(1 + r^2))), of at most tan(pi / 8).
+        # atan r = 2 atan(r / (1 + sqrt(1 + r^2))), whose argument is at most tan(pi / 8).
         t = ratio / (1 + (1 + ratio * ratio).sqrt())
         square = t * t
         total = square._constant(0)
@@ -104,7 +105,7 @@ class Functions(Elementwise):
             total = total * square + (-1 if n % 2 else 1) / (2 * n + 1)
         angle = 2 * t * total
         angle = is_steep.where(math.pi / 2 - angle, angle)
-        # With the sign of a zero, and its derivative where `other` is 1.
+        # For 0, `self` has the right sign, and the right derivative where `other` is 1.
         return self.eq(0).where(self, (self < 0).where(-angle, angle))
 
     @widened
@@ -126,7 +127,7 @@ class Functions(Elementwise):
     def asinh(self) -> Self:
         """The inverse hyperbolic sine."""
         magnitude = self.abs()
-        is_large = magnitude > _LARGE  # Its square overflows, and 1 is nothing beside it.
+        is_large = magnitude > _LARGE  # The square may overflow, and adding 1 changes nothing.
         small = is_large.where(1, magnitude)
         root = (small * small + 1).sqrt()
         value = (small + small * small / (1 + root))._log1p()
@@ -139,7 +140,8 @@ class Functions(Elementwise):
         is_large = self > _LARGE
         small = is_large.where(1, self)
         value = is_large.where(self.log() + _LN_2, (small + (small * small - 1).sqrt()).log())
-        return value.eq(-math.inf).where(math.nan, value)  # The sum is rounded to 0 far below 1.
+        # Far below 1 the sum rounds to 0, whose logarithm is -inf.
+        return value.eq(-math.inf).where(math.nan, value)
 
     @widened
     def atanh(self) -> Self:
@@ -154,14 +156,14 @@ class Functions(Elementwise):
         is_near = magnitude < 1
         small = is_near.where(x, 0)
         t = 1 / (1 + is_near.where(1, magnitude))
-        # From 30 on exp(-x^2) is 0 in f64 too; its derivative at infinity would be 0 * inf.
+        # From 30 on exp(-x^2) is 0, even in f64. Unbounded, the derivative at infinity is 0 * inf.
         bounded = (magnitude < 30).where(x, 30)
         tail = (-(bounded * bounded)).exp() * t * t._polynomial(far)
         tail = (x < 0).where(tail - 1, 1 - tail)
         return is_near.where(small * (small * small)._polynomial(near), x.isnan().where(x, tail))
 
     def _polynomial(self, coefficients: Sequence[float]) -> Self:
-        """The sum of coefficients times powers, from the zeroth on, by Horner's rule."""
+        """The polynomial with these coefficients, the constant one first, by Horner's rule."""
         *rest, last = coefficients
         total = self._constant(last)
         for coefficient in reversed(rest):
@@ -169,19 +171,19 @@ class Functions(Elementwise):
         return total
 
     def _near_zero(self, series: Sequence[float], value: Self) -> Self:
-        """A function that is x times a series in x^2, or a value, far from zero."""
+        """x times a series in x^2 near zero, else `value`."""
         is_small = self.abs() < _SMALL
         x = is_small.where(self, 0)
         return is_small.where(x * (x * x)._polynomial(series), value)
 
     def _expm1(self) -> Self:
-        """exp(self) - 1, which loses no digits near 0."""
+        """exp(self) - 1 without cancellation near 0."""
         is_small = self.abs() < _SMALL
         x = is_small.where(self, 0)
         return is_small.where(x * x._polynomial(_EXPM1), self.exp() - 1)
 
     def _log1p(self) -> Self:
-        """log(1 + self), which loses no digits near 0."""
+        """log(1 + self) without cancellation near 0."""
         is_small = self.abs() < _SMALL
         x = is_small.where(self, 0)
         y = x / (2 + x)  # log(1 + x) = 2 atanh(x / (2 + x))
@@ -194,7 +196,7 @@ class Functions(Elementwise):
         return (self <= 0).where(0, self)
 
     def sigmoid(self) -> Self:
-        """1 / (1 + exp(-self)), without an exponential that overflows."""
+        """1 / (1 + exp(-self)), computed from exp(-|self|), which does not overflow."""
         x = self._float()
         is_negative = x < 0
         small = is_negative.where(x, -x).exp()
@@ -239,7 +241,7 @@ class Functions(Elementwise):
         return self._between(0, 6)
 
     def _between(self, low: float, high: float) -> Self:
-        """Not below or above two numbers, where the gradient is 0; NaN stays."""
+        """Clamped to [low, high], with gradient 0 outside; NaN stays NaN."""
         return (self <= low).where(low, (self >= high).where(high, self))
 
     def elu(self, alpha: float = 1.0) -> Self:
@@ -276,9 +278,9 @@ class Functions(Elementwise):
 
 
 _ATAN_TERMS = 20
-"""Of the power series of atan, up to tan(pi / 8) in f64."""
+"""The number of terms of atan's power series that f64 needs up to tan(pi / 8)."""
 _SMALL = 0.25
-"""Up to here functions that are nearly x are series."""
+"""Up to here functions close to x are computed by their power series."""
 _EXPM1 = [1 / math.factorial(n) for n in range(1, 12)]
 _ATANH = [1 / (2 * n + 1) for n in range(9)]
 _TANH = (1, -1 / 3, 2 / 15, -17 / 315, 62 / 2835, -1382 / 155925, 21844 / 6081075)
@@ -344,4 +346,4 @@ _ERF = {
         ),
     ),
 }
-"""P and Q of erf, for f32 and below and for f64: interpolated at Chebyshev's points."""
+"""P and Q of erf for floats of up to 32 bits and for f64, interpolated at Chebyshev points."""

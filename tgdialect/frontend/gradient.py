@@ -26,8 +26,9 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
     Args:
         root: the value.
         seed: the gradient of a scalar with respect to it, of its shape.
-        targets: what to differentiate with respect to.
+        targets: the values to differentiate with respect to.
     """
+    # Find the nodes between the targets and the root.
     order = sorted_nodes([root], through_data=True)
     varying = set(targets)
     made_of_targets: set[Node] = set()
@@ -37,7 +38,7 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
             made_of_targets.add(node)
     if root not in varying:
         return [None] * len(targets)
-    # What does not depend on the targets is an argument as it stands, except for sizes.
+    # Nodes that do not depend on the targets become arguments of the block, except for sizes.
     outside = dict.fromkeys(
         o for node in order if node in varying for o in node.operands if o not in varying
     )
@@ -61,7 +62,7 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
 
 
 def _node_of(value: SSAValue, nodes: dict[SSAValue, Node], atoms: Mapping[SSAValue, Atom]) -> Node:
-    """The node of a value, with all that makes it."""
+    """The node of a value. Makes nodes of the ops that it depends on."""
     stack = [value]
     while stack:
         inner = stack[-1]

@@ -1,8 +1,8 @@
-"""The lazy graph of tensor programs: what is to be computed, before there is IR for it.
+"""The lazy graph of tensor programs: values that are not computed yet, before IR is made of them.
 
-A node is an op of the dialect on other nodes. Making one takes microseconds, since the op itself
-(its properties, and the result type that its rule derives) is made once for all nodes that are
-alike: the *prototype*. `realization.py` turns a graph into a module.
+A node is an op of the dialect on other nodes. Making one takes microseconds: the op itself, with
+its properties and the result type that its rule infers, is made once and shared by all equal nodes.
+It is called their *prototype*. `realization.py` turns a graph into a module.
 """
 
 from __future__ import annotations
@@ -33,18 +33,24 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[Dim, ...]
 
 serials = count()
-"""The serials of nodes to come."""
+"""Numbers the nodes as they are made."""
 
 
 class Node:
     """A value of a tensor program: an op on other nodes, or data.
 
-    `data` is what the value is, once that is known; a node without prototype is data from the
-    beginning. A node whose value is known forgets what it was made of, unless somebody may ask for
-    its gradient (`is_tracked`). `extents` is the shape if some of it depends on variables, and
-    `size` what an index scalar is in such shapes. `owner` is the one tensor whose node this is;
-    `serial` counts nodes as they are made. `view` says of which tensor a value shows cells, where
-    `prototype` does not (`views.py`).
+    Attributes:
+        prototype: the op; None for a node that was data from the beginning.
+        operands: the nodes that it is applied to.
+        data: the array, once it is computed. Prototype and operands are dropped then, unless the
+        node
+            is tracked.
+        is_tracked: whether a gradient may be asked for that goes through this node.
+        extents: the shape, if some extents depend on variables.
+        size: for an index scalar, the size that it stands for in shapes.
+        owner: a weak reference to the one tensor that has this node.
+        serial: the number of nodes that were made before.
+        view: the view that this node is, if `prototype` does not say it (`views.py`).
     """
 
     __slots__ = (
@@ -74,7 +80,7 @@ class Node:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents of the axes. One that depends on variables is a `SymInt`, which has the
+        """The extents of the axes. An extent that depends on variables is a `SymInt`, which has the
         arithmetic of an int."""
         if self.extents is not None:
             return cast("tuple[int, ...]", self.extents)
@@ -87,27 +93,28 @@ class Node:
 
     @property
     def tensor_type(self) -> TensorType[Attribute]:
-        """The type of what is no tuple."""
+        """The type, which must be a tensor type: not that of a FUNCTION's tuple."""
         return cast("TensorType[Attribute]", self.type)
 
     @property
-    def tensor_node(self) -> object:
-        """The node that the owner has now; None if there is no owner."""
+    def owner_node(self) -> object:
+        """The present node of the tensor that owns this node; None if there is no such tensor. It
+        is another node if the tensor was assigned to since."""
         return None if self.owner is None else getattr(self.owner(), "node", None)
 
     def copy(self, is_tracked: bool) -> Node:
-        """The same value in a node of its own."""
+        """A new node of the same value."""
         return Node(self.prototype, self.operands, self.type, self.data, is_tracked, self.extents)
 
     def settle(self, data: Array) -> None:
-        """Note what the value is. No gradient goes through DETACH."""
+        """Set the computed value. Keep how it was made only for gradients, which DETACH stops."""
         self.data = data
         if not self.is_tracked or isinstance(self.prototype, DetachOp):
             self.prototype, self.operands = None, ()
 
 
 def leaf(data: Array, dtype: DType) -> Node:
-    """A node that is data, of C order."""
+    """A node of an array in C order."""
     return Node(None, (), tensor_type(attribute_of(dtype), data.shape), data)
 
 
@@ -116,10 +123,10 @@ def leaf(data: Array, dtype: DType) -> Node:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a call of `apply` made, which all calls that are alike make again.
+    """The result of `apply` for one key, from which equal calls make their node.
 
-    `order` says which of the nodes of the call the operands are. `extents` is the shape of the
-    result, if it depends on variables, in terms of the sizes of the call.
+    `order` has, for each operand, the position of its node in the call. `extents` is the shape of
+    the result, if it depends on variables, in terms of the numbered sizes of the call.
     """
 
     prototype: TgOp
@@ -128,22 +135,22 @@ class _Known:
 
 
 _by_call: dict[tuple[Any, ...], _Known] = {}
-"""What was made, by the call."""
+"""The cache of `apply`."""
 _by_content: dict[tuple[Any, ...], TgOp] = {}
 _MAX_PROTOTYPES = 1 << 16
 
 
 @dataclass(slots=True)
 class _Call:
-    """The nodes in the arguments of a call, and the variables in their shapes, as they occur;
-    `sizes` are the nodes that are sizes, by their position."""
+    """The nodes in the arguments of a call, and the variables in their shapes, in order of
+    occurrence. `sizes` maps the position of a node that stands for a size to that size."""
 
     nodes: list[Node] = field(default_factory=list[Node])
     sizes: dict[int, SymInt] = field(default_factory=dict[int, SymInt])
     atoms: dict[Atom, Atom] = field(default_factory=dict[Atom, Atom])
 
     def key(self, argument: Any) -> Any:
-        """An argument as part of a key, its nodes replaced by their types and noted."""
+        """An argument as part of a key: nodes are collected, and replaced by their types."""
         if isinstance(argument, Node):
             self.nodes.append(argument)
             if argument.extents is None:
@@ -181,7 +188,7 @@ def apply(op: Callable[..., TgOp], *arguments: Any) -> Node:
     known = _by_call.get(key)
     if known is None:
         if len(_by_call) >= _MAX_PROTOTYPES:
-            # Graphs that are alike are compiled once more then.
+            # Prototypes are compared by identity, so all graphs will be compiled again.
             _by_call.clear()
             _by_content.clear()
         known = _by_call[key] = _prototype(op, arguments, call)
@@ -193,7 +200,7 @@ def apply(op: Callable[..., TgOp], *arguments: Any) -> Node:
 
 
 def constant(value: float, dtype: DType) -> Node:
-    """A scalar, which a float dtype rounds."""
+    """A constant scalar, rounded to a float dtype."""
     key = ConstOp, repr(value), dtype
     known = _by_call.get(key)
     if known is None:
@@ -203,34 +210,39 @@ def constant(value: float, dtype: DType) -> Node:
 
 
 def same(node: Node) -> Node:
-    """A node of the same value, which is not a view of it. Gradients go through it."""
+    """A copy of a node: the same value, no view of it. Gradients go through it."""
     if node.data is not None and not node.is_tracked:
-        _forget_what_nobody_has(node)
+        _drop_dead_sources(node)
     new = apply(ReshapeOp, node, node.shape)
     new.data = node.data
     new.view = ()
     return new
 
 
-def _forget_what_nobody_has(node: Node) -> None:
-    """Leave out of what known data is the same as what is no tensor's node any more: nobody can ask
-    for a gradient with respect to that."""
+def _drop_dead_sources(node: Node) -> None:
+    """Shorten a chain of copies: remove the nodes that are not any tensor's present node.
+
+    A node that has data and operands but is not tracked is a copy made by `same`, linked to its
+    source for gradients with respect to the source's tensor. If the source has no such tensor, the
+    copy takes over the source's own link. Repeated assignment so leaves no chain behind.
+    """
     while node.operands:
         source = node.operands[0]
-        if source.tensor_node is source:
+        if source.owner_node is source:
             node = source
         else:
             node.prototype, node.operands = source.prototype, source.operands
 
 
 def made(prototype: TgOp, operands: tuple[Node, ...], extents: Shape | None = None) -> Node:
-    """A node of a prototype on operands of the types that it was made for."""
+    """A node of a prototype on operands, whose types are those of the prototype's operands."""
     is_tracked = not isinstance(prototype, DetachOp) and any(o.is_tracked for o in operands)
     return Node(prototype, operands, prototype.results[0].type, None, is_tracked, extents)
 
 
 def interned(op: TgOp) -> TgOp:
-    """The prototype of an op that uses no values of others, or of one like it."""
+    """The prototype that is equal to an op, possibly the op itself. Its operands have to be block
+    arguments or PARAMs of its own."""
     if op.regions:
         return op
     key = type(op), frozenset(op.properties.items()), tuple(o.type for o in op.operands)
@@ -247,11 +259,15 @@ def prototype_of(op: Operation) -> TgOp:
     arguments = Block(arg_types=[o.type for o in op.operands]).args
     copy = op.clone(dict(zip(op.operands, arguments, strict=True)))
     for index, argument in enumerate(arguments):
-        copy.operands[index] = argument  # An operand may occur twice.
+        copy.operands[index] = (
+            argument  # `clone` maps an operand that occurs twice to one argument.
+        )
     return interned(copy)
 
 
 def _prototype(op: Callable[..., TgOp], arguments: Sequence[Any], call: _Call) -> _Known:
+    """Build an op on block arguments of the types of a call's nodes, and verify it."""
+    # A block argument for each variable.
     block = Block()
     atoms = {number: block.insert_arg(INDEX_TYPE, 0) for number in call.atoms.values()}
     for atom, number in call.atoms.items():
@@ -276,10 +292,12 @@ def _prototype(op: Callable[..., TgOp], arguments: Sequence[Any], call: _Call) -
         block.add_op(param)
         return param.result
 
+    # A value for each node, then the op.
     values = [stand_in(i, node) for i, node in enumerate(call.nodes)]
     rest = iter(values)
     made = op(*[_filled(argument, rest) for argument in arguments])
     made.verify(verify_nested_ops=False)
+    # Relate operands to nodes, and the result's shape to variables.
     positions = {value: i for i, value in enumerate(values)}
     order = tuple(positions[operand] for operand in made.operands)
     if not call.atoms:
@@ -289,7 +307,7 @@ def _prototype(op: Callable[..., TgOp], arguments: Sequence[Any], call: _Call) -
 
 
 def _filled(argument: Any, values: Iterator[SSAValue]) -> Any:
-    """An argument with values in place of its nodes and sizes, in their order."""
+    """An argument whose nodes and sizes are replaced by the next values."""
     if isinstance(argument, Node | SymInt):
         return next(values)
     if isinstance(argument, list | tuple):
@@ -306,7 +324,7 @@ _size_nodes: WeakValueDictionary[SymInt, Node] = WeakValueDictionary()
 
 
 def size_node(size: SymInt) -> Node:
-    """The index scalar that a size is: data for a variable, arithmetic on those for others."""
+    """The index scalar of a size: data for a variable, arithmetic on such data for a polynomial."""
     node = _size_nodes.get(size)
     if node is None:
         if (atom := size.atom) is not None:
@@ -324,13 +342,13 @@ def size_node(size: SymInt) -> Node:
 
 
 def register_size(size: SymInt, node: Node) -> None:
-    """Note which size an index scalar is."""
+    """Record which size an index scalar stands for."""
     node.size = size
     _size_nodes[size] = node
 
 
 def emit_size(block: Block, size: SymInt, atoms: Mapping[Atom, SSAValue]) -> SSAValue:
-    """Add to a block the arithmetic that makes a size."""
+    """Add to a block the arithmetic that computes a size."""
 
     def insert(op: Operation) -> SSAValue:
         block.add_op(op)
@@ -345,7 +363,8 @@ def emit_size(block: Block, size: SymInt, atoms: Mapping[Atom, SSAValue]) -> SSA
 
 
 def extents_of_value(value: SSAValue, atoms: Mapping[SSAValue, Atom]) -> Shape | None:
-    """The shape of a value of the IR if it depends on variables, which index values are."""
+    """The shape of a value of the IR, if it depends on variables; `atoms` maps index values to
+    them."""
     if not is_tensor(value.type) or value.type.has_static_shape():
         return None
     result: list[Dim] = []
@@ -369,9 +388,9 @@ def extents_of_value(value: SSAValue, atoms: Mapping[SSAValue, Atom]) -> Shape |
 def sorted_nodes(
     roots: Iterable[Node], *, through_data: bool = False, since: int = 0
 ) -> list[Node]:
-    """The nodes that make these, operands first.
+    """The nodes that the roots depend on, in topological order: operands first.
 
-    What is data is a leaf, unless `through_data`, and so is what was made before a serial.
+    Leaves are nodes with data, unless `through_data`, and nodes with serials before `since`.
     """
     order: list[Node] = []
     seen: set[Node] = set()

@@ -23,7 +23,7 @@ Bounds = list[tuple[int, int] | None]
 
 
 class Indexing(Reduction):
-    """`x[...]`, `x[...] = y`, and what is made of picking cells."""
+    """`x[...]`, `x[...] = y`, gather, scatter, and methods made of these."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class Indexing(Reduction):
         if isinstance(indices, TensorBase) and indices.dtype.is_bool and not indices.ndim:
             return self.unsqueeze(0)[cast(Self, indices).reshape((1,))]
         entries = self._entries(indices)
-        # First what is a view: slices and numbers, with an axis for each entry.
+        # First the part that is a view: slices and numbers, with an axis for each entry.
         bounds: Bounds = []
         flips: list[int] = []
         steps: list[int] = []
@@ -60,7 +60,7 @@ class Indexing(Reduction):
         if flips:
             x = x.flip(flips)
         x = x._strided(steps)
-        # Then numbers lose their axis, and None makes one.
+        # Then numbers drop their axis, and None adds one.
         shape: list[int] = []
         tensors: list[tuple[int, Self]] = []
         extents = iter(x.shape)
@@ -77,7 +77,7 @@ class Indexing(Reduction):
         return x._pick(tensors) if tensors else x
 
     def _strided(self, steps: Sequence[int]) -> Self:
-        """Every so many cells of each axis, the first one included."""
+        """Each axis with a step, from its first cell on."""
         if all(step == 1 for step in steps):
             return self
         counts = [-(-d // s) for d, s in zip(self.shape, steps, strict=True)]
@@ -90,7 +90,9 @@ class Indexing(Reduction):
         return pairs.shrink(cut).reshape(counts)
 
     def _entries(self, indices: Any) -> list[Any]:
-        """One entry for each axis, and None for each new one; masks have become positions."""
+        """One entry for each axis, and None for each new axis. Masks become tensors of
+        positions."""
+        # Convert and check each entry.
         given: list[Any] = list(indices) if isinstance(indices, tuple) else [indices]  # pyright: ignore[reportUnknownArgumentType]
         if isinstance(indices, list):
             given = [self._of_array(_positions(cast(list[Any], indices)))]
@@ -112,23 +114,26 @@ class Indexing(Reduction):
                 entries.append(entry)
             else:
                 raise IndexError(f"an index of type {type(entry).__name__}")
+        # Check their number.
         used = sum(e is not None and e is not Ellipsis for e in entries)
         if sum(e is Ellipsis for e in entries) > 1:
             raise IndexError("an index has one ellipsis at most")
         if used > self.ndim:
             raise IndexError(f"{used} indices for a tensor with {self.ndim} axes")
+        # Check that masks have the shape of the axes that they index.
         for at, shape in masks:
             is_late = Ellipsis in [e for e in entries[:at] if not isinstance(e, TensorBase)]
             later = sum(e is not None for e in entries[at:])
             axis = self.ndim - later if is_late else sum(e is not None for e in entries[:at])
             if self.shape[axis : axis + len(shape)] != shape:
                 raise IndexError(f"a mask of shape {shape} at axis {axis} of shape {self.shape}")
+        # Fill up with full slices, at the ellipsis or at the end.
         rest = [slice(None)] * (self.ndim - used)
         at = next((i for i, e in enumerate(entries) if e is Ellipsis), None)
         return entries + rest if at is None else entries[:at] + rest + entries[at + 1 :]
 
     def _positions_of_true(self, count: int | None = None) -> list[Self]:
-        """The first so many positions where a mask is true, or all, a tensor for each axis."""
+        """The positions where a mask is true, a tensor for each axis: the first `count`, or all."""
         flat = self.flatten()
         positions = flat._ranked(flat._count_of_true() if count is None else count)
         result: list[Self] = []
@@ -138,12 +143,12 @@ class Indexing(Reduction):
         return result
 
     def _ranked(self, count: int) -> Self:
-        """The positions of the first `count` cells that are true, of one axis."""
+        """The positions of the first `count` true cells of a mask with one axis."""
         n = self.shape[0]
         found = self.full((count,), 0, dtypes.default_int)
         if count == 0 or n == 0:
             return found
-        # A binary search for how many positions have at most so many true ones up to there.
+        # Binary search in the prefix sums of the mask.
         running, wanted = self.cumsum(0).contiguous(), self.arange(count)
         for bit in reversed(range(n.bit_length())):
             last = found + ((1 << bit) - 1)
@@ -156,8 +161,8 @@ class Indexing(Reduction):
         return int(as_array(self.sum().node))
 
     def _pick(self, tensors: Sequence[tuple[int, Self]]) -> Self:
-        """The cells at positions along axes, which are broadcast with one another. Their axes come
-        where those were that they index, or first if those were not beside one another."""
+        """The cells at tensors of positions along axes. The tensors are broadcast. Their axes
+        replace the indexed ones if these are adjacent; else they come first, as in NumPy."""
         axes = [axis for axis, _ in tensors]
         indices = tensors[0][1]._broadcasted(*(t for _, t in tensors[1:]))
         rest = [i for i in range(self.ndim) if i not in axes]
@@ -181,7 +186,7 @@ class Indexing(Reduction):
 
     @classmethod
     def _linear(cls, indices: Sequence[Self], extents: Sequence[int]) -> Self:
-        """Positions in the axes as one, negative ones counted from the end."""
+        """Flat positions from positions in each axis. Negative ones count from the end."""
         total: Self | None = None
         for index, extent in zip(indices, extents, strict=True):
             wide = index.cast(dtypes.int64) if index.dtype.bits < 64 else index
@@ -203,7 +208,7 @@ class Indexing(Reduction):
         entries = self._entries(indices)
         self.refresh()
         if isinstance(value, TensorBase) and _is_same(value.node, self[tuple(entries)].node):
-            return  # After `x[...] += y`, which has changed the view x[...] in place.
+            return  # `x[...] += y` has already written to x, through the view `x[...]`.
         places = self.arange(self.numel()).reshape(self.shape)[tuple(entries)]
         given = given._broadcast_to(places.shape) if places.shape else given.reshape(())
         if places.numel() == 0:
@@ -222,11 +227,12 @@ class Indexing(Reduction):
         self._rebind(node)
 
     def refresh(self) -> Self:
-        """Be what a view shows now."""
+        """Show the present cells of the viewed tensor, if this is a view."""
         return self
 
     def _set_window(self, entries: Sequence[Any], given: Self) -> Self:
-        """The cells that slices and numbers pick replaced: spread out, with a mask beside them."""
+        """This tensor with the cells of slices and numbers replaced: the new cells are spread to
+        this shape, and selected by a mask that is spread alike."""
         kept = [e for e in entries if e is not None]
         shape: list[int] = []
         bounds: list[tuple[int, int, int, bool]] = []
@@ -249,7 +255,7 @@ class Indexing(Reduction):
         return mask._spread(bounds, self.shape).where(new._spread(bounds, self.shape), self)
 
     def _spread(self, bounds: Sequence[tuple[int, int, int, bool]], shape: Sequence[int]) -> Self:
-        """Cells put at start, start + step, ... of each axis, zeros elsewhere."""
+        """The cells moved to start, start + step, ... of each axis, with zeros elsewhere."""
         x = self
         if any(step > 1 for _, _, step, _ in bounds):
             counts = [count for _, count, _, _ in bounds]
@@ -261,7 +267,7 @@ class Indexing(Reduction):
         return x._placed([start for start, _, _, _ in bounds], shape, 0)
 
     def _scatter_flat(self, places: Self, values: Self) -> Self:
-        """Cells of one axis replaced; of several values for one cell the last one stays."""
+        """A tensor of one axis with cells replaced; the last of several values for a cell wins."""
         n, k = self.shape[0], places.shape[0]
         positions = self.arange(n).reshape((n, 1))
         order = self.arange(1, k + 1)
@@ -270,8 +276,8 @@ class Indexing(Reduction):
         return (last > 0).where(taken, self)
 
     def repeat_interleave(self, repeats: int | Self, dim: int | None = None) -> Self:
-        """Each cell so many times, one beside the other; of the whole as one axis if None. A tensor
-        says it for each cell of the axis, and is computed."""
+        """Each cell of an axis repeated in place; of the flattened tensor if `dim` is None. A
+        tensor of repeats has a count for each cell, and is computed at once."""
         source, axis = (self.flatten(), 0) if dim is None else (self, self._axis(dim))
         shape = source.shape
         if isinstance(repeats, TensorBase):
@@ -292,7 +298,7 @@ class Indexing(Reduction):
     # -- gather and scatter ------------------------------------------------------------------------
 
     def gather(self, dim: int, index: Self) -> Self:
-        """The cells of which the position along an axis is in `index`."""
+        """The cells at the positions in `index` along an axis."""
         check_integers("an index", index)
         axis = self._axis(dim)
         if index.max_numel() == 0:
@@ -312,7 +318,8 @@ class Indexing(Reduction):
         return picked.reshape(index.shape)
 
     def _places(self, axis: int) -> list[Self]:
-        """For an index along an axis, the position of each cell along every axis."""
+        """Positions of cells along every axis, for an index along one axis: those of the other axes
+        are the cell's own."""
         result: list[Self] = []
         for a, extent in enumerate(self.shape):
             line = self.arange(extent).reshape(
@@ -322,8 +329,9 @@ class Indexing(Reduction):
         return result
 
     def _scatter_parts(self, dim: int, index: Self, src: Self | Number) -> tuple[Self, Self, Self]:
-        """For each cell of self and each entry of the index along the axis: whether it goes there,
-        with a new last axis for the entries; and the values, with the same axis."""
+        """Three tensors for a scatter, in which `dim` is moved to the end: a mask that is true
+        where an entry of the index hits a cell, with a new last axis for entries; the values, with
+        the same axis; and self."""
         axis = self._axis(dim)
         values = self._as_src(index, src)
         if index.ndim != self.ndim or values.ndim != self.ndim:
@@ -360,10 +368,10 @@ class Indexing(Reduction):
         src: Self | Number,
         reduce: Literal["multiply", "add"] | None = None,
     ) -> Self:
-        """The values of `src` put where `index` says along an axis; or added or multiplied there.
+        """Store, add or multiply the values of `src` at the positions in `index` along an axis.
 
-        Of several values for one cell the last one stays. `src` has the dtype of this, and `index`
-        is no longer than it, nor than this along other axes.
+        The last of several values for a cell wins. `src` has the dtype of this tensor. Along every
+        axis `index` is no longer than `src`, and along other axes than `dim` no longer than this.
         """
         self._check_scatter(dim, index, src)
         if reduce not in ("add", "multiply", None):
@@ -387,7 +395,7 @@ class Indexing(Reduction):
         return (last.squeeze(-1) > 0).where(total, moved).transpose(self._axis(dim), -1)
 
     def _check_scatter(self, dim: int, index: Self, src: Self | Number) -> None:
-        """Raise IndexError for an axis and TypeError for a dtype that nothing is scattered by."""
+        """Raise IndexError for an invalid axis, TypeError for the dtypes of index and source."""
         self._axis(dim)
         check_integers("an index", index)
         if isinstance(src, TensorBase) and src.dtype != self.dtype:
@@ -404,8 +412,9 @@ class Indexing(Reduction):
         reduce: Literal["sum", "prod", "mean", "amax", "amin"],
         include_self: bool = True,
     ) -> Self:
-        """The values of `src` reduced where `index` says along an axis, with what is there if
-        `include_self`. Dtypes and shapes as `scatter`."""
+        """Reduce the values of `src` into the cells at the positions in `index` along an axis,
+        together with the old values if `include_self`. Dtypes and shapes are as in `scatter`."""
+        # Checks and special cases.
         check_tensors(src)
         self._check_scatter(dim, index, src)
         if reduce not in ("sum", "prod", "mean", "amax", "amin"):
@@ -415,6 +424,7 @@ class Indexing(Reduction):
             return line.scatter_reduce(dim, places, values, reduce, include_self).reshape(())
         if index.numel() == 0:
             return self._apart_from(self)
+        # Reduce the entries that hit each cell.
         hits, entries, moved = self._scatter_parts(dim, index, src)
         is_hit = hits.any(-1)
         match reduce:
@@ -441,11 +451,12 @@ class Indexing(Reduction):
                     include_self,
                 )
                 return inverse._inverse().transpose(self._axis(dim), -1)
+        # Cells without an entry keep their value.
         result = result if include_self else is_hit.where(result, moved)
         return result.transpose(self._axis(dim), -1)
 
     def one_hot(self, num_classes: int) -> Self:
-        """1 at the position along a new last axis that each cell names, 0 elsewhere."""
+        """One-hot vectors of classes, in a new last axis."""
         check_integers("classes", self)
         if is_surely_less(to_dim(num_classes), 0):
             raise ValueError(f"one_hot of {num_classes} classes")
@@ -453,7 +464,7 @@ class Indexing(Reduction):
         return self.unsqueeze(-1).eq(line).cast(dtypes.default_int)
 
     def masked_select(self, mask: Self, size: int | None = None, fill_value: Number = 0) -> Self:
-        """The cells where a mask is true, of one axis; with a size that many, or fewer and then
+        """The cells where a mask is true, as one axis; with `size` exactly that many, padded with
         `fill_value`."""
         check_tensors(mask)
         flat, where = (t.flatten() for t in self._broadcasted(mask.cast(dtypes.bool_)))
@@ -463,8 +474,8 @@ class Indexing(Reduction):
         return (self.arange(size) < where.sum()).where(picked, picked._constant(fill_value))
 
     def nonzero(self, size: int | None = None, fill_value: Number = 0) -> Self:
-        """The positions of the cells that are not 0, one row each; with a size that many, or fewer
-        and then `fill_value`."""
+        """The positions of the cells that are not 0, one row each; with `size` exactly that many,
+        padded with `fill_value`."""
         mask = self.cast(dtypes.bool_)
         if not self.ndim:
             count = mask.reshape((1,))._count_of_true() if size is None else size
@@ -479,7 +490,7 @@ class Indexing(Reduction):
 
 
 def _is_same(a: Node, b: Node) -> bool:
-    """Whether nodes are the same ops on the same values."""
+    """Whether two nodes are the same chain of ops on the same value."""
     while a is not b:
         if (
             a.prototype is None
@@ -500,7 +511,7 @@ def _position(index: int, extent: int, axis: int) -> int:
 
 
 def _slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
-    """The first position of a slice, the one after the last, and the step."""
+    """Start, stop and step of a slice of an axis."""
     bounds = entry.start, entry.stop, extent
     if not any(isinstance(bound, SymInt) for bound in bounds):
         start, stop, step = entry.indices(extent)
@@ -512,12 +523,12 @@ def _slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
         if given is None:
             return default
         if isinstance(given, SymInt):
-            return given  # Whoever has a symbolic size knows that it is inside.
+            return given  # Symbolic bounds are the caller's to keep in range.
         return smaller(given, extent) if given >= 0 else larger(given + extent, 0)
 
     return bound(entry.start, 0), bound(entry.stop, extent), 1
 
 
 def _positions(values: Sequence[Any]) -> Array:
-    """A list of positions, or of bools, as an array; an empty one is of positions."""
+    """A list of positions or bools as an array; an empty list is a list of positions."""
     return array_of(values) if len(values) else np.zeros((0,), np.int32)

@@ -1,4 +1,4 @@
-"""Products: dot, matmul, einsum, convolutions; and pooling, which takes the same windows."""
+"""Products: dot, matmul, einsum, convolutions; and pooling, which uses the same windows."""
 
 from __future__ import annotations
 
@@ -59,6 +59,7 @@ class LinearAlgebra(Indexing):
     @classmethod
     def einsum(cls, formula: str, *operands: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Sums of products in Einstein's notation: `ij,jk->ik`."""
+        # Check the formula against the operands.
         tensors: list[Self] = []
         for operand in operands:
             tensors += operand if isinstance(operand, list | tuple) else [operand]
@@ -73,6 +74,7 @@ class LinearAlgebra(Indexing):
             raise ValueError(f"{formula}: {min(strange)!r} is no letter")
         if len(terms) != len(tensors):
             raise ValueError(f"{formula}: {len(terms)} terms for {len(tensors)} tensors")
+        # Replace each ellipsis by letters that the formula does not use.
         free = [c for c in string.ascii_letters if c not in formula]
         most = max(
             (
@@ -89,6 +91,7 @@ class LinearAlgebra(Indexing):
                 terms[i] = term.replace("...", dots[most - n :])
             if len(terms[i]) != t.ndim:
                 raise ValueError(f"{formula}: {term} for a tensor with {t.ndim} axes")
+        # The letters of the result: without `->`, those that occur once, in order.
         letters = "".join(terms)
         if arrow:
             output = output.replace("...", dots)
@@ -98,6 +101,7 @@ class LinearAlgebra(Indexing):
             )
         if len(set(output)) < len(output) or not set(output) <= set(letters):
             raise ValueError(f"{formula}: the result names {output}")
+        # Multiply the operands, each with its axes in the order of all letters.
         order = output + "".join(sorted(set(letters) - set(output)))
         product: Self | None = None
         extents: dict[str, int] = {}
@@ -119,6 +123,7 @@ class LinearAlgebra(Indexing):
                 tuple(t.shape[term.index(c)] if c in term else 1 for c in order)
             )
             product = lined if product is None else product * lined
+        # Sum over the letters that the result does not have.
         assert product is not None
         summed = list(range(len(output), len(order)))
         wanted = product.dtype if dtype is None else dtypes.to_dtype(dtype)
@@ -141,13 +146,14 @@ class LinearAlgebra(Indexing):
         Args:
             weight: (channels out, channels in / groups, *window).
             bias: (channels out,).
-            groups: how many groups the channels are in, each on its own.
-            stride: from one window to the next, of all axes or of each.
-            dilation: from one cell of a window to the next.
-            padding: zeros at both ends, of all axes or of each; or pairs, from the last axis on; or
-                "same", so that the result has the extents of this, or "valid", for none.
-            dtype: what the products are added in.
+            groups: the number of groups of channels, which do not mix.
+            stride: the distance of windows, for all axes or for each.
+            dilation: the distance of the cells of a window.
+            padding: the number of zeros at both ends, for all axes or for each; or pairs, from the
+                last axis on; or "same", so that the result has this shape, or "valid" for none.
+            dtype: the dtype of the sums.
         """
+        # Check shapes; an input without a batch gets one.
         check_tensors(weight)
         sizes = weight.shape[2:]
         n = len(sizes)
@@ -162,6 +168,8 @@ class LinearAlgebra(Indexing):
             _refuse_convolution("conv2d", self, weight, groups)
         if isinstance(padding, str):
             padding = same_padding(padding, stride, dilation, sizes)
+        # (batch, groups, channels out / groups, *counts, channels in / groups, *window): products
+        # of windows and weights, summed over the last axes.
         x = self._padded([(0, 0), (0, 0), *_padding_pairs(padding, n)], 0)
         x = x._windows(sizes, _each(stride, n), _each(dilation, n))
         counts = x.shape[2 : 2 + n]
@@ -188,6 +196,7 @@ class LinearAlgebra(Indexing):
     ) -> Self:
         """The transpose of a convolution; the weight is (channels in, channels out / groups,
         *window)."""
+        # Check shapes; an input without a batch gets one.
         check_tensors(weight)
         sizes = weight.shape[2:]
         n = len(sizes)
@@ -204,10 +213,12 @@ class LinearAlgebra(Indexing):
         strides, dilations = _each(stride, n), _each(dilation, n)
         if min(*strides, *dilations) <= 0:
             raise ValueError(f"conv_transpose2d with stride {stride} and dilation {dilation}")
+        # The weight, with channels exchanged and windows reversed.
         more = _each(output_padding, n)
         inside, per = weight.shape[:2]
         w = weight.reshape((groups, inside // groups, per, *sizes)).transpose(1, 2)
         w = w.reshape((groups * per, inside // groups, *sizes)).flip(list(range(2, 2 + n)))
+        # The input, with stride - 1 zeros between cells.
         x = self
         if any(s > 1 for s in strides):
             lead = x.shape[:2]
@@ -219,6 +230,7 @@ class LinearAlgebra(Indexing):
             x = x.shrink(
                 [None, None, *((0, (d - 1) * s + 1) for d, s in zip(extents, strides, strict=True))]
             )
+        # A convolution with stride 1, padded so that each cell reaches all windows that had it.
         around = [
             ((k - 1) * d - a, (k - 1) * d - b + o)
             for k, d, (a, b), o in zip(
@@ -260,7 +272,7 @@ class LinearAlgebra(Indexing):
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Self | tuple[Self, Self]:
-        """The greatest of each window, and where it is if `return_indices`."""
+        """The maximum of each window, and its position if `return_indices`."""
         low = self.dtype.low
         windows = self._pooled(kernel_size, stride, dilation, padding, ceil_mode, low)
         values = windows.max(-1)
@@ -285,10 +297,10 @@ class LinearAlgebra(Indexing):
         """The inverse of `max_pool2d`: the values at the positions in `indices`, zeros elsewhere.
 
         Args:
-            indices: of `max_pool2d`, with the same window.
+            indices: the positions that `max_pool2d` returned for the same window.
             kernel_size, stride, dilation, padding: the window.
-            output_size: the shape, or its last axes, which is within a stride of what the windows
-                span; by default that.
+            output_size: the shape, or its last axes; by default the extents that the windows span.
+                It may differ from these by less than a stride.
         """
         check_integers("indices", indices)
         n = _count(kernel_size)
@@ -351,7 +363,7 @@ def _each(size: Size, n: int) -> tuple[int, ...]:
 
 
 def _count(kernel_size: Size) -> int:
-    """How many axes a window has: two if its size is a number."""
+    """The number of axes of a window: two if its size is a single number."""
     return len(kernel_size) if isinstance(kernel_size, list | tuple) else 2
 
 
@@ -374,7 +386,7 @@ def _up_to_whole_windows(
     strides: Sequence[int],
     dilations: Sequence[int],
 ) -> list[tuple[int, int]]:
-    """Padding with which a window that is cut off at the end is whole, if it begins inside."""
+    """Padding that completes the last window, if it begins inside but is cut off at the end."""
     result: list[tuple[int, int]] = []
     for (a, b), d, k, s, f in zip(pairs, extents, sizes, strides, dilations, strict=True):
         whole = d + a + b - f * (k - 1) - 1
@@ -386,7 +398,7 @@ def _up_to_whole_windows(
 
 
 def same_padding(padding: str, stride: Size, dilation: Size, sizes: Sequence[int]) -> Size:
-    """`"same"` as numbers, from the last axis on, and `"valid"`."""
+    """The padding `"same"` or `"valid"` as numbers, from the last axis on."""
     if padding == "valid":
         return 0
     if padding != "same":

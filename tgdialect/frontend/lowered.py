@@ -1,8 +1,8 @@
-"""What `Function.lower` and `compile` make of a Python function: a program, and then an executable.
+"""Python functions that are compiled before they are called: `Function.lower` and `compile`.
 
 The program's parameters are the tensors among the arguments, the sizes in their shapes, the tensors
-that the function captures, and the extents that are more than one size. A caller passes arrays for
-the first of these; the others are added here in each call.
+that the function captures, and compound extents. A caller passes arrays for the first of these;
+each call adds the others.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Argument:
 
 @dataclass(frozen=True)
 class Interface:
-    """How a function is called that is one program.
+    """The calling convention of a function's program.
 
-    `structure` is what it returns, with slots for tensors. `results` are the types and symbolic
-    shapes of these tensors, then of the values of `changed`, the tensors that the function assigns
-    to; an argument among them is its number.
+    `structure` is the return value, with slots for tensors. `results` are the types and symbolic
+    shapes of these tensors, then of the new values of `changed`, the tensors that the function
+    assigns to; an argument among them is its number.
     """
 
     arguments: Sequence[Argument]
@@ -66,12 +66,12 @@ class Interface:
     results: Sequence[tuple[Attribute, Shape | None]]
     changed: Sequence[Tensor | int]
     views: Sequence[Tensor]
-    """Views of what it assigns to, through which it does."""
+    """Captured views through which it assigns to these tensors."""
 
     @cached_property
     def is_direct(self) -> bool:
-        """Whether the program takes the arrays of a call and nothing else, and returns its results
-        as the function does."""
+        """Whether the program's parameters are just the arrays of a call, and its results are what
+        the function returns."""
         if self.sizes or self.captured or self.compound_sizes or self.changed:
             return False
         structure: Any = self.structure
@@ -82,9 +82,9 @@ class Interface:
 
     @cached_property
     def sources(self) -> Mapping[Atom, tuple[int, int]]:
-        """The argument and the axis whose extent is each size.
+        """For each size, the argument and the axis that have it as extent.
 
-        Raises ValueError for a size that is none.
+        Raises ValueError for a size that is no argument's extent.
         """
         found: dict[Atom, tuple[int, int]] = {}
         for position, argument in enumerate(self.arguments):
@@ -101,9 +101,8 @@ class Interface:
 
 
 class Lowered:
-    """A function as a program for arguments of some types, not compiled yet.
-
-    `Function.lower` makes one. Printed, it is the program that was traced.
+    """A function, traced for arguments of some types but not compiled: the result of
+    `Function.lower`. Printed, it is the traced program.
     """
 
     def __init__(self, source: ModuleOp, entry: str, interface: Interface) -> None:
@@ -115,7 +114,7 @@ class Lowered:
         return self.as_text()
 
     def as_text(self, stage: str | None = None) -> str:
-        """The program as text, or what it is after a stage."""
+        """The traced program as text, or the program after a stage."""
         return str(self._source if stage is None else self.module(stage))
 
     def module(self, stage: str) -> ModuleOp:
@@ -170,17 +169,18 @@ class Lowered:
 
 
 class Binding:
-    """Calls a program with the arrays of a caller and all else that it takes."""
+    """Calls a program with the arrays of a caller and the parameters that the caller does not
+    pass."""
 
     def __init__(self, interface: Interface, program: compiler.Callback) -> None:
         self._interface = interface
         self._program = program
 
     def call(self, *arrays: Any, out: Array | Sequence[Array] | None = None) -> Any:
-        """What the function returns, with arrays in place of tensors.
+        """Call the program; returns the function's return value with arrays for tensors.
 
-        `out` is memory for these arrays. Tensors that the function assigns to have their new values
-        afterwards. Raises ValueError and TypeError for arguments that do not fit the signature.
+        `out` is memory for these arrays. Tensors that the function assigns to get their new values.
+        Raises ValueError and TypeError for arguments that do not fit the signature.
         """
         interface, sizes = self._interface, self._sizes(arrays)
         given, memory = self._completed(arrays, sizes), self._memory(out, sizes)
@@ -197,7 +197,7 @@ class Binding:
     def arguments(
         self, arrays: Sequence[Any], out: Array | Sequence[Array] | None
     ) -> tuple[Sequence[Any], Mapping[str, Any]]:
-        """What the program is called with, by position and by name, where a caller passes these."""
+        """The arguments of the executable, positional and by name, for the arrays of a caller."""
         sizes = self._sizes(arrays)
         return self._completed(arrays, sizes), self._memory(out, sizes)
 
@@ -213,7 +213,7 @@ class Binding:
         ]
 
     def _sizes(self, arrays: Sequence[Any]) -> Mapping[Atom, Atom]:
-        """The values of the sizes, which the arrays' shapes say."""
+        """The values of the sizes, read from the shapes of the arrays."""
         interface = self._interface
         if len(arrays) != len(interface.arguments):
             names = ", ".join(argument.name for argument in interface.arguments)
@@ -231,8 +231,8 @@ class Binding:
     def _memory(
         self, out: Array | Sequence[Array] | None, sizes: Mapping[Atom, Atom]
     ) -> Mapping[str, Any]:
-        """The memory for all results of the program, as an argument, where a caller has some for
-        those of the function."""
+        """The `out` argument of the executable: the caller's memory for the function's results, and
+        new memory for assigned values."""
         if out is None:
             return {}
         memory = [out] if isinstance(out, np.ndarray) else list(out)
@@ -246,11 +246,12 @@ class Binding:
 
 
 class CompiledFunction:
-    """An `Executable` of a Python function, with what the function takes besides its arguments.
+    """An `Executable` of a Python function that captures or assigns to tensors, has symbolic sizes,
+    or does not just return tensors.
 
-    Call it with NumPy arrays, one for each tensor among the arguments; it returns what the function
-    does, with arrays in place of tensors. Tensors that the function captures have the values that
-    they have at the call, and those that it assigns to change with each call.
+    Call it with NumPy arrays, one for each tensor among the arguments. It returns what the function
+    returns, with arrays for tensors. Each call reads captured tensors, and assigns to tensors that
+    the function assigns to.
     """
 
     def __init__(self, executable: Executable, interface: Interface) -> None:
@@ -267,7 +268,7 @@ class CompiledFunction:
     def profile(
         self, *arrays: Any, out: Array | Sequence[Array] | None = None, seconds: float = 1.0
     ) -> Profile:
-        """As `Executable.profile`; tensors that the function assigns to stay as they are."""
+        """As `Executable.profile`. Tensors that the function assigns to do not change."""
         given, memory = self._binding.arguments(arrays, out)
         return self.executable.profile(*given, seconds=seconds, **memory)
 
@@ -282,5 +283,5 @@ class CompiledFunction:
 
 
 def _valued(result: Any) -> Any:
-    """A result with the values of its sizes."""
+    """A return value with integers for its symbolic sizes."""
     return mapped(result, lambda value: value.value if isinstance(value, SymInt) else value)

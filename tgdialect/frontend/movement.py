@@ -39,7 +39,8 @@ class Movement(Functions):
     # -- shape -------------------------------------------------------------------------------------
 
     def reshape(self, shape: Any, *args: Any) -> Self:
-        """The same elements in row-major order; -1 is what is left, None the extent it had."""
+        """The same elements, in row-major order, in another shape. One extent may be -1, which is
+        inferred; None keeps the old extent."""
         wanted = [
             self.shape[i] if d is None else to_dim(d) for i, d in enumerate(flattened(shape, args))
         ]
@@ -61,7 +62,7 @@ class Movement(Functions):
         return self.reshape(shape, *args)
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self:
-        """The axes from `start_dim` to `end_dim` as one."""
+        """The axes from `start_dim` to `end_dim` merged into one."""
         start, end = self._axis(start_dim), self._axis(end_dim)
         if start > end:
             raise ValueError(f"flatten from axis {start} to axis {end}, which is before it")
@@ -69,7 +70,7 @@ class Movement(Functions):
         return self.reshape((*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
     def unflatten(self, dim: int, sizes: Sequence[int]) -> Self:
-        """An axis as several."""
+        """An axis split into several."""
         axis = self._axis(dim)
         wanted = list(sizes)
         if -1 in wanted:
@@ -78,7 +79,7 @@ class Movement(Functions):
         return self.reshape((*self.shape[:axis], *wanted, *self.shape[axis + 1 :]))
 
     def squeeze(self, dim: int | Sequence[int] | None = None) -> Self:
-        """Without the axes of extent 1, or without those of some axes that are."""
+        """Without the axes of extent 1, or without those of them that are in `dim`."""
         axes = self._axes(dim)
         kept = [d for i, d in enumerate(self.shape) if i not in axes or d != 1]
         return self.reshape(tuple(kept))
@@ -112,7 +113,7 @@ class Movement(Functions):
         return value if padded == shape else value._apply(ExpandOp, value.node, shape)
 
     def _broadcasted(self, *others: Self) -> tuple[Self, ...]:
-        """All of one shape, the least that each can be expanded to."""
+        """All tensors broadcast to a common shape."""
         tensors = (self, *others)
         try:
             shape = broadcast_shapes([t.shape for t in tensors])
@@ -157,7 +158,7 @@ class Movement(Functions):
     # -- windows -----------------------------------------------------------------------------------
 
     def shrink(self, arg: Sequence[tuple[int, int] | None]) -> Self:
-        """The cells from start to end of each axis; None is all of them."""
+        """The cells from start to end of each axis; None keeps the axis."""
         if len(arg) != self.ndim:
             raise ValueError(f"shrink of {self.ndim} axes got {len(arg)} bounds")
         bounds = [
@@ -175,18 +176,18 @@ class Movement(Functions):
         return self._apply(ShrinkOp, self.node, starts, extents)
 
     def shrink_to(self, shape: Any, *args: Any) -> Self:
-        """The first cells of each axis, as many as the shape says; None is all of them."""
+        """The first cells of each axis, up to this shape; None keeps the axis."""
         wanted = flattened(shape, args)
         return self.shrink([None if d is None else (0, d) for d in wanted])
 
     def pad(self, padding: Padding, mode: str = "constant", value: Number = 0.0) -> Self:
-        """With more cells around it.
+        """Pad at both ends of axes.
 
         Args:
-            padding: for each axis how many before and how many after, or None; or numbers, in
-                pairs from the last axis on, as PyTorch has them. Less than 0 cuts off.
+            padding: for each axis a pair, the number of cells before and after, or None; or numbers
+                in pairs from the last axis on, as in PyTorch. Negative numbers cut cells off.
             mode: constant, reflect, replicate or circular.
-            value: of the new cells, if constant.
+            value: the value of the new cells in mode constant.
         """
         pairs = self._pairs(padding)
         if mode == "constant":
@@ -226,7 +227,7 @@ class Movement(Functions):
         return cut._placed([a for a, _ in wide], shape, value)
 
     def _placed(self, starts: Sequence[int], shape: Sequence[int], value: Number) -> Self:
-        """The cells in a greater shape, from a position on; others have a value."""
+        """The cells at an offset in a larger shape; the other cells have `value`."""
         if self.shape == tuple(shape):
             return self
         number = number_in(self.dtype, value)
@@ -270,7 +271,7 @@ class Movement(Functions):
         return low.cat(middle, high, dim=axis)
 
     def pad_to(self, shape: Any, *args: Any, value: Number = 0) -> Self:
-        """With more cells behind, to a shape; None keeps an extent."""
+        """Pad at the ends of axes to a shape; None keeps an extent."""
         wanted = [None if d is None else to_dim(d) for d in flattened(shape, args)]
         if len(wanted) != self.ndim:
             raise ValueError(f"pad_to {wanted} of {self.shape}")
@@ -282,8 +283,9 @@ class Movement(Functions):
     # -- joins and parts ---------------------------------------------------------------------------
 
     def cat(self: T | Sequence[T], *args: T, dim: int = 0) -> T:
-        """Joined along an axis with others, of the same shape but for that axis. A tensor of shape
-        (0,) goes with all others. `Tensor.cat` takes one sequence of them too."""
+        """Concatenate tensors along an axis; their other extents are equal. Tensors of shape (0,)
+        are skipped. `Tensor.cat` also takes one sequence of tensors."""
+        # Check dtypes and shapes.
         every = _of_one_dtype("cat", flattened(self, args))
         tensors = tuple(t for t in every if t.shape != (0,)) or every
         first = tensors[0]
@@ -297,6 +299,7 @@ class Movement(Functions):
                 if i != axis
             ):
                 raise ValueError(f"cat along axis {axis} of {first.shape} and {t.shape}")
+        # Equal shapes: stack, and merge the new axis with the other one.
         if len({t.shape for t in tensors}) == 1:
             stacked = first._apply(StackOp, tuple(t.node for t in tensors))
             order = [*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)]
@@ -304,6 +307,7 @@ class Movement(Functions):
             return stacked.permute(order).reshape(
                 (*first.shape[:axis], total, *first.shape[axis + 1 :])
             )
+        # Different shapes: the sum of the tensors, each padded with zeros.
         total, start = sum(t.shape[axis] for t in tensors), 0
         result: T | None = None
         for t in tensors:
@@ -319,8 +323,8 @@ class Movement(Functions):
         return result
 
     def stack(self: T | Sequence[T], *args: T, dim: int = 0) -> T:
-        """Joined along a new axis with others of the same shape. `Tensor.stack` takes one sequence
-        of them too."""
+        """Stack tensors of the same shape along a new axis. `Tensor.stack` also takes one sequence
+        of tensors."""
         tensors = _of_one_dtype("stack", flattened(self, args))
         first = tensors[0]
         for t in tensors:
@@ -333,7 +337,7 @@ class Movement(Functions):
         return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)])
 
     def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
-        """Parts of a size, the last one maybe smaller; or of the sizes given."""
+        """Parts of one size, of which the last may be smaller; or parts of the given sizes."""
         axis = self._existing_axis(dim)
         extent = self.shape[axis]
         if isinstance(sizes, int):
@@ -354,7 +358,7 @@ class Movement(Functions):
         return tuple(result)
 
     def chunk(self, chunks: int, dim: int = 0) -> list[Self]:
-        """So many parts of one size, the last one maybe smaller."""
+        """At most `chunks` parts of one size, of which the last may be smaller."""
         if to_dim(chunks) <= 0:
             raise ValueError(f"{chunks} parts")
         extent = self.shape[self._existing_axis(dim)]
@@ -363,7 +367,7 @@ class Movement(Functions):
         return list(self.split(-(-extent // chunks), dim))
 
     def repeat(self, repeats: Any, *args: Any) -> Self:
-        """The whole as often as said along each axis; new axes come first."""
+        """The tensor repeated along each axis; new axes come first."""
         counts = tuple(to_dim(count) for count in flattened(repeats, args))
         if len(counts) < self.ndim or any(is_surely_less(count, 0) for count in counts):
             raise ValueError(f"repeat of {self.shape} by {counts}: a count for each axis")
@@ -374,7 +378,7 @@ class Movement(Functions):
         return wide.reshape(tuple(r * b for r, b in pairs))._apart_from(self)
 
     def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Self:
-        """Shifted along axes, what leaves at one end coming in at the other."""
+        """Rotated along axes: cells that leave at one end enter at the other."""
         amounts = tuple(shifts) if isinstance(shifts, list | tuple) else (cast(int, shifts),)
         amounts = tuple(to_dim(amount) for amount in amounts)
         if dims is None:
@@ -414,6 +418,7 @@ class Movement(Functions):
         self, sizes: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
     ) -> Self:
         """The windows over the last axes: (..., *counts, *sizes)."""
+        # Check the arguments, and count the windows along each axis.
         n = len(sizes)
         if min((*strides, *dilations), default=1) <= 0:
             raise ValueError(f"windows with strides {strides} and dilations {dilations}")
@@ -427,7 +432,9 @@ class Movement(Functions):
             raise ValueError(f"a window of {tuple(sizes)} does not fit in {extents}")
         if all(k <= s for k, s in zip(sizes, strides, strict=True)) and {*dilations} == {1}:
             return self._windows_apart(sizes, strides, counts)
-        # In copies one after the other, rows of `width` cells begin `dilation` cells later each.
+        # Overlapping windows: repeat each axis, and split it into `size` rows of `width` cells,
+        # which is the extent, once or twice, plus the dilation. Row k begins at cell k * dilation
+        # of the axis.
         widths = [
             i * (1 + (c * s > i - d * (k - 1))) + d
             for i, k, c, s, d in zip(extents, sizes, counts, strides, dilations, strict=True)
@@ -441,6 +448,7 @@ class Movement(Functions):
             shape = [e for entries in zip(*into, strict=True) for e in entries]
             return x.shrink([*none, *bounds]).reshape((*lead, *shape))
 
+        # Cell (k, w * stride) of the rows is cell k of window w.
         spans = [c * s for c, s in zip(counts, strides, strict=True)]
         ones = [1] * n
         rows = [k * w for k, w in zip(sizes, widths, strict=True)]
@@ -453,8 +461,9 @@ class Movement(Functions):
     def _windows_apart(
         self, sizes: Sequence[int], strides: Sequence[int], counts: Sequence[int]
     ) -> Self:
-        """Windows that do not overlap: axes are cut into parts as long as a stride, of which they
-        are the first cells. What pads the last part is in no window."""
+        """Windows that do not overlap: an axis is split into parts of the length of a stride, and a
+        window is the first cells of a part. The last part may be padded; no window has the padding.
+        """
         n = len(sizes)
         lead, extents = self.shape[: self.ndim - n], self.shape[self.ndim - n :]
         none: list[tuple[int, int] | None] = [None] * len(lead)
@@ -480,7 +489,7 @@ class Movement(Functions):
         if size == 0:
             return x.shrink([*none, (0, 0), (0, min(columns, 1))]).reshape((*lead, 0))
         x = x.shrink([*none, *((s, s + size) for s in start)])
-        # In rows of one cell more, the diagonal is the first column.
+        # With rows longer by one cell, the diagonal is the first column.
         flat = x.reshape((*lead, size * size))
         wide = flat._padded([(0, 0)] * len(lead) + [(0, size)], 0)
         mark_view(wide.node)
@@ -489,7 +498,7 @@ class Movement(Functions):
 
 
 def _of_one_dtype(name: str, tensors: Sequence[T]) -> tuple[T, ...]:
-    """Tensors cast to the dtype that all of them have in common."""
+    """Tensors cast to their promoted dtype."""
     if not tensors:
         raise ValueError(f"{name} of no tensors")
     for t in tensors:

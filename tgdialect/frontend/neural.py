@@ -1,4 +1,4 @@
-"""What networks are made of: normalisation, losses, attention, dropout, interpolation."""
+"""Functions for neural networks: normalisation, losses, attention, dropout, interpolation."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Neural(Random):
     __slots__ = ()
 
     training: bool = False
-    """Whether DROPOUT drops and BATCHNORM uses the batch: a context sets it (`Tensor.train`)."""
+    """Whether dropout drops and batch norm uses the batch's statistics; set by `Tensor.train`."""
 
     def sequential(self, ll: Sequence[Callable[[Self], Self]]) -> Self:
-        """One function after the other."""
+        """Apply one function after the other."""
         result = self
         for function in ll:
             result = function(result)
         return result
 
     def layernorm(self, axis: int | Sequence[int] = -1, eps: float = 1e-05) -> Self:
-        """Less the mean, over the standard deviation."""
+        """(self - mean) / sqrt(variance + eps) along axes."""
         x = self._accurate()
         y = x - x.mean(axis, keepdim=True)
         result = y * ((y * y).mean(axis, keepdim=True) + eps).rsqrt()
@@ -71,7 +71,7 @@ class Neural(Random):
                 raise ValueError(f"reduction is none, mean or sum, got {reduction!r}")
 
     def binary_crossentropy(self, Y: Self, reduction: Reduce = "mean") -> Self:
-        """Of probabilities."""
+        """The binary cross-entropy of probabilities."""
         check_tensors(Y)
         return (-Y * self.log() - (1 - Y) * (1 - self).log())._reduced(reduction)
 
@@ -81,7 +81,7 @@ class Neural(Random):
         reduction: Reduce = "mean",
         pos_weight: Self | None = None,
     ) -> Self:
-        """Of logits; `pos_weight` weighs the positive ones."""
+        """The binary cross-entropy of logits; `pos_weight` weights the positive class."""
         check_tensors(Y)
         positive, negative = self.logsigmoid(), (-self).logsigmoid()
         weight = 1 if pos_weight is None else pos_weight
@@ -94,7 +94,7 @@ class Neural(Random):
         label_smoothing: float = 0.0,
         reduction: Reduce = "mean",
     ) -> Self:
-        """Of logits in the last axis and classes."""
+        """The cross-entropy of logits, in the last axis, and class numbers."""
         check_tensors(Y)
         self._check_axes("sparse_categorical_crossentropy", 1)
         if not 0 <= label_smoothing <= 1:
@@ -118,7 +118,8 @@ class Neural(Random):
         reduction: Reduce = "mean",
         label_smoothing: float = 0.0,
     ) -> Self:
-        """Of logits in axis 1 (or 0 of one axis) and classes, or their probabilities."""
+        """The cross-entropy of logits, in axis 1 (axis 0 if there is one only), and class numbers
+        or class probabilities."""
         check_tensors(Y)
         self._check_axes("cross_entropy", 1)
         if not 0 <= label_smoothing <= 1:
@@ -135,7 +136,8 @@ class Neural(Random):
         return loss._reduced(reduction)
 
     def _check_classes(self, name: str, axis: int, classes: Self) -> None:
-        """Raise for what is no integer class for each place, of logits with classes in an axis."""
+        """Raise unless `classes` are integers of the shape of the logits without their class
+        axis."""
         wanted = tuple(d for i, d in enumerate(self.shape) if i != axis % self.ndim)
         if classes.shape != wanted:
             raise ValueError(f"{name} of {self.shape} by {classes.shape}: classes are {wanted}")
@@ -153,7 +155,8 @@ class Neural(Random):
         ignore_index: int | None = None,
         reduction: Reduce = "mean",
     ) -> Self:
-        """Of log-probabilities in axis 1 (or 0 of one axis) and classes, which may have weights."""
+        """The negative log-likelihood of log-probabilities, in axis 1 (axis 0 if there is one
+        only), and class numbers; classes may have weights."""
         check_tensors(Y)
         self._check_axes("nll_loss", 1)
         axis = 1 if self.ndim > 1 else 0
@@ -216,8 +219,8 @@ class Neural(Random):
     def interpolate(
         self, size: Sequence[int], mode: str = "linear", align_corners: bool = False
     ) -> Self:
-        """The last axes in another size; mode is linear (in each), nearest or nearest-exact.
-        Integers are rounded after each axis, from the last one on, halves up, as PyTorch does."""
+        """Resize the last axes; mode is linear (along each axis), nearest or nearest-exact.
+        Integers are rounded after each axis, from the last one on, halves up, as in PyTorch."""
         if not isinstance(size, list | tuple):
             raise TypeError(f"size is a sequence, not {type(size).__name__}")
         if not 0 < len(size) <= self.ndim or min(to_dim(s) for s in size) <= 0:
@@ -255,7 +258,8 @@ class Neural(Random):
         if self.dtype.is_float:
             return a.lerp(b, weight.cast(self.dtype))
         if self.dtype.bits <= 8:
-            # In fixed point with 15 bits, as PyTorch, which decides halves; f32 has all of them.
+            # As PyTorch: weights in fixed point with 15 bits, so that ties round alike. f32 is
+            # exact.
             weight = ((weight * 2**15).round() * 2**-15).cast(dtypes.float32)
         a, b = a.cast(weight.dtype), b.cast(weight.dtype)
         return (a.lerp(b, weight) + 0.5).floor().cast(self.dtype)

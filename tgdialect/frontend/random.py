@@ -1,9 +1,10 @@
-"""Random tensors, from THREEFRY: a key made of the seed, and a counter of the bits that were used.
+"""Random tensors from THREEFRY: the key is the seed, the counter the number of words used so far.
 
-For a seed, these are the bits that tinygrad gives, also of normal numbers, on machines that have
-fused multiply-adds or on which both do without. Every 32-bit word is
-one of a pair that one THREEFRY makes (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3",
-2011); the float in [0, 1) has its topmost bits as fraction.
+Each THREEFRY makes two words of 32 bits (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2,
+3", 2011). A float in [0, 1) has the top bits of a word as its fraction.
+
+For equal seeds all numbers, normal ones included, have the same bits as tinygrad's, if both or
+neither use fused multiply-adds.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _PI = (
     -1.9841872589410058936e-09,
     -1.2154201256553420762e-10,
 )
-"""-pi in four parts."""
+"""-pi as the sum of four floats (Cody-Waite reduction)."""
 _SIN = (
     1.0,
     -0.166666597127914428710938,
@@ -41,21 +42,21 @@ _SIN = (
 )
 _LOG2 = (0.9618012905120, 0.5764790177345275879, 0.43745502829551696777)
 _TWO_OVER_LN_2 = (2.8853900432586669922, 3.2734474483568488616e-08)
-"""In two parts."""
+"""2 / ln 2 as the sum of two floats."""
 _DEVICE_KEY = int.from_bytes(hashlib.sha256((0).to_bytes(4, "big")).digest(), "big") % 2**32
 
 
 class Random(Sorting):
-    """Functions of the class that make random tensors, and what draws from them."""
+    """Class methods that make random tensors, and sampling from weights."""
 
     __slots__ = ()
 
     _state: Any = None
-    """The seed and the counter of the words that were used: a tensor of u64 with shape (2,)."""
+    """The seed and the number of words used so far: a tensor of u64 with shape (2,)."""
 
     @classmethod
     def manual_seed(cls, seed: int = 0) -> None:
-        """Begin the random numbers of a seed."""
+        """Restart the random numbers from a seed."""
         node = leaf(np.array([seed % 2**32, 0], np.uint64), dtypes.uint64)
         if Random._state is None:
             Random._state = cls.of_node(node)
@@ -64,7 +65,7 @@ class Random(Sorting):
 
     @classmethod
     def _next_counter(cls, words: int) -> tuple[Self, Self]:
-        """The seed and the counter for so many words of 32 bits, which are used up then."""
+        """The seed, and the counter of the next words of 32 bits, which are taken."""
         if Random._state is None:
             cls.manual_seed(int(time.time()))
         state = cast(Self, Random._state)
@@ -124,15 +125,16 @@ class Random(Sorting):
 
     @classmethod
     def _polar(cls, shape: Sequence[int]) -> tuple[Self, Self]:
-        """The cosine of a random angle, and a radius: their product is normal."""
+        """The cosine of a random angle, and a random radius, whose product is normal
+        (Box-Muller)."""
         pair = cls.rand((2, *shape))
         log = (1 - pair[1])._log2_of_unit()
         radius = (log * (-2 * float(np.float32(math.log(2))))).sqrt()
         return pair[0]._mulacc(-2 * math.pi, math.pi / 2)._sin_of_turn(), radius
 
     def _sin_of_turn(self) -> Self:
-        """The sine of an angle less than a turn away from 0, with tinygrad's bits: less the nearest
-        multiple of pi, a polynomial of degree 9."""
+        """The sine of an angle in (-2 pi, 2 pi), with tinygrad's bits: subtract the nearest
+        multiple of pi, then a polynomial of degree 9."""
         sign = self.ne(0).where((self < 0).where(-1.0, 1.0), 0.0)
         magnitude = self * sign
         half_turns = magnitude._mulacc(1 / math.pi, 0.5).cast(dtypes.int32)
@@ -213,7 +215,7 @@ class Random(Sorting):
 
     @classmethod
     def scaled_uniform(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
-        """Uniform in [-1, 1), over the square root of the number of elements."""
+        """Uniform in [-1, 1), divided by the square root of the number of elements."""
         extents = extents_of(shape)
         scale = max(math.prod(extents), 1) ** -0.5
         return cls.uniform(extents, low=-1.0, high=1.0, dtype=dtype) * scale
@@ -249,8 +251,8 @@ class Random(Sorting):
         return cls.rand(n).argsort().cast(dtype)
 
     def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
-        """Positions drawn by weights in the last axis; without replacement by the keys of
-        Efraimidis & Spirakis (2006)."""
+        """Positions in the last axis, drawn with its values as weights. Without replacement by the
+        keys of Efraimidis & Spirakis (2006)."""
         if self.ndim not in (1, 2) or num_samples <= 0:
             raise ValueError(f"{num_samples} samples of weights of shape {self.shape}")
         weight = (self.unsqueeze(0) if self.ndim == 1 else self).cast(dtypes.float32)

@@ -1,4 +1,4 @@
-"""From a lazy graph to numbers: one module for all that is wanted, compiled once."""
+"""From a lazy graph to arrays: one module computes all requested nodes, and is compiled once."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tgdialect.runtime.compiler import compile
 Key = tuple[Any, ...]
 
 _executables: dict[Key, Callable[..., Any]] = {}
-"""What graphs were compiled to, by what they say: the last ones."""
+"""The executables of the graphs that were compiled last, by their structure."""
 _MAX_EXECUTABLES = 1024
 
 
 def realize(roots: Iterable[Node]) -> None:
-    """Compute nodes, all in one program. Those that are data already stay as they are."""
+    """Compute nodes, all in one program. Nodes that have data already are skipped."""
     wanted = list(dict.fromkeys(node for node in roots if node.data is None))
     if not wanted:
         return
@@ -51,7 +51,7 @@ def realize(roots: Iterable[Node]) -> None:
 
 
 def _key(order: Sequence[Node], wanted: Sequence[Node]) -> tuple[list[Node], Key]:
-    """The leaves of a graph, and what it says, whatever is in them."""
+    """The leaves of a graph, and a key for its structure, which does not depend on their data."""
     numbers: dict[Node, int] = {}
     leaves: list[Node] = []
     key: list[Any] = []
@@ -79,10 +79,10 @@ def values_of(leaves: Iterable[Node], sizes: Iterable[SymInt]) -> list[Array | i
 
 
 def compound_sizes(nodes: Iterable[Node]) -> list[SymInt]:
-    """The extents that are more than a variable, once each.
+    """The compound extents, once each: polynomials other than a single variable.
 
-    The extents of arguments and results are arguments themselves, so that these come after the
-    leaves of a function.
+    A program takes each extent of its arguments and results as an argument. Variables are leaves;
+    compound extents come after the leaves.
     """
     found: dict[SymInt, None] = {}
     for node in nodes:
@@ -99,7 +99,7 @@ def function_of(
     results: Sequence[Node],
     constants: Collection[Node] = (),
 ) -> FuncOp:
-    """A function of the leaves of a graph, and of compound sizes, that gives some of its nodes.
+    """A function from the leaves of a graph, and compound sizes, to some of its nodes.
 
     `constants` are leaves whose values are the same in every call.
     """
@@ -118,7 +118,7 @@ def function_of(
 def _resized(
     block: Block, value: SSAValue, extents: Shape | None, sizes: Mapping[SymInt, SSAValue]
 ) -> SSAValue:
-    """A value with other index values for the sizes in its shape, which have the same value."""
+    """A value whose compound extents are the given index values, which equal those that it has."""
     if not any(isinstance(e, SymInt) and e in sizes for e in extents or ()):
         return value
     known = [
@@ -133,9 +133,9 @@ def _resized(
 def add_parameters(
     block: Block, leaves: Sequence[Node], sizes: Sequence[SymInt] = ()
 ) -> tuple[dict[Node, SSAValue], dict[SymInt, SSAValue]]:
-    """Add to a block a PARAM for each leaf, and after those one for each of `sizes`.
+    """Add to a block a PARAM for each leaf, and then one for each of `sizes`.
 
-    The PARAM of a tensor with a compound extent has one of `sizes` there.
+    A tensor with a compound extent has the PARAM of that extent in its shape.
     """
     values: dict[Node, SSAValue] = {}
     atoms: dict[Atom, SSAValue] = {}
@@ -151,6 +151,7 @@ def add_parameters(
         block.add_op(op)
         return op.result
 
+    # Sizes first, since the PARAMs of tensors use them.
     for slot, leaf in enumerate(leaves):
         if leaf.size is not None:
             values[leaf] = size_param(slot, leaf.tensor_type, leaf.size)
@@ -159,6 +160,7 @@ def add_parameters(
     extra = {
         size: size_param(slot, INDEX_TYPE, size) for slot, size in enumerate(sizes, len(leaves))
     }
+    # Tensors. Inside, a compound extent is computed from the variables that it depends on.
     for slot, leaf in enumerate(leaves):
         if leaf.extents is None:
             if leaf not in values:
@@ -173,7 +175,7 @@ def add_parameters(
 
 
 def emit(block: Block, order: Iterable[Node], values: dict[Node, SSAValue]) -> dict[Node, SSAValue]:
-    """Add to a block the ops of nodes, operands first, but for those that are in `values`."""
+    """Add to a block the ops of nodes, operands first, except nodes that have a value already."""
     for node in order:
         if node in values:
             continue
@@ -192,7 +194,7 @@ def emit(block: Block, order: Iterable[Node], values: dict[Node, SSAValue]) -> d
 
 
 def as_array(node: Node) -> Array:
-    """What a node is, computed if need be."""
+    """The data of a node, which is computed if necessary."""
     if node.data is None:
         realize([node])
     assert isinstance(node.data, np.ndarray)

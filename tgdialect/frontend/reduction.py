@@ -1,4 +1,4 @@
-"""Methods that reduce axes, and those that are made of reductions."""
+"""Methods that reduce axes, and methods made of reductions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Axes = int | Sequence[int] | None
 
 
 class Reduction(Creation):
-    """Sums, extremes and statistics. `axis` is one axis or several, None all of them."""
+    """Sums, extrema and statistics. `axis` is one axis or several; None is all."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ class Reduction(Creation):
     def sum(
         self, axis: Axes = None, keepdim: bool = False, dtype: dtypes.DTypeLike | None = None
     ) -> Self:
-        """The sum; of bools and of integers below 32 bits in 32 bits."""
+        """The sum. Bools and integers of fewer than 32 bits are summed in 32 bits."""
         wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
         return self.cast(wanted)._reduce(ReduceKind.ADD, axis, keepdim)
 
@@ -46,23 +46,23 @@ class Reduction(Creation):
         return self.cast(wanted)._reduce(ReduceKind.MUL, axis, keepdim)
 
     def max(self, axis: Axes | Self = None, keepdim: bool = False) -> Self:
-        """The greatest; NaN if there is one. Raises ValueError over no elements. With a tensor
-        `maximum`."""
+        """The maximum; NaN if there is one. Raises ValueError over no elements. With a tensor as
+        argument it is `maximum`."""
         if isinstance(axis, TensorBase):
             return self.maximum(axis)
         self._check_nonempty("max", axis)
         return self._reduce(ReduceKind.MAX, axis, keepdim)
 
     def min(self, axis: Axes | Self = None, keepdim: bool = False) -> Self:
-        """The least; NaN if there is one. Raises ValueError over no elements. With a tensor
-        `minimum`."""
+        """The minimum; NaN if there is one. Raises ValueError over no elements. With a tensor as
+        argument it is `minimum`."""
         if isinstance(axis, TensorBase):
             return self.minimum(axis)
         self._check_nonempty("min", axis)
         return self._inverse()._reduce(ReduceKind.MAX, axis, keepdim)._inverse()
 
     def _inverse(self) -> Self:
-        """The opposite, by which the least is the greatest."""
+        """An order-reversing map: the negative, or the complement of integers."""
         return -self if self.dtype.is_float else ~self
 
     def _check_nonempty(self, name: str, axis: Axes) -> None:
@@ -70,11 +70,11 @@ class Reduction(Creation):
             raise ValueError(f"{name} over no elements: {self.shape}")
 
     def any(self, axis: Axes = None, keepdim: bool = False) -> Self:
-        """Whether one is not 0."""
+        """Whether any element is not 0."""
         return self.cast(dtypes.bool_)._reduce(ReduceKind.MAX, axis, keepdim)
 
     def all(self, axis: Axes = None, keepdim: bool = False) -> Self:
-        """Whether none is 0."""
+        """Whether no element is 0."""
         return self.logical_not().any(axis, keepdim).logical_not()
 
     def allclose(
@@ -84,11 +84,11 @@ class Reduction(Creation):
         atol: float = 1e-08,
         equal_nan: bool = False,
     ) -> Self:
-        """Whether all are close (`isclose`)."""
+        """Whether all elements are close (`isclose`)."""
         return self.isclose(other, rtol, atol, equal_nan).all()
 
     def mean(self, axis: Axes = None, keepdim: bool = False) -> Self:
-        """The mean; of integers in float."""
+        """The mean; a float for integers."""
         count = math.prod(self.shape[a] for a in self._axes(axis))
         total = self._accurate().sum(axis, keepdim)
         result = total * math.nan if count == 0 else total / count
@@ -99,7 +99,7 @@ class Reduction(Creation):
         return self._variance(axis, keepdim, correction).cast(dtypes.as_float(self.dtype))
 
     def _variance(self, axis: Axes, keepdim: bool, correction: int) -> Self:
-        """The variance in 32 bits or more."""
+        """The variance, computed in at least 32 bits."""
         x = self._accurate()
         difference = x - x.mean(axis, keepdim=True)
         count = math.prod(self.shape[a] for a in self._axes(axis)) - correction
@@ -124,7 +124,7 @@ class Reduction(Creation):
         return self.std(axis, keepdim, correction), self.mean(axis, keepdim)
 
     def normalize(self, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
-        """Divided by the p-norm along an axis, which counts as at least `eps`."""
+        """self / max(norm, eps), with the p-norm along an axis."""
         x = self._accurate()
         if p == 0:
             norm = (x != 0).sum(dim, keepdim=True).cast(x.dtype)
@@ -137,18 +137,18 @@ class Reduction(Creation):
     # -- softmax and its like ----------------------------------------------------------------------
 
     def _greatest(self, axis: Axes) -> Self:
-        """The greatest, in the axes that there are; 0 of no elements."""
+        """The maximum along axes, which are kept; 0 if there are no elements."""
         is_empty = 0 in (self.shape[a] for a in self._axes(axis))
         return (self.sum if is_empty else self.max)(axis, keepdim=True).detach()
 
     def _shifted(self, axis: Axes, dtype: dtypes.DTypeLike | None) -> tuple[Self, dtypes.DType]:
-        """Less the greatest, in 32 bits or more; and the dtype of the result."""
+        """self minus its maximum, in at least 32 bits; and the dtype of the result."""
         x = self._float() if dtype is None else self.cast(dtype)
         wide = x._accurate()
         return wide - wide._greatest(axis), x.dtype
 
     def softmax(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
-        """exp(self) over its sum along an axis."""
+        """exp(self) divided by its sum along an axis."""
         x, out = self._shifted(axis, dtype)
         e = x.exp()
         return (e / e.sum(axis, keepdim=True)).cast(out)
@@ -177,7 +177,7 @@ class Reduction(Creation):
     # -- positions ---------------------------------------------------------------------------------
 
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Self:
-        """The position of the first greatest, or of the first NaN; in the flattened tensor if axis
+        """The position of the first maximum, or of the first NaN; in the flattened tensor if axis
         is None."""
         if axis is None:
             result = self.flatten().argmax(0)
@@ -190,12 +190,12 @@ class Reduction(Creation):
         if self.dtype.is_float:
             is_there = is_there | self.isnan()
         extent = self.shape[at]
-        # The first position is the greatest count of positions from there to the end.
+        # The first of several positions has the most cells from there to the end.
         left = self._line(extent, at, descending=True)
         return extent - is_there.where(left, 0).max(at, keepdim)
 
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
-        """The position of the first least, or of the first NaN."""
+        """The position of the first minimum, or of the first NaN."""
         return self._inverse().argmax(axis, keepdim)
 
     def _zeros_index(self) -> Self:
@@ -209,7 +209,7 @@ class Reduction(Creation):
     # -- running reductions ------------------------------------------------------------------------
 
     def _running(self, axis: int, kind: ReduceKind) -> Self:
-        """The reduction of all cells up to each, as the specification's prefix_sum."""
+        """The inclusive prefix reduction, as the specification's prefix_sum."""
         at = self._axis(axis)
         if not self.ndim or self.numel() == 0:
             return self._apart_from(self)
@@ -227,8 +227,8 @@ class Reduction(Creation):
         return result.shrink([(0, d) for d in self.shape])
 
     def _running_in_blocks(self, kind: ReduceKind) -> Self:
-        """The running reductions of rows, (..., blocks, n), that follow each other: each from what
-        the blocks before it come to, so that threads share the blocks."""
+        """The prefix reduction of rows that are given in blocks, (..., blocks, n): reduce each
+        block, scan the results, and scan each block from there. Threads share the blocks."""
         totals = self._reduce(kind, -1, keepdim=False)._running(-1, kind)
         rank, count = totals.ndim, totals.shape[-1]
         shifted = totals._padded([(0, 0)] * (rank - 1) + [(1, 0)], identity(kind, self.dtype))
@@ -237,15 +237,15 @@ class Reduction(Creation):
         return self._running(-1, kind)._binary(ALU[kind], before)
 
     def cumsum(self, axis: int = 0) -> Self:
-        """The sum of all cells up to each."""
+        """Inclusive prefix sums."""
         return self.cast(_sum_dtype(self.dtype))._running(axis, ReduceKind.ADD)
 
     def cumprod(self, axis: int) -> Self:
-        """The product of all cells up to each."""
+        """Inclusive prefix products."""
         return self.cast(_sum_dtype(self.dtype))._running(axis, ReduceKind.MUL)
 
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
-        """The greatest of all cells up to each, and where it is: the last one of equals."""
+        """Inclusive prefix maxima and their positions, the last ones of equals."""
         at = self._axis(axis)
         if not self.ndim:
             return self._apart_from(self), self._zeros_index()
@@ -257,12 +257,12 @@ class Reduction(Creation):
         return values, is_there.where(line, -1)._running(at, ReduceKind.MAX)
 
     def cummin(self, axis: int = 0) -> tuple[Self, Self]:
-        """The least of all cells up to each, and where it is: the last one of equals."""
+        """Inclusive prefix minima and their positions, the last ones of equals."""
         values, indices = self._inverse().cummax(axis)
         return values._inverse(), indices
 
     def logcumsumexp(self, axis: int = 0) -> Self:
-        """log of the sum of exp of all cells up to each."""
+        """log of the inclusive prefix sums of exp."""
         at = self._axis(axis)
         if not self.ndim or self.numel() == 0:
             return self._float()
@@ -274,14 +274,14 @@ class Reduction(Creation):
         shift = shift.clamp(-x.dtype.max_finite, x.dtype.max_finite)
         wide = last.unsqueeze(-2)
         causal = self.arange(extent).reshape((extent, 1)) >= self.arange(extent)
-        # What is left out is -inf before the exponential, which overflows in what comes later.
+        # Mask before the exponential, which may overflow for later cells.
         total = causal.where(wide - shift, -math.inf).exp().sum(-1)
         result = (total.log() + shift.squeeze(-1)).transpose(at, -1)
         return result.cast(dtypes.as_float(self.dtype))
 
 
 def _sum_dtype(dtype: dtypes.DType) -> dtypes.DType:
-    """What sums of a dtype are in, so that they rarely wrap."""
+    """The dtype of sums: integers are widened to 32 bits, so that sums rarely wrap."""
     if dtype.is_float:
         return dtype
     return dtypes.promote(dtype, dtypes.int32 if dtype.low < 0 or dtype.is_bool else dtypes.uint32)

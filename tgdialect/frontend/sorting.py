@@ -1,7 +1,7 @@
-"""Sorting: short axes by comparing all pairs, longer ones by merging blocks that are sorted.
+"""Sorting: short axes by comparing all pairs, longer ones by merging sorted blocks.
 
-What is sorted are keys, unsigned numbers in the order of the values, with the positions of these
-below them: no two are equal, and equal values stay in order.
+Values are mapped to keys: unsigned integers in the same order, with the position as the least
+significant part. So no two keys are equal, and the sort is stable.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from tgdialect.frontend.symbolic import greatest
 from tgdialect.ops.movement import IndexOp
 
 _BLOCK = 64
-"""So many values are compared in all pairs before blocks are merged."""
+"""The size of the blocks that are sorted by comparing all pairs, before they are merged."""
 _ALL_PAIRS = 1 << 17
-"""Up to this length of an axis all pairs are compared, in few kernels."""
+"""Axes of up to this length are sorted by comparing all pairs: more work, but fewer kernels."""
 
 
 T = TypeVar("T", bound=LinearAlgebra)
 
 
 class Sorting(LinearAlgebra):
-    """Orders along an axis."""
+    """Sorting along an axis."""
 
     __slots__ = ()
 
     def sort(self, dim: int = -1, descending: bool = False) -> tuple[Self, Self]:
-        """The values in order along an axis, and where they were; equal ones stay in order. NaN
-        counts as the greatest."""
+        """The sorted values along an axis, and their former positions. The sort is stable; NaN is
+        larger than all numbers."""
         indices = self.argsort(dim, descending)
         if not self.ndim:
             return self._apart_from(self), indices
         return self.gather(dim, indices), indices
 
     def argsort(self, dim: int = -1, descending: bool = False) -> Self:
-        """Where the values in order along an axis are."""
+        """The positions of the sorted values along an axis."""
         axis = self._axis(dim)
         if not self.ndim:
             return self._constant(0, dtypes.default_int)
@@ -54,13 +54,13 @@ class Sorting(LinearAlgebra):
         return order.bitwise_and(2**32 - 1).cast(dtypes.int32).transpose(axis, -1)
 
     def _keys(self, descending: bool) -> list[Self]:
-        """Numbers in the order of the last axis, the most significant ones first."""
+        """The keys of the last axis, as one or two tensors, the most significant first."""
         wide = self.dtype.bits > 32
         bits = dtypes.uint64 if wide else dtypes.uint32
         top, ones = 1 << (bits.bits - 1), int(bits.high)
         if self.dtype.is_float:
             x = self.cast(dtypes.float64 if wide else dtypes.float32)
-            raw = x.eq(0).where(0.0, x).bitcast(bits)  # Both zeros are one.
+            raw = x.eq(0).where(0.0, x).bitcast(bits)  # -0 equals +0.
             key = (raw < top).where(raw.bitwise_xor(top), raw.bitwise_xor(ones))
             key = x.isnan().where(ones, key)
         elif self.dtype.low < 0:
@@ -74,7 +74,7 @@ class Sorting(LinearAlgebra):
     def topk(
         self, k: int, dim: int = -1, largest: bool = True, sorted_: bool = True
     ) -> tuple[Self, Self]:
-        """The k greatest values along an axis in order, or the least, and where they are."""
+        """The k largest (or smallest) values along an axis, sorted, and their positions."""
         axis = self._axis(dim)
         if not 0 <= k <= (self.shape[axis] if self.ndim else 1):
             raise ValueError(f"the {k} greatest of an axis of {self.shape[axis]}")
@@ -87,14 +87,14 @@ class Sorting(LinearAlgebra):
 
 
 def _is_less(a: Sequence[T], b: Sequence[T]) -> T:
-    """Whether keys come before others."""
+    """Lexicographic comparison of keys."""
     *rest, last = zip(a, b, strict=True)
     less = last[0] < last[1]
     return reduce(lambda low, pair: (pair[0] < pair[1]) | (pair[0].eq(pair[1]) & low), rest, less)
 
 
 def _ranked(keys: Sequence[T]) -> list[T]:
-    """Keys in order along the last axis: the place of each is how many come before it."""
+    """Keys sorted along the last axis: the rank of a key is the number of keys before it."""
     n = keys[0].shape[-1]
     others, mine = ([key.unsqueeze(axis) for key in keys] for axis in (-2, -1))
     rank = _is_less(others, mine).sum(-1)
@@ -103,7 +103,7 @@ def _ranked(keys: Sequence[T]) -> list[T]:
 
 
 def _merge_sorted(keys: Sequence[T]) -> list[T]:
-    """The rows of matrices of keys in order: blocks, then pairs of them merged into one."""
+    """Matrices of keys, sorted along rows: blocks are sorted, then merged in pairs."""
     rows, n = keys[0].shape
     size = _BLOCK
     padded = size
@@ -111,7 +111,7 @@ def _merge_sorted(keys: Sequence[T]) -> list[T]:
         padded *= 2
     *major, minor = (key.pad_to(rows, padded, value=2**64 - 1) for key in keys)
     line = minor.arange(padded).cast(minor.dtype)
-    minor = (line < n).where(minor, line + (2**64 - padded))  # What comes last is unequal too.
+    minor = (line < n).where(minor, line + (2**64 - padded))  # Padding is distinct, too.
     flat = [key.flatten() for key in _ranked([k.reshape((-1, size)) for k in (*major, minor)])]
     while size < padded:
         flat = _merged(flat, size)
@@ -120,10 +120,10 @@ def _merge_sorted(keys: Sequence[T]) -> list[T]:
 
 
 def _merged(keys: Sequence[T], size: int) -> list[T]:
-    """Of sorted blocks of a size, each two merged.
+    """Merge each pair of sorted blocks of a size.
 
-    Of the first k keys of both, as many come from the first block as a binary search along the
-    diagonal finds (Odeh et al., "Merge Path", 2012).
+    A binary search along the diagonal finds how many of the first k keys of the result come from
+    the first block (Odeh et al., "Merge Path", 2012).
     """
     count = keys[0].shape[0]
     places = keys[0].arange(count)
@@ -136,7 +136,7 @@ def _merged(keys: Sequence[T], size: int) -> list[T]:
 
     def comes_first(i: T) -> T:
         """Whether key i of the first block is among the first k keys: 1 or 0."""
-        j = k - 1 - i  # As many of the second block come before it.
+        j = k - 1 - i  # It is, if at most j keys of the second block come before it.
         is_less = _is_less(at(i), at(size + j)).cast(dtypes.int32)
         return (j >= 0).cast(dtypes.int32) * (j >= size).cast(dtypes.int32).maximum(is_less)
 

@@ -19,14 +19,14 @@ from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import tensor_type
 
 DEFAULT_BOUNDS = 1, 2**31 - 1
-"""The bounds of a named extent for which no spec gives any."""
+"""The default bounds of a named extent."""
 
 Bounds = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Spec:
-    """The shape and dtype of an argument; `bounds` are those of its named extents that have some.
+    """The shape and dtype of an argument, and explicit bounds of its named extents.
 
     `tgdialect.spec` makes one.
     """
@@ -50,7 +50,7 @@ def spec(shape: Sequence[Any], dtype: dtypes.DTypeLike = "f32", **bounds: Bounds
         bounds: the least and the greatest value of an extent by its name, both included, as
             `n=(1, 1024)`. By default, an extent is between 1 and 2**31 - 1.
 
-    Raises TypeError and ValueError for what is none of these.
+    Raises TypeError and ValueError for other values.
     """
     if isinstance(shape, str) or not isinstance(cast(object, shape), Sequence):
         raise TypeError(f"the shape of a spec is a sequence of extents, got {shape!r}")
@@ -64,7 +64,8 @@ def spec(shape: Sequence[Any], dtype: dtypes.DTypeLike = "f32", **bounds: Bounds
 
 
 def _extent(extent: Any, bounds: dict[str, Bounds]) -> Dim | str:
-    """An extent as a number, a name, or arithmetic on sizes; bounds that it has are noted."""
+    """An extent as a number, a name, or arithmetic on sizes. Adds a Variable's bounds to
+    `bounds`."""
     if isinstance(extent, Variable):
         bounds[extent.name] = extent.min, extent.max
         return extent.name
@@ -83,8 +84,8 @@ def _extent(extent: Any, bounds: dict[str, Bounds]) -> Dim | str:
 
 
 def _checked(name: str, bounds: object) -> Bounds:
-    """Bounds of an extent. Raises TypeError for what is no pair of integers, ValueError for a least
-    value that is negative or above the greatest."""
+    """Bounds of an extent. Raises TypeError unless they are a pair of integers, ValueError unless
+    0 <= least <= greatest."""
     match bounds:
         case (int() as least, int() as greatest):
             variable = Variable(name, least, greatest)
@@ -96,7 +97,7 @@ def _checked(name: str, bounds: object) -> Bounds:
 
 
 def spec_of(value: object) -> Spec | None:
-    """The spec that a tensor, an array or a spec is; None for another value."""
+    """The spec of a tensor, an array or a spec; None for other values."""
     if isinstance(value, Spec):
         return value
     if isinstance(value, Tensor):
@@ -119,7 +120,7 @@ class Sizes:
         self._atoms: dict[str, Atom] = {}
 
     def atom(self, name: str) -> Atom:
-        """The variable of a name, whose value is not known."""
+        """The variable of a name, without a value."""
         if name not in self._atoms:
             variable = Variable(name, *self._bounds.get(name, DEFAULT_BOUNDS))
             self._atoms[name], _ = size_parameter(variable)
@@ -134,7 +135,7 @@ class Sizes:
         return extent
 
     def tensor(self, like: Spec) -> Tensor:
-        """A tensor of a spec whose value is not known."""
+        """A tensor of a spec, without a value."""
         extents = tuple(self.size(extent) for extent in like.shape)
         static = tuple(e if isinstance(e, int) else DYNAMIC_INDEX for e in extents)
         type = tensor_type(dtypes.attribute_of(like.dtype), static)
@@ -143,8 +144,8 @@ class Sizes:
 
 
 def check_specs(values: Sequence[Any]) -> None:
-    """Raise TypeError where something is not a spec, an array, a tensor, or a list, tuple or dict
-    of them."""
+    """Raise TypeError unless each value is a spec, an array, a tensor, or a list, tuple or dict of
+    them."""
 
     def check(value: Any) -> None:
         if spec_of(value) is None:

@@ -1,4 +1,4 @@
-"""Tensors as variables: what gives one another value, in place or through a view of it."""
+"""Tensors as variables: assignment, operators in place, and writes through views."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tgdialect.ops.marker import DetachOp
 
 
 class State(Neural):
-    """`assign` and its like. A view is `x[...]` of slices and numbers, or made by methods that move
-    cells: a write to it is one to the tensor whose cells it shows."""
+    """Assignment. A view, which is `x[...]` with slices and numbers or the result of a movement
+    method, passes a write on to the tensor whose cells it shows."""
 
     __slots__ = ()
 
     def assign(self, x: Self | Number | Sequence[Any]) -> Self:
-        """Become another value, of this shape and dtype."""
+        """Set the value to another one of this shape and dtype."""
         new = x if isinstance(x, TensorBase) else self._of_array(array_of(x, self.dtype))
         if new.dtype != self.dtype:
             raise TypeError(f"assign {new.dtype.name} to {self.dtype.name}")
@@ -30,7 +30,7 @@ class State(Neural):
         return self
 
     def replace(self, x: Self) -> Self:
-        """Become another value of this shape, with its history."""
+        """Set the value to another one of this shape, with its history for gradients."""
         check_tensors(x)
         if x.shape != self.shape:
             raise ValueError(f"replace {self.shape} by {x.shape}")
@@ -44,24 +44,25 @@ class State(Neural):
     # -- nodes -------------------------------------------------------------------------------------
 
     def adopt(self, node: Node) -> None:
-        """Be a node, which nothing else is and which has no history."""
+        """Take a node that no other tensor has, without history."""
         node.is_tracked = self.requires_grad
         self._write(node)
 
     def _rebind(self, node: Node) -> None:
-        """Be a node, which nothing else is."""
+        """Take a node that no other tensor has."""
         note_change(self)
         node.owner = ref(self)
         self.node = node
 
     def _write(self, node: Node) -> None:
-        """Be a node, which nothing else is. If this is a view, the tensor that it shows becomes
-        what it has to be for that."""
+        """Take a node that no other tensor has. If this is a view, also write to the tensor that it
+        shows, and to views in between."""
         view = view_of(self.node)
         if not view:
             node.view = NO_VIEW
             self._rebind(node)
             return
+        # Undo the ops of the view one by one: `node` becomes the new value of the base tensor.
         base = cast(State, owner(view))
         sources = shown(view, base.node)[:-1]
         for step, source in zip(view, reversed(sources), strict=True):
@@ -71,6 +72,7 @@ class State(Neural):
                 raise RuntimeError("a write through detach() to a tensor that has a history")
             node = apply(DetachOp, node)
             node.is_tracked = True
+        # Set it, and compute the views anew from it.
         node.view = NO_VIEW
         base._rebind(node)
         values = shown(view, node)
@@ -82,7 +84,7 @@ class State(Neural):
         self._rebind(values[-1])
 
     def refresh(self) -> Self:
-        """Show what the cells of a view are now. They may have been written to since."""
+        """Update a view to the present cells of its tensor, which may have been written to."""
         if view := view_of(self.node):
             self._rebind(shown(view, cast(State, owner(view)).node)[-1])
         return self
@@ -90,8 +92,8 @@ class State(Neural):
     # -- operators in place ------------------------------------------------------------------------
 
     def _become(self, new: Self) -> Self:
-        """Become what an operator gives, of this shape and kind of dtype. A tensor that requires a
-        gradient does so without history, as `assign`."""
+        """Set the value to the result of an operator, of this shape and kind of dtype. For a tensor
+        that requires a gradient, the new value has no history, as in `assign`."""
         if new.shape != self.shape:
             raise ValueError(f"{self.shape} cannot become {new.shape} in place")
         kinds = [(dtype.is_float, dtype.is_bool) for dtype in (self.dtype, new.dtype)]
@@ -144,7 +146,7 @@ class State(Neural):
 
 
 def _is_view_of(tensor: State, base: State, steps: View) -> bool:
-    """Whether a tensor still is the view of `base` that it was."""
+    """Whether a tensor is still this view of `base`."""
     view = view_of(tensor.node)
     if not view or cast(State, owner(view)) is not base or len(view) != len(steps):
         return False

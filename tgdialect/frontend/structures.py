@@ -1,5 +1,5 @@
-"""The tensors among the arguments and in the result of a traced function, also in lists, tuples and
-dicts: slots take their places."""
+"""Arguments and return values of traced functions, which may be nested lists, tuples and dicts:
+their tensors are replaced by slots."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tgdialect.frontend.tensor import Tensor
 
 @dataclass(frozen=True)
 class Slot:
-    """Where an argument or a result is a tensor."""
+    """The place of a tensor in an argument or return value."""
 
     index: int
 
 
 @dataclass(frozen=True, eq=False)
 class Same:
-    """Where a result is a tensor that there was before the call: an argument by its number."""
+    """The place of a returned tensor that existed before the call; an argument is its number."""
 
     tensor: Tensor | int
 
 
 class Inputs:
-    """The tensors in the arguments of a call, once each, and the variables, which are numbered."""
+    """The tensors in the arguments of a call, once each, and the numbered variables of sizes."""
 
     def __init__(self) -> None:
         self.tensors: list[Tensor] = []
@@ -37,7 +37,7 @@ class Inputs:
         self._slots: dict[int, Slot] = {}
 
     def signature(self, value: Any) -> Any:
-        """A value as a key, with slots in place of its tensors."""
+        """A value as a hashable key, with slots for its tensors."""
         if isinstance(value, Tensor):
             if id(value) not in self._slots:
                 self._slots[id(value)] = Slot(len(self.tensors))
@@ -57,7 +57,9 @@ class Inputs:
             array = cast(Array, value)
             return np.ndarray, array.shape, array.dtype, array.tobytes()
         if isinstance(value, float):
-            return type(value), value.hex()  # The two zeros are equal, and NaN is not itself.
+            return type(
+                value
+            ), value.hex()  # As keys, 0.0 equals -0.0, and NaN differs from itself.
         try:
             hash(value)
         except TypeError:
@@ -71,7 +73,7 @@ class Inputs:
 
 
 class _Identity:
-    """An object that has no value to compare: it is the same if it is itself."""
+    """A key for an unhashable object, which is compared by identity."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -84,7 +86,7 @@ class _Identity:
 
 
 def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """A value with a function applied to all that is in its lists, tuples and dicts."""
+    """A nested value with a function applied to all its leaves."""
     if isinstance(value, list | tuple):
         items = [mapped(item, function) for item in cast("Sequence[Any]", value)]
         return items if isinstance(value, list) else _tuple_like(value, items)
@@ -97,8 +99,8 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
 def structure_of(
     value: Any, outputs: list[Node], same: Callable[[Tensor], Tensor | int | None]
 ) -> Any:
-    """A result with slots in place of its tensors: of those that there were before the call if
-    `same` says which they are, and of the others, whose nodes are noted."""
+    """A return value with a `Same` for each tensor that `same` finds to have existed before, and a
+    `Slot` for each new tensor, whose node is added to `outputs`."""
 
     def slot(inner: Any) -> Any:
         if not isinstance(inner, Tensor):
@@ -117,7 +119,7 @@ def filled(
     sizes: Mapping[Atom, Atom],
     inputs: Sequence[Tensor] = (),
 ) -> Any:
-    """A result with values in its slots, and sizes in terms of other variables."""
+    """A return value with tensors for its slots, and sizes in other variables."""
 
     def fill(value: Any) -> Any:
         match value:

@@ -1,4 +1,4 @@
-"""Sizes that are not known when a program is compiled: variables, and polynomials in them."""
+"""Symbolic sizes: variables that get a value when a program is called, and polynomials in them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Variable:
-    """A size with a name, between two bounds that are included.
+    """A named size with inclusive bounds.
 
-    `Variable("n", 1, 128).bind(5)` is a size that is 5 now. Programs are compiled for every value
-    that it may have.
+    `Variable("n", 1, 128).bind(5)` is a size whose present value is 5. Programs are compiled for
+    all values within the bounds.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Variable:
             raise ValueError(f"{self.name} is between {self.min} and {self.max}")
 
     def bind(self, value: int) -> SymInt:
-        """The size that this variable is now. Raises ValueError for one outside of the bounds."""
+        """This variable with a value. Raises ValueError if it is out of bounds."""
         if isinstance(value, bool):
             raise TypeError(f"{self.name} is an integer, got {value!r}")
         value = index(value)
@@ -43,7 +43,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Atom:
-    """A variable that has a value, or that is the parameter of this number of a traced function."""
+    """A variable with a value, or with the number of a parameter of a traced function."""
 
     variable: Variable
     value: int | None
@@ -54,11 +54,10 @@ Polynomial = polynomials.Polynomial[Atom]
 
 
 class SymInt:
-    """A size that depends on variables. It does arithmetic with others and with integers.
+    """A size that depends on variables: a polynomial with the arithmetic of an int.
 
-    A comparison is answered if it has the same answer for all values within the bounds of the
-    variables. Raises ValueError for one that depends on them, and for a quotient with a remainder
-    that does.
+    Comparisons and quotients raise ValueError unless the answer, or the remainder, is the same for
+    all values of the variables within their bounds.
     """
 
     def __init__(self, terms: Polynomial) -> None:
@@ -66,7 +65,7 @@ class SymInt:
 
     @staticmethod
     def of(atom: Atom) -> SymInt:
-        """The size that a variable is."""
+        """A size that is a single variable."""
         return SymInt({(atom,): 1})
 
     @cached_property
@@ -101,12 +100,12 @@ class SymInt:
 
     @property
     def atom(self) -> Atom | None:
-        """The variable that this is, if it is one."""
+        """The variable, if this size is a single variable; else None."""
         return self.atoms[0] if self.terms == {self.atoms[:1]: 1} else None
 
     @property
     def value(self) -> int:
-        """What this is now. Raises RuntimeError while a function is traced."""
+        """The present value. Raises RuntimeError while a function is traced."""
         total = 0
         for atoms, coefficient in self.terms.items():
             for atom in atoms:
@@ -122,7 +121,7 @@ class SymInt:
         return all(atom.value is not None for atom in self.atoms)
 
     def unbind(self) -> tuple[Variable, int]:
-        """The variable that this is, and its value."""
+        """The variable and its value, if this size is a single variable."""
         if self.atom is None:
             raise ValueError(f"{self!r} is not a variable")
         return self.atom.variable, self.value
@@ -135,12 +134,12 @@ class SymInt:
 
     @cached_property
     def min(self) -> int:
-        """The least value within the bounds of the variables, or less."""
+        """A lower bound of the value."""
         return self._bound(False)
 
     @cached_property
     def max(self) -> int:
-        """The greatest value within the bounds of the variables, or more."""
+        """An upper bound of the value."""
         return self._bound(True)
 
     def _bound(self, is_upper: bool) -> int:
@@ -159,7 +158,7 @@ class SymInt:
         times: Callable[[T, T], T],
         plus: Callable[[T, T], T],
     ) -> T:
-        """The sum of products in any arithmetic."""
+        """Evaluate the polynomial in another arithmetic, given by four functions."""
         total: T | None = None
         for atoms, coefficient in self.terms.items():
             factors = [atom(a) for a in atoms]
@@ -171,7 +170,7 @@ class SymInt:
         return total
 
     def substituted(self, values: Mapping[Atom, Atom]) -> SymInt:
-        """With other variables in place of some."""
+        """This size with some variables replaced by others."""
         return SymInt(
             {monomial(values.get(a, a) for a in atoms): c for atoms, c in self.terms.items()}
         )
@@ -206,7 +205,7 @@ class SymInt:
     __rmul__ = __mul__
 
     def __divmod__(self, other: Dim) -> tuple[Dim, Dim]:
-        """Term by term, by one term."""
+        """Divides each term by a divisor with a single term."""
         if not isinstance(cast(object, other), Dim):
             return NotImplemented
         (factors, divisor), *more = _terms(other).items() or [((), 0)]
@@ -279,12 +278,13 @@ def _terms(dim: Dim) -> Polynomial:
 
 
 def _simplest(terms: Polynomial) -> Dim:
-    """A number where nothing depends on variables."""
+    """A polynomial as a size; an int if it is constant."""
     return SymInt(terms) if terms.keys() - {()} else terms.get((), 0)
 
 
 def is_surely_less(a: Dim, b: Dim) -> bool:
-    """Whether a < b for all values within the bounds, or for the values that both have now."""
+    """Whether a < b: for all values within the bounds, or for the present values if both have
+    one."""
     difference = a - b
     if isinstance(difference, int):
         return difference < 0
@@ -292,8 +292,8 @@ def is_surely_less(a: Dim, b: Dim) -> bool:
 
 
 def to_dim(size: Any) -> int:
-    """What was given as a size: anything that is an integer, or symbolic. Raises TypeError for
-    others, ValueError beyond 64 bits."""
+    """Convert to a size: any kind of integer, or a symbolic size. Raises TypeError for other
+    values, ValueError beyond 64 bits."""
     if isinstance(size, SymInt):
         return cast(int, size)
     if not hasattr(size, "__index__"):
@@ -305,12 +305,12 @@ def to_dim(size: Any) -> int:
 
 
 def value_of(dim: Dim) -> int:
-    """What a size is now."""
+    """The present value of a size."""
     return dim if isinstance(dim, int) else dim.value
 
 
 def greatest(dim: Dim) -> int:
-    """What a size is at most."""
+    """An upper bound of a size."""
     return dim if isinstance(dim, int) else dim.max
 
 
@@ -320,12 +320,12 @@ def atoms_of(dims: Iterable[Dim]) -> Iterable[Atom]:
 
 
 def larger(a: int, b: int) -> int:
-    """The greater of two sizes. Raises ValueError where it depends on the variables."""
+    """The larger of two sizes. Raises ValueError if the bounds do not decide which it is."""
     return _chosen(a, b, a - b, "larger")
 
 
 def smaller(a: int, b: int) -> int:
-    """The lesser of two sizes. Raises ValueError where it depends on the variables."""
+    """The smaller of two sizes. Raises ValueError if the bounds do not decide which it is."""
     return _chosen(b, a, a - b, "smaller")
 
 
@@ -340,7 +340,7 @@ def _chosen(if_more: int, if_less: int, difference: Dim, what: str) -> int:
 def substituted(
     extents: tuple[Dim, ...] | None, values: Mapping[Atom, Atom]
 ) -> tuple[Dim, ...] | None:
-    """A shape with other variables in place of some; None is one that depends on none."""
+    """A shape with some variables replaced by others; None stays None."""
     if extents is None:
         return None
     return tuple([e if isinstance(e, int) else e.substituted(values) for e in extents])

@@ -1,4 +1,4 @@
-"""`Tensor`: a lazy tensor with tinygrad's methods, whose program is IR of the dialect."""
+"""`Tensor`: a lazy tensor with tinygrad's methods, which is compiled to IR of the dialect."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from tgdialect.frontend.state import State
 from tgdialect.frontend.symbolic import value_of
 
 _REPR_LIMIT = 1000
-"""How many elements a `repr` shows at most before it leaves some out."""
+"""`repr` abbreviates tensors of more elements."""
 
 _parameters: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
-"""The tensors that want a gradient, by their ids: a set would ask which of them are equal."""
+"""The tensors that require a gradient, by id. Not in a set, which would compare them with `==`."""
 
 
 class Tensor(State, Casts):
-    """A tensor that is computed when its numbers are needed.
+    """A tensor that is computed when its elements are needed.
 
     Args:
-        data: a number, nested lists of numbers, an array of NumPy, or anything with DLPack. Arrays
-            are not copied if their layout is in order: who changes one changes the tensor.
+        data: a number, nested lists of numbers, a NumPy array, or anything with DLPack. A
+        contiguous
+            array is not copied: changing it changes the tensor.
         dtype: by default that of the data: a Python float is f32, an int i32.
         requires_grad: whether `backward` gives this tensor a `grad`.
     """
@@ -58,7 +59,7 @@ class Tensor(State, Casts):
             self.requires_grad_()
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Have `backward` give this tensor a `grad`, or not."""
+        """Set whether `backward` gives this tensor a `grad`."""
         if requires_grad and not self.dtype.is_float:
             raise RuntimeError(f"only floats have gradients, not {self.dtype.name}")
         if requires_grad == self.requires_grad:
@@ -75,25 +76,25 @@ class Tensor(State, Casts):
     # -- numbers -----------------------------------------------------------------------------------
 
     def realize(self, *lst: Tensor) -> Self:
-        """Compute this tensor, and others with it, in one program."""
+        """Compute this tensor and others in one program."""
         check_tensors(*lst)
         realize([self.node, *(t.node for t in lst)])
         return self
 
     def numpy(self) -> Array:
-        """The numbers as an array of NumPy."""
+        """The elements as a NumPy array."""
         return as_array(self.node)
 
     def data(self) -> memoryview:
-        """The numbers as a memoryview."""
+        """The elements as a memoryview."""
         return self.numpy().data
 
     def tolist(self) -> Any:
-        """The numbers as nested lists; a number if there are no axes."""
+        """The elements as nested lists; a number if there are no axes."""
         return self.numpy().tolist()
 
     def item(self) -> Number:
-        """The one number that there is."""
+        """The only element, as a number."""
         if self.numel() != 1:
             raise ValueError(f"item of a tensor of shape {self.shape}: it has one element only")
         return cast(Number, self.numpy().item())
@@ -131,7 +132,7 @@ class Tensor(State, Casts):
         return f"Tensor({text}, {self.dtype.name})"
 
     def _repr_html_(self) -> str:
-        """For Jupyter: shape and dtype, and the numbers of a small matrix as a table."""
+        """For Jupyter: shape and dtype, and the elements of a small matrix as a table."""
         shape = " x ".join(str(d) for d in self.shape) or "scalar"
         head = f"<b>Tensor</b> {shape} {self.dtype.name}"
         if self.node.data is None:
@@ -161,9 +162,9 @@ class Tensor(State, Casts):
         """The gradients of this tensor with respect to others.
 
         Args:
-            targets: what to differentiate with respect to.
-            gradient: the gradient of a scalar with respect to this tensor; by default 1, for which
-                it has to be a scalar itself.
+            targets: the tensors to differentiate with respect to.
+            gradient: the gradient of a scalar with respect to this tensor; by default 1, if this
+                tensor is a scalar itself.
 
         Raises RuntimeError if it does not depend on one of them.
         """
@@ -180,7 +181,7 @@ class Tensor(State, Casts):
         ]
 
     def backward(self, gradient: Tensor | None = None) -> Self:
-        """Add to `grad` of every tensor that requires it the gradient of this one."""
+        """Add the gradients of this tensor to the `grad` of all tensors that require one."""
         order = set(sorted_nodes([self.node], through_data=True))
         targets = [t for t in _parameters.values() if t.node in order]
         nodes = self._gradients(gradient, [t.node for t in targets])

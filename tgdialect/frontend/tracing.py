@@ -1,4 +1,4 @@
-"""Running a function on tensors whose values are not known, and noting what it changes."""
+"""Tracing: runs a function on tensors without values, and records its assignments to tensors."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from tgdialect.ops.source import ParamOp
 
 @dataclass(eq=False)
 class Trace:
-    """What happens on a thread while it traces a function."""
+    """The assignments to tensors on a thread while it traces a function."""
 
     thread: int = field(default_factory=get_ident)
     before: dict[int, tuple[ref[TensorBase], Node]] = field(
         default_factory=dict[int, tuple[ref[TensorBase], Node]]
     )
-    """The tensors that were given another value, by their ids, and what they were before. The
-    function's own ones are gone when it has returned."""
+    """The tensors that were assigned to, by their ids, and their former nodes. The references are
+    weak: tensors that the function makes itself are gone when it has returned."""
 
     def note_change(self, tensor: TensorBase) -> None:
-        """Note what a tensor is before its first change."""
+        """Record the node of a tensor before the first assignment to it."""
         known = self.before.get(id(tensor))
         if known is None or known[0]() is not tensor:
             self.before[id(tensor)] = ref(tensor), tensor.node
 
     def changed(self) -> list[tuple[TensorBase, Node]]:
-        """The tensors that have another value, and what they were before."""
+        """The tensors that were assigned to, and their former nodes."""
         living = [(tensor(), node) for tensor, node in self.before.values()]
         return [(t, node) for t, node in living if t is not None and t.node is not node]
 
@@ -41,17 +41,17 @@ class Trace:
 _traces: list[Trace] = []
 _numbers = count()
 _ANY_PARAMETER = ParamOp(0, INDEX_TYPE)
-"""What the prototype of all parameters is: where they are among the others is their function's."""
+"""The prototype of all parameters. Their slots are known only when the function is made."""
 
 
 def parameter(like: Node, atoms: Mapping[Atom, Atom]) -> Node:
-    """A value that is not known, with parameters for the variables in its shape."""
+    """A parameter of the type of a node, with parameters for the variables in its shape."""
     extents = substituted(like.extents, atoms)
     return Node(_ANY_PARAMETER, (), like.type, None, like.is_tracked, extents)
 
 
 def size_parameter(variable: Variable) -> tuple[Atom, Node]:
-    """A size that is not known."""
+    """A parameter for a size."""
     atom = Atom(variable, None, next(_numbers))
     node = Node(_ANY_PARAMETER, (), INDEX_TYPE)
     register_size(SymInt.of(atom), node)
@@ -69,14 +69,14 @@ def is_tracing() -> bool:
 
 
 def _innermost() -> Trace | None:
-    """The last of this thread's traces that have not ended."""
+    """The innermost active trace of this thread."""
     here = get_ident()
     return next((trace for trace in reversed(_traces) if trace.thread == here), None)
 
 
 @contextmanager
 def tracing() -> Generator[Trace]:
-    """A context in which changes of tensors are noted, and undone at its end."""
+    """A context in which assignments to tensors are recorded; they are undone at its end."""
     trace = Trace()
     _traces.append(trace)
     try:
@@ -88,6 +88,6 @@ def tracing() -> Generator[Trace]:
 
 
 def note_change(tensor: TensorBase) -> None:
-    """A tensor is about to be given another value."""
+    """Tell this thread's trace, if any, that a tensor is about to be assigned to."""
     if _traces and (trace := _innermost()) is not None:
         trace.note_change(tensor)

@@ -1,4 +1,4 @@
-"""Views: values that show cells of a tensor, and what a write through one makes of that tensor."""
+"""Views: values that show cells of a tensor, and writes to the tensor through them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tgdialect.ops.movement import (
 )
 
 _VIEWS = (BitcastOp, DetachOp, ExpandOp, FlipOp, PermuteOp, ReshapeOp, ShrinkOp)
-"""The ops whose results show cells of their source. PAD does where its new cells are cut off."""
+"""The ops whose results show cells of their source. PAD is one only if the padding is cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ def owner(view: View) -> object:
 
 
 def mark_view(node: Node) -> None:
-    """Have a PAD count as a view, since the cells that it adds are cut off."""
-    if isinstance(node.prototype, PadOp) and node.operands:  # There is none if no cell was added.
+    """Make a PAD count as a view: its caller cuts the padding off."""
+    if isinstance(node.prototype, PadOp) and node.operands:  # No PAD is made for no padding.
         node.view = (_step(node), *view_of(node.operands[0]))
 
 
 def shown(view: View, base: Node) -> list[Node]:
-    """What each op of a view gives, from a value of its tensor on, which is the first."""
+    """The result of each op of a view, applied to a value of its tensor, which comes first."""
     nodes = [base]
     for step in reversed(view):
         nodes.append(made(step.prototype, (nodes[-1], *step.sizes), step.extents))
@@ -83,9 +83,9 @@ def shown(view: View, base: Node) -> list[Node]:
 
 
 def written(step: Step, source: Node, new: Node) -> Node:
-    """The source of an op so that the op gives a new value.
+    """The inverse of an op of a view: a value like `source` from which the op makes `new`.
 
-    Raises RuntimeError if several cells of the result are one cell of the source.
+    Raises RuntimeError if the result shows a cell of the source several times.
     """
     op = step.prototype
     match op:
@@ -121,7 +121,7 @@ def _step(node: Node) -> Step:
 
 
 def _offsets(op: WindowOp, sizes: Sequence[Node]) -> tuple[Dim, ...]:
-    """Where the window of an op begins; its dynamic offsets are the first of its sizes."""
+    """The offsets of an op's window; the dynamic ones are the first of its sizes."""
     symbolic = iter(sizes)
     result: list[Dim] = []
     for offset in op.offsets.get_values():
@@ -135,7 +135,7 @@ def _offsets(op: WindowOp, sizes: Sequence[Node]) -> tuple[Dim, ...]:
 
 
 def _placed(node: Node, offsets: tuple[Dim, ...], shape: Shape | tuple[int, ...]) -> Node:
-    """Cells in a greater shape, zeros around them."""
+    """Cells at an offset in a larger shape of zeros."""
     element_type = node.tensor_type.element_type
     zero = 0.0 if node.dtype.is_float else 0
     return apply(PadOp, node, offsets, tuple(shape), number_attribute(zero, element_type))

@@ -5,6 +5,11 @@ is printed. Operations come in two kinds: those that xDSL does not have, and tho
 declares more narrowly than upstream (`REPLACED`: an `fcmp` without vectors, a `load` without
 `volatile`, ...). `LLVM_WITH_GAPS` is the whole dialect; register it in place of xDSL's.
 
+* `types.py`: constraints on operand types; `assembly.py`: shared pieces of assembly;
+* `values.py`: casts, comparisons, selection;
+* `elementwise.py` and `reductions.py`: intrinsics on vectors;
+* `memory.py`: loads, stores, prefetches; `atomics.py`: atomic operations and fences.
+
 Source: MLIR's "'llvm' Dialect" documentation, as of LLVM 19.
 """
 

@@ -61,7 +61,7 @@ ATOMIC_RMW_KINDS = (
 
 @irdl_op_definition
 class AtomicRMWOp(IRDLOperation):
-    """Applies `bin_op` to memory and gives what was there before."""
+    """Applies `bin_op` to memory and returns the old value."""
 
     name = "llvm.atomicrmw"
     T: ClassVar = VarConstraint("T", AnyAttr())
@@ -126,7 +126,7 @@ class AtomicRMWOp(IRDLOperation):
 
 @irdl_op_definition
 class AtomicCmpXchgOp(IRDLOperation):
-    """Stores `val` if memory holds `cmp`; gives (what was there before, whether it stored)."""
+    """Stores `val` if memory holds `cmp`; returns (the old value, whether it stored)."""
 
     name = "llvm.cmpxchg"
     T: ClassVar = VarConstraint("T", AnyAttr())

@@ -152,7 +152,7 @@ class StoreOp(IRDLOperation):
 
 @irdl_op_definition
 class MaskedLoadOp(IRDLOperation):
-    """Loads the lanes that the mask has; the others are `pass_thru`'s."""
+    """Loads the lanes for which the mask is true; the others come from `pass_thru`."""
 
     name = "llvm.intr.masked.load"
     T: ClassVar = VarConstraint("T", base(VectorType[Attribute]))
@@ -174,7 +174,7 @@ class MaskedLoadOp(IRDLOperation):
 
 @irdl_op_definition
 class MaskedStoreOp(IRDLOperation):
-    """Stores the lanes that the mask has (xDSL's takes floats only)."""
+    """Stores the lanes for which the mask is true (xDSL's takes floats only)."""
 
     name = "llvm.intr.masked.store"
     value = operand_def(VectorType)

@@ -1,4 +1,9 @@
-"""Layers with state: `tg.nn.Linear` and its like, `tg.nn.optim`, `tg.nn.state`."""
+"""Layers with state.
+
+* `layers.py`: `tg.nn.Linear` and other layers;
+* `optim.py`: optimizers and schedules of learning rates;
+* `state.py`: the tensors of an object by name, and safetensors files.
+"""
 
 from tgdialect.nn import optim, state
 from tgdialect.nn.layers import (

@@ -1,7 +1,6 @@
-"""Layers: objects that hold tensors and are called with one.
+"""Layers: objects that hold tensors and are called with a tensor.
 
-Weights are of PyTorch's shapes, and drawn as PyTorch draws them. Those that are learnt require
-gradients.
+Weights have PyTorch's shapes and initial distributions. Learnable ones require gradients.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ Size = int | Sequence[int]
 
 
 def _learnt(*shape: int, bound: float) -> Tensor:
-    """Uniform in [-bound, bound)."""
+    """A learnable tensor, uniform in [-bound, bound)."""
     if bound == 0:
         return Tensor.zeros(*shape).requires_grad_()
     return Tensor.uniform(*shape, low=-bound, high=bound).requires_grad_()
@@ -36,7 +35,7 @@ class Linear:
 
 
 class Conv2d:
-    """A convolution over as many axes as `kernel_size` has, two if it is a number."""
+    """A convolution over as many axes as `kernel_size` has; over two if it is a number."""
 
     def __init__(
         self,
@@ -144,7 +143,8 @@ def ConvTranspose1d(
 
 
 class BatchNorm:
-    """Normalisation of each channel: by the batch in training, else by running statistics."""
+    """Normalisation of each channel: by the batch's statistics in training, else by running
+    ones."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class BatchNorm:
             return x.batchnorm(
                 self.weight, self.bias, self.running_mean, (self.running_var + self.eps).rsqrt()
             )
-        # In 32 bits or more: the squares of the narrow floats overflow.
+        # In at least 32 bits: squares of f16 overflow.
         wide = x.cast(dtypes.promote(x.dtype, dtypes.float32))
         mean = wide.mean(axes)
         shape = [1, x.shape[1], *[1] * (x.ndim - 2)]
@@ -246,7 +246,7 @@ class LayerNorm2d(LayerNorm):
 
 
 class RMSNorm:
-    """x over its root mean square along the last axis (Zhang & Sennrich, 2019)."""
+    """x divided by its root mean square along the last axis (Zhang & Sennrich, 2019)."""
 
     def __init__(self, dim: int, eps: float = 1e-6, elementwise_affine: bool = True) -> None:
         self.eps = eps
@@ -260,7 +260,7 @@ class RMSNorm:
 
 
 class Embedding:
-    """The rows of a table."""
+    """A look-up of rows of a table."""
 
     def __init__(self, vocab_size: int, embed_size: int) -> None:
         self.vocab_sz, self.embed_sz = vocab_size, embed_size

@@ -10,7 +10,7 @@ from tgdialect.frontend.tensor import Tensor
 
 
 class Optimizer(ABC):
-    """Changes parameters by their gradients. `lr` is a tensor: a schedule assigns to it."""
+    """Updates parameters by their gradients. `lr` is a tensor, to which a schedule assigns."""
 
     def __init__(self, params: Sequence[Tensor], lr: float) -> None:
         if lr < 0:
@@ -21,17 +21,17 @@ class Optimizer(ABC):
         self.lr = Tensor([lr])
 
     def zero_grad(self) -> None:
-        """Forget the gradients."""
+        """Delete the gradients."""
         for param in self.params:
             param.grad = None
 
     def step(self) -> None:
-        """Change every parameter by its gradient, all in one program."""
+        """Update every parameter by its gradient, all in one program."""
         changed = self.schedule_step()
         changed[0].realize(*changed[1:])
 
     def schedule_step(self) -> list[Tensor]:
-        """Change the parameters, lazily; the tensors that are changed."""
+        """Update the parameters lazily; returns the tensors that were assigned to."""
         if not Tensor.training:
             raise RuntimeError("an optimizer steps in training: `with Tensor.train():`")
         gradients: list[Tensor] = []
@@ -43,7 +43,7 @@ class Optimizer(ABC):
 
     @abstractmethod
     def update(self, gradients: Sequence[Tensor]) -> list[Tensor]:
-        """Assign to the parameters, and to state, which is returned."""
+        """Assign to the parameters and to the optimizer's state, and return the state."""
 
 
 class SGD(Optimizer):
@@ -127,7 +127,7 @@ class Adam(AdamW):
 
 
 class LRScheduler(ABC):
-    """Gives an optimizer's learning rate a new value with each step."""
+    """Sets an optimizer's learning rate at each step."""
 
     def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = optimizer
@@ -135,17 +135,17 @@ class LRScheduler(ABC):
         self.epoch_counter = 0
 
     def step(self) -> None:
-        """Go on to the next value."""
+        """Set the next value."""
         self.epoch_counter += 1
         self.optimizer.lr.assign([self.get_lr()]).realize()
 
     @abstractmethod
     def get_lr(self) -> float:
-        """The value after so many steps."""
+        """The value at the present step."""
 
 
 class StepLR(LRScheduler):
-    """Times gamma every `step_size` steps."""
+    """Multiplies the learning rate by gamma every `step_size` steps."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
         super().__init__(optimizer)
@@ -156,7 +156,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Times gamma at each milestone."""
+    """Multiplies the learning rate by gamma at each milestone."""
 
     def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1) -> None:
         super().__init__(optimizer)
@@ -168,7 +168,7 @@ class MultiStepLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Half a cosine from the first value to `eta_min` (Loshchilov & Hutter, 2017)."""
+    """Half a cosine from the initial value to `eta_min` (Loshchilov & Hutter, 2017)."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:
         super().__init__(optimizer)
@@ -180,7 +180,7 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """A line from one factor to another, over some steps."""
+    """Linear interpolation from one factor to another over a number of steps."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The tensors of an object, by name, and files of them in the form of safetensors."""
+"""The tensors of an object by name, and safetensors files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ StateDict = dict[str, Tensor]
 
 
 def get_state_dict(obj: Any, prefix: str = "") -> StateDict:
-    """The tensors that an object holds, in its attributes, lists, tuples and dicts, by their paths:
-    `layers.0.weight`. One that is there twice has both names."""
+    """The tensors in an object's attributes, lists, tuples and dicts, by their paths, as
+    `layers.0.weight`. A tensor that occurs twice has both names."""
     found: StateDict = {}
     _collect(obj, prefix.strip("."), found, set())
     return found
@@ -39,7 +39,7 @@ def _collect(obj: Any, path: str, found: StateDict, inside: set[int]) -> None:
 
 
 def get_parameters(obj: Any) -> list[Tensor]:
-    """The tensors that an object holds."""
+    """The tensors of an object."""
     return list(get_state_dict(obj).values())
 
 
@@ -48,7 +48,7 @@ def load_state_dict(
 ) -> None:
     """Assign tensors to those of a model by name.
 
-    Raises KeyError for names that only one of both has if `strict`, ValueError for other shapes.
+    Raises KeyError if `strict` and a name is missing in either, ValueError for different shapes.
     """
     own = get_state_dict(model)
     if strict and (missing := own.keys() - state_dict.keys()):
@@ -70,7 +70,7 @@ def safe_save(
     fn: str | os.PathLike[str],
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Write tensors to a file in the form of safetensors."""
+    """Write tensors to a safetensors file."""
     from safetensors.numpy import save_file
 
     if tensors:
@@ -81,7 +81,7 @@ def safe_save(
 
 
 def safe_load(fn: str | os.PathLike[str]) -> StateDict:
-    """Read a file in the form of safetensors. Raises OSError, and ValueError for another form."""
+    """Read a safetensors file. Raises OSError, and ValueError for a malformed file."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 

@@ -1,1 +1,23 @@
-"""The ops of the `tg` dialect, one file per family of the specification."""
+"""The ops of the `tg` dialect.
+
+One file per family of the specification:
+
+* `source.py`, `movement.py`, `elementwise.py`, `reduce.py`, `memory.py`, `ordering.py`;
+* `call.py`, `marker.py`, `multi.py`, `codegen.py`.
+
+What ops are declared with:
+
+* `attributes.py`: types and attributes; `dtypes.py`: dtypes; `axis_types.py`: AxisTypes;
+* `base.py`: the class of all ops; `syntax.py`: assembly formats;
+* `properties/`: the rules by which result types are inferred;
+* `canonicalization.py`: the link from an op to its canonicalisation patterns.
+
+What rewrites and analyses build on:
+
+* `creation.py`: fast construction of ops; `builder.py`: insertion with a location;
+* `copies.py`: cloning of values; `numbering.py`: the next free slot, axis id or symbol name;
+* `walk.py`: values computed once along the edges of a graph;
+* `views.py`: the cells that a view shows; `arguments.py`: attributes of function arguments;
+* `arrays.py`: NumPy arrays of the dtypes;
+* `folding.py`: constant folding; `intervals.py`: interval arithmetic.
+"""

@@ -1,0 +1,30 @@
+"""From a module to code in memory, and calls of it. In reading order:
+
+Compiling:
+
+* `compiler.py`: `compile`, from text, path, module or builder; `build.py`: the stages, then LLVM;
+* `codegen.py`: the thread that LLVM runs on; `speed.py`: interpreter settings meanwhile;
+* `optimize.py`, `pipeline.py`: `tg-optimize` and `tg-to-llvm` with BEAM; `beam.py`: times kernels;
+* `find_windows.py`: finds the SHRINKs and PADs whose bounds a call has to check.
+
+Programs as data:
+
+* `program.py`: parameters and object code; `windows.py`: bounds that are checked at each call;
+* `cache.py`: the object cache.
+
+Loading:
+
+* `images.py`: object code in memory, by `elf.py` (our loader) or `jit.py` (LLVM's);
+* `loader.py`: the same for programs, with `threads.py`, the parallel runtime;
+* `once.py`: values that a process makes once.
+
+Calling:
+
+* `executable.py`: `Executable`; `memory.py`: addresses, and the pool of large blocks;
+* `launcher.py`: builtins that call compiled code; `launcher_layout.py`: the offsets that they use;
+* `native/`: LLVM IR of launchers and threads.
+
+Looking:
+
+* `inspection.py`: source, assembly and work of each kernel; `profile.py`: its time.
+"""

@@ -1,8 +1,9 @@
 """Schedules found by timing kernels on this machine.
 
-The search itself is `lowering/optimize/search.py`; here is what times a kernel, and the store of
-what was found, in which later processes look first. The heuristic's schedule is the first
-candidate, and stays unless another one is quicker when both are timed once more in turns.
+The search itself is `lowering/optimize/search.py`. This file times kernels, and stores the
+schedules that were found in the object cache, where later processes find them. The heuristic's
+schedule is the first candidate. It stays unless the winner is still faster when both are timed
+again in turns.
 """
 
 from __future__ import annotations
@@ -55,22 +56,22 @@ SECONDS_VARIABLE = "TG_BEAM_SECONDS"
 DEFAULT_SECONDS = 20.0
 
 _REPEAT_SECONDS = 0.01
-"""For how long a candidate is repeated: its quickest run counts."""
+"""For how long a candidate is run again and again; its fastest run counts."""
 _GIVE_UP = 1.5
 """A candidate whose first runs take this many times as long as the best one is not repeated."""
 _TURNS = 5
 _FOUND: dict[str, str] = {}
-"""What was found in this process, as in the store: there may be none."""
+"""Schedules that this process found, by cache key. The object cache may be switched off."""
 _MARGIN = 0.02
-"""What a schedule has to be quicker by than the heuristic's to be taken instead."""
+"""The fraction of time that a schedule has to save to replace the heuristic's."""
 
 
 def search_schedules(
     op: ModuleOp, width: int, features: tuple[str, ...], threads: int | None, l2: int | None
 ) -> None:
-    """Apply to each kernel of a module the quickest OptOps that a search finds or has found.
+    """Apply to each kernel of a module the fastest OptOps that a search finds or has found.
 
-    Raises PassFailedException where the environment says no time or number of threads.
+    Raises PassFailedException for an invalid `TG_BEAM_SECONDS`, feature or number of threads.
     """
     cpu = CpuTarget.host()
     try:
@@ -124,7 +125,7 @@ def _heuristic(kernel: KernelOp, target: Target, constants: Set[int]) -> Opts:
 
 
 def _is_static(call: CallOp) -> bool:
-    """Whether all that a kernel is given is memory of known size."""
+    """Whether every argument of a kernel is memory of known size."""
     return all(is_memory(a) and DYNAMIC_INDEX not in tensor(a).get_shape() for a in call.arguments)
 
 
@@ -147,6 +148,7 @@ class _Search:
         show: Callable[[int, float], None],
     ) -> Opts:
         """The best schedule, from the store or by a search."""
+        # Look up the schedule, by the kernel without its name and all that the search depends on.
         store = object_cache()
         named = self._kernel.clone()
         named.sym_name = StringAttr("kernel")
@@ -159,6 +161,7 @@ class _Search:
             text = data.decode() if (data := store.get(key)) is not None else None
         if text is not None:
             return tuple(parse_opt(line) for line in text.splitlines())
+        # Search until the time is over.
         end = time.perf_counter() + seconds
         timed, quickest = 0, math.inf
 
@@ -172,6 +175,7 @@ class _Search:
         found = beam_search(
             self._kernel, [heuristic, ()], timer, width, lambda: time.perf_counter() < end, target
         )
+        # Store the winner.
         opts = self._quickest(heuristic, found)
         _FOUND[key] = text = "\n".join(spelled(o) for o in opts)
         if store is not None:
@@ -179,7 +183,7 @@ class _Search:
         return opts
 
     def _quickest(self, heuristic: Opts, found: Sequence[Timed]) -> Opts:
-        """The best schedule found, if it is quicker than the heuristic's: both in turns."""
+        """The best schedule found, if it beats the heuristic's when both are timed in turns."""
         opts = found[0].opts if found else heuristic
         if opts == heuristic:
             return heuristic
@@ -192,17 +196,19 @@ class _Search:
         return self._run(self._program(candidate), limit)
 
     def _program(self, candidate: KernelOp | None) -> Callable[[], None] | None:
-        """A kernel compiled, with arrays to work on; None if it cannot be."""
+        """A call of the compiled kernel on arrays; None if some stage refuses the candidate."""
         if candidate is None:
             return None
+        # Arguments: the caller's types, but packed ones where STAGE changed a parameter's layout.
         name = candidate.sym_name.data
         types, arrays = [a.type for a in self._call.arguments], list(self._arrays)
         for slot, parameter in enumerate(candidate.params):
             packed = tensor(parameter.result)
-            if packed.get_shape() != arrays[slot].shape:  # A STAGE has put it together.
+            if packed.get_shape() != arrays[slot].shape:
                 where = place(self._call.arguments[slot])
                 types[slot] = tensor_type(packed.element_type, packed.get_shape(), where)
                 arrays[slot] = _filled(parameter.result)
+        # A module with the kernel and a function that calls it.
         block = Block(arg_types=types)
         call = CallOp.create(
             operands=block.args,
@@ -214,6 +220,7 @@ class _Search:
         entry = f"{name}_timed"
         signature = FunctionType.from_lists(list(block.arg_types), [])
         module = ModuleOp([candidate, FuncOp(entry, signature, Region(block))])
+        # Compile and load.
         try:
             simplify(candidate)
             run_stages(module, self._stages)
@@ -231,7 +238,7 @@ class _Search:
 
     @staticmethod
     def _run(program: Callable[[], None] | None, limit: float) -> float:
-        """The seconds of the quickest run; the first, which warms the caches, is among them."""
+        """The seconds of the fastest run. The first run, which warms the caches, may count."""
         if program is None:
             return math.inf
         best, runs = math.inf, 0
@@ -246,8 +253,8 @@ class _Search:
 
 
 def _filled(argument: SSAValue) -> Array:
-    """Memory that a kernel can work on: floats that are normal numbers, whatever they are read as,
-    and integers that are 0."""
+    """An array for a kernel to work on: normal floats, since subnormal ones are slow, and integers
+    that are 0, which are valid as indices."""
     shape, dtype = tensor(argument).get_shape(), dtype_of(argument)
     if dtype.is_float and dtype.itemsize > 1:
         values = np.random.default_rng(0).uniform(0.5, 1.5, shape)

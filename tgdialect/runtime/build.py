@@ -1,4 +1,4 @@
-"""From a module at any level to a `Program`: the stages that are left, then LLVM."""
+"""From a module at any level to a `Program`: the remaining stages, then LLVM."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from tgdialect.runtime.windows import Window
 from tgdialect.targets.attribute import stated_target
 
 UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
-"""Ops that carry code or bytes of their own; nothing executes them unasked."""
+"""Ops that carry code or bytes of their own. They are executed with `allow_custom` only."""
 
 _ROLES = ("tg.output", "tg.workspace", "tg.persistent", "tg.buffer")
 _PREFIX = "tg-"
@@ -57,8 +57,8 @@ _PREFIX = "tg-"
 
 @dataclass(frozen=True)
 class Build:
-    """What to compile, and how. `source` is at any level, and is left as it is: the stages begin
-    where it is."""
+    """What to compile, and how. `source` may be at any level, whose next stage is the first to run.
+    It is not changed."""
 
     source: ModuleOp
     entry: str = "main"
@@ -66,7 +66,7 @@ class Build:
     allow_custom: bool = False
     target: CpuTarget = field(default_factory=CpuTarget.host)
     is_profiled: bool = False
-    """Whether the program notes how long each kernel takes (`profile.py`)."""
+    """Whether the program records the time of each kernel (`profile.py`)."""
 
     def program(self) -> Program:
         """Compile.
@@ -75,36 +75,42 @@ class Build:
         """
         with at_full_speed(), CodeGenerator(self.target.object_code) as generator:
             signature, coming, windows = self._compiled(generator)
-            # What the stages have made is garbage by now, and LLVM is still at it.
+            # Free the IR of the stages while LLVM still generates code.
             gc.collect(0)
             objects = [Object(name, future.result()) for name, future in coming.items()]
             return Program(tuple(signature), tuple(objects), windows)
 
     def profiled(self) -> Program:
-        """Compile a program that notes how long each kernel takes."""
+        """Compile a program that records the time of each kernel."""
         return replace(self, is_profiled=True).program()
 
     def _compiled(
         self, generator: CodeGenerator[bytes]
     ) -> tuple[list[Parameter], Mapping[str, Future[bytes]], tuple[Window, ...]]:
-        """The parameters of the program, the objects that are to come, and the windows that a call
-        checks. LLVM generates the code of a kernel, for which it needs no Python, while the next
-        one goes through the stages."""
+        """The parameters of the program, futures of its objects, and the windows that a call
+        checks.
+
+        Each kernel is an object of its own. LLVM generates its code, without Python's lock, while
+        the next kernel goes through the stages.
+        """
         module, by_reference = self._copy()
         entry = f"{self.entry}.frame"
         passes = self._passes
+        # A module at level `llvm` goes to LLVM as it is.
         if passes.render is None:
             signature = _signature(entry_function(module, self.entry), by_reference)
             ir = llvm_ir(module) + _frame_entry(entry, self.entry, signature)
             return signature, {entry: generator.submit(ir)}, ()
+        # Stages on the whole module.
         windows: tuple[Window, ...] = ()
         for stage in passes.module:
             if stage.level_before == "function":
-                # The next stage replaces movement ops by index arithmetic.
+                # Before this stage replaces movement ops by index arithmetic.
                 windows = find_windows(
                     entry_function(module, self.entry), entry_function(self.source, self.entry)
                 )
             stage.lower(module)
+        # Stages on one kernel after the other; the last one shares an object with the functions.
         coming: dict[str, Future[bytes]] = {}
         kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
         programs: list[Operation] = []
@@ -116,6 +122,7 @@ class Build:
             if not is_last:
                 ir = self._ir(passes.render.rendered([program]), programs)
                 coming[program.sym_name.data] = generator.submit(ir)
+        # Functions that call the kernels, and the entry that takes a frame.
         functions = list(own_functions(module))
         for function in functions:
             for stage in passes.kernels:
@@ -127,7 +134,7 @@ class Build:
         return signature, coming, windows
 
     def _ir(self, functions: Sequence[Operation], programs: Sequence[Operation]) -> str:
-        """LLVM IR of what some symbols, and programs among them, were rendered to."""
+        """LLVM IR of rendered functions; `programs` are the kernels, which a profile times."""
         names = [p.sym_name.data for p in programs if isinstance(p, ProgramOp)]
         records = with_records(functions, names) if self.is_profiled else ""
         return llvm_ir(ModuleOp(list(functions))) + records
@@ -141,18 +148,18 @@ class Build:
 
     @cached_property
     def level(self) -> str:
-        """The level of the module. Raises VerifyException where it is at none."""
+        """The level of the module. Raises VerifyException if it is valid at no level."""
         return find_level(self.source)
 
     def _copy(self) -> tuple[ModuleOp, Set[int]]:
-        """A copy of the module without what is of other dialects, and which inputs of the entry are
-        arrays of the caller's that the program may write."""
+        """A copy of the module without functions of other dialects, and the positions of the inputs
+        that are passed by reference."""
         if not self.allow_custom:
             refuse_untrusted(self.source)
             if not is_before(self.level, "linear"):
                 raise VerifyException(
-                    f"at level {self.level} nothing checks any more what memory is accessed: such "
-                    "a module is executed with allow_custom only (tg-run --allow-custom)"
+                    f"at level {self.level} no stage checks memory accesses any more: such a "
+                    "module is executed with allow_custom only (tg-run --allow-custom)"
                 )
         entry_function(self.source, self.entry)
         module = self.source.clone()
@@ -169,7 +176,7 @@ class Build:
 
     @cached_property
     def _passes(self) -> Stages:
-        """The stages from the level of the module on."""
+        """The stages that the module has not been through."""
         if is_before("kernels", self.level) and self.opt not in ("none", DEFAULT_OPT):
             raise PassFailedException(
                 f"opt {self.opt!r} comes too late: loops are settled at level {self.level}"
@@ -185,7 +192,7 @@ class Build:
 
     @cached_property
     def _stages(self) -> dict[str, ModuleOp]:
-        """The module after each stage."""
+        """The module after each stage, by the stage's name."""
         found: dict[str, ModuleOp] = {}
 
         def keep(stage: LoweringPass, module: ModuleOp) -> None:
@@ -209,8 +216,8 @@ class Build:
 
     @property
     def kernels(self) -> Sequence[Kernel]:
-        """Each kernel of the program, in the order of the calls; none of a module at level `llvm`,
-        in which they are functions."""
+        """Each kernel of the program, in the order of the calls. Empty for a module at level
+        `llvm`, whose kernels are functions like any other."""
         return self._kernels
 
     @cached_property
@@ -229,7 +236,7 @@ def compile_module(
 ) -> Executable:
     """Compile the function `entry` of a module at any level for this CPU.
 
-    The module is left as it is. `opt` is a mode of `tg-optimize`. Raises VerifyException or
+    The module is not changed. `opt` is a mode of `tg-optimize`. Raises VerifyException or
     PassFailedException for programs that cannot be compiled.
     """
     build = Build(module, entry, opt, allow_custom)
@@ -237,7 +244,7 @@ def compile_module(
 
 
 def _frame_entry(name: str, function: str, signature: Sequence[Parameter]) -> str:
-    """LLVM IR of a function that calls another with the arguments in a frame."""
+    """LLVM IR of a function that loads arguments from a frame and calls `function` with them."""
     lines = [f"define void {symbol_text(name)}(ptr %frame) {{"]
     arguments: list[str] = []
     for i, parameter in enumerate(signature):
@@ -259,9 +266,10 @@ def refuse_untrusted(module: ModuleOp) -> None:
 
 
 def entry_function(module: ModuleOp, name: str) -> FuncOp:
-    """The function of that name; the error lists those that there are.
+    """The function of that name. The error for an unknown name lists the known ones.
 
-    At level `llvm` it is one of no ops, with the arguments that the `llvm.func` is said to have.
+    At level `llvm` it is a function without ops, whose arguments are those that the attributes of
+    the `llvm.func` describe.
     """
     functions = {function.sym_name.data: function for function in own_functions(module)}
     described = {

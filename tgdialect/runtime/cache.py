@@ -1,14 +1,14 @@
 """The object cache: compiled programs on disk, across processes.
 
-An entry is a file of its own, named by the hash of all that the program was compiled from. It is
-written whole under another name and then renamed, so that processes that write at the same time do
-not see half of one, and it begins with a checksum: one that is damaged counts as absent. Entries
-are bytes that only `Program.from_bytes` reads; nothing is unpickled. They are machine code: a
-folder, or an entry, that another user owns or may write is not used.
+Each entry is a file, named by the hash of everything that the program was compiled from. It is
+written under a temporary name and then renamed, so that no process reads a partial entry. It begins
+with a checksum; a damaged entry counts as absent. Entries are bytes that only `Program.from_bytes`
+reads; nothing is unpickled. Since they are machine code, a folder or an entry that another user
+owns or may write is not used.
 
 `TG_CACHE_DIR` names the folder, by default `tgdialect` in the user's cache folder; if it is empty,
-nothing is cached. `TG_CACHE_MIB` bounds the size of the folder, by default 1024: what was not used
-for longest goes first.
+nothing is cached. `TG_CACHE_MIB` bounds the size of the folder, by default 1024; the least recently
+used entries are deleted first.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class ObjectCache:
     """A folder of entries."""
 
     def __init__(self, folder: Path, limit: int) -> None:
-        """`limit` is in bytes; the folder is made when the first entry is."""
+        """`limit` is in bytes. The folder is created with the first entry."""
         self.folder = folder
         self._limit = limit
         self._puts = 0
         self._has_warned = False
 
     def get(self, key: str) -> bytes | None:
-        """The payload of an entry, if there is one of this user and it is whole."""
+        """The payload of an entry; None if it is absent, damaged or another user's."""
         try:
             with self._opened() as folder:
                 data = _read_own(key + _SUFFIX, folder)
@@ -57,7 +57,7 @@ class ObjectCache:
         return payload if data[:_HEADER] == _header(key, payload) else None
 
     def put(self, key: str, payload: bytes) -> None:
-        """Make an entry, or replace it. A folder that cannot be used gives a warning."""
+        """Write an entry, or replace it. A folder that cannot be used gives a warning."""
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._opened() as folder:
@@ -71,8 +71,9 @@ class ObjectCache:
 
     @contextmanager
     def _opened(self) -> Generator[int]:
-        """The folder, which then is the same one for all that is done in it. Raises PermissionError
-        unless it is this user's, who alone may write it: entries are executed."""
+        """A descriptor of the folder, so that a rename meanwhile cannot exchange it. Raises
+        PermissionError unless this user owns it and nobody else may write it, since entries are
+        executed."""
         folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             _check_own("the folder", os.fstat(folder))
@@ -81,14 +82,14 @@ class ObjectCache:
             os.close(folder)
 
     def _warn(self, error: OSError) -> None:
-        """One warning for each process: a program is compiled, and runs, all the same."""
+        """Warn once per process. The program is compiled and runs all the same."""
         if not self._has_warned:
             self._has_warned = True
             text = f"compiled programs are not cached: {self.folder}: {error.strerror}"
             warnings.warn(text, stacklevel=3)
 
     def _sweep(self, folder: int) -> None:
-        """Delete what was not used for longest until the folder is within its limit."""
+        """Delete the least recently used entries until the folder is within its limit."""
         entries: list[tuple[float, int, str]] = []
         now = time.time()
         with os.scandir(folder) as files:
@@ -96,7 +97,7 @@ class ObjectCache:
                 try:
                     status = file.stat(follow_symlinks=False)
                 except FileNotFoundError:
-                    continue  # Another process deletes as well.
+                    continue  # Another process has deleted it.
                 if file.name.endswith(_SUFFIX):
                     entries.append((status.st_mtime, status.st_size, file.name))
                 elif file.name.endswith(_UNFINISHED) and now - status.st_mtime > _STALE_SECONDS:
@@ -110,7 +111,7 @@ class ObjectCache:
 
 
 def _check_own(what: str, status: os.stat_result) -> None:
-    """Raise PermissionError for what another user owns or may write."""
+    """Raise PermissionError for a file or folder that another user owns or may write."""
     if status.st_uid != os.geteuid():
         message = f"{what} belongs to user {status.st_uid}, not {os.geteuid()}"
         raise PermissionError(EPERM, message)
@@ -120,8 +121,8 @@ def _check_own(what: str, status: os.stat_result) -> None:
 
 
 def _read_own(name: str, folder: int) -> bytes:
-    """The bytes of a file of this user, which are noted as used now. Raises OSError."""
-    # `O_NONBLOCK`: what is no file, as a pipe, is refused rather than waited for.
+    """The bytes of a file of this user, whose time of last use is set. Raises OSError."""
+    # `O_NONBLOCK`: opening a pipe would wait for a writer; it is refused below.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with open(os.open(name, flags, dir_fd=folder), "rb") as file:
         status = os.fstat(file.fileno())
@@ -133,7 +134,7 @@ def _read_own(name: str, folder: int) -> bytes:
 
 
 def _write(name: str, data: bytes, folder: int) -> None:
-    """Make a file, or replace it, so that nobody sees half of it. Raises OSError."""
+    """Create or replace a file atomically. Raises OSError."""
     unfinished = f"{name}.{os.urandom(8).hex()}{_UNFINISHED}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
@@ -157,7 +158,7 @@ def _header(key: str, payload: bytes) -> bytes:
 
 
 def object_cache() -> ObjectCache | None:
-    """The cache that the environment asks for; None if it asks for none.
+    """The cache that the environment describes; None if it is switched off.
 
     Raises ValueError if `TG_CACHE_MIB` is not a number.
     """
@@ -180,7 +181,7 @@ def _default_folder() -> str:
 
 
 def cache_key(*parts: str) -> str:
-    """The name of the entry that is made of these texts, by this version of the compiler."""
+    """The name of the entry for these texts and this version of the compiler."""
     digest = sha256(_compiler_version().encode())
     for part in parts:
         data = part.encode()
@@ -191,10 +192,10 @@ def cache_key(*parts: str) -> str:
 
 @cache
 def _compiler_version() -> str:
-    """Changes when any file of this package does, or a package that it compiles with."""
+    """A text that changes with any file of this package, of xDSL or of llvmlite."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    # A version takes long to ask for, and a package to import; installing another one replaces
-    # this file.
+    # Importing a package, or asking for its version, is slow. Installing another version replaces
+    # its `__init__.py`.
     specs = [find_spec(name) for name in ("xdsl", "llvmlite")]
     installed = [os.stat(spec.origin) for spec in specs if spec and spec.origin]
     files = sorted(_source_files(package))
@@ -202,7 +203,7 @@ def _compiler_version() -> str:
 
 
 def _source_files(folder: str) -> Iterator[tuple[str, int, int]]:
-    """Path, size and time of change of each file of Python below a folder."""
+    """Path, size and time of change of each Python file below a folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():

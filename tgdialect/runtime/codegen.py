@@ -15,10 +15,10 @@ T = TypeVar("T")
 class CodeGenerator(Generic[T]):
     """Generates code while the caller does other things.
 
-    It has a thread for LLVM also where the caller only waits: Python raises KeyboardInterrupt in
-    the main thread, and may do so when llvmlite has just taken its lock, which then stays taken.
-    Where no thread can start, for want of memory or at the end of the interpreter, the caller
-    generates the code itself.
+    LLVM runs on a thread of its own even if the caller only waits. Python raises KeyboardInterrupt
+    in the main thread, possibly just after llvmlite has acquired its lock, which would then never
+    be released. If no thread can start, for lack of memory or at the end of the interpreter, the
+    caller generates the code itself.
     """
 
     def __init__(self, generate: Callable[[str], T]) -> None:
@@ -38,22 +38,22 @@ class CodeGenerator(Generic[T]):
         traceback: TracebackType | None,
     ) -> None:
         if self._executor is not None:
-            # After an error, or Ctrl-C, nobody wants the kernels whose turn has not come.
+            # After an error or Ctrl-C the kernels that are still queued are not needed.
             self._executor.shutdown(cancel_futures=kind is not None)
 
     def submit(self, ir: str) -> Future[T]:
-        """What is generated of a module, which comes as if from an executor."""
+        """A future of the code of a module of LLVM IR."""
         if self._executor is not None:
             try:
                 return self._executor.submit(self._generate, ir)
             except (RuntimeError, MemoryError):
-                self._executor = None  # It has no thread: the first one could not start.
+                self._executor = None  # Its thread could not start.
         done: Future[T] = Future()
         done.set_result(self._generate(ir))
         return done
 
 
 def generated(generate: Callable[[str], T], ir: str) -> T:
-    """What LLVM generates of a module, by a `CodeGenerator`."""
+    """The code that LLVM generates for a module, by way of a `CodeGenerator`."""
     with CodeGenerator(generate) as llvm:
         return llvm.submit(ir).result()

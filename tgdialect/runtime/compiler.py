@@ -1,7 +1,6 @@
 """`compile`: from a program in any form to something that can be called.
 
-A text that was compiled before comes from the object cache, and then the compiler is not even
-imported.
+For a text that is in the object cache, the compiler is not even imported.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def _without_name(program: Program, name: str) -> Program:
 def prepared(
     module: ModuleOp, entry: str = "main", opt: str = DEFAULT_OPT, allow_custom: bool = False
 ) -> Build:
-    """The compilation of a module, for looking at its stages. Importing it takes LLVM."""
+    """The compilation of a module, for inspecting its stages. Importing it imports LLVM."""
     from tgdialect.runtime.build import Build
 
     return Build(module, entry, opt, allow_custom)
@@ -190,7 +189,7 @@ def _parse(name: str, text: str) -> ModuleOp:
 def _interpreted(
     source: str | os.PathLike[str] | ModuleOp, entry: str, allow_custom: bool
 ) -> Callback:
-    """Runs a program in the interpreter, whose errors are CompilationErrors that show the line."""
+    """A callable that runs a program in the interpreter. Errors are CompilationErrors."""
     from xdsl.utils.exceptions import InterpretationError
 
     from tgdialect.diagnostics import CompilationError, SourceFile, diagnose

@@ -1,7 +1,7 @@
 """Loads object code of x86-64 Linux into this process, without LLVM.
 
-Importing LLVM alone takes longer than a program from the object cache takes to start. This is the
-part of a linker that our code needs: sections are placed one after the other, and relocated
+A program from the object cache starts in less time than importing LLVM takes. This is the part of a
+linker that our code needs: it places sections one after the other and applies relocations
 ("System V Application Binary Interface, AMD64 Architecture Processor Supplement", section 4.4).
 """
 
@@ -31,7 +31,7 @@ _JUMP = bytes.fromhex("ff25020000000000")
 _STUB_SIZE = len(_JUMP) + 8
 
 _MAX_BYTES = 1 << 31
-"""What the small code model addresses."""
+"""The range that the small code model addresses."""
 
 _process = ctypes.CDLL(None, use_errno=True)
 _BYTE: Any = ctypes.c_char
@@ -57,7 +57,8 @@ class _Section(NamedTuple):
 
     @property
     def is_placed(self) -> bool:
-        """Whether the running program needs it. Raises UnsupportedError if it needs more."""
+        """Whether it is part of the running program. Raises UnsupportedError for kinds of sections
+        that this loader does not know."""
         if not self.flags & _ALLOCATED or self.type == _UNWINDING:
             return False
         if self.flags & _THREAD_LOCAL or self.type not in _CONTENTS:
@@ -74,7 +75,8 @@ class _Symbol(NamedTuple):
 
 
 class _Relocation(NamedTuple):
-    """`type` says what to write at `offset` of a section, about the symbol of an index."""
+    """The address to write at `offset` of a section: `type` says in which form, `symbol` is the
+    index of the symbol."""
 
     section: int
     offset: int
@@ -84,7 +86,7 @@ class _Relocation(NamedTuple):
 
 
 class _Object(NamedTuple):
-    """What is in an object file."""
+    """A parsed object file."""
 
     sections: Sequence[_Section]
     symbols: Sequence[_Symbol]
@@ -116,18 +118,17 @@ class _Object(NamedTuple):
 
 
 class ElfImage:
-    """Object code in memory. The code stays there, and its addresses stay valid, for as long as
-    this object lives.
+    """Object code in memory. Its addresses are valid as long as this object lives.
 
-    In memory are first stubs, which lead to functions of the process, then what is only read or
-    executed, and on pages of their own the variables.
+    Layout: stubs that jump to functions of the process, then code and constants, then variables on
+    pages of their own. All but the variables are made read-only and executable.
     """
 
     def __init__(self, object_code: bytes, symbols: Mapping[str, int] = {}) -> None:
-        """`symbols` are addresses of what the object code needs; all else is the process's.
+        """`symbols` are addresses of external symbols; the others are looked up in the process.
 
-        Raises UnsupportedError for what this loader cannot do, OSError for object code that is
-        damaged, or that needs a function which the process lacks, MemoryError for want of memory.
+        Raises UnsupportedError for object code that needs a whole linker, OSError for damaged
+        object code or a symbol that the process lacks, and MemoryError.
         """
         self._symbols = symbols
         try:
@@ -144,6 +145,7 @@ class ElfImage:
             raise OSError(f"cannot load '{name}': the object code does not define it") from None
 
     def _load(self, code: bytes) -> None:
+        # Lay out stubs and sections, and map memory for them.
         parsed = _Object.parse(code)
         stubs = _stubs(parsed)
         places, variables, size = _layout(parsed.sections, start=len(stubs) * _STUB_SIZE)
@@ -153,12 +155,14 @@ class ElfImage:
             memory = mmap(-1, size, MAP_PRIVATE | MAP_ANONYMOUS, PROT_READ | PROT_WRITE)
         except OSError as error:
             raise _memory_error(error.errno, f"cannot map {size} bytes of object code") from error
+        # Copy the sections.
         base = ctypes.addressof(_BYTE.from_buffer(memory))
         for index, place in places.items():
             section = parsed.sections[index]
             if section.type != _ZEROS:
                 contents = code[section.offset : section.offset + section.size]
                 memory[place : place + section.size] = contents
+        # Write the stubs and apply the relocations.
         addresses = [self._address(symbol, base, places) for symbol in parsed.symbols]
         for symbol, stub in stubs.items():
             memory[stub : stub + _STUB_SIZE] = _JUMP + addresses[symbol].to_bytes(8, "little")
@@ -171,8 +175,9 @@ class ElfImage:
                 target = base + stubs[symbol]
             value = target + addend - (0 if kind == _ADDRESS else base + place)
             length = 8 if kind in (_ADDRESS, _DISTANCE_64) else 4
-            # Addresses are below 2**63: the kernel has the upper half.
+            # Signed is right for addresses too: those of user space are below 2**63.
             memory[place : place + length] = value.to_bytes(length, "little", signed=True)
+        # Make all but the variables executable.
         protected = ctypes.c_void_p(base), ctypes.c_size_t(variables), PROT_READ | PROT_EXEC
         if _process.mprotect(*protected) != 0:
             raise _memory_error(ctypes.get_errno(), "this system lets no process make code")
@@ -184,7 +189,7 @@ class ElfImage:
         }
 
     def _address(self, symbol: _Symbol, base: int, places: Mapping[int, int]) -> int:
-        """Where a symbol is; 0 for those of sections that are not placed."""
+        """The address of a symbol; 0 if its section is not placed."""
         if symbol.section == _UNDEFINED:
             known = self._symbols.get(symbol.name)
             if known is not None or not symbol.name:
@@ -198,13 +203,13 @@ class ElfImage:
 
 
 def _memory_error(number: int | None, message: str) -> OSError | MemoryError:
-    """The exception for an error of the system."""
+    """The exception for an error number of the operating system."""
     return MemoryError(message) if number == ENOMEM else OSError(number, message)
 
 
 def _stubs(parsed: _Object) -> dict[int, int]:
-    """The symbols that are reached through a stub, and where it is. Raises UnsupportedError for
-    relocations of another kind than ours."""
+    """The offset of the stub of each symbol that needs one. Raises UnsupportedError for unknown
+    types of relocations."""
     stubs: dict[int, int] = {}
     for relocation in parsed.relocations:
         undefined = parsed.symbols[relocation.symbol].section == _UNDEFINED
@@ -216,7 +221,7 @@ def _stubs(parsed: _Object) -> dict[int, int]:
 
 
 def _layout(sections: Sequence[_Section], start: int) -> tuple[dict[int, int], int, int]:
-    """Where each section is placed, where the variables begin, and the size of it all."""
+    """The offset of each section, the offset of the variables, and the total size."""
     places: dict[int, int] = {}
     end, starts = start, [0, 0]
     for kind in (0, _WRITABLE):

@@ -1,4 +1,4 @@
-"""Executables: a compiled program in this process, to be called with arrays."""
+"""Executables: compiled programs in this process, which are called with arrays."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 class _Slot(NamedTuple):
-    """A parameter and where it is in the call."""
+    """A parameter and its position in the frame."""
 
     position: int
     parameter: Parameter
 
 
 class _Kept(NamedTuple):
-    """What was made of constants: these arrays, and memory of which each first word says whether
-    there is something in it."""
+    """The constant arguments of the last call, and memory for the values derived from them. The
+    first word of each block is 0 until the program has computed its contents."""
 
     constants: Sequence[Any]
     blocks: Sequence[Block]
@@ -53,7 +53,7 @@ _ENTRY: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def _refuse(*_: object) -> bool:
-    """The launcher of what needs to be looked at by Python."""
+    """The launcher of programs whose arguments Python has to check in each call."""
     return False
 
 
@@ -61,12 +61,12 @@ class Executable:
     """A compiled function: call it with NumPy arrays, get NumPy arrays.
 
     Inputs are in the order of the function's arguments. An argument that was memory in the program
-    is passed by reference, so that the program's STOREs show in the caller's array; every other
-    array is converted to the right layout if need be, read as it is before the call, and left
-    alone. BUFFERs of the program are zero at first and live as long as the executable, in
-    `buffers`; one of dynamic shape begins anew when a call gives it another shape. What the program
-    makes of `{tg.constant}` arguments alone is kept until another array is passed for one of them:
-    who changes such an array in place does not see that.
+    is passed by reference, so that the program's STOREs show in the caller's array. Every other
+    array is converted to the right layout if necessary, read as it is before the call, and never
+    written. BUFFERs of the program are zero at first and live as long as the executable, in
+    `buffers`; one of dynamic shape is replaced by zeros when its shape changes. Values derived from
+    `{tg.constant}` arguments alone are cached until a call passes another array for one of them: a
+    change of such an array in place has no effect.
     """
 
     def __init__(
@@ -76,9 +76,9 @@ class Executable:
         symbols: Mapping[str, int] = {},
         source: tuple[str, str] = ("", ""),
     ) -> None:
-        """`build` prepares compiling once more, for those who ask how it was compiled; `symbols`
-        are addresses of what the program needs besides; `source` is the name and the text of the
-        program, for errors."""
+        """`build` gives the compilation, to inspect it or to compile again; `symbols` are addresses
+        of external symbols; `source` is the name and the text of the program, for errors."""
+        # The parameters by role.
         self._build = cache(build)
         self._windows = program.windows
         self._source = source
@@ -94,19 +94,21 @@ class Executable:
         self.inputs = [s.parameter for s in self._arguments]
         self.outputs = [s.parameter for s in self._results]
         self.buffers: dict[str, Array] = {}
+        # BUFFERs, whose addresses are the same in every call unless their shape is dynamic.
         self._frame: list[Any] = [0] * len(slots)
         self._buffer_spans: list[tuple[int, int]] = []
         self._resized = [s for s in slots if s.parameter.role == "buffer" and s.parameter.dims]
         self._sized: dict[int, Array] = {}
-        """The BUFFERs of dynamic shape, as the last call has them, by position."""
+        """The BUFFERs of dynamic shape, as of the last call, by position."""
         for position, parameter in slots:
             if parameter.role == "buffer" and not parameter.is_dynamic:
                 buffer = np.zeros(parameter.shape_for(()), parameter.dtype)
                 self.buffers[parameter.name] = buffer
                 self._frame[position] = start = address(buffer)
                 self._buffer_spans.append((start, start + buffer.nbytes))
-        # Not from `buffers`, which the caller may change: compiled code has the addresses.
+        # Keep them alive even if the caller changes `buffers`: frames have their addresses.
         self._memory = tuple(self.buffers.values())
+        # Code: each object may call those before it, and the last one has the entry.
         self._code: list[object] = []
         functions = dict(symbols)
         for name, code in program.objects:
@@ -114,6 +116,7 @@ class Executable:
             functions[name] = self._start = library.address(name)
         self._frame_type: Any = ctypes.c_int64 * len(slots)
         self._function: Callable[..., None] = _ENTRY(self._start)
+        # How calls run: by a launcher from the second call on, where sizes are static.
         self._launch: Launcher = self._wait
         if self._is_dynamic or any(p.role in ("scalar", "buffer") for p in self.parameters):
             self._launch = _refuse
@@ -122,13 +125,13 @@ class Executable:
             for p in self.outputs
             if not self._is_dynamic
         ]
-        """What makes each result, of which shape and dtype."""
+        """How to allocate each result: the function, the shape and the dtype."""
         is_simple = len(self._made) == 1 and not self._workspaces and not self._persistent
         self._one = self._made[0] if is_simple else None
 
     @property
     def workspace_bytes(self) -> int:
-        """The bytes of intermediate results that a call needs besides its arrays."""
+        """The bytes of intermediate results of one call."""
         return sum(s.parameter.nbytes for s in self._workspaces)
 
     @property
@@ -147,7 +150,7 @@ class Executable:
         return self._build().kernels
 
     def module(self, stage: str) -> ModuleOp:
-        """The program after a stage, as "rangeify": after the last one of that name.
+        """The program after the last stage of that name, as "rangeify".
 
         Raises ValueError if there is no such stage.
         """
@@ -158,8 +161,9 @@ class Executable:
     ) -> Profile:
         """Time each kernel while the program runs on these arguments for so many seconds.
 
-        The program is compiled once more, to note the times: calls cost nothing for it. What it
-        writes by reference, and its BUFFERs, stay as they are. Raises as a call does.
+        The program is compiled again with clock reads, so that normal calls pay nothing. Arrays
+        that it writes by reference, and its BUFFERs, are copied and stay as they are. Raises as a
+        call does.
         """
         from tgdialect.runtime.profile import new_records, profile, record_symbols
 
@@ -182,7 +186,7 @@ class Executable:
         Raises ValueError and TypeError for arguments that do not fit the signature, and
         CompilationError, at the op, where index arguments put a window outside of its source.
         """
-        # Nearly every call passes arrays that need nothing done to them, and has one result.
+        # The common case: one result, arrays that need no conversion, no intermediate memory.
         if out is None and self._one is not None:
             empty, shape, dtype = self._one
             if self._launch(result := empty(shape, dtype), *arrays):
@@ -197,8 +201,8 @@ class Executable:
         return self._call(arrays, None if out is None else results)
 
     def _launched(self, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
-        """Whether the launcher has called the function. It does not with what has to be looked at
-        or to be changed first."""
+        """Whether the launcher has called the function. It refuses arguments that have to be
+        checked or converted by Python."""
         if len(arrays) != len(self._arguments):
             return False
         kept = self._kept_for(arrays)
@@ -212,9 +216,9 @@ class Executable:
         return called
 
     def _kept_for(self, arrays: Sequence[Any]) -> _Kept:
-        """The memory that keeps what is made of constants: new memory if they are others.
+        """The memory of values derived from constants; new memory if these are other arrays.
 
-        Calls on several threads may be with several constants, so that nothing is written over.
+        Memory in use is never overwritten: another thread may be in a call with other constants.
         """
         if not self._persistent:
             return _NOTHING_KEPT
@@ -225,12 +229,12 @@ class Executable:
         return kept
 
     def _scratch(self) -> Sequence[Block]:
-        """Workspaces: calls on several threads each have memory of their own."""
+        """The workspaces of one call; calls on other threads have their own."""
         return [POOL.take(slot.parameter.nbytes) for slot in self._workspaces]
 
     def _wait(self, *_: object) -> bool:
-        """The launcher before the second call: most programs that are called once never are again,
-        and a launcher takes time to make."""
+        """The launcher of the first call, which refuses it. Making a real one takes time, and many
+        programs are called only once."""
         self._launch = self._first_launch
         return False
 
@@ -238,7 +242,7 @@ class Executable:
         try:
             self._launch = self._new_launcher() or _refuse
         except MemoryError:
-            self._launch = _refuse  # A call takes less memory than making a launcher does.
+            self._launch = _refuse  # A call needs less memory than making a launcher.
         return self._launch(*arguments)
 
     def _new_launcher(self) -> Launcher | None:
@@ -257,15 +261,16 @@ class Executable:
                 *(*self._persistent, *self._workspaces),
             )
         ]
-        # What the program writes shares memory with nothing else of the call.
+        # Written arrays must share no memory with any other argument. If only results are written,
+        # the launcher need not compare inputs with each other.
         has_written = any(p.by_reference for p in self.inputs)
         return launcher(self._start, slots, len(slots if has_written else self._results))
 
     def holding_launcher(
         self, holders: Holders, inputs: Sequence[Sequence[object]], example: object
     ) -> Callable[..., Any] | None:
-        """A builtin that calls a program of one result with arrays that others hold, and lives as
-        long as this executable does: see `launcher.py`. None where there is none."""
+        """A builtin that calls a program of one result with arrays inside other objects
+        (`launcher.py`); None if they are too many. The executable has to outlive it."""
         from tgdialect.runtime.launcher import MAX_SLOTS, holding_launcher
 
         if len(inputs) > MAX_SLOTS:
@@ -279,10 +284,11 @@ class Executable:
     def _call(
         self, arrays: Sequence[Any], out: Sequence[Array] | None
     ) -> Array | tuple[Array, ...]:
-        """A call whose arguments are looked at one by one, and converted if need be."""
+        """A call by Python, which checks each argument and converts it if necessary."""
         if len(arrays) != len(self._arguments):
             names = ", ".join(p.name for p in self.inputs)
             raise ValueError(f"expected {len(self.inputs)} inputs ({names}), got {len(arrays)}")
+        # Inputs: check, convert, and note which addresses are read and written.
         frame = self._frame.copy()
         spans = self._buffer_spans.copy()
         values: list[Array] = []
@@ -303,6 +309,7 @@ class Executable:
             values.append(value)
             if parameter.by_reference:
                 written.append(spans[-1])
+        # Checks and buffers that depend on the values of scalars.
         if self._windows:
             check_windows(self._windows, frame, *self._source)
         sized = [self._sized_buffer(slot, frame) for slot in self._resized]
@@ -313,6 +320,7 @@ class Executable:
             self._set_apart(frame, values, written)
         if self._is_dynamic:
             self._check_shapes(frame, values)
+        # Results, cached values, and the call.
         if out is None:
             results = self._new_results(frame)
             copies = ()
@@ -328,7 +336,7 @@ class Executable:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _sized_buffer(self, slot: _Slot, frame: list[Any]) -> Array:
-        """A BUFFER of dynamic shape: that of the last call if it has the shape of this one."""
+        """A BUFFER of dynamic shape: the last call's if the shape is the same, else zeros."""
         position, parameter = slot
         shape = parameter.shape_for(frame)
         buffer = self._sized.get(position)
@@ -341,8 +349,8 @@ class Executable:
     def _set_apart(
         self, frame: list[Any], values: list[Array], written: Sequence[tuple[int, int]]
     ) -> None:
-        """Copy the inputs that share memory with an array that the program writes: they are read
-        as they are before the call."""
+        """Copy the inputs that share memory with an array that the program writes, so that it reads
+        their contents from before the call."""
         arrays = iter(enumerate(values))
         for position, parameter in self._arguments:
             if parameter.role == "scalar":
@@ -372,8 +380,9 @@ class Executable:
     def _place_results(
         self, frame: list[Any], spans: list[tuple[int, int]], given: Sequence[Array]
     ) -> Sequence[tuple[Array, Array]]:
-        """Let results be computed in the caller's memory where nothing else of the call is in it;
-        the others come with where they have to be copied to."""
+        """Put the addresses of results into the frame: the caller's arrays where they share memory
+        with no other argument. For the others, returns pairs of the caller's array and the
+        temporary one to copy to it after the call."""
         if len(given) != len(self._results):
             raise ValueError(f"out has {len(given)} arrays for {len(self._results)} results")
         copies: list[tuple[Array, Array]] = []
@@ -390,7 +399,7 @@ class Executable:
         return copies
 
     def _check_shapes(self, frame: Sequence[Any], values: Sequence[Array]) -> None:
-        """Dynamic extents are those that the scalars say."""
+        """Raise ValueError for an input whose extents are not those that the scalars give."""
         arrays = iter(values)
         for parameter in self.inputs:
             if parameter.role == "scalar":
@@ -401,6 +410,6 @@ class Executable:
 
 
 def _overlaps(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
-    """Whether some addresses, from the first to before the last, are among others."""
+    """Whether an interval of addresses, its end excluded, overlaps any of the others."""
     start, stop = span
     return any(start < high and low < stop for low, high in others)

@@ -1,8 +1,8 @@
-"""Which windows of a function are inside only for some arguments of a call (`windows.py`).
+"""Finds the windows of a function whose bounds have to be checked at each call (`windows.py`).
 
 The extents and offsets of SHRINK, PAD, RESHAPE and EXPAND are index values. The verifier refuses
-those that are wrong for every call. Those that are right for every call need no check, because
-constants or the bounds of the arguments prove it. The others are polynomials in the arguments.
+windows that are out of bounds for every call. Those that constants, or the bounds of the arguments,
+prove to be in bounds need no check. The others become polynomials in the arguments.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _Bounds = tuple[Dim, Dim, Dim]
 def find_windows(function: FuncOp, original: FuncOp) -> tuple[Window, ...]:
     """The windows of a function at level `function` that a call has to check, in program order.
 
-    `original` is what the function was before any stage: its BUFFERs have become arguments.
+    `original` is the function before any stage, whose BUFFERs are not arguments yet.
     """
     positions: dict[SSAValue, int] = {
         a: a.index for a in function.args if a.type == tensor_type(INDEX)
@@ -72,8 +72,8 @@ def find_windows(function: FuncOp, original: FuncOp) -> tuple[Window, ...]:
 
 
 def window_places(module: ModuleOp) -> str:
-    """Where the ops stand whose windows a call may have to check: the positions are part of a
-    compiled program, and the text of a module does not say them."""
+    """The source positions of ops whose windows a call may have to check. They are part of a
+    compiled program's cache key, since a printed module does not have them."""
     places: list[str] = []
     for op in module.walk():
         if isinstance(op, ShrinkOp | PadOp | ResizeOp | BufferOp) and _is_dynamic(op):
@@ -97,12 +97,12 @@ def _windows(op: ShrinkOp | PadOp | ResizeOp) -> Iterable[_Bounds]:
 
 
 def _extents(shape: Iterable[Dim]) -> Iterable[_Bounds]:
-    """Windows that are inside exactly if no extent is negative."""
+    """Windows that are in bounds if and only if no extent is negative."""
     return ((0, dim, dim) for dim in shape)
 
 
 def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
-    """Whether a window is inside for every call."""
+    """Whether a window is in bounds for every call."""
     if any(isinstance(dim, UnknownDim) for dim in bounds):
         return False
     offset, inner, outer = (
@@ -116,7 +116,8 @@ def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
 def _checked(
     bounds: _Bounds, positions: Mapping[SSAValue, int]
 ) -> tuple[Polynomial, Polynomial, Polynomial] | None:
-    """What a call can check of a window: its extent alone where the rest is data."""
+    """The part of a window that a call can check: only its extent if its offset is loaded from
+    memory."""
     offset, inner, outer = (_terms(dim, positions) for dim in bounds)
     if offset is not None and inner is not None and outer is not None:
         return offset, inner, outer
@@ -125,7 +126,7 @@ def _checked(
 
 
 def _terms(dim: Dim, positions: Mapping[SSAValue, int]) -> Polynomial | None:
-    """A polynomial in the arguments; None where it depends on something else."""
+    """A polynomial in the arguments; None if the extent depends on anything else."""
     terms: list[tuple[int, tuple[int, ...]]] = []
     for factors, coefficient in polynomial(dim).items():
         known = [positions[f] for f in factors if isinstance(f, SSAValue) and f in positions]

@@ -1,4 +1,4 @@
-"""Object code as an image in this process's memory, whichever loader can make it."""
+"""Object code in this process's memory, by the fastest loader that can load it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def load_image(object_code: bytes, symbols: Mapping[str, int] = {}) -> ElfImage | JitLibrary:
     """Loads position-independent object code for this machine.
 
-    Names need only be unique within one object; symbols that it does not define are those of
-    `symbols`, at these addresses, and the process's (as `memcpy`). LLVM is imported only where the
-    system is not Linux on x86-64, and for object code of kinds that are not ours. Raises OSError
-    for bytes that cannot be loaded.
+    Names need only be unique within one object. `symbols` has addresses of external symbols; the
+    others are looked up in the process (as `memcpy`). LLVM is imported only if the system is not
+    Linux on x86-64 or if our own loader cannot load the code. Raises OSError for bytes that cannot
+    be loaded.
     """
     if sys.platform == "linux":
         try:
@@ -32,10 +32,10 @@ def load_image(object_code: bytes, symbols: Mapping[str, int] = {}) -> ElfImage 
 
 
 def load_ir(ir: str, name: str, symbols: Mapping[str, int] = {}) -> ElfImage | JitLibrary:
-    """Loads LLVM IR of the runtime's own, which the object cache keeps compiled under a name.
+    """Compiles and loads LLVM IR of the runtime itself. The object cache keeps the object code;
+    `name` is part of its key.
 
-    `symbols` are addresses of what it needs besides the process's functions. Raises OSError as
-    `load_image` does.
+    `symbols` are addresses of external symbols, as in `load_image`, which may raise OSError.
     """
     from tgdialect.runtime.cache import cache_key, object_cache
 

@@ -1,4 +1,4 @@
-"""What a program was compiled to, kernel by kernel."""
+"""The kernels of a compiled program: their OptOps, LLVM IR, assembly and amount of work."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Kernel:
     """One kernel of a compiled program.
 
     `opts` are the OptOps that were applied to it, `source` its LLVM IR, `asm` its assembly. `flops`
-    and `bytes` are what one run of it does (`tgdialect.analysis.estimates`).
+    and `bytes` are the work of one call (`analysis/estimates.py`).
     """
 
     name: str
@@ -36,7 +36,7 @@ class Kernel:
 
 
 class Compilation(Protocol):
-    """A program's compilation, for those who ask how it was compiled (`build.py` has it)."""
+    """The compilation of a program, for inspection. `build.Build` implements it."""
 
     @property
     def kernels(self) -> Sequence[Kernel]:
@@ -53,7 +53,7 @@ class Compilation(Protocol):
         ...
 
     def profiled(self) -> Program:
-        """The program, compiled to note how long each kernel takes (`profile.py`)."""
+        """The program, compiled to record the time of each kernel (`profile.py`)."""
         ...
 
 
@@ -69,7 +69,7 @@ def kernels_of(function: FuncOp, ir: str, asm: str) -> Sequence[Kernel]:
         program = SymbolTable.lookup_symbol(call, call.callee)
         if isinstance(program, ProgramOp) and (name := program.sym_name.data) not in kernels:
             work = estimate(program.linear)
-            functions = (body_name(name), name)  # The first is there if it has threads.
+            functions = (body_name(name), name)  # The first one exists if it has threads.
             source = "\n\n".join(filter(None, (_definition(ir, f) for f in functions)))
             code = "\n".join(filter(None, (_code(asm, f) for f in functions)))
             kernels[name] = Kernel(name, _opts(program.linear), *work, source, code)

@@ -20,12 +20,11 @@ def _lljit() -> llvm.LLJIT:
 
 
 class JitLibrary:
-    """Object code in memory. The code stays there, and its addresses stay valid, for as long as
-    this object lives."""
+    """Object code in memory. Its addresses are valid as long as this object lives."""
 
     def __init__(self, object_code: bytes, symbols: Mapping[str, int] = {}) -> None:
-        """`symbols` are addresses of what the object code needs; all else is the process's. Raises
-        OSError for bytes that are no object code."""
+        """`symbols` are addresses of external symbols; the others are looked up in the process.
+        Raises OSError for bytes that are no object code."""
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
         for name, address in symbols.items():
             cast(Any, builder).import_symbol(name, address)  # Typed without it.
@@ -34,8 +33,7 @@ class JitLibrary:
             self._library = builder.link(self._jit, f"tgdialect.{next(_library_numbers)}")
         except RuntimeError as error:
             raise OSError(f"cannot load object code: {error}") from error
-        # What a look-up returns owns the code as much as the library does: one that is dropped
-        # unloads it.
+        # Each result of a look-up owns the code, too: when one is dropped, LLVM unloads it.
         self._symbols: dict[str, llvm.ResourceTracker] = {}
 
     def address(self, name: str) -> int:

@@ -1,9 +1,9 @@
-"""Builtin functions that call compiled code: they look at arguments as C would.
+"""Builtin functions that check arrays and call compiled code, without Python code in between.
 
-To look at a few arrays and pass their addresses on takes Python and ctypes microseconds, as long as
-a product of 64x64 matrices takes. A launcher is a builtin whose code LLVM has generated: it reads
-the fields of NumPy's arrays (`PyArrayObject`, which is part of NumPy's ABI) and calls the compiled
-function. Where an argument is not as it should be it does nothing, and says so.
+Python and ctypes take microseconds to check a few arrays and to pass their addresses, as long as a
+product of 64x64 matrices takes. A launcher is a builtin function whose machine code LLVM has
+generated. It reads the fields of NumPy's arrays (`PyArrayObject`, which is part of NumPy's ABI) and
+calls the compiled function. If an argument is not as expected, it does nothing and returns False.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from tgdialect.runtime.jit import JitLibrary
 
 Launcher = Callable[..., bool]
-"""Takes an array, or an address, for each slot. Whether it has called the function."""
+"""Takes an array, or an address, for each slot. Returns whether it has called the function."""
 
 _FASTCALL = 0x80
 
 
 class Slot(NamedTuple):
-    """An argument of a launcher: where it is in the frame, and what array it has to be; an address,
-    as an int, where `shape` is None."""
+    """An argument of a launcher: its position in the frame, and the array that it has to be. If
+    `shape` is None it is an address, an int."""
 
     position: int
     shape: tuple[int, ...] | None
@@ -44,12 +44,14 @@ class Slot(NamedTuple):
 
 def launcher(function: int, slots: Sequence[Slot], results: int) -> Launcher | None:
     """A builtin that calls the function at an address with a frame: an array of pointers, one for
-    each slot. The function has to live as long as it does.
+    each slot. The function has to live as long as the builtin.
 
-    It calls it with arrays of NumPy's own class, of the slots' shapes and very dtypes, in C order,
-    aligned, and writable if they are written; the results, which come first, share no memory with
-    others. It releases the interpreter's lock meanwhile. None where there is no launcher: for too
-    many arguments or axes, and in a Python whose objects are laid out in other ways.
+    It accepts arrays of NumPy's own class (no subclass) with the slots' shapes and the same dtype
+    objects, in C order, aligned, and writable if they are written. The first `results` of them must
+    share no memory with any other. It releases the interpreter's lock during the call.
+
+    Returns None if there are too many arguments or axes, or if this Python lays out objects in
+    another way.
     """
     if len(slots) > MAX_SLOTS or any(len(slot.shape or ()) > MAX_AXES for slot in slots):
         return None
@@ -66,18 +68,18 @@ def launcher(function: int, slots: Sequence[Slot], results: int) -> Launcher | N
 
 
 class Holders(NamedTuple):
-    """Objects that hold arrays: an outer one has an inner one, which has the array. Both keep their
-    fields in slots, of which these are the names."""
+    """The classes of objects that hold arrays, as a Tensor and its node: an outer object has an
+    inner one, which has the array. Both keep their fields in `__slots__`; these are their names."""
 
     inner: str
     array: str
     owner: str
-    """What is a weak reference from the inner to the outer one."""
+    """Field of the inner object: a weak reference to the outer one."""
     serial: str
-    """What is the next of `serials`."""
+    """Field of the inner object: the next number of `serials`."""
     serials: Iterator[int]
     alike: Sequence[str]
-    """Fields of the inner object which have to be the very ones that are asked for."""
+    """Fields of the inner object that are compared, by identity, with the expected ones."""
 
 
 def holding_launcher(
@@ -88,19 +90,21 @@ def holding_launcher(
     inputs: Sequence[Sequence[object]],
     example: object,
 ) -> Callable[..., Any] | None:
-    """A builtin that calls a function of one result with arrays that others hold.
+    """A builtin that calls a function of one result with the arrays inside of other objects.
 
     Args:
-        launch: the function's launcher, if it takes nothing but the result and these arrays.
-        make: what makes the array of the result; without a launcher, the function itself, which
+        launch: the function's launcher, if its only arguments are the result and these arrays.
+        make: allocates the array of the result; without a launcher it is the function itself, which
             takes the arrays and returns the result.
-        shape: the arguments of what makes the array.
-        holders: how arrays are held.
-        inputs: for each argument, what its `alike` fields have to be.
-        example: what a result looks like but for its array, its serial, and its owner.
+        shape: the arguments of `make` with a launcher.
+        holders: the fields of the objects that hold arrays.
+        inputs: for each argument, the expected values of its `alike` fields.
+        example: an outer object. A result is a copy of it with its own array, serial and owner.
 
-    It takes outer objects of the example's very class, each of another array, and returns one; or
-    None, having done nothing, where that is not what is given. None where there is no launcher.
+    The builtin takes outer objects of the example's exact class, each with another array, and
+    returns a new one. For any other arguments it does nothing and returns None.
+
+    Returns None if this Python lays out objects in another way.
     """
     table = 0 if launch is None else _text_of(cast(Any, launch).__self__[0])
     inner: object = getattr(example, holders.inner)
@@ -130,13 +134,16 @@ def holding_launcher(
 def _fields(
     example: object, places: Mapping[str, int], but: Sequence[str]
 ) -> Sequence[tuple[int, object]]:
-    """Where the fields of an object are, and what is in them."""
+    """The offset and the value of each field of an object, except those named in `but`."""
     return [(place, getattr(example, name)) for name, place in places.items() if name not in but]
 
 
 @cache
 def _places(kind: type[Any]) -> Mapping[str, int]:
-    """Where the fields of a class's objects are, in bytes; nothing if they are not all in slots."""
+    """The offset in bytes of each field of a class's objects; empty if they have a `__dict__`.
+
+    An offset is found by setting the field of an example and searching the object for the pointer.
+    """
     if kind.__dictoffset__ or kind.__itemsize__:
         return {}
     slots = [name for base in kind.__mro__ for name in vars(base).get("__slots__", ())]
@@ -159,7 +166,7 @@ def _word(address: int) -> int:
 
 
 def _text_of(table: bytes) -> int:
-    """Where the bytes are."""
+    """The address of the contents of a bytes object."""
     address = ctypes.cast(ctypes.c_char_p(table), ctypes.c_void_p).value
     assert address is not None
     return address
@@ -177,7 +184,7 @@ class _Method(ctypes.Structure):
 
 
 class _Code(NamedTuple):
-    """The code of all launchers of a kind: `method` points into `library`."""
+    """The machine code of one kind of launcher: `method` points into `library`."""
 
     method: _Method
     library: ElfImage | JitLibrary
@@ -189,13 +196,14 @@ _NEW_BUILTIN: Any = ctypes.PYFUNCTYPE(
 
 
 def _new_builtin(own: _Code, words: Sequence[int], *kept: object) -> Callable[..., Any]:
-    """A builtin with a table of words, which live as long as it does, as do its code and others."""
+    """A builtin with a table of words. It keeps the table, its code and `kept` alive."""
     table = bytes((ctypes.c_int64 * len(words))(*words))
     return _NEW_BUILTIN(ctypes.byref(own.method), (table, own, *kept), None)
 
 
 def _code(name: str) -> _Code | None:
-    """The code of all launchers of a kind; None where it would not fit."""
+    """The machine code of one kind of launcher; None if this Python lays out objects in another
+    way."""
     if (library := _library()) is None:
         return None
     doc = b"Call compiled code with these arrays, or what has them, if they fit."
@@ -213,7 +221,7 @@ def _library() -> ElfImage | JitLibrary | None:
 
 
 def _has_known_layout() -> bool:
-    """Whether the fields of objects are where `PyArrayObject` of 64 bits has them."""
+    """Whether arrays are laid out as `PyArrayObject` of CPython on 64 bits."""
     if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
     array = np.zeros((3, 5), np.float32)

@@ -1,26 +1,26 @@
-"""What the code of launchers (`native/launcher.ll`) takes for granted: where the fields of objects
-are, and how the tables are laid out that `launcher.py` makes."""
+"""The offsets that the code of launchers (`native/launcher.ll`) uses: of the fields of NumPy's
+arrays, and of the entries of the tables that `launcher.py` makes."""
 
 from __future__ import annotations
 
 from tgdialect.runtime.native import native_ir
 
 MAX_SLOTS, MAX_AXES = 256, 8
-"""The most arguments that a function, and axes that an array may have."""
+"""Limits of a launcher: the arguments of a function, and the axes of an array."""
 
 TYPE, DATA, RANK, EXTENTS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
-"""Where the fields of an array are, in bytes; the type is that of every object."""
+"""Offsets of the fields of an array, in bytes. `TYPE` is the same in every object."""
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 ADDRESS = -1
-"""In place of a number of axes."""
+"""The number of axes of a slot that is an address instead of an array."""
 HEADER, SLOT = 5, 5 + MAX_AXES
-"""Words of the table of a launcher: of the function, and of each slot."""
+"""Words of a launcher's table: those of the function, and those of each slot."""
 HOLDER_HEADER = 15
-"""Words of the table of a launcher with holders, before its pairs of a place and an object."""
+"""Words of a holding launcher's table before its pairs of an offset and an object."""
 
 
 def launcher_ir() -> str:
-    """The code of all launchers."""
+    """The LLVM IR of both kinds of launchers."""
     return native_ir(
         "launcher",
         TYPE=TYPE,

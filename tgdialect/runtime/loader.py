@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 def load(object_code: bytes, functions: Mapping[str, int] = {}) -> ElfImage | JitLibrary:
     """Loads position-independent object code for this machine.
 
-    Symbols that it does not define are those of `functions`, at these addresses, the process's (as
-    `memcpy`), and the parallel runtime's. Raises OSError for bytes that cannot be loaded.
+    External symbols are looked up in `functions`, which has their addresses, in the parallel
+    runtime and in the process (as `memcpy`). Raises OSError for bytes that cannot be loaded.
     """
     symbols = functions
     if b"tg_parallel" in object_code:
-        # Only programs with threads need it, and those from the cache are to start quickly.
+        # Only programs with threads need it; importing it would slow down the start of others.
         from tgdialect.runtime.threads import parallel_runtime
 
         symbols = {**functions, **parallel_runtime().symbols}

@@ -1,7 +1,7 @@
-"""Memory of compiled programs: addresses of arrays, and blocks that are used again.
+"""Memory of compiled programs: addresses of arrays, and a pool of large blocks.
 
-A large array from `np.empty` is new pages each time, and touching a new page costs more than
-computing what goes on it. Blocks here go back to a pool when the last array on them is gone.
+The system gives `np.empty` new pages for each large array, and the page faults cost more than
+computing the contents. A block of the pool goes back to it when the last array on it is gone.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ Array = np.ndarray[Any, np.dtype[Any]]
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
 POOLED_BYTES = 1 << 17
-"""From this size on, `malloc` gives memory back to the system, and results come from the pool."""
+"""From this size on results come from the pool: `malloc` returns such blocks to the system when
+they are freed."""
 
 _BYTE: Any = ctypes.c_char
 
 
 def address(array: Array) -> int:
-    """Where the elements of a contiguous array begin.
+    """The address of the first element of a contiguous array.
 
-    Four times as fast as `array.ctypes.data` on arrays that the buffer protocol can describe.
+    Four times as fast as `array.ctypes.data` if the buffer protocol knows the dtype.
     """
     try:
         return ctypes.addressof(_BYTE.from_buffer(array))
@@ -38,7 +39,7 @@ def address(array: Array) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Aligned memory: `memory` owns it, the first aligned byte is at `address`."""
+    """Aligned memory: `memory` owns it, and `address` is its first aligned byte."""
 
     memory: Array
     address: int
@@ -46,17 +47,17 @@ class Block:
 
     @classmethod
     def new(cls, nbytes: int) -> Block:
-        """A block of so many bytes, with anything in it."""
+        """An uninitialised block."""
         memory = np.empty(nbytes + ALIGNMENT, np.uint8)
         start = memory.ctypes.data
         return cls(memory, start + -start % ALIGNMENT, nbytes)
 
 
 class Pool:
-    """Free blocks by size. Safe on several threads, and when the garbage collector gives back."""
+    """Free blocks by size. Safe on several threads, and if the garbage collector calls `give`."""
 
     def __init__(self, limit: int = 1 << 30) -> None:
-        """At most `limit` bytes are kept while nothing uses them."""
+        """At most `limit` bytes of free blocks are kept."""
         self._limit = limit
         self._kept = 0
         self._free: defaultdict[int, list[Block]] = defaultdict(list)
@@ -75,7 +76,7 @@ class Pool:
         return Block.new(nbytes)
 
     def give(self, block: Block) -> None:
-        """Put a block back that nothing uses any more."""
+        """Return a block that nothing uses any more."""
         with self._lock:
             if self._kept + block.nbytes <= self._limit:
                 self._kept += block.nbytes
@@ -88,12 +89,12 @@ class Pool:
             self._kept = 0
 
     def leave_parent(self) -> None:
-        """Have a lock of this process, where another thread of the parent may hold the old one."""
+        """Replace the lock in a child of `fork`: another thread of the parent may have held it."""
         self._lock = RLock()
         self._kept = sum(nbytes * len(free) for nbytes, free in self._free.items())
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-        """As `np.empty`; a large array is on a block that goes back when no array is on it."""
+        """As `np.empty`. A large array uses a block of the pool until it and its views are gone."""
         nbytes = dtype.itemsize
         for extent in shape:
             nbytes *= extent
@@ -103,7 +104,7 @@ class Pool:
 
 
 class _Lease:
-    """What an array on a block of the pool holds on to."""
+    """The base object of an array on a block of the pool: its end returns the block."""
 
     __slots__ = ("__array_interface__", "__weakref__", "_block", "_pool")
 

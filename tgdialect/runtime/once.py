@@ -1,4 +1,4 @@
-"""Values that a process makes once, whichever of its threads asks first."""
+"""Values that a process makes once, whichever thread asks first."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ T = TypeVar("T")
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:
-    """A function that returns what its first call made, on every thread.
+    """A function that returns the same value on every call and every thread.
 
-    `functools.cache` hands each of several first callers a value of its own, of which all but one
-    die, with the memory that compiled code may have the address of. Here the first value to be
-    stored is everybody's. There is no lock, which a child of `fork` could find held.
+    With `functools.cache`, threads that call for the first time at the same time each get a value
+    of their own. All but one are freed, although compiled code may have their addresses. Here all
+    get the first value that is stored. There is no lock, which a child of `fork` could inherit
+    locked.
     """
     made: list[T] = []
 

@@ -1,4 +1,4 @@
-"""`tg-to-llvm` with the mode that needs a machine to run kernels on."""
+"""`tg-to-llvm` with BEAM, the mode that times kernels on this machine."""
 
 from __future__ import annotations
 

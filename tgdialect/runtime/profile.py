@@ -1,8 +1,9 @@
-"""The time of each kernel of a program, as the program runs.
+"""The time of each kernel of a program, measured while the program runs.
 
-A profiled program has a function around each kernel that reads a monotonic clock before and after
-it, and adds to a record: kernels run in the order, on the data, with the threads and the caches
-that they have in the program. A search for schedules (`beam.py`) times one kernel alone instead.
+A profiled program calls each kernel through a wrapper that reads a monotonic clock before and after
+it, and adds the difference to a record. So kernels are timed in the order, on the data, with the
+threads and with the cache contents that they have in the program. BEAM (`beam.py`) times each
+kernel alone instead.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from tgdialect.runtime.program import Array
 _MIN_RUNS, _MAX_RUNS = 3, 10_000
 
 _CALLS, _NANOSECONDS, _SCALARS = 0, 1, 2
-"""Words of the record of a kernel: how often it was called, for how long, and the scalars among its
-arguments, which are sizes."""
+"""Words of the record of a kernel: the number of calls, their total time, then the scalars among
+its arguments, which are sizes."""
 
 Records = Mapping[str, Array]
 """The record of each kernel, by the kernel's name."""
@@ -56,12 +57,12 @@ define internal i64 @profile.now() {{
 
 @dataclass(frozen=True)
 class KernelTime:
-    """What a kernel takes of one run of its program.
+    """The time that a kernel takes in one run of its program.
 
-    `calls` counts the calls in a run and `seconds` is the time of all of them, the median over the
-    runs. A kernel that packs constant arguments is called in the first run alone (`is_once`): it
-    has that time, and no share. `share` is of the time in kernels, `flops` and `bytes` are those of
-    all calls.
+    `calls` is the number of calls in a run and `seconds` their total time, as the median over the
+    runs. A kernel that packs constant arguments is called in the first run only (`is_once`); it has
+    the time of that run, and no share. `share` is the fraction of the time in kernels. `flops` and
+    `bytes` are those of all calls.
     """
 
     name: str
@@ -75,12 +76,12 @@ class KernelTime:
 
     @property
     def gflops(self) -> float:
-        """Billions of floating-point operations a second."""
+        """Billions of floating-point operations per second."""
         return self.flops / self.seconds / 1e9 if self.seconds else 0.0
 
     @property
     def gbytes(self) -> float:
-        """Billions of bytes a second to and from memory."""
+        """Billions of bytes per second to and from memory."""
         return self.bytes / self.seconds / 1e9 if self.seconds else 0.0
 
 
@@ -88,7 +89,7 @@ class KernelTime:
 class Profile(Sequence[KernelTime]):
     """The times of the kernels of a program, in the order of the calls; printed, a table.
 
-    `seconds` is the median time of a run, what is between the kernels included.
+    `seconds` is the median time of a whole run.
     """
 
     kernels: tuple[KernelTime, ...]
@@ -146,8 +147,8 @@ def show_seconds(seconds: float) -> str:
 
 
 def with_records(functions: Sequence[Operation], kernels: Sequence[str]) -> str:
-    """LLVM IR of functions around the kernels among some `llvm.func`s, under the kernels' names.
-    The kernels are renamed."""
+    """LLVM IR of wrappers that time kernels. Renames the kernels among some `llvm.func`s; the
+    wrappers get their names."""
     wrappers: list[str] = []
     for op in functions:
         if isinstance(op, llvm.FuncOp) and op.body.blocks and op.sym_name.data in kernels:
@@ -186,7 +187,7 @@ def _wrapper(kernel: llvm.FuncOp) -> str:
 
 
 def _scalars(kernel: llvm.FuncOp) -> Sequence[int]:
-    """The parameters of a kernel that are sizes."""
+    """The positions of the parameters of a kernel that are sizes."""
     return [i for i, t in enumerate(kernel.function_type.inputs) if t == i64]
 
 
@@ -212,9 +213,9 @@ def record_symbols(records: Records) -> Mapping[str, int]:
 def profile(
     run: Callable[[], object], records: Records, build: Compilation, seconds: float
 ) -> Profile:
-    """Run a profiled program for some time, at least 4 times, and time its kernels.
+    """The times of the kernels of a program that is run for some seconds, at least 4 times.
 
-    `run` is one run, in which each kernel adds to its record.
+    `run` runs it once; each kernel adds to its record.
     """
     runs: list[tuple[float, Records]] = []
     end = time.perf_counter() + seconds
@@ -237,8 +238,8 @@ def profile(
 
 
 def _kernel_time(kernel: Kernel, program: ProgramOp, records: Sequence[Array]) -> KernelTime:
-    """The time of a kernel, given its record of each run; the first run, which warms the caches,
-    counts only for a kernel that no later run calls."""
+    """The time of a kernel, given its record of each run. The first run, which warms the caches,
+    counts only if no later run calls the kernel."""
     first, *steady = records
     is_once = bool(first[_CALLS]) and not steady[-1][_CALLS]
     counted = [first] if is_once else steady
@@ -263,7 +264,7 @@ def _kernel_time(kernel: Kernel, program: ProgramOp, records: Sequence[Array]) -
 
 
 def _sizes(program: ProgramOp) -> Sequence[int]:
-    """The slots of the parameters that are sizes, as `_scalars` of the function it becomes."""
+    """The slots of the parameters that are sizes: `_scalars` before rendering."""
     return [
         op.slot.data
         for op in parameters(program.linear.body.block)

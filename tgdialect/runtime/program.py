@@ -1,6 +1,6 @@
-"""A compiled program as data: its parameters and object code, and both as bytes.
+"""A compiled program as data: its parameters and object code, and its encoding as bytes.
 
-Nothing here needs the compiler, so that a program from the cache starts without it.
+Nothing here imports the compiler, so that a program from the cache starts without it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tgdialect.runtime.windows import Window
 Array = np.ndarray[Any, np.dtype[Any]]
 
 DEFAULT_OPT = "heuristic"
-"""The mode of `tg-optimize` unless another one is asked for."""
+"""The default mode of `tg-optimize`."""
 
 _INT64 = np.iinfo(np.int64)
 _LENGTH_BYTES = 8
@@ -28,10 +28,10 @@ _LENGTH_BYTES = 8
 class Parameter:
     """One parameter of a compiled function.
 
-    `shape` has None for a dynamic extent, and `dims` the positions of the parameters that those
-    extents are, in order. `role` is input, scalar, buffer, output, workspace or persistent. `low`
-    and `high` bound a scalar. `by_reference` says that the program writes the caller's array,
-    `is_constant` that it has the same contents for as long as the same array is passed.
+    `shape` has None for each dynamic extent, and `dims` has, in order, the positions of the scalar
+    parameters with their values. `role` is input, scalar, buffer, output, workspace or persistent.
+    `low` and `high` bound a scalar. `by_reference` means that the program writes the caller's
+    array, `is_constant` that an array that is passed again has the same contents.
     """
 
     name: str
@@ -59,12 +59,12 @@ class Parameter:
         return self.dtype.itemsize * math.prod(self.shape_for(()))
 
     def shape_for(self, arguments: Sequence[Any]) -> tuple[int, ...]:
-        """The shape, given the arguments in the order of the parameters."""
+        """The shape in a call, given its arguments in the order of the parameters."""
         sizes = iter(self.dims)
         return tuple(int(arguments[next(sizes)]) if d is None else d for d in self.shape)
 
     def number(self, value: Any) -> int:
-        """A scalar argument as an int. Raises TypeError, and ValueError outside of the bounds."""
+        """A scalar argument as an int. Raises TypeError if it is none, ValueError out of bounds."""
         if isinstance(value, np.ndarray) and cast(Array, value).shape == ():
             value = cast(Array, value).item()
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
@@ -77,10 +77,10 @@ class Parameter:
     def array(self, value: Any) -> Array:
         """An input as an array that compiled code can read, and write if it is by reference.
 
-        It is not copied unless its layout asks for it. Raises TypeError for another dtype,
-        ValueError for another shape, or where the program's writes would be lost.
+        It is copied only if it is not contiguous and aligned. Raises TypeError for another dtype,
+        ValueError for another shape, or if the program would write to a copy.
         """
-        # NumPy's own arrays go straight: DLPack has no bf16 and fp8 of ml_dtypes.
+        # Not by DLPack for NumPy's arrays: it lacks ml_dtypes' bf16 and fp8.
         foreign = hasattr(value, "__dlpack__") and not isinstance(cast(object, value), np.ndarray)
         array: Array = np.from_dlpack(value) if foreign else np.asarray(value)
         if array.dtype != self.dtype:
@@ -96,7 +96,7 @@ class Parameter:
         return array
 
     def check_out(self, array: Any, arguments: Sequence[Any]) -> None:
-        """Raise TypeError or ValueError for what cannot be the memory of this result."""
+        """Raise TypeError or ValueError for an `out` argument that cannot hold this result."""
         if not isinstance(array, np.ndarray):
             raise TypeError(f"out for {self}: got {type(array).__name__}")
         array = cast(Array, array)
@@ -113,7 +113,7 @@ class Parameter:
 
 
 class Object(NamedTuple):
-    """Position-independent object code, of a function that others call by this name."""
+    """Position-independent object code of a function, and the symbol by which others call it."""
 
     name: str
     code: bytes
@@ -121,14 +121,14 @@ class Object(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Objects, each of which may call those before, and how the last one is called: with a frame,
-    of 8 bytes for each parameter, which are an address or the value of a scalar.
+    """Objects, each of which may call those before it. The last one has the entry, which takes a
+    frame: 8 bytes for each parameter, the address of an array or the value of a scalar.
     """
 
     parameters: tuple[Parameter, ...]
     objects: tuple[Object, ...]
     windows: tuple[Window, ...] = ()
-    """What the scalars of a call have to satisfy."""
+    """Bounds that the scalars of a call have to satisfy."""
 
     def to_bytes(self) -> bytes:
         """The program as bytes: the length of a JSON header, the header, the object code."""
@@ -166,7 +166,7 @@ def _dtype(name: str) -> np.dtype[Any]:
     try:
         return np.dtype(name)
     except TypeError:
-        # NumPy knows bfloat16 and the fp8 dtypes by name once this is imported.
+        # This import registers bfloat16 and the fp8 dtypes with NumPy.
         import ml_dtypes  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
         return np.dtype(name)

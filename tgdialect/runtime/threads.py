@@ -1,13 +1,13 @@
-"""The parallel runtime of compiled code: OpenMP's, from whichever library is there.
+"""The parallel runtime of compiled code: OpenMP's thread pool, or threads of our own.
 
-A program with a THREAD axis calls through the variables `tg_parallel`, a function with the
-interface of `GOMP_parallel`, and `tg_threads`, how many threads it asks for. Which chunk of the
-work a thread does next it finds from a counter, so that any number of threads does all of it.
+A program with a THREAD axis uses two variables: `tg_parallel` is the address of a function with the
+interface of `GOMP_parallel`, and `tg_threads` the number of threads to ask for. Each thread takes
+its next chunk of iterations from a shared counter, so that any number of threads does all of them.
 
-The library is the one that the process has loaded already, if any (PyTorch brings one): two pools
-of threads would spin on each other's cores. Without any, each loop has threads of its own
-(`native/threads.ll`), and so it has in a child after `fork`, where the threads of the parent's pool
-are gone.
+If the process has loaded an OpenMP library already (PyTorch brings one), that one is used: two
+pools of threads would compete for the same cores by busy waiting. Without a library, and in a child
+of `fork`, which has no threads of the parent's pool, each loop starts threads of its own
+(`native/threads.ll`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LIBRARIES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so", "libomp
 
 
 class ParallelRuntime:
-    """The variables that compiled code calls through."""
+    """The variables that compiled code reads, and the code of `native/threads.ll`."""
 
     def __init__(self) -> None:
         self.threads = ctypes.c_int32(thread_count())
@@ -63,7 +63,7 @@ class ParallelRuntime:
         }
 
     def leave_parent(self) -> None:
-        """Do without the library, whose threads `fork` does not copy."""
+        """Stop using OpenMP in a child of `fork`, which has no threads of the parent's pool."""
         self._library = None
         self._openmp.value = None
 
@@ -95,10 +95,10 @@ def _loaded_libraries() -> Iterator[str]:
 
 @once
 def parallel_runtime() -> ParallelRuntime:
-    """The one of this process, which begins when a program first needs it.
+    """The runtime of this process, made when a program first needs it.
 
-    It outlives the interpreter: threads that the end of the interpreter leaves in compiled code
-    still read its variables.
+    It is never freed: when Python ends, other threads may still run compiled code that reads its
+    variables.
     """
     runtime = ParallelRuntime()
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(runtime))

@@ -1,9 +1,10 @@
-"""Windows whose place depends on the arguments of a call, which are checked before it runs.
+"""Windows: parts of an axis whose bounds depend on the arguments of a call, which checks them.
 
 Compiled code reads 0 outside of the source of a SHRINK, and writes nothing outside of the result of
-a PAD: it is safe without these checks, and would compute something else than the program says.
+a PAD. Without these checks it would be safe, but would compute something that the program does not
+say.
 
-Nothing here needs the compiler until there is an error (`program.py`).
+The compiler is imported only for errors, so that a program from the cache starts without it.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ _INDEX_VALUES, _GREATEST_INDEX = 2**64, 2**63 - 1
 
 
 class Window(NamedTuple):
-    """One axis of an op: `offset` and `inner` say which part of `outer` it shows or fills.
+    """One axis of an op: the part of extent `inner` at `offset` in an axis of extent `outer`.
 
-    `line` and `column` are 0 where they are not known, `file` is "" for the compiled text itself.
+    `line` and `column` are 0 if they are unknown; `file` is "" for the compiled text itself.
     """
 
     axis: int
@@ -37,16 +38,16 @@ class Window(NamedTuple):
 
     @classmethod
     def of(cls, fields: Sequence[Any]) -> Window:
-        """A window from its fields as JSON has them, which knows no tuples."""
+        """A window from JSON, which has lists for tuples."""
         axis, *bounds, file, line, column = fields
         offset, inner, outer = (tuple((c, tuple(at)) for c, at in p) for p in bounds)
         return cls(axis, offset, inner, outer, file, line, column)
 
 
 def check_windows(windows: Sequence[Window], frame: Sequence[Any], name: str, text: str) -> None:
-    """Raise CompilationError, at the op, for the first window that is not inside.
+    """Raise CompilationError, at the op, for the first window that is out of bounds.
 
-    `frame` has the values of the scalars by position; `name` and `text` are what was compiled.
+    `frame` has the values of the scalars by position; `name` and `text` are those of the program.
     """
     for window in windows:
         offset = _value(window.offset, frame)

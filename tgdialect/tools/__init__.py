@@ -1,0 +1,9 @@
+"""The console programs. In reading order:
+
+* `tg_opt.py`: `tg-opt`; `arguments.py`: its flags;
+* `pipeline_parser.py`, `pass_pipeline.py`: from the text of a pipeline to passes;
+* `instrumentation.py`: dumps, timing and verification around passes;
+* `verify_diagnostics.py`: `--verify-diagnostics`;
+* `external.py`: refuses passes that start other programs;
+* `tg_run.py`: `tg-run`; `tg_run_session.py`: one run; `tg_run_values.py`: its inputs and outputs.
+"""

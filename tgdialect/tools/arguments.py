@@ -40,7 +40,7 @@ class ArgumentParser(argparse.ArgumentParser):
         raise CompilationError(Diagnostic(message))
 
     def parse(self, args: Sequence[str]) -> argparse.Namespace:
-        """The arguments; a flag that does not exist is an error that names the nearest ones."""
+        """The parsed arguments. The error for an unknown flag names similar ones."""
         namespace, unknown = self.parse_known_args(self._normalize(args))
         if unknown:
             flag = unknown[0].split("=")[0]
@@ -52,7 +52,8 @@ class ArgumentParser(argparse.ArgumentParser):
         return namespace
 
     def _normalize(self, args: Sequence[str]) -> list[str]:
-        """MLIR's spelling in argparse's: `-flag` as `--flag`, `--verify-each` with its value."""
+        """Rewrites MLIR's spelling to argparse's: `-flag` to `--flag`, and `--verify-each` with its
+        value."""
         normalized: list[str] = []
         for arg in args:
             name = arg.split("=")[0]
@@ -63,7 +64,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    """Prints the versions; they are looked up (slowly) only here."""
+    """Prints the versions, whose look-up is slow and happens only here."""
 
     def __call__(self, parser: argparse.ArgumentParser, *args: Any) -> None:
         print(f"tg-opt: tgdialect {version('tgdialect')}, xdsl {version('xdsl')}")
@@ -71,7 +72,7 @@ class _Version(argparse.Action):
 
 
 def _boolean(text: str) -> bool:
-    """MLIR's spellings of a flag's value."""
+    """Parses MLIR's spellings of a boolean."""
     values = {"true": True, "1": True, "false": False, "0": False}
     if text.lower() not in values:
         raise argparse.ArgumentTypeError(f"expected true or false, not '{text}'")
@@ -113,9 +114,9 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
                 {
                     "type": _boolean,
                     "metavar": "BOOL",
-                    "help": "verify after each pass (default); given explicitly, also the level "
-                    "that each tg stage promises; =false: after parsing only, and no stage checks "
-                    "the level that it is given",
+                    "help": "verify after each pass (default); if given explicitly, also check the "
+                    "level of the result of each tg stage; =false: verify after parsing only, and "
+                    "no stage checks the level of its input",
                 },
             ),
             _switch("--allow-external", help="offer passes that start other programs (mlir-opt)"),
@@ -183,7 +184,7 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
                 help="print why passes did what they did, such as why a kernel was split",
             ),
             _switch("--print-between-passes", help="print the IR between each two passes"),
-            _switch("--mlir-timing", help="print a table of the time spent where"),
+            _switch("--mlir-timing", help="print a table of the time of each pass"),
             _switch("--time-passes", help="print the time of each pass when it ends"),
         ],
         "information": [
@@ -200,7 +201,7 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
 def add_arguments(
     parser: argparse.ArgumentParser, targets: Collection[str], frontends: Collection[str]
 ) -> None:
-    """Add the flags of tg-opt; those that xdsl-opt has too replace its own."""
+    """Add the flags of tg-opt; they replace those of xdsl-opt with the same name."""
     for title, flags in _flags(targets, frontends).items():
         group = parser.add_argument_group(title)
         for names, options in flags:

@@ -1,4 +1,4 @@
-"""Keeping passes from starting other programs, whatever way they are reached."""
+"""Refuses passes that start other programs, also if they are run indirectly."""
 
 import sys
 from collections.abc import Generator
@@ -44,8 +44,8 @@ def _install_hook() -> None:
 @contextmanager
 def no_external_programs() -> Generator[None, None, None]:
     """
-    Within the context, starting a process raises `PassFailedException`. Names alone do not
-    suffice: the transform dialect, for one, runs any pass that the IR names.
+    Within the context, starting a process raises `PassFailedException`. Refusing passes by name is
+    not enough: the transform dialect, for example, runs any pass that the IR names.
     """
     _install_hook()
     token = _refusing.set(True)

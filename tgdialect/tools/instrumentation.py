@@ -1,4 +1,4 @@
-"""What happens around the passes: dumps, timing, verification and the reporting of failures."""
+"""Instrumentation of passes: dumps, timing, verification and error reports."""
 
 import sys
 import time
@@ -33,7 +33,7 @@ DEBUG_HINT = "(set TG_DEBUG=1 for the traceback)"
 
 @runtime_checkable
 class PipelinePass(Protocol):
-    """A pass that is others in a row, which are dumped, timed and verified one by one."""
+    """A pass that is a sequence of others, which are dumped, timed and verified one by one."""
 
     def pipeline(self) -> Sequence[ModulePass]:
         """The passes to run instead."""
@@ -42,15 +42,15 @@ class PipelinePass(Protocol):
 
 @runtime_checkable
 class StagePass(Protocol):
-    """A pass that checks the level of what it is applied to, but not of what it lowers."""
+    """A pass whose `apply` checks the level of the module before it calls `lower`."""
 
     def lower(self, module: ModuleOp) -> None:
-        """Do what the pass does."""
+        """Lower the module without a check."""
         ...
 
 
 def flatten(passes: Sequence[ModulePass]) -> list[ModulePass]:
-    """The passes with those that are pipelines replaced by what they consist of."""
+    """The passes, with pipelines replaced by their passes."""
     flat: list[ModulePass] = []
     pending = list(reversed(passes))
     while pending:
@@ -71,7 +71,7 @@ class Timing:
 
     @contextmanager
     def measure(self, name: str) -> Generator[None, None, None]:
-        """Count the time within the context as `name`'s."""
+        """Add the time within the context to `name`."""
         self.seconds.setdefault(name, 0.0)
         start = time.perf_counter()
         try:
@@ -102,22 +102,22 @@ class Timing:
 @contextmanager
 def failures_as_diagnostics(activity: str, file: str) -> Generator[None, None, None]:
     """
-    Within the context, whatever is raised becomes a `CompilationError` that names the activity
-    ("pass cse"), at the operation it is about where that is known, else at `file`.
+    Turns any exception within the context into a `CompilationError` that names the activity ("pass
+    cse"), at the operation that it concerns if that is known, else at `file`.
     """
     try:
         yield
     except (CompilationError, DiagnosticException) as error:
         raise CompilationError(diagnose(error, file, f"{activity}: ")) from error
     except ParseError as error:
-        # The text is not the user's file: a pass has parsed something of its own.
+        # Not the user's file: a pass has parsed a text of its own.
         message = f"{activity}: {one_line(str(error))}"
         raise CompilationError(Diagnostic(message, file=file)) from error
     except RecursionError as error:
         message = f"{activity}: the IR is nested too deeply"
         raise CompilationError(Diagnostic(message, file=file)) from error
     except NotImplementedError as error:
-        # How xDSL's targets say that they do not know an operation.
+        # xDSL's targets raise this for operations that they do not know.
         raise CompilationError(
             diagnose(DiagnosticException(str(error)), file, f"{activity}: not supported: ")
         ) from error
@@ -130,7 +130,7 @@ def failures_as_diagnostics(activity: str, file: str) -> Generator[None, None, N
 
 @dataclass(frozen=True)
 class PassRunner:
-    """Runs passes on a module, and around each of them what the flags ask for."""
+    """Runs passes on a module, with the dumps, checks and timings that the flags ask for."""
 
     passes: Sequence[ModulePass]
     print_before: Collection[str] = ()
@@ -149,7 +149,7 @@ class PassRunner:
         return self.verify and self.verify_each
 
     def run(self, ctx: Context, module: ModuleOp, file: str, timing: Timing) -> None:
-        """Run the passes. Raises `CompilationError` at the first failure; `file` is named in it."""
+        """Run the passes. Raises `CompilationError`, which names `file`, at the first failure."""
         if self.verify:
             with timing.measure("Verifier"):
                 verify_module(module)
@@ -184,10 +184,10 @@ class PassRunner:
                     for each in error.diagnostics
                 ]
             ) from error
-        # Only stages have one; what they take they check themselves.
+        # Only stages have one. They check the level of their input themselves.
         level = getattr(pass_, "level_after", None)
         if self.verify_levels and isinstance(level, str):
-            # Loaded when it is needed: with it comes every tg operation.
+            # Imported late, since it imports every tg operation.
             verify_level = cast(
                 Callable[[ModuleOp, str], None],
                 import_module("tgdialect.lowering.verify").verify_level,

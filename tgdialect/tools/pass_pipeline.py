@@ -1,4 +1,4 @@
-"""From the text of a pipeline to passes, with errors that say what would have been right."""
+"""From the text of a pipeline to passes, with errors that suggest a correction."""
 
 import dataclasses
 import difflib
@@ -50,8 +50,8 @@ def _accepts(values: tuple[ParameterType, ...], expected: Any) -> bool:
 
 def _convert(option: Option, expected: Any) -> tuple[ParameterType, ...] | None:
     """
-    The values of an option as its type wants them, None if they cannot be. As in MLIR, an
-    option alone switches a flag on, a flag may be 0 or 1, and any text is a string.
+    The values of an option converted to its type; None if that is impossible. As in MLIR, an option
+    without a value switches a flag on, a flag may be 0 or 1, and any text is a string.
     """
     plain = tuple(_value(*each) for each in zip(option.values, option.quoted, strict=True))
     readings: list[tuple[ParameterType, ...]] = [plain, option.values]
@@ -76,7 +76,8 @@ def instantiate(
     kind: str, spec: Spec, available: Mapping[str, Callable[[], type[_Convertible]]]
 ) -> _Convertible:
     """
-    The pass or target (`kind` says which, for messages) with its options checked and set.
+    A pass or target (`kind` is either word, for messages) with its options.
+
     Raises `CompilationError`.
     """
     if spec.name not in available:
@@ -113,7 +114,7 @@ def instantiate(
     try:
         return cls.from_spec(ArgSpec(spec.name, parameters))
     except Exception as error:
-        # A class may check the values of its options further in its __post_init__.
+        # The class may check its options in `__post_init__`.
         message = f"{kind} '{spec.name}': {error or type(error).__name__}"
         raise spec_error(spec.text, spec.offset, message) from error
 
@@ -124,8 +125,8 @@ def build_pipeline(
     refused: Collection[str] = (),
 ) -> list[ModulePass]:
     """
-    The passes that the specs name. `refused` are names that exist but start other programs.
-    Raises `CompilationError` at the first spec that is wrong.
+    The passes that the specs name. `refused` are the names of passes that start other programs.
+    Raises `CompilationError` at the first invalid spec.
     """
     passes: list[ModulePass] = []
     for spec in specs:

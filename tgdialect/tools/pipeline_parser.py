@@ -11,9 +11,9 @@ option   ::= name (`=` value (`,` value)*)?                 also `=[...]` or `={
 value    ::= number | `true` | `false` | text | string in double quotes
 ```
 
-White space separates options and is free elsewhere; `-` and `_` are the same in option names.
-The grammar is written out here and not xDSL's parser called, because that one knows neither
-anchors nor free white space, and its errors do not say where they are.
+White space separates options and is optional elsewhere; `-` and `_` are the same in option names.
+xDSL's own parser is not used because it knows neither anchors nor optional white space, and its
+errors have no position.
 """
 
 import re
@@ -33,7 +33,7 @@ _SPACE = re.compile(r"\s*")
 
 @dataclass(frozen=True)
 class Option:
-    """One option as it was written; `offset` is where in the pipeline's text."""
+    """One option as it was written, at `offset` in the text of the pipeline."""
 
     name: str
     values: tuple[str, ...]
@@ -69,7 +69,7 @@ class _PipelineParser:
         raise spec_error(self.text, self.offset if offset is None else offset, message)
 
     def skip_space(self) -> bool:
-        """Go past white space; whether there was any."""
+        """Skip white space; returns whether there was any."""
         start = self.offset
         if (match := _SPACE.match(self.text, start)) is not None:
             self.offset = match.end()
@@ -117,7 +117,7 @@ class _PipelineParser:
         return specs
 
     def parse_passes(self) -> list[Spec]:
-        """Passes separated by commas; nothing between two commas is no pass."""
+        """Passes separated by commas; empty entries are skipped."""
         specs: list[Spec] = []
         while True:
             self.skip_space()
@@ -190,14 +190,14 @@ class _PipelineParser:
 
 def parse_pipeline(text: str, anchor_required: bool = False) -> list[Spec]:
     """
-    The passes that a pipeline names, not looked up yet. `anchor_required` as for MLIR's
+    Parse a pipeline, without looking up its passes. `anchor_required` is set for MLIR's
     `--pass-pipeline`. Raises `CompilationError`.
     """
     return _PipelineParser(text).parse_pipeline(anchor_required)
 
 
 def parse_spec(text: str) -> Spec:
-    """One name with options, as `-t` takes it. Raises `CompilationError`."""
+    """Parse one name with options, as `-t` takes it. Raises `CompilationError`."""
     parser = _PipelineParser(text)
     spec = parser.parse_spec()
     parser.expect_end()

@@ -1,8 +1,8 @@
 """
 `tg-opt`: parse, verify, transform and print IR.
 
-xDSL's driver with MLIR's flags, and with errors that say where: `file:line:col: error: ...`.
-Nothing is written, neither to stdout nor to the file of `-o`, when a run fails.
+xDSL's driver with MLIR's flags and with located errors: `file:line:col: error: ...`. A run that
+fails writes nothing, neither to stdout nor to the file of `-o`.
 """
 
 import argparse
@@ -59,14 +59,14 @@ _STDIN_NAME = "<stdin>"
 
 
 class TgOptMain(xDSLOptMain):
-    """One invocation of tg-opt. Everything the user can get wrong raises `CompilationError`."""
+    """One invocation of tg-opt. Every mistake of the user raises `CompilationError`."""
 
     passes: list[ModulePass]
     target: Target
 
     def __init__(self, args: Sequence[str]):
-        # In place of xDSL's constructor, which discovers plugins three times, exits in the middle
-        # and answers malformed pipelines with tracebacks.
+        # xDSL's constructor is not called: it discovers plugins three times, may exit the process,
+        # and raises tracebacks for malformed pipelines.
         self.available_frontends = {}
         self.available_passes = {}
         self.available_targets = {}
@@ -120,7 +120,7 @@ class TgOptMain(xDSLOptMain):
         sys.exit(self.execute())
 
     def execute(self) -> int:
-        """Do what the arguments ask for; the exit code."""
+        """Execute the command line; returns the exit code."""
         if self.args.show_dialects:
             print(f"Available Dialects: {','.join(sorted(self.ctx.registered_dialect_names))}")
             return 0
@@ -140,7 +140,7 @@ class TgOptMain(xDSLOptMain):
             Attribute.__post_init__ = verify_attribute
 
     def compile_input(self) -> int:
-        """Take each chunk of the input to the output; the exit code."""
+        """Compile each chunk of the input; returns the exit code."""
         timing = Timing()
         runner = self.pass_runner()
         source = self.read_source()
@@ -164,7 +164,7 @@ class TgOptMain(xDSLOptMain):
         return 0
 
     def pass_runner(self) -> PassRunner:
-        """The passes with the dumps, timings and verifications that the flags ask for."""
+        """The runner of the passes, set up by the flags for dumps, timing and verification."""
         everything = frozenset({"*"})
         return PassRunner(
             self.passes,
@@ -205,7 +205,7 @@ class TgOptMain(xDSLOptMain):
     def compile_chunk(
         self, chunk: SourceFile, runner: PassRunner, timing: Timing
     ) -> tuple[str, list[Diagnostic]]:
-        """The output for a chunk, empty if it failed, and the diagnostics on the way."""
+        """The output for a chunk, empty if it failed, and its diagnostics."""
         produced: list[Diagnostic] = []
         module = None
         try:
@@ -274,7 +274,7 @@ def _verify_nothing(self: Attribute) -> None:
 
 
 def _first_line(pass_type: type[ModulePass]) -> str:
-    """The first line of a pass's docstring, empty if it has none but what `dataclass` makes."""
+    """The first line of a pass's docstring; empty if only `dataclass` has generated one."""
     documentation = pass_type.__dict__.get("__doc__") or ""
     if documentation.startswith(f"{pass_type.__name__}("):
         return ""
@@ -282,7 +282,7 @@ def _first_line(pass_type: type[ModulePass]) -> str:
 
 
 def _split(source: SourceFile) -> Iterator[SourceFile]:
-    """The pieces of a file between the lines `// -----`, positions kept."""
+    """The chunks of a file between the lines `// -----`, with their line numbers in the file."""
     start, line = 0, source.first_line
     for separator in _SPLIT_LINE.finditer(source.text):
         yield SourceFile(source.name, source.text[start : separator.start()], line)
@@ -301,7 +301,7 @@ def _report(diagnostics: Iterator[Diagnostic]) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run tg-opt with the arguments, by default those of the process; the exit code."""
+    """Run tg-opt with the arguments, by default those of the process; returns the exit code."""
     try:
         return TgOptMain(sys.argv[1:] if args is None else args).execute()
     except CompilationError as error:
@@ -309,10 +309,10 @@ def main(args: Sequence[str] | None = None) -> int:
             traceback.print_exception(error)
         _report(iter(error.diagnostics))
     except SystemExit as error:
-        # --help and --version end so.
+        # Raised by --help and --version.
         return error.code if isinstance(error.code, int) else 0
     except BrokenPipeError:
-        # The reader of our output has left. Python would complain once more when it closes stdout.
+        # The reader of our output has gone. Python would print an error when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         return 130

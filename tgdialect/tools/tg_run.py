@@ -17,19 +17,19 @@ EPILOG = """inputs, in the order of the function's parameters:
   2x3xf32=1,2,3,4,5,6       values in row-major order, with or without brackets
   2x3xf32=0.5               the same value everywhere
   2x3xf32=random(7)         deterministic by the seed: normal floats, integers in [0, 10)
-  1,2,3  or  7              values for a parameter whose shape the program says
-  'dense<[1.0]> : tensor<1xf32>'  what tg-run printed
+  1,2,3  or  7              values for a parameter of static shape
+  'dense<[1.0]> : tensor<1xf32>'  a literal, as tg-run prints results
 
-schedules (--opt), of the kernels that record none:
+schedules (--opt), for kernels that record none:
   heuristic                 from a model of the machine
   none                      the loops as they are
-  beam:4                    a search that times kernels, of that width
+  beam:4                    from a beam search of width 4 that times kernels
   'explicit:split 0, 8, upcast; @main_1: order 1, 0'
-                            OptOps from left to right, for each kernel or for the one that is named
+                            OptOps from left to right, for all kernels or for the named one
 
 levels:
-  A program may be at any level that tg-opt leaves: after tg-optimize, say, to run a schedule that
-  was edited. From tg-linearize on nothing checks memory accesses: that takes --allow-custom.
+  A program may be at the level after any stage: after tg-optimize, for example, to run an edited
+  schedule. After tg-linearize no stage checks memory accesses: --allow-custom is required.
 
 outputs:
   One line per result: dense<[[1.0, 2.0]]> : tensor<1x2xf32>. Floats that are not finite are nan,
@@ -110,14 +110,14 @@ def argument_parser() -> argparse.ArgumentParser:
     add(
         "--allow-custom",
         action="store_true",
-        help="run what is not checked: tg.custom, tg.customfunction, tg.ins and tg.binary of the "
-        "program, and programs from level linear on",
+        help="run unchecked code: tg.custom, tg.customfunction, tg.ins and tg.binary, and programs "
+        "from level linear on",
     )
     return parser
 
 
 def _joined(args: Sequence[str]) -> Iterator[str]:
-    """`--input -1,2` as `--input=-1,2`: argparse takes what begins with a dash for an option."""
+    """Rewrites `--input -1,2` to `--input=-1,2`, since argparse takes `-1,2` for an option."""
     rest = iter(args)
     for arg in rest:
         value = next(rest, None) if arg in _VALUE_OPTIONS else None
@@ -133,10 +133,10 @@ def _report(error: CompilationError) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run tg-run with the arguments, by default those of the process; the exit code."""
+    """Run tg-run with the arguments, by default those of the process; returns the exit code."""
     try:
         parsed = argument_parser().parse_args(list(_joined(sys.argv[1:] if args is None else args)))
-        # NumPy and the compiler are not needed for --help, nor for a mistake in the arguments.
+        # Imported late: --help and errors in the arguments need neither NumPy nor the compiler.
         from tgdialect.tools.tg_run_session import run_session
 
         run_session(parsed)
@@ -147,10 +147,10 @@ def main(args: Sequence[str] | None = None) -> int:
             traceback.print_exception(error)
         _report(error)
     except SystemExit as error:
-        # --help ends so.
+        # Raised by --help.
         return error.code if isinstance(error.code, int) else 0
     except BrokenPipeError:
-        # The reader of our output has left. Python would complain once more when it closes stdout.
+        # The reader of our output has gone. Python would print an error when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except MemoryError:
         _report(CompilationError(Diagnostic("not enough memory")))

@@ -52,8 +52,8 @@ from tgdialect.tools.tg_run_values import (
 
 
 class Executor(NamedTuple):
-    """The entry, ready to run: `run` executes it on its inputs, as often as it is called, and
-    `profile` gives a table of the times of its kernels, where it has any."""
+    """A compiled entry: `run` executes it on its inputs, any number of times, and `profile` gives a
+    table of the times of its kernels."""
 
     run: Callable[[Sequence[Array]], tuple[Array, ...]]
     profile: Callable[[Sequence[Array]], str] | None = None
@@ -81,7 +81,7 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
         executable = compiler.compile(
             module, entry=entry, target=options.target, opt=opt, allow_custom=allow_custom
         )
-    except ValueError as error:  # What the environment says is not so.
+    except ValueError as error:  # An environment variable has an invalid value.
         raise CompilationError(Diagnostic(str(error))) from error
     assert isinstance(executable, Executable)
 
@@ -98,7 +98,7 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
 
 
 def parse_verified(source: SourceFile) -> ModuleOp:
-    """The verified module in a text, whose format the extension of its file says."""
+    """The verified module of a text, whose format depends on the extension of its file."""
     extension = os.path.splitext(source.name)[1].removeprefix(".")
     frontend = registry.FRONTENDS.get(extension, parse_module)
     module = frontend(registry.make_context(), source)
@@ -132,7 +132,7 @@ def find_entry(module: ModuleOp, name: str | None) -> FuncOp:
 def find_parameters(entry: FuncOp) -> list[Parameter]:
     """The inputs of the entry: its arguments, then the PARAMs of its body by slot.
 
-    Arguments that a stage has made out of results and BUFFERs are not inputs.
+    Arguments that stages have made of results and BUFFERs are not inputs.
     """
     inputs: list[tuple[str | None, SSAValue]] = []
     for argument in entry.args:
@@ -162,13 +162,13 @@ def find_parameters(entry: FuncOp) -> list[Parameter]:
 
 
 def find_results(entry: FuncOp) -> list[TensorType[Attribute]]:
-    """The types of what the entry returns, and of the arguments that were results once."""
+    """The types of the entry's results, and of the arguments that stages have made of results."""
     outputs = (a.type for a in entry.args if "tg.output" in argument_attributes(a))
     return [_tensor_type(entry, type) for type in (*entry.function_type.outputs, *outputs)]
 
 
 def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
-    """An input or output is a tensor of one of the dialect's dtypes."""
+    """The type of an input or output, which has to be a tensor of one of the dialect's dtypes."""
     if isinstance(type, TensorType):
         type = cast(TensorType[Attribute], type)
         if type.element_type in DTYPES:
@@ -178,7 +178,7 @@ def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
 
 
 def refuse_foreign_code(module: ModuleOp) -> None:
-    """An error at the first op that carries code or bytes of its own."""
+    """Raise an error at the first op that carries code or bytes of its own."""
     for op in module.walk():
         if isinstance(op, UNTRUSTED):
             message = f"{op.name} is foreign code: it is executed with --allow-custom only"
@@ -218,7 +218,8 @@ def bind_inputs(
 
 
 def _check_dimensions(parameter: Parameter, array: Array, inputs: Sequence[Array]) -> None:
-    """A dynamic extent is the index input that it is declared to be, which is within its bounds."""
+    """Raise if an index input is out of bounds, or a dynamic extent is not equal to its index
+    input."""
     if array.shape == () and parameter.dtype.is_integer and int(array) not in parameter.interval:
         raise parameter.error(f"{array} is outside {parameter.interval}")
     for axis, (extent, source) in enumerate(zip(array.shape, parameter.dims, strict=True)):
@@ -237,7 +238,7 @@ def _show_parameter(parameter: Parameter) -> str:
 
 
 def benchmark(execute: Callable[[], object], repetitions: int) -> str:
-    """Time that many runs, or for 0 as many as take a second; a table of the times."""
+    """A table of the times of so many runs; for 0, of as many as take a second."""
     start = time.perf_counter()
     execute()
     first = time.perf_counter() - start
@@ -259,7 +260,7 @@ def benchmark(execute: Callable[[], object], repetitions: int) -> str:
 
 
 def run_session(options: argparse.Namespace) -> None:
-    """Do what the arguments ask for. Raises `CompilationError` for whatever the user got wrong."""
+    """Execute the command line. Raises `CompilationError` for mistakes of the user."""
     if options.target not in (*TARGETS, INTERPRETER):
         targets = ", ".join((*TARGETS, INTERPRETER))
         raise CompilationError(Diagnostic(f"unknown target '{options.target}': one of {targets}"))
@@ -273,7 +274,7 @@ def run_session(options: argparse.Namespace) -> None:
 
 
 def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
-    """Execute the entry on the inputs that the arguments say, and show what it computes."""
+    """Execute the entry on the inputs of the command line, and show its results."""
     entry = find_entry(module, options.entry)
     parameters, results = find_parameters(entry), find_results(entry)
     if options.print_signature:

@@ -1,6 +1,6 @@
-"""What tg-run reads and writes: arrays as MLIR literals and as NumPy's files.
+"""Inputs and outputs of tg-run: arrays as MLIR literals and as NumPy's files.
 
-Everything wrong with an input raises `CompilationError` with one line that says which input it is.
+Mistakes in an input raise `CompilationError` with one line that names the input.
 """
 
 import json
@@ -26,7 +26,7 @@ from tgdialect.ops.properties import tensor_type
 Array = NDArray[Any]
 
 _RAW_DTYPES = frozenset({"bf16", "f8E4M3FN", "f8E5M2"})
-"""Those that NumPy itself does not know: its files have their bits."""
+"""Dtypes that NumPy itself lacks: its files have their bits."""
 _BY_NAME = {row.name: dtype for dtype, row in DTYPES.items()}
 
 _TYPE = re.compile(r"(?:tensor<)?((?:\d+x)*)([A-Za-z]\w*)>?")
@@ -44,10 +44,10 @@ _SUMMARY_EDGE = 3
 
 @dataclass(frozen=True)
 class Parameter:
-    """An input of the program that runs: what it is called, and what it takes.
+    """An input of the program: its name and type.
 
-    `dims` has the position of the index input that a dynamic extent is, None for other extents;
-    `interval` bounds the values.
+    `dims` has, for each dynamic extent, the position of the index input with its value, and None
+    for other extents. `interval` bounds the values.
     """
 
     position: int
@@ -62,7 +62,7 @@ class Parameter:
 
     @property
     def label(self) -> str:
-        """How messages call it."""
+        """The name in messages."""
         return f"input {self.position}" + ("" if self.name is None else f" (%{self.name})")
 
     def error(self, message: str) -> CompilationError:
@@ -79,9 +79,9 @@ def show_type(type: TensorType[Any]) -> str:
 
 
 def read_input(text: str, parameter: Parameter) -> Array:
-    """The array that an argument of `--input` or `--arg` says, of the parameter's dtype and shape.
+    """The array of an argument of `--input` or `--arg`, of the parameter's dtype and shape.
 
-    Raises `CompilationError` where the text, the file or the parameter's type says otherwise.
+    Raises `CompilationError` if the text or the file is malformed or does not fit the type.
     """
     if (file := _FILE.fullmatch(text)) is not None:
         array = _as_dtype(_load(file["path"], file["member"], parameter), text, parameter)
@@ -119,7 +119,7 @@ def _parse_type(text: str, parameter: Parameter) -> TensorType[Attribute]:
 
 
 def _parse_values(text: str, shape: tuple[int, ...], parameter: Parameter) -> Array:
-    """Values in row-major order, with or without brackets; a single one is every element."""
+    """Values in row-major order, with or without brackets; a single value is used everywhere."""
     dtype = numpy_dtype(parameter.dtype)
     if (random := _RANDOM.fullmatch(text.strip())) is not None:
         return _random(int(random[1] or 0), shape, parameter).astype(dtype)
@@ -151,7 +151,7 @@ def _parse_values(text: str, shape: tuple[int, ...], parameter: Parameter) -> Ar
 
 
 def _random(seed: int, shape: tuple[int, ...], parameter: Parameter) -> Array:
-    """Deterministic: by the seed and the position among the inputs."""
+    """Random values that depend on the seed and the position among the inputs only."""
     rng = np.random.default_rng([seed, parameter.position])
     if parameter.dtype.is_float:
         return rng.standard_normal(shape)
@@ -206,7 +206,7 @@ def _load(path: str, member: str | None, parameter: Parameter) -> Array:
         reason = error.strerror or "not a NumPy file"
         raise parameter.error(f"cannot read {path}: {reason}") from error
     except Exception as error:
-        # NumPy and zipfile let through whatever a malformed file makes them stumble over.
+        # For a malformed file NumPy and zipfile may raise any exception.
         reason = (str(error) or type(error).__name__).splitlines()[0]
         reason = "pickled objects are not read" if "allow_pickle" in reason else reason
         raise parameter.error(f"cannot read {path}: {reason}") from error
@@ -223,7 +223,7 @@ def _as_dtype(array: Array, path: str, parameter: Parameter) -> Array:
             f"{path} holds {array.dtype.name}, expected {show_type(parameter.type)}"
         )
     if parameter.dtype.is_bool:
-        # The file may say that any byte is a bool; true is 1 to those who compute with it.
+        # A file of bools may have any bytes, but compiled code expects 0 and 1.
         return np.array(array, order="C").view(np.uint8) != 0
     return np.array(array, expected, order="C")
 
@@ -234,9 +234,8 @@ def _as_dtype(array: Array, path: str, parameter: Parameter) -> Array:
 def literal(array: Array, dtype: DType, *, digits: int | None, full: bool) -> str:
     """An array as MLIR writes it: `dense<[[1.0, 2.0]]> : tensor<1x2xf32>`.
 
-    Floats have the fewest digits that give them back, or `digits` significant ones; those that are
-    not finite are `nan`, `inf` and `-inf`, as in `tg.const`. More than a thousand elements are
-    summarised unless `full` is set.
+    Floats have the fewest digits that identify them, or `digits` significant ones, or are `nan`,
+    `inf` and `-inf`, as in `tg.const`. More than a thousand elements are abbreviated unless `full`.
     """
     shape = "".join(f"{extent}x" for extent in array.shape)
     if array.size == 0:
@@ -259,7 +258,7 @@ def literal(array: Array, dtype: DType, *, digits: int | None, full: bool) -> st
 
 
 def _show_float(value: Any, digits: int | None) -> str:
-    """The shortest digits of a NumPy scalar, with the point that MLIR's floats have."""
+    """The shortest decimal form of a NumPy scalar, with the point that MLIR requires."""
     if not math.isfinite(value):
         return "nan" if value != value else "inf" if value > 0 else "-inf"
     if digits is not None:
@@ -273,16 +272,16 @@ def _show_float(value: Any, digits: int | None) -> str:
 
 
 def _storable(array: Array) -> Array:
-    """The array, or its bits where NumPy's files do not know the dtype."""
+    """The array, or its bits if NumPy's files lack the dtype."""
     raw = array.dtype in [numpy_dtype(DTYPES[_BY_NAME[name]]) for name in _RAW_DTYPES]
     return np.asarray(array, order="C").view(f"u{array.dtype.itemsize}") if raw else array
 
 
 def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
-    """Write .npy files, all or none: each is written beside its place first, and then moved there.
+    """Write .npy files, all or none: all are written under temporary names first, then renamed.
 
     bf16 and fp8 are written as their raw bits, which NumPy can read back without `ml_dtypes`.
-    Raises `CompilationError` where one cannot be written.
+    Raises `CompilationError` if a file cannot be written.
     """
     written: list[tuple[str, str]] = []
     try:

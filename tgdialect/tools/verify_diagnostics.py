@@ -1,12 +1,12 @@
 """
-MLIR's `--verify-diagnostics`: comments say which diagnostics a file must give.
+MLIR's `--verify-diagnostics`: comments declare the diagnostics that a file must produce.
 
 ```
 // expected-error {{text that the message contains}}       on this line
 // expected-warning@+2 {{...}}                             two lines below; also @-1
 // expected-note@below {{...}}                             the next line without such a comment
 // expected-remark@above {{...}}                           the last line without such a comment
-// expected-error@unknown {{...}}                          a diagnostic without a place
+// expected-error@unknown {{...}}                          a diagnostic without a position
 // expected-error-re {{shape {{[0-9]+}} is wrong}}         regular expressions in braces
 ```
 """
@@ -27,7 +27,7 @@ _EMBEDDED_REGEX = re.compile(r"\{\{(.*?)\}\}")
 
 @dataclass
 class _Expectation:
-    """A diagnostic that must come: on `line`, or without a place where that is None."""
+    """An expected diagnostic: on `line`, or without a position if that is None."""
 
     severity: Severity
     line: int | None
@@ -54,7 +54,7 @@ def _text_pattern(text: str, is_regex: bool) -> str:
 
 
 def _parse_expectations(source: SourceFile) -> tuple[list[_Expectation], list[Diagnostic]]:
-    """The expectations in the comments of a file, and errors for comments that are malformed."""
+    """The expectations in the comments of a file, and errors for malformed comments."""
     expectations: list[_Expectation] = []
     errors: list[Diagnostic] = []
     waiting: list[_Expectation] = []
@@ -106,8 +106,8 @@ def _with_notes(diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
 
 def check_diagnostics(source: SourceFile, produced: Sequence[Diagnostic]) -> list[Diagnostic]:
     """
-    The errors to report: one for each diagnostic that no comment in `source` expects, and one
-    for each expectation that nothing met. None means that the file behaves as it says.
+    The errors to report: one for each diagnostic that no comment expects, and one for each
+    expectation without a diagnostic. An empty list means that the check has passed.
     """
     expectations, errors = _parse_expectations(source)
     for diagnostic in _with_notes(produced):
@@ -116,7 +116,7 @@ def check_diagnostics(source: SourceFile, produced: Sequence[Diagnostic]) -> lis
             message = f"unexpected {diagnostic.severity}: {diagnostic.message}"
             errors.append(replace(diagnostic, message=message, severity=Severity.ERROR))
             continue
-        # Of two expectations that both match, one not met yet; both may be meant.
+        # If several expectations match, prefer one that has not been met yet.
         next((each for each in met if not each.produced), met[0]).produced = True
     errors += (
         replace(each.comment, message=f'expected {each.severity} "{each.text}" was not produced')

@@ -1,0 +1,11 @@
+"""Rewrites from `tg` to `tg` at one level. In reading order:
+
+* `canonicalization/`: patterns of `canonicalize`;
+* `simplify/`: `tg-simplify`, symbolic arithmetic on integers and bools;
+* `explicit_broadcast.py`, `annotate_properties.py`: passes that make IR easier to read;
+* `gradient/`: `tg-gradient`, reverse-mode derivatives;
+* `decompose.py`: `tg-decompose`, which rewrites ops into primitives by recipes:
+  * `recipe.py`: the language of recipes; `float_format.py`: fields and polynomials of f32 and f64;
+  * `transcendental.py`, `sine.py`, `soft_float.py`, `threefry.py`: the recipes;
+* `private_ranges.py`: a RANGE for each loop; `unique_storage.py`: one op for each slot.
+"""

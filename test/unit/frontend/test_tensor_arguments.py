@@ -81,7 +81,7 @@ def test_narrow_floats_are_summed_in_f32():
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "list of an integer": (lambda: T([300], dtype="uint8"), ValueError, "300 is not representable"),
     "long integer": (lambda: T([2**64]), ValueError, "beyond 64 bits"),
-    "ragged": (lambda: T([1, [2, 3]]), ValueError, "lists of several shapes"),
+    "ragged": (lambda: T([1, [2, 3]]), ValueError, "lists of different shapes"),
     "text": (lambda: T("abc"), TypeError, "a tensor of str"),
     "infinite integer": (lambda: T.full(2, math.inf, "int"), ValueError, "inf is not represent"),
     "added integer": (lambda: T([1], "uint8") + -1, ValueError, "-1 is not representable in ui8"),

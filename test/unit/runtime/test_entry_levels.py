@@ -141,7 +141,7 @@ def test_from_linear_on_nothing_is_checked():
     after = texts(load_module(PRODUCT), "none")
     for text, level in zip(after[6:], ("linear", "planned", "llvm"), strict=True):
         assert level_of(load_module(text)) == level
-        with pytest.raises(CompilationError, match=f"at level {level} nothing checks"):
+        with pytest.raises(CompilationError, match=f"at level {level} no stage checks"):
             compile(text)
 
 

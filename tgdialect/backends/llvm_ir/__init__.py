@@ -1,9 +1,13 @@
 """From the `llvm` dialect to LLVM IR, as text.
 
 `llvm_ir` walks a module once and builds strings: LLVM reads text several times faster than a
-Python library builds the same module call by call. `types`, `constants` and `instructions` are
-tables, one row per type, constant and operation; `names` numbers the values of a function;
-`functions` puts blocks, phis and terminators around them; `globals` writes the rest.
+Python library builds the same module call by call. In reading order:
+
+* `types.py`, `constants.py`, `attributes.py`: text of types, constants and flags;
+* `instructions.py` and `calls.py`: tables with a row for each operation;
+* `names.py`: the names of the values of a function;
+* `functions.py`: signatures, blocks, phis and terminators;
+* `globals.py`: global variables.
 """
 
 from dataclasses import dataclass
@@ -24,7 +28,7 @@ _MODULE_ATTRIBUTES = {
     "llvm.target_triple": "target triple",
 }
 _METADATA = {"!nontemporal !0": "!0 = !{i32 1}", "!invariant.load !1": "!1 = !{}"}
-"""The node that the mark on a load or store refers to."""
+"""The metadata nodes to which marks on loads and stores refer."""
 
 
 def llvm_ir(module: ModuleOp) -> str:

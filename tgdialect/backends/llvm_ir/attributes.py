@@ -17,7 +17,7 @@ _CALLING_CONVENTIONS = {
     "spir_funccc": "spir_func ",
     "spir_kernelcc": "spir_kernel ",
 }
-"""Those that LLVM IR spells differently from the dialect."""
+"""The calling conventions that LLVM IR spells differently from the dialect."""
 
 _fast_math_texts: dict[frozenset[FastMathFlag], str] = {
     frozenset(): "",

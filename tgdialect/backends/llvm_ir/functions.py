@@ -56,7 +56,7 @@ def _parameter_attribute(name: str, value: Attribute) -> str:
         return f" {name.removeprefix('llvm.')}({type_text(value)})"
     if name.startswith("llvm."):
         raise LLVMTranslationException(f"parameter attribute '{name} = {value}' is not supported")
-    return ""  # An attribute of another dialect says nothing to LLVM.
+    return ""  # Attributes of other dialects are not for LLVM.
 
 
 def _parameter_attributes(attributes: ArrayAttr[DictionaryAttr] | None, count: int) -> list[str]:
@@ -96,7 +96,7 @@ def _function_attributes(attributes: Mapping[str, Attribute]) -> Iterable[str]:
 
 
 def _signature(func: llvm.FuncOp, names: Sequence[str]) -> str:
-    """Everything between `define` or `declare` and the body; `names` each after a space."""
+    """The text between `define` or `declare` and the body. Each of `names` begins with a space."""
     attributes = {**func.attributes, **func.properties}
     kernel = [text for name, text in _KERNEL_CONVENTIONS.items() if name in attributes]
     linkage = func.linkage.linkage.data
@@ -130,11 +130,11 @@ def _signature(func: llvm.FuncOp, names: Sequence[str]) -> str:
 # ---- Bodies ----------------------------------------------------------------------------------
 
 _Edge = tuple[str, Sequence[SSAValue]]
-"""The label that a phi names, and the values that it takes from there."""
+"""An incoming edge of a block: the label of its source, and the values of the phis."""
 
 
 class _Body:
-    """Writes the blocks that can be reached; those that cannot would have phis without edges."""
+    """Writes the reachable blocks. Phis of unreachable ones would have no edges."""
 
     def __init__(self, func: llvm.FuncOp) -> None:
         self.blocks = _reachable(func)
@@ -190,13 +190,13 @@ class _Body:
         return phis
 
     def connect(self, source: str, target: Block, values: Sequence[SSAValue]) -> str:
-        """Adds an edge for the target's phis; gives the operand of the branch."""
+        """Adds an edge for the target's phis; returns the operand of the branch."""
         self.edges[target].append((source, values))
         return f"label %{self.label[target]}"
 
 
 def _reachable(func: llvm.FuncOp) -> list[Block]:
-    """The blocks that the entry leads to, in the order of the region."""
+    """The blocks that are reachable from the entry, in the order of the region."""
     entry = func.body.first_block
     assert entry is not None
     found, work = {entry}, [entry]

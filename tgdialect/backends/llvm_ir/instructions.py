@@ -1,7 +1,7 @@
 """Operations of the `llvm` dialect as LLVM IR instructions: one table row per operation.
 
-A row is a function and the spelling that it works with. The function returns the instruction
-without `%result =`. Terminators are in `functions.py`, where the blocks are known.
+A row is a function and a spelling, its argument. The function returns the instruction without
+`%result =`. Terminators are in `functions.py`, which knows the blocks.
 """
 
 from xdsl.dialects import llvm
@@ -111,7 +111,7 @@ def _alignment(op: Operation) -> str:
 
 
 def _atomic(op: Operation) -> tuple[str, str]:
-    """What an atomic access has before and after its operands."""
+    """The text of an atomic access before and after its operands."""
     ordering = integer(op, "ordering")
     return ("atomic ", _scope(op) + f" {ATOMIC_ORDERINGS[ordering]}") if ordering else ("", "")
 

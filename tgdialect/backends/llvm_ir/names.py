@@ -1,4 +1,4 @@
-"""The texts that stand for the values of one function."""
+"""The names of the values of one function, and the texts of constants."""
 
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import LLVMTranslationException
@@ -33,7 +33,7 @@ class Names:
         return text
 
     def suffix(self, type: Attribute) -> str:
-        """The type as in the name of an overloaded intrinsic."""
+        """The type as it appears in the name of an overloaded intrinsic."""
         text = self._suffixes.get(id(type))
         if text is None:
             text = self._suffixes[id(type)] = overload_suffix(type)
@@ -46,7 +46,7 @@ class Names:
         self.typed[value] = f"{self.type(value.type)} {name}"
 
     def define_results(self, op: Operation) -> None:
-        """Numbers the result, or gives it the text of the constant that it is."""
+        """Numbers the result; a constant's name is its text."""
         constant = CONSTANTS.get(op.name)
         if constant is not None:
             result = op.results[0]

@@ -64,7 +64,7 @@ def type_text(type: Attribute) -> str:
 
 
 def overload_suffix(type: Attribute) -> str:
-    """How a type is spelled in the name of an overloaded intrinsic, as `v8f32` or `p0`."""
+    """The spelling of a type in the name of an overloaded intrinsic, as `v8f32` or `p0`."""
     if (float_type := FLOAT_TYPES.get(type.__class__)) is not None:
         return float_type[1]
     match type:

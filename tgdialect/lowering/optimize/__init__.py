@@ -6,8 +6,8 @@ Kernels level to kernels level. In reading order:
 * `strides.py` says how far apart in memory the iterations of a range access;
 * `optops/` has the OptOps: what each does, and when it is legal;
 * `explicit.py` applies OptOps that a user has written;
-* `heuristics.py` finds OptOps from what the target is like: `cpu/` does so for loops of threads;
-* `search.py` finds them by trying, for whoever can time kernels;
+* `heuristics.py` finds OptOps from the target's description: `cpu/` does so for loops of threads;
+* `search.py` finds them by timing candidates with a function that its caller gives;
 * `stage.py` is the pass.
 """
 

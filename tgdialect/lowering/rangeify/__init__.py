@@ -2,10 +2,12 @@
 
 Function level to kernels level (docs/ir.md). In reading order:
 
-* `partial.py` splits reductions that threads could not share;
+* `partial.py` splits long reductions into parts that threads share;
 * `analysis/fusion.py` chooses the values that get a buffer;
 * `schedule.py` makes a task of each of them and of each STORE, and orders the tasks;
-* `kernel.py` writes the kernel of a task, with `indexing.py` for the movement ops;
+* `emitter.py` emits ops and index arithmetic into a kernel;
+* `cells.py` lowers one element of a value; `kernel.py` writes the kernel of a task with it;
+* `arguments.py` passes views of memory to CALLs;
 * `stage.py` is the pass: it puts the calls into the function.
 """
 

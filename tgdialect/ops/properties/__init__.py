@@ -1,13 +1,18 @@
 """The specification's "Derived Properties" table, as code.
 
-One row per op (`table.py`) gives dtype, shape, device, addrspace, axis (how it is sharded)
-and min_max, each by a rule of the module of that name; `result_type` puts the first five together.
-Nothing else in the code base computes any of them.
+One row per op gives dtype, shape, device, addrspace, axis (how it is sharded) and min_max, each by
+a rule; `result_type` puts the first five together. Nothing else in the code base computes any of
+them.
+
+* `table.py`: the rows;
+* `dtype.py`, `shape.py`, `device.py` (addrspace, too), `axis.py`, `min_max.py`: the columns;
+* `values.py`: types and arguments of ops as Python values, which rules read;
+* `symbolic.py`: extents, as `polynomials.py` in index values;
+* `substitution.py`: the type of a FUNCTION's result, given its arguments.
 
 A rule for dtype, device, addrspace or axis reads the op; a shape rule also gets the shapes of the
-operands, whose dynamic dimensions are SSA values, so that two `?` can be told apart
-(`symbolic.py`); a min_max rule gets the intervals of the operands, for which
-`analysis/min_max.py` walks the graph.
+operands, whose dynamic dimensions are SSA values, so that two `?` can be told apart; a min_max rule
+gets the intervals of the operands, for which `analysis/min_max.py` walks the graph.
 """
 
 from tgdialect.ops.properties.device import argument as device_argument

@@ -11,5 +11,5 @@ from string import Template
 
 
 def native_ir(name: str, **numbers: int) -> str:
-    """The LLVM IR of a file of this folder, with numbers in place of its `${NAME}`s."""
+    """The LLVM IR of a file of this folder, with a number substituted for each `${NAME}`."""
     return Template((files(__name__) / f"{name}.ll").read_text("utf-8")).substitute(numbers)

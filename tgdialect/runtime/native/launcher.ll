@@ -1,5 +1,8 @@
-; Calls compiled code with what Python passes, if it fits. `launcher.py` makes the tables, and
-; `launcher_layout.py` has the numbers for its dollar signs.
+; Builtin functions that check their arguments against a table and call compiled code.
+;
+; `launcher.py` makes the tables. `launcher_layout.py` has the numbers of the placeholders, names in
+; braces, which `string.Template` replaces. A comment must not contain the character that begins
+; one.
 
 declare ptr @PyBytes_AsString(ptr)
 declare ptr @PyTuple_GetItem(ptr, i64)
@@ -15,7 +18,7 @@ declare void @PyEval_RestoreThread(ptr)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 
-; Element i of an array of words, or of pointers, and what an object has at a place.
+; Element i of an array of words or pointers; the field of an object at an offset in bytes.
 
 define internal i64 @word(ptr %words, i64 %i) alwaysinline {
   %at = getelementptr i64, ptr %words, i64 %i
@@ -53,7 +56,14 @@ define internal ptr @table_of(ptr %self) alwaysinline {
   ret ptr %table
 }
 
-; Whether the arguments are what the table asks for; if so, the function has been called.
+; Check the arguments against the table, and call the function if all of them fit. Returns whether
+; it was called. For each argument:
+;   next, other, address: the class is NumPy's array, or int where the table asks for an address;
+;   check: the dtype object, the rank and the flags are the expected ones;
+;   axis, extent: so are the extents;
+;   take, overlap, compare: a result shares no memory with any argument before it, and any other
+;     argument shares none with the results;
+;   place: its address goes into the frame.
 
 define internal i1 @is_launched(ptr %table, ptr %arguments, i64 %given) {
   %function = call ptr @pointer(ptr %table, i64 0)
@@ -181,8 +191,8 @@ define ptr @launch(ptr %self, ptr %arguments, i64 %given) {
   ret ptr %bool
 }
 
-; A new object of a type with slots, some of which are given as pairs of a place and an object;
-; null, with an exception, if there is no memory for it.
+; A new object of a type with `__slots__`, whose fields are set from pairs of an offset and an
+; object. Null, with a Python exception set, if there is no memory for it.
 
 define internal ptr @filled(ptr %type, ptr %pairs, i64 %count) {
   %object = call ptr @PyType_GenericAlloc(ptr %type, i64 0)
@@ -208,9 +218,16 @@ done:
   ret ptr %object
 }
 
-; As `launch`, of outer objects that have inner ones that have the arrays. What it returns is a new
-; such object, with the result, or None where `launch` returns False. Without a table of `launch` it
-; calls an object with the arrays.
+; As `launch`, but each argument is an outer object that has an inner object that has the array.
+; Returns a new outer object with the result, or None where `launch` would return False. If there is
+; no table for `launch`, it calls a Python object with the arrays. Steps:
+;   look, open, look.inner, open.inner: find the array of an argument, checking both classes;
+;   check, compare: the other fields of the inner object are the expected ones;
+;   distinct, differ: no two arguments have the same array;
+;   keep: take a reference to the array;
+;   make, compute, make.empty, run: compute the result;
+;   wrap, number, make.outer, own: make the objects around it;
+;   release: drop the references to the arrays.
 
 define ptr @launch_held(ptr %self, ptr %arguments, i64 %given) {
   %table = call ptr @table_of(ptr %self)
@@ -294,7 +311,7 @@ differ:
   %is.same = icmp eq ptr %other, %array
   br i1 %is.same, label %release, label %distinct
 
-keep: ; Who holds it may let go of it while other threads run.
+keep: ; Another thread may drop the object's own reference while the code runs.
   call void @Py_IncRef(ptr %array)
   call void @put(ptr %arrays, i64 %i.next, ptr %array)
   br label %next
@@ -360,7 +377,7 @@ fail.outer:
   call void @Py_DecRef(ptr %new.outer)
   br label %release
 
-release: ; What is null is an exception.
+release: ; If %found is null, a Python exception is set.
   %kept = phi i64 [ 0, %0 ], [ %i, %look ], [ %i, %open ], [ %i, %look.inner ], [ %i, %open.inner ],
                   [ %i, %compare ], [ %i, %differ ], [ %count, %compute ], [ %count, %make.empty ],
                   [ %count, %drop ], [ %count, %fail ], [ %count, %fail.inner ], [ %count, %own ],

@@ -1,13 +1,13 @@
 ; Runs a function on several threads.
 ;
-; It needs nothing of Python: a thread that cannot start, a signal, the end of the interpreter and
-; `fork` leave no iteration undone, since the calling thread does all that no other one has taken.
+; It does not use Python. The calling thread does all iterations that no other thread has taken, so
+; that none is lost if a thread cannot start, on a signal, at the end of Python or after `fork`.
 ;
-; `optnone` and `noinline`: LLVM takes a fifth of the time, and a loop takes no longer.
+; `optnone` and `noinline` cut the time that LLVM takes for this file to a fifth; loops run as fast.
 
 ; The address of `GOMP_parallel`, or null.
 @tg_openmp = external global ptr
-; The key of a thread's own value: how many threads OpenMP may have for it.
+; The pthread key of a value per thread: the largest team that OpenMP may start for that thread.
 @tg_team = external global i32
 
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
@@ -18,7 +18,7 @@ declare i32 @sched_yield()
 declare i32 @llvm.umin.i32(i32, i32)
 declare i32 @llvm.usub.sat.i32(i32, i32)
 
-; What new threads share: the body, its context, and whether they may begin.
+; Shared by the threads of a loop: the body, its context, and a flag that lets them begin.
 %work = type { ptr, ptr, i32 }
 
 define internal ptr @thread(ptr %work) #0 {
@@ -42,8 +42,10 @@ begin:
   ret ptr null
 }
 
-; Run the body on new threads and on this one: on fewer where the system starts no more. Whether all
-; could start. They wait for each other if so said: all of them exist at the same time then.
+; Run the body on new threads and on this one, on fewer if the system does not start all of them.
+; Returns whether all could start. If %together is set, none begins before all exist.
+;
+; 1024 bounds the array of thread handles on the stack, at 8 KiB.
 
 define internal i1 @run_on_new(ptr %body, ptr %context, i32 %threads, i1 %together) #0 {
   %all = call i32 @llvm.umin.i32(i32 %threads, i32 1024)
@@ -94,8 +96,8 @@ done:
 
 ; The interface is that of `GOMP_parallel`: body, context, threads, flags.
 ;
-; OpenMP's library ends the process where it cannot start a thread. It is asked only by threads that
-; have started as many by themselves once: it then has the memory of those for its own.
+; OpenMP ends the process if it cannot start a thread. So a calling thread first starts as many
+; threads of our own, all at the same time. If that succeeds, it uses OpenMP from its next loop on.
 
 define void @tg_run(ptr %body, ptr %context, i32 %threads, i32 %flags) #0 {
   %openmp = load atomic ptr, ptr @tg_openmp monotonic, align 8

@@ -1,8 +1,10 @@
 """The canonicalisation patterns of the dialect, one file per family of ops.
 
 A pattern replaces a result by a value of the same type and the same cells, invalid ones included;
-memory stays the same memory. `dialect.py` registers them, so that every tool's `canonicalize` knows
+memory stays the same memory. The dialect registers them, so that every tool's `canonicalize` knows
 them as soon as the dialect is loaded.
+
+The families: `elementwise.py`, `movement.py`, `reduce.py`, `marker.py`, `memory.py`, `call.py`.
 """
 
 from __future__ import annotations

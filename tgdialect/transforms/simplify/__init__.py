@@ -1,10 +1,14 @@
-"""`tg-simplify`: symbolic arithmetic on integers and bools, by intervals.
+"""`tg-simplify`: symbolic arithmetic on integers and bools, by intervals. In reading order:
 
 * `terms.py` is the language of rules, `identities.py` and `arithmetic.py` are the tables of them,
   and `matching.py` applies one;
-* `linear.py` is the normal form of sums, with which `sums.py`, `division.py`, `quotients.py` and
-  `comparison.py` rewrite; `assumptions.py` does so with what a WHERE's condition or a gate says;
-* `engine.py` walks a block and numbers its values, `loops.py` sees to it that loops stay loops;
+* `linear.py` is the normal form of sums, with which `sums.py`, `division.py`, `quotients.py`,
+  `recombination.py` and `comparison.py` rewrite; `assumptions.py` does so with what a WHERE's
+  condition or a gate implies;
+* `peepholes.py` has small rewrites of CAST, LOAD and STORE;
+* `reductions.py` replaces REDUCEs of equal values, `masks.py` those under a mask, `scans.py` prefix
+  reductions, and `scatter.py` one-hot sums over updates;
+* `engine.py` walks a block and numbers its values, `loops.py` keeps the loops that have effects;
 * every rule and theorem is proven in `test/unit/transforms/test_simplify_proofs.py`.
 """
 

@@ -15,7 +15,7 @@
 
 // RUN: tg-opt %s -p tg-to-llvm -o %t.mlir
 // RUN: not tg-run %t.mlir --input 1,2,3,4 2>&1 | filecheck %s --check-prefix=LLVM
-// LLVM: error: at level llvm nothing checks any more what memory is accessed
+// LLVM: error: at level llvm no stage checks memory accesses any more
 
 // RUN: tg-opt %s -p tg-callify,tg-rangeify,tg-optimize,tg-expand -o %t.tiles.mlir
 // RUN: tg-run %t.tiles.mlir --print-signature | filecheck %s --check-prefix=SIGNATURE
