@@ -460,6 +460,18 @@ class SinOp(UnaryOp):
 
 
 @op_definition
+class ErfOp(UnaryOp):
+    """ERF (T,): the error function, within 2 ulp (f32) or 3 ulp (f64).
+
+    `%1 = tg.erf %0 : tensor<4xf32>`
+    """
+
+    name = "tg.erf"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 12
+
+
+@op_definition
 class SqrtOp(UnaryOp):
     """SQRT (T,): the square root; NaN below 0, and sqrt(-0) is -0.
 
@@ -551,6 +563,7 @@ TRANSCENDENTAL = (
     Exp2Op,
     Log2Op,
     SinOp,
+    ErfOp,
     PowOp,
 )
 """Decomposed ops that are approximated: within 2 ulp (f32) or 3 ulp (f64)."""

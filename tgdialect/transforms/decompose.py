@@ -22,6 +22,7 @@ from tgdialect.ops.dtypes import DTYPES, wrap_to
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.source import ConstOp
+from tgdialect.transforms.error_function import erf
 from tgdialect.transforms.recipe import Dtype, Primitive, Value
 from tgdialect.transforms.sine import sin
 from tgdialect.transforms.soft_float import NARROW_FORMATS, soft_cast
@@ -90,6 +91,7 @@ _UNARY: dict[str, Callable[[Tg], Tg]] = {
     "exp2": exp2,
     "log2": log2,
     "sin": sin,
+    "erf": erf,
     "sqrt": sqrt,
 }
 _BINARY: dict[str, Callable[[Tg, Tg], Tg]] = {

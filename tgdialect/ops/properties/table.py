@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
@@ -207,6 +208,7 @@ TABLE: dict[str, Row | TypeRule] = {
     "tg.exp2": _elementwise(min_max.increasing(min_max.exp2, low=0.0)),
     "tg.log2": _elementwise(min_max.increasing(min_max.log2, domain=0.0)),
     "tg.sin": _elementwise(min_max.sin),
+    "tg.erf": _elementwise(min_max.increasing(math.erf, low=-1.0, high=1.0)),
     "tg.sqrt": _elementwise(min_max.increasing(min_max.sqrt, low=0.0, domain=0.0)),
     "tg.pow": _elementwise(),
     "tg.mulacc": _elementwise(min_max.mulacc),
