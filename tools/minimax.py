@@ -1,4 +1,4 @@
-"""Derive the polynomial tables of `tgdialect/transforms/float_format.py` and `sine.py`.
+"""Derive the polynomial tables in `tgdialect/transforms`: `float_format`, `sine`, `error_function`.
 
 Needs mpmath. Each table is the minimax polynomial of a relative error, found with Remez's
 exchange from Chebyshev nodes, and rounded to the format. Prints every table with the relative
@@ -114,15 +114,26 @@ def atanh_tail(w: mpf) -> mpf:
     return (3 * mp.atanh(s) / s - 3 - w) / w**2
 
 
+def erf_near(z: mpf) -> mpf:
+    """erf(x)/x - 1 with z = x^2."""
+    x = mp.sqrt(z)
+    return mp.erf(x) / x - 1
+
+
+def erf_far(x: mpf) -> mpf:
+    """log2(1 - erf x) / x."""
+    return mp.log(mp.erfc(x), 2) / x
+
+
 def approximations() -> list[Approximation]:
     half = mpf(1) / 2
     # A little more than pi/4, for the argument reduction rounds its quotient.
     eighth_turn = (mp.pi / 4 * mpf("1.0001")) ** 2
     low, high = mp.sqrt(half) - 1, mp.sqrt(2) - 1
     widest = (high / (2 + high)) ** 2
-    degrees = {24: (5, 9, 2, 2, 3), 53: (10, 21, 5, 5, 7)}
+    degrees = {24: (5, 9, 2, 2, 3, 6, 7), 53: (10, 21, 5, 5, 7, 11, 16)}
     found: list[Approximation] = []
-    for digits, (exp2, log2, sine, cosine, atanh) in degrees.items():
+    for digits, (exp2, log2, sine, cosine, atanh, near, far) in degrees.items():
         found += [
             Approximation(
                 f"EXP2, {digits} bits",
@@ -167,6 +178,24 @@ def approximations() -> list[Approximation]:
                 SMALLEST,
                 widest,
                 atanh,
+                digits,
+            ),
+            Approximation(
+                f"ERF up to 1, {digits} bits",
+                erf_near,
+                lambda z: 1 / (1 + erf_near(z)),
+                SMALLEST,
+                mpf(1),
+                near,
+                digits,
+            ),
+            Approximation(
+                f"ERF from 1, {digits} bits",
+                erf_far,
+                lambda x: x * mp.erfc(x) * mp.ln(2),
+                mpf(1),
+                mpf(4 if digits == 24 else 6),
+                far,
                 digits,
             ),
         ]

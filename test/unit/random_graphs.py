@@ -26,7 +26,7 @@ from tgdialect.ops.dtypes import (
     number_attribute,
     round_to,
 )
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp, UnaryOp
 from tgdialect.ops.marker import ContiguousOp, DetachOp
 from tgdialect.ops.memory import CopyOp, LoadOp
 from tgdialect.ops.movement import (
@@ -58,8 +58,8 @@ BINARY = (
     *(["add", "mul", "max", "mod", "idiv", "cmplt", "cmpne", "xor", "or", "and", "shr", "shl"]),
     *(["sub", "div", "cmpgt", "cmpge", "cmple", "cmpeq", "pow"]),
 )
-UNARY = ("recip", "trunc", "neg", "not", "exp2", "log2", "sin", "sqrt")
 CLASSES = {op.name: op for op in (*PRIMITIVES, *DECOMPOSED)}
+UNARY = tuple(op for op in CLASSES.values() if issubclass(op, UnaryOp))
 SHAPE = (2, 3)
 MOVES = (
     *("flip", "permute", "reshape", "pad", "fill", "index", "mark", "bits"),
@@ -150,8 +150,8 @@ def _step(draw: st.DrawFn, append: Any, of: Any) -> None:
         right = of(lambda e: e == tensor(left).element_type)
         append(CLASSES[name](left, right))
     elif kind == "unary":
-        name = f"tg.{draw(st.sampled_from(UNARY))}"
-        append(CLASSES[name](of(lambda e: DTYPES[e] in CLASSES[name].DOMAIN)))
+        op = draw(st.sampled_from(UNARY))
+        append(op(of(lambda e: DTYPES[e] in op.DOMAIN)))
     elif kind == "cast":
         append(CastOp(of(lambda e: True), draw(st.sampled_from(DTYPE_CHOICES))))
     elif kind == "where":

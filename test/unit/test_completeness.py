@@ -25,6 +25,8 @@ from tgdialect.lowering.render.arithmetic import ELEMENTWISE
 from tgdialect.lowering.select import stage
 from tgdialect.lowering.verify import LEVELS, Body
 from tgdialect.ops.properties.table import TABLE
+from tgdialect.targets.cpu import FEATURES, cpu
+from tgdialect.transforms.decompose import RECIPES
 from tgdialect.universe import TARGETS, TG_UNIVERSE
 
 FILECHECK = Path(__file__).parents[1] / "filecheck"
@@ -87,9 +89,9 @@ _BEFORE_CALLIFY = dict.fromkeys(
     ),
     _RESOLVED,
 )
-_DECOMPOSED = dict.fromkeys(
-    ("tg.exp2", "tg.log2", "tg.sin", "tg.pow", "tg.threefry"), "tg-select decomposes it"
-)
+_DECOMPOSED = {
+    f"tg.{name}": "tg-select decomposes it" for name in RECIPES if name not in cpu(FEATURES).native
+}
 
 EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
     "properties": {"tg.kernel": _CALLABLE, "tg.program": _CALLABLE},

@@ -24,15 +24,7 @@ from tgdialect.analysis.positions import (
     surrounding,
     trips_of,
 )
-from tgdialect.ops.elementwise import (
-    ElementwiseOp,
-    Exp2Op,
-    Log2Op,
-    PowOp,
-    SinOp,
-    SqrtOp,
-    ThreefryOp,
-)
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
 from tgdialect.ops.ordering import AfterOp
@@ -45,16 +37,6 @@ LOAD, STORE = 4.0, 16.0
 
 STAGED_LOAD, STAGED_STORE = 1.0, 2.0
 """The same where the buffer is small and close: it is in a cache."""
-
-_COST: dict[type[Operation], float] = {
-    Exp2Op: 8,
-    Log2Op: 8,
-    SqrtOp: 4,
-    SinOp: 12,
-    PowOp: 24,
-    ThreefryOp: 60,
-}
-"""Elementwise ops that cost more than one."""
 
 _BUDGET = 128
 """Demands after which a walk gives up: so much is not worth computing twice."""
@@ -207,7 +189,7 @@ _UNKNOWN_TRIPS = 1024
 def own_cost(kind: type[Operation]) -> float:
     """What an op costs for each element, its operands left out."""
     if issubclass(kind, ElementwiseOp):
-        return _COST.get(kind, 1)
+        return kind.COST
     return LOAD if kind is BinaryDataOp else 0  # Of a REDUCE it is the loop that costs: see Work.
 
 

@@ -6,6 +6,7 @@ done in (f32 for the narrower floats); `compute` converts to it and rounds the r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -148,6 +149,7 @@ ARITHMETIC: dict[str, Function] = {
     "tg.exp2": _in_wider(np.exp2),
     "tg.log2": _in_wider(np.log2),
     "tg.sin": _in_wider(np.sin),
+    "tg.erf": _in_wider(np.vectorize(math.erf, otypes=[FLOAT64])),
     "tg.sqrt": np.sqrt,
     "tg.pow": _in_wider(np.power),
     "tg.mulacc": multiply_add,

@@ -55,6 +55,8 @@ class ElementwiseOp(TgOp, HasFolderInterface, ABC):
     """An op applied per element to operands of broadcast shapes."""
 
     DOMAIN: ClassVar[Domain] = Domain.ANY
+    COST: ClassVar[float] = 1
+    """What an element costs in the fusion cost model, in additions."""
 
     result = result_def(TENSOR)
 
@@ -430,6 +432,7 @@ class Exp2Op(UnaryOp):
 
     name = "tg.exp2"
     DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 8
 
 
 @op_definition
@@ -441,6 +444,7 @@ class Log2Op(UnaryOp):
 
     name = "tg.log2"
     DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 8
 
 
 @op_definition
@@ -452,6 +456,19 @@ class SinOp(UnaryOp):
 
     name = "tg.sin"
     DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 12
+
+
+@op_definition
+class ErfOp(UnaryOp):
+    """ERF (T,): the error function, within 2 ulp (f32) or 3 ulp (f64).
+
+    `%1 = tg.erf %0 : tensor<4xf32>`
+    """
+
+    name = "tg.erf"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 12
 
 
 @op_definition
@@ -463,6 +480,7 @@ class SqrtOp(UnaryOp):
 
     name = "tg.sqrt"
     DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 4
 
 
 @op_definition
@@ -474,6 +492,7 @@ class PowOp(BinaryOp):
 
     name = "tg.pow"
     DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 24
 
 
 @op_definition
@@ -514,6 +533,7 @@ class ThreefryOp(BinaryOp):
     """
 
     name = "tg.threefry"
+    COST: ClassVar[float] = 60
 
     def verify_rule(self) -> None:
         for operand in self.operands:
@@ -539,6 +559,14 @@ PRIMITIVES = (
     ShlOp,
     WhereOp,
 )
+TRANSCENDENTAL = (
+    Exp2Op,
+    Log2Op,
+    SinOp,
+    ErfOp,
+    PowOp,
+)
+"""Decomposed ops that are approximated: within 2 ulp (f32) or 3 ulp (f64)."""
 DECOMPOSED = (
     NegOp,
     SubOp,
@@ -548,11 +576,8 @@ DECOMPOSED = (
     CmpLeOp,
     CmpEqOp,
     NotOp,
-    Exp2Op,
-    Log2Op,
-    SinOp,
+    *TRANSCENDENTAL,
     SqrtOp,
-    PowOp,
     MulAccOp,
     ThreefryOp,
 )

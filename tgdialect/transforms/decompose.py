@@ -1,13 +1,12 @@
 """`tg-decompose`: rewrites the decomposed elementwise ops into primitives.
 
-`UNARY`, `BINARY` and `TERNARY` are the specification's table "Decomposed elementwise ops". The
-recipes of EXP2, LOG2, SIN, SQRT, POW and THREEFRY are in modules of their own, which know nothing
-of the IR.
+`RECIPES` is the specification's table "Decomposed elementwise ops". Recipes longer than a line are
+in modules of their own, which know nothing of the IR.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -23,6 +22,7 @@ from tgdialect.ops.dtypes import DTYPES, wrap_to
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.source import ConstOp
+from tgdialect.transforms.error_function import erf
 from tgdialect.transforms.recipe import Dtype, Primitive, Value
 from tgdialect.transforms.sine import sin
 from tgdialect.transforms.soft_float import NARROW_FORMATS, soft_cast
@@ -85,15 +85,16 @@ def _neg(a: Tg) -> Tg:
     return a * (-1 if (row := DTYPES[_TYPES[a.dtype]]).is_float else wrap_to(row, -1))
 
 
-UNARY: dict[str, Callable[[Tg], Tg]] = {
+_UNARY: dict[str, Callable[[Tg], Tg]] = {
     "neg": _neg,
     "not": lambda a: a.ne(1),
     "exp2": exp2,
     "log2": log2,
     "sin": sin,
+    "erf": erf,
     "sqrt": sqrt,
 }
-BINARY: dict[str, Callable[[Tg, Tg], Tg]] = {
+_BINARY: dict[str, Callable[[Tg, Tg], Tg]] = {
     "sub": lambda a, b: a + -b,
     "div": lambda a, b: a * b.recip(),
     "cmpgt": lambda a, b: b < a,
@@ -103,31 +104,21 @@ BINARY: dict[str, Callable[[Tg, Tg], Tg]] = {
     "pow": power,
     "threefry": threefry,
 }
-TERNARY: dict[str, Callable[[Tg, Tg, Tg], Tg]] = {
+_TERNARY: dict[str, Callable[[Tg, Tg, Tg], Tg]] = {
     "mulacc": lambda a, b, c: a * b + c,
 }
-"""By arity and the op's name without its dialect: what the op is decomposed into."""
+RECIPES: Mapping[str, Callable[..., Tg]] = {**_UNARY, **_BINARY, **_TERNARY}
+"""By the op's name without its dialect: what the op is decomposed into."""
 
-NAMES = (*UNARY, *BINARY, *TERNARY)
-"""Every op that has a decomposition."""
-
-WIDENED = {"exp2", "log2", "sin", "sqrt", "pow"}
+_WIDENED = {op.name for op in (*elementwise.TRANSCENDENTAL, elementwise.SqrtOp)}
 """Ops whose recipes are for f32 and f64: narrower floats are computed in f32."""
 
 
-def _decomposition(name: str, operands: list[Tg]) -> Tg:
-    dtype = operands[0].dtype
-    if name in WIDENED and dtype in NARROW_FORMATS:
-        return _decomposition(name, [o.cast("f32") for o in operands]).cast(dtype)
-    match operands:
-        case [a]:
-            return UNARY[name](a)
-        case [a, b]:
-            return BINARY[name](a, b)
-        case [a, b, c]:
-            return TERNARY[name](a, b, c)
-        case _:
-            raise ValueError(f"{name} has {len(operands)} operands")
+def _decomposition(op: Operation, operands: list[Tg]) -> Tg:
+    recipe, dtype = RECIPES[op.name.removeprefix("tg.")], operands[0].dtype
+    if op.name in _WIDENED and dtype in NARROW_FORMATS:
+        return recipe(*(operand.cast("f32") for operand in operands)).cast(dtype)
+    return recipe(*operands)
 
 
 def is_soft_cast(op: Operation) -> bool:
@@ -139,7 +130,7 @@ def is_soft_cast(op: Operation) -> bool:
 
 
 def decompose(op: Operation) -> list[Operation]:
-    """Replace one op, of `NAMES` or a soft cast, by its decomposition; returns the new ops.
+    """Replace one op, of `RECIPES` or a soft cast, by its decomposition; returns the new ops.
 
     Args:
         op: a decomposed elementwise op, or a CAST for which `is_soft_cast` holds.
@@ -151,7 +142,7 @@ def decompose(op: Operation) -> list[Operation]:
     if isinstance(op, elementwise.CastOp):
         result = soft_cast(operands[0], cast(Dtype, dtype_of(op.result).name))
     else:
-        result = _decomposition(op.name.removeprefix("tg."), operands)
+        result = _decomposition(op, operands)
     for new_op in target.ops:
         new_op.location = op.location
     Rewriter.insert_op(target.ops, InsertPoint.before(op))
@@ -166,7 +157,7 @@ def decompose_all(
 
     Args:
         ops: where to look; ops inside their regions are not visited.
-        names: some of `NAMES`.
+        names: some of `RECIPES`.
         soft_casts: whether to decompose CASTs to and from f16, bf16 and fp8 too.
     """
     chosen = {f"tg.{name}" for name in names}
@@ -193,8 +184,8 @@ class DecomposePass(ModulePass):
     """CASTs to and from f16, bf16 and fp8 become integer operations, too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        names = self.ops or NAMES
+        names = self.ops or tuple(RECIPES)
         for name in names:
-            if name not in NAMES:
-                raise PassFailedException(f"'{name}' is not a decomposed op: {', '.join(NAMES)}")
+            if name not in RECIPES:
+                raise PassFailedException(f"'{name}' is not a decomposed op: {', '.join(RECIPES)}")
         decompose_all(list(op.walk()), names, soft_casts=self.soft_casts)

@@ -64,7 +64,7 @@ def power(x: Value[V], y: Value[V]) -> Value[V]:
     2^-(precision + 11). After the method of FreeBSD's e_pow.c (Sun Microsystems, 1993).
     """
     form = format_of(x)
-    magnitude = _clear_sign(x, form)
+    magnitude = clear_sign(x, form)
     log_head, log_tail = _log2_pair(magnitude, form)
 
     # Past this bound x^y is 0, 1 or inf, and products of y would overflow.
@@ -95,7 +95,7 @@ def power(x: Value[V], y: Value[V]) -> Value[V]:
     return (x.eq(1.0) | y.eq(0.0)).where(x.constant(1.0), result)
 
 
-def _clear_sign(x: Value[V], form: FloatFormat) -> Value[V]:
+def clear_sign(x: Value[V], form: FloatFormat) -> Value[V]:
     """|x|."""
     return (x.bitcast(form.unsigned) & (form.sign_bit - 1)).bitcast(form.dtype)
 
@@ -117,23 +117,30 @@ def _clamped_exponent(x: Value[V]) -> Value[V]:
 def _exp2_sum(x: Value[V], tail: Value[V] | None) -> Value[V]:
     """2^(x + tail) for a clamped x and a tail below its last bit.
 
-    x = n + r with an integer n and |r| <= 1/2, and the result is 2^(1 + r) times the float that has
-    n - 1 for its exponent: that one is finite even where the result is not. Where the result may be
-    subnormal, x is raised first: it is rounded once, by the last product. Products, not sums
-    of exponents, so that NaN stays NaN.
+    Where the result may be subnormal, x is raised first: it is rounded once, by the last product.
     """
     form = format_of(x)
     raised = 2.0**form.exponent_bits / 4
     is_small = x < 2.0 - form.bias
-    x = is_small.where(x + raised, x)
+    result = exp2_of_normal(is_small.where(x + raised, x), tail)
+    return is_small.where(result * 2.0**-raised, result)
+
+
+def exp2_of_normal(x: Value[V], tail: Value[V] | None = None) -> Value[V]:
+    """2^(x + tail) for a clamped x, a tail below its last bit, and a result that is not subnormal.
+
+    x = n + r with an integer n and |r| <= 1/2, and the result is 2^(1 + r) times the float that has
+    n - 1 for its exponent: that one is finite even where the result is not. Products, not sums
+    of exponents, so that NaN stays NaN.
+    """
+    form = format_of(x)
     to_exponent = form.to_integer + (form.bias - 1)
     shifted = x + to_exponent
     r = x - (shifted - to_exponent)
     if tail is not None:
         r = r + tail
     twice = r.mulacc(horner(r, tuple(2.0 * c for c in form.exp2_tail)), 2.0)
-    result = twice * (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
-    return is_small.where(result * 2.0**-raised, result)
+    return twice * (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
 
 
 def _split_exponent(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]:

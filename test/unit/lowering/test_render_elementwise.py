@@ -20,6 +20,7 @@ from kernels import (
 from tgdialect.interpreter.elementwise import compute
 from tgdialect.ops.arrays import NUMPY_DTYPES
 from tgdialect.ops.dtypes import DTYPES as ROWS
+from tgdialect.ops.elementwise import TRANSCENDENTAL, BinaryOp
 
 ROW = {row.name: row for row in ROWS.values()}
 FLOATS = (*WIDE_FLOATS, *NARROW_FLOATS)
@@ -177,15 +178,15 @@ def is_rounded(result, *operands):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", ["exp2", "log2", "sin", "pow"])
-def test_transcendental(name, dtype):
+@pytest.mark.parametrize("op", TRANSCENDENTAL, ids=lambda op: op.name)
+def test_transcendental(op, dtype):
     """The recipes' accuracy is tested in test_transcendental.py: here, that they are compiled."""
     a, b = pairs(NUMPY_DTYPES[dtype])
-    operands, text = ([a, b], "%a, %b") if name == "pow" else ([a], "%a")
-    ops = [(f"tg.{name} {text} : tensor<{dtype}>", name, dtype)]
+    operands, text = ([a, b], "%a, %b") if issubclass(op, BinaryOp) else ([a], "%a")
+    ops = [(f"{op.name} {text} : tensor<{dtype}>", op.name, dtype)]
     (output,) = run(ops, dtype, operands)
     with np.errstate(all="ignore"):
-        expected = compute(f"tg.{name}", operands, [ROW[dtype]] * len(operands), ROW[dtype])
+        expected = compute(op.name, operands, [ROW[dtype]] * len(operands), ROW[dtype])
     assert np.array_equal(np.isnan(output), np.isnan(expected))
     order = np.where(np.signbit(output), -1, 1) * (bits(np.abs(output)).astype(np.int64))
     wanted = np.where(np.signbit(expected), -1, 1) * (bits(np.abs(expected)).astype(np.int64))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from xdsl.dialects.builtin import IntegerType, Signedness, TensorType
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.interpreter.elementwise import ARITHMETIC
 from tgdialect.ops import elementwise as ew
 from tgdialect.ops import intervals
 from tgdialect.ops.attributes import AxisType
@@ -311,13 +312,9 @@ FLOAT_BINARY = {
     ew.PowOp: np.power,
 }
 FLOAT_UNARY = {
-    ew.NegOp: np.negative,
-    ew.TruncOp: np.trunc,
-    ew.RecipOp: np.reciprocal,
-    ew.SqrtOp: np.sqrt,
-    ew.Exp2Op: np.exp2,
-    ew.Log2Op: np.log2,
-    ew.SinOp: np.sin,
+    op: ARITHMETIC[op.name]
+    for op in (*ew.PRIMITIVES, *ew.DECOMPOSED)
+    if issubclass(op, ew.UnaryOp) and DTYPES[F32] in op.DOMAIN
 }
 
 

@@ -45,16 +45,12 @@ ALL_DTYPES = tuple(DTYPES)
 MAX_ELEMENTS = 240
 MAX_RANK = 4
 
-UNARY = (
-    *(ew.RecipOp, ew.TruncOp, ew.NegOp, ew.NotOp),
-    *(ew.Exp2Op, ew.Log2Op, ew.SinOp, ew.SqrtOp),
-)
+UNARY = tuple(op for op in (*ew.PRIMITIVES, *ew.DECOMPOSED) if issubclass(op, ew.UnaryOp))
 BINARY = (
     *(ew.AddOp, ew.MulOp, ew.MaxOp, ew.SubOp, ew.DivOp, ew.PowOp),
     *(ew.ModOp, ew.IDivOp, ew.XorOp, ew.OrOp, ew.AndOp, ew.ShrOp, ew.ShlOp),
     *(ew.CmpLtOp, ew.CmpNeOp, ew.CmpGtOp, ew.CmpGeOp, ew.CmpLeOp, ew.CmpEqOp),
 )
-TRANSCENDENTAL = frozenset({ew.Exp2Op, ew.Log2Op, ew.SinOp, ew.PowOp})
 ULPS = 6
 """Two results within the 3 ulp that docs/semantics.md allows differ by 6 at most."""
 
@@ -200,7 +196,7 @@ class Generator:
     def unary(self) -> Value:
         op = self.choose(UNARY)
         x = self.pick(lambda v: v.row in op.DOMAIN)
-        return self.add(op(x.expression.value), x, ulps=ULPS if op in TRANSCENDENTAL else 0)
+        return self.add(op(x.expression.value), x, ulps=ULPS if op in ew.TRANSCENDENTAL else 0)
 
     def beside(self, x: Value, accept: Callable[[Value], bool]) -> Value:
         """An operand whose shape broadcasts with that of x."""
@@ -215,7 +211,7 @@ class Generator:
             y = self.beside(x, lambda v: v.row == x.row)
         if self.boolean() and not issubclass(op, ew.ShiftOp):
             x, y = y, x
-        ulps = ULPS if op in TRANSCENDENTAL else 0
+        ulps = ULPS if op in ew.TRANSCENDENTAL else 0
         return self.add(op(x.expression.value, y.expression.value), x, y, ulps=ulps)
 
     def where(self) -> Value:

@@ -48,7 +48,7 @@ from tgdialect.ops.properties import dtype_of, integers, number, tensor, tensor_
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.targets import Target
-from tgdialect.transforms.decompose import BINARY, TERNARY, UNARY
+from tgdialect.transforms.decompose import RECIPES
 from tgdialect.transforms.recipe import Dtype, Value
 
 TYPES: dict[str, Attribute] = {row.name: type for type, row in DTYPES.items()}
@@ -58,7 +58,6 @@ TYPES: dict[str, Attribute] = {row.name: type for type, row in DTYPES.items()}
 _CLASSES: dict[str, type[TgOp]] = {
     op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED, BitcastOp)
 }
-_RECIPES: Mapping[str, Callable[..., Value[SSAValue]]] = {**UNARY, **BINARY, **TERNARY}
 _TYPED = ("cast", "bitcast")
 """Ops with the result's dtype as a property."""
 
@@ -120,9 +119,9 @@ class Scalars(OpBuilder):
             return self.literal(folded)
         if (same := _neutral(primitive, values)) is not None:
             return same
-        if primitive in _RECIPES and primitive not in self.target.native:
+        if primitive in RECIPES and primitive not in self.target.native:
             handles = [Value(self, value, dtype_name(value)) for value in values]
-            return _RECIPES[primitive](*handles).handle
+            return RECIPES[primitive](*handles).handle
         type = TYPES[dtype]
         properties = {"dtype": type} if primitive in _TYPED else {}
         lanes = max(map(lanes_of, values))

@@ -199,27 +199,33 @@ def mulacc(op: Operation, sources: Sequence[Interval]) -> Interval:
     return intervals.add(row, intervals.mul(row, a, b), c)
 
 
-def _exp2(x: float) -> float:
+def exp2(x: float) -> float:
     return math.inf if x >= 1100 else 2.0**x if x > -1200 else 0.0
 
 
-def _log2(x: float) -> float:
+def log2(x: float) -> float:
     return -math.inf if x <= 0 else x if math.isinf(x) else math.log2(x)
 
 
-def exp2(op: Operation, sources: Sequence[Interval]) -> Interval:
-    result = intervals.monotone(dtype.result(op), _exp2, sources[0])
-    return Interval(max(result.lo, 0.0), result.hi, nan=result.nan)
+def sqrt(x: float) -> float:
+    return math.sqrt(max(x, 0.0))
 
 
-def log2(op: Operation, sources: Sequence[Interval]) -> Interval:
-    result = intervals.monotone(dtype.result(op), _log2, sources[0])
-    return Interval(result.lo, result.hi, nan=result.nan or sources[0].lo < 0)
+def increasing(
+    function: Callable[[float], float],
+    low: float = -math.inf,
+    high: float = math.inf,
+    domain: float = -math.inf,
+) -> MinMaxRule:
+    """The rule of an increasing function whose results are in [low, high]; NaN below `domain`."""
 
+    def rule(op: Operation, sources: Sequence[Interval]) -> Interval:
+        found = intervals.monotone(dtype.result(op), function, sources[0])
+        return Interval(
+            max(found.lo, low), min(found.hi, high), nan=found.nan or sources[0].lo < domain
+        )
 
-def sqrt(op: Operation, sources: Sequence[Interval]) -> Interval:
-    result = intervals.monotone(dtype.result(op), lambda x: math.sqrt(max(x, 0.0)), sources[0])
-    return Interval(max(result.lo, 0.0), result.hi, nan=result.nan or sources[0].lo < 0)
+    return rule
 
 
 def sin(op: Operation, sources: Sequence[Interval]) -> Interval:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
@@ -204,10 +205,11 @@ TABLE: dict[str, Row | TypeRule] = {
     "tg.cmple": _comparison(min_max.less_or_equal),
     "tg.cmpeq": _comparison(min_max.equal),
     "tg.not": _elementwise(min_max.logical_not),
-    "tg.exp2": _elementwise(min_max.exp2),
-    "tg.log2": _elementwise(min_max.log2),
+    "tg.exp2": _elementwise(min_max.increasing(min_max.exp2, low=0.0)),
+    "tg.log2": _elementwise(min_max.increasing(min_max.log2, domain=0.0)),
     "tg.sin": _elementwise(min_max.sin),
-    "tg.sqrt": _elementwise(min_max.sqrt),
+    "tg.erf": _elementwise(min_max.increasing(math.erf, low=-1.0, high=1.0)),
+    "tg.sqrt": _elementwise(min_max.increasing(min_max.sqrt, low=0.0, domain=0.0)),
     "tg.pow": _elementwise(),
     "tg.mulacc": _elementwise(min_max.mulacc),
     "tg.threefry": _elementwise(new_dtype=dtype.always(UI64)),

@@ -19,7 +19,7 @@ from tgdialect.lowering.optimize.strides import Strides, strides
 from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import BOOL, INDEX
-from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.elementwise import TRANSCENDENTAL, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor
@@ -30,7 +30,7 @@ UNKNOWN_EXTENT = 256
 """What a dynamic extent is taken to be."""
 
 _CYCLES: dict[str, int] = {
-    **dict.fromkeys(("tg.exp2", "tg.log2", "tg.sin"), 20),
+    **dict.fromkeys((op.name for op in TRANSCENDENTAL), 20),
     **dict.fromkeys(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"), 6),
 }
 """Ops on a vector that take longer than one cycle."""
