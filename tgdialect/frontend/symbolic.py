@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import math
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import index
 from typing import Any, TypeVar, cast
 
-from tgdialect.ops.properties import polynomials
-from tgdialect.ops.properties.polynomials import is_small, monomial, negative, plus, times
+from tgdialect.ops import affine
+from tgdialect.ops.affine import (
+    Affine,
+    is_small,
+    monomials,
+    polynomial_interval,
+    renamed,
+    split_by,
+    times,
+)
+from tgdialect.ops.intervals import Interval
 
 T = TypeVar("T")
 
@@ -50,7 +59,7 @@ class Atom:
     parameter: int | None = None
 
 
-Polynomial = polynomials.Polynomial[Atom]
+Polynomial = affine.Polynomial[Atom]
 
 
 class SymInt:
@@ -61,23 +70,19 @@ class SymInt:
     that does.
     """
 
-    def __init__(self, terms: Polynomial) -> None:
-        self.terms = terms
+    def __init__(self, polynomial: Polynomial) -> None:
+        self.polynomial = polynomial
 
     @staticmethod
     def of(atom: Atom) -> SymInt:
         """The size that a variable is."""
-        return SymInt({(atom,): 1})
-
-    @cached_property
-    def _content(self) -> frozenset[tuple[tuple[Atom, ...], int]]:
-        return frozenset(self.terms.items())
+        return SymInt(Affine({(atom,): 1}))
 
     def __hash__(self) -> int:
-        return hash(self._content)
+        return hash(self.polynomial)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SymInt) and self._content == other._content
+        return isinstance(other, SymInt) and self.polynomial == other.polynomial
 
     def __repr__(self) -> str:
         def term(atoms: tuple[Atom, ...], coefficient: int) -> str:
@@ -86,7 +91,8 @@ class SymInt:
             return "*".join(names if is_plain else [str(abs(coefficient)), *names])
 
         text = ""
-        for atoms, coefficient in sorted(self.terms.items(), key=lambda t: (-len(t[0]), -t[1])):
+        terms = monomials(self.polynomial)
+        for atoms, coefficient in sorted(terms, key=lambda t: (-len(t[0]), -t[1])):
             sign = "-" if coefficient < 0 else "+"
             text += f" {sign} {term(atoms, coefficient)}"
         return text[3:] if text.startswith(" +") else f"-{text[3:]}"
@@ -96,25 +102,24 @@ class SymInt:
     @cached_property
     def atoms(self) -> tuple[Atom, ...]:
         """The variables that occur, in order of their names."""
-        found = {atom for atoms in self.terms for atom in atoms}
+        found = {atom for atoms in self.polynomial.terms for atom in atoms}
         return tuple(sorted(found, key=lambda atom: (atom.variable.name, atom.parameter or 0)))
 
     @property
     def atom(self) -> Atom | None:
         """The variable that this is, if it is one."""
-        return self.atoms[0] if self.terms == {self.atoms[:1]: 1} else None
+        factors = self.polynomial.atom or ()
+        return factors[0] if len(factors) == 1 else None
 
     @property
     def value(self) -> int:
         """What this is now. Raises RuntimeError while a function is traced."""
-        total = 0
-        for atoms, coefficient in self.terms.items():
-            for atom in atoms:
-                if atom.value is None:
-                    raise RuntimeError(f"{self!r} is not known while its function is traced")
-                coefficient *= atom.value
-            total += coefficient
-        return total
+        return self.evaluated(self._value_of, int, operator.mul, operator.add)
+
+    def _value_of(self, atom: Atom) -> int:
+        if atom.value is None:
+            raise RuntimeError(f"{self!r} is not known while its function is traced")
+        return atom.value
 
     @property
     def is_bound(self) -> bool:
@@ -134,23 +139,20 @@ class SymInt:
         raise TypeError(f"{self!r} is symbolic: int() of it is what it is now")
 
     @cached_property
+    def _interval(self) -> Interval:
+        return polynomial_interval(
+            self.polynomial, lambda a: Interval(a.variable.min, a.variable.max)
+        )
+
+    @property
     def min(self) -> int:
         """The least value within the bounds of the variables, or less."""
-        return self._bound(False)
+        return int(self._interval.lo)
 
-    @cached_property
+    @property
     def max(self) -> int:
         """The greatest value within the bounds of the variables, or more."""
-        return self._bound(True)
-
-    def _bound(self, is_upper: bool) -> int:
-        total = 0
-        for atoms, c in self.terms.items():
-            wants_greatest = (c > 0) == is_upper
-            total += c * math.prod(
-                a.variable.max if wants_greatest else a.variable.min for a in atoms
-            )
-        return total
+        return int(self._interval.hi)
 
     def evaluated(
         self,
@@ -161,7 +163,7 @@ class SymInt:
     ) -> T:
         """The sum of products in any arithmetic."""
         total: T | None = None
-        for atoms, coefficient in self.terms.items():
+        for atoms, coefficient in monomials(self.polynomial):
             factors = [atom(a) for a in atoms]
             if coefficient != 1 or not factors:
                 factors.append(constant(coefficient))
@@ -172,21 +174,19 @@ class SymInt:
 
     def substituted(self, values: Mapping[Atom, Atom]) -> SymInt:
         """With other variables in place of some."""
-        return SymInt(
-            {monomial(values.get(a, a) for a in atoms): c for atoms, c in self.terms.items()}
-        )
+        return SymInt(renamed(self.polynomial, lambda atom: values.get(atom, atom)))
 
     # -- arithmetic --------------------------------------------------------------------------------
 
     def __add__(self, other: Dim) -> Dim:
         if not isinstance(cast(object, other), Dim):
             return NotImplemented
-        return _simplest(plus(self.terms, _terms(other)))
+        return _simplest(self.polynomial + _polynomial(other))
 
     def __sub__(self, other: Dim) -> Dim:
         if not isinstance(cast(object, other), Dim):
             return NotImplemented
-        return _simplest(plus(self.terms, negative(_terms(other))))
+        return _simplest(self.polynomial - _polynomial(other))
 
     def __rsub__(self, other: int) -> Dim:
         return -self + other
@@ -194,13 +194,13 @@ class SymInt:
     def __mul__(self, other: Dim) -> Dim:
         if not isinstance(cast(object, other), Dim):
             return NotImplemented
-        product = times(self.terms, _terms(other))
+        product = times(self.polynomial, _polynomial(other))
         if product is None or not is_small(product):
             raise ValueError(f"({self!r}) * ({other!r}) has too many terms")
         return _simplest(product)
 
     def __neg__(self) -> SymInt:
-        return SymInt(negative(self.terms))
+        return SymInt(-self.polynomial)
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -209,27 +209,15 @@ class SymInt:
         """Term by term, by one term."""
         if not isinstance(cast(object, other), Dim):
             return NotImplemented
-        (factors, divisor), *more = _terms(other).items() or [((), 0)]
-        quotient: Polynomial = {}
-        rest: Polynomial = {}
-        for atoms, c in self.terms.items():
-            left = list(atoms)
-            is_divided = not more and divisor != 0 and c % divisor == 0
-            for factor in factors:
-                is_divided = is_divided and factor in left
-                if is_divided:
-                    left.remove(factor)
-            (quotient if is_divided else rest)[tuple(left) if is_divided else atoms] = (
-                c // divisor if is_divided else c
-            )
-        remainder = _simplest(rest)
-        if isinstance(remainder, SymInt) or not isinstance(other, int) or not divisor:
-            if remainder == 0 and divisor:
-                return _simplest(quotient), 0
-            if is_surely_less(-1, self) and is_surely_less(self, other):
-                return 0, self
-            raise ValueError(f"{self!r} divided by {other!r}: the remainder depends on the size")
-        return _simplest(quotient) + remainder // other, remainder % other
+        terms = list(monomials(_polynomial(other)))
+        if len(terms) == 1:
+            ((factors, divisor),) = terms
+            quotient, remainder = split_by(self.polynomial, divisor, factors)
+            if not remainder.summands or (isinstance(other, int) and not remainder.terms):
+                return _simplest(quotient), remainder.constant
+        if is_surely_less(-1, self) and is_surely_less(self, other):
+            return 0, self
+        raise ValueError(f"{self!r} divided by {other!r}: the remainder depends on the size")
 
     def __floordiv__(self, other: Dim) -> Dim:
         return divmod(self, other)[0]
@@ -238,10 +226,10 @@ class SymInt:
         return divmod(self, other)[1]
 
     def __rfloordiv__(self, other: int) -> Dim:
-        return SymInt({(): other}) // self
+        return SymInt(Affine(constant=other)) // self
 
     def __rmod__(self, other: int) -> Dim:
-        return SymInt({(): other}) % self
+        return SymInt(Affine(constant=other)) % self
 
     # -- comparisons -------------------------------------------------------------------------------
 
@@ -272,15 +260,13 @@ Dim = int | SymInt
 """A size: a number, or one that depends on variables."""
 
 
-def _terms(dim: Dim) -> Polynomial:
-    if isinstance(dim, SymInt):
-        return dim.terms
-    return {(): dim} if dim else {}
+def _polynomial(dim: Dim) -> Polynomial:
+    return dim.polynomial if isinstance(dim, SymInt) else Affine(constant=dim)
 
 
-def _simplest(terms: Polynomial) -> Dim:
+def _simplest(polynomial: Polynomial) -> Dim:
     """A number where nothing depends on variables."""
-    return SymInt(terms) if terms.keys() - {()} else terms.get((), 0)
+    return SymInt(polynomial) if polynomial.terms else polynomial.constant
 
 
 def is_surely_less(a: Dim, b: Dim) -> bool:

@@ -10,8 +10,16 @@ from typing import NamedTuple, cast
 from xdsl.dialects.builtin import IntAttr, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tgdialect.analysis.affine.positions import (
+    ZERO,
+    Atom,
+    Index,
+    LoopVariable,
+    Position,
+    Positions,
+    interval_of,
+)
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.positions import ZERO, Atom, Index, Loop, Position, Positions
 from tgdialect.ops.attributes import AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute, wrap_to
@@ -61,7 +69,7 @@ class Emitter(Positions):
         self._values: dict[Position, SSAValue] = {}
         self._positions: dict[SSAValue, Position] = {}
         """The positions that values were made of."""
-        self._parts: dict[Loop, tuple[_Part, ...]] = {}
+        self._parts: dict[LoopVariable, tuple[_Part, ...]] = {}
         """The RANGEs that a loop is made of, outermost first."""
         self._axes = 0
 
@@ -147,7 +155,7 @@ class Emitter(Positions):
 
     def _added(self, position: Position) -> _Steps:
         total, constant = None, position.constant
-        for atom, factor in sorted(position.terms, key=lambda t: (-t[1], t[0].number)):
+        for atom, factor in sorted(position.terms.items(), key=lambda t: (-t[1], t[0].number)):
             term = yield from self._atom_value(atom)
             if factor == -1:
                 if total is None:
@@ -183,7 +191,7 @@ class Emitter(Positions):
                 b = yield divisor
                 return self.emit(IDivOp if atom.kind == "idiv" else ModOp, a, b)
 
-    def _digit_value(self, loop: Loop, divisor: int, extent: int | None) -> SSAValue:
+    def _digit_value(self, loop: LoopVariable, divisor: int, extent: int | None) -> SSAValue:
         """The digits that RANGEs are, put together; or else cut out of all of them."""
         parts = self._parts[loop]
         if extent is None:
@@ -212,10 +220,10 @@ class Emitter(Positions):
             if self.is_below(position, extent):
                 continue
             value = self.value(position)
-            if position.interval.lo < 0:
+            if interval_of(position).lo < 0:
                 not_before = self.emit(NotOp, self.emit(CmpLtOp, value, self.constant(0)))
                 condition = self.both(condition, not_before)
-            if position.interval.hi >= extent.interval.lo:
+            if interval_of(position).hi >= interval_of(extent).lo:
                 before_end = self.emit(CmpLtOp, value, self.value(extent))
                 condition = self.both(condition, before_end)
         return condition
@@ -247,7 +255,8 @@ class Emitter(Positions):
                 continue
             bound = self.dim(extent)
             static = None if bound.terms else bound.constant
-            loop = Loop(extent if static is None else static, max(bound.interval.hi, 0))
+            trips = max(interval_of(bound).hi, 0)
+            loop = LoopVariable(extent if static is None else static, trips)
             parts: list[_Part] = []
             above = static or 0
             for divisor in (*(splits[axis] if splits else ()), 1):

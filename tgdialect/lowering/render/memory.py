@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, i8, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.affine.lanes import covering, lane_indices
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.ramps import covering, lane_indices
 from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
 from tgdialect.lowering.render.emitter import Emitter
 from tgdialect.lowering.render.types import is_vector, lanes_of, memory_type, vector_of

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.ramps import is_near
-from tgdialect.lowering.select.bounds import Bounds
+from tgdialect.analysis.affine.lanes import is_near
+from tgdialect.lowering.select.bounds_checks import BoundsChecks
 from tgdialect.lowering.select.indices import Index, Piece, Ramp, Scalar, is_ramp, is_sum, lanes_of
 from tgdialect.lowering.select.lanes import (
     REGISTERS,
@@ -61,7 +61,7 @@ class Kernel:
         self.block = Block()
         self.scalars = Scalars(self.block, target)
         self.narrow = NarrowFloats(self.scalars)
-        self.bounds = Bounds(self.scalars)
+        self.bounds = BoundsChecks(self.scalars)
         self.values: dict[SSAValue, Tile] = {}
         """What values became; an ordering edge is a scalar."""
         self.locations = Locations(self.scalars, self.narrow, self.tile, self.edges)

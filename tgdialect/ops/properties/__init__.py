@@ -12,7 +12,6 @@ operands, whose dynamic dimensions are SSA values, so that two `?` can be told a
 
 from tgdialect.ops.properties.device import argument as device_argument
 from tgdialect.ops.properties.device import show as show_device
-from tgdialect.ops.properties.polynomials import negative, plus, times
 from tgdialect.ops.properties.shape import (
     broadcast_shapes,
     negative_extent,
@@ -75,12 +74,10 @@ __all__ = [
     "is_type_written",
     "known_index",
     "mixed",
-    "negative",
     "negative_extent",
     "number",
     "place",
     "place_of",
-    "plus",
     "polynomial",
     "product",
     "result_type",
@@ -94,7 +91,6 @@ __all__ = [
     "substituted",
     "tensor",
     "tensor_type",
-    "times",
     "type_of_number",
     "window",
     "window_misfit",

@@ -10,7 +10,7 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.bounds import exact_polynomial, is_less
+from tgdialect.analysis.affine.bounds import exact_polynomial, is_less
 from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.select.indices import Extent, Index, Scalar, is_ramp, is_sum
@@ -22,7 +22,7 @@ Check = tuple[Index, Extent]
 """An index, or one for each lane, and the extent of the axis that it is an index of."""
 
 
-class Bounds:
+class BoundsChecks:
     """Proofs about the index values of one kernel."""
 
     def __init__(self, scalars: Scalars) -> None:
