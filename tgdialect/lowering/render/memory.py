@@ -264,8 +264,10 @@ class Memory:
             each = [self._advanced(source, e.lane(vector, lane), 0) for lane in range(lanes)]
             return replace(source, elements=tuple(each), lanes=lanes)
         total: SSAValue | None = None
-        for term in found.terms:
-            value = self._values[term]
+        for scalar, factor in found.scalars.terms.items():
+            value = self._values[scalar]
+            if factor != 1:
+                value = e.binary(llvm.MulOp, value, e.number(factor))
             total = value if total is None else e.binary(llvm.AddOp, total, value)
         if found.is_ramp:
             return replace(self._advanced(source, total, found.numbers[0]), lanes=lanes)

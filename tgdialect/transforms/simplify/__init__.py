@@ -2,8 +2,9 @@
 
 * `terms.py` is the language of rules, `identities.py` and `arithmetic.py` are the tables of them,
   and `matching.py` applies one;
-* `linear.py` is the normal form of sums, with which `sums.py`, `division.py`, `quotients.py` and
-  `comparison.py` rewrite; `assumptions.py` does so with what a WHERE's condition or a gate says;
+* sums have a normal form, `Linear` of `ops/affine.py`, with which `sums.py`, `division.py`,
+  `quotients.py` and `comparison.py` rewrite; `assumptions.py` does so under the condition of a
+  WHERE or the gate of an access;
 * `engine.py` walks a block and numbers its values, `loops.py` sees to it that loops stay loops;
 * every rule and theorem is proven in `test/unit/transforms/test_simplify_proofs.py`.
 """
