@@ -14,17 +14,21 @@ from typing import Any, NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.indexing import broadcast, moved
-from tgdialect.analysis.positions import (
+from tgdialect.analysis.affine.movement import broadcast, moved
+from tgdialect.analysis.affine.positions import (
     Dependence,
     Index,
-    Loop,
+    LoopVariable,
     Position,
     Positions,
+    depends_of,
+    interval_of,
     surrounding,
     trips_of,
 )
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
 from tgdialect.ops.ordering import AfterOp
@@ -51,7 +55,7 @@ class Demand(NamedTuple):
 
     @property
     def depends(self) -> frozenset[Dependence]:
-        return frozenset[Dependence]().union(*(position.depends for position in self.at))
+        return depends_of(*self.at)
 
     @property
     def trips(self) -> float:
@@ -77,8 +81,9 @@ class Demands(Positions):
             extent = shape[axis]
             bound = self.dim(extent)
             static: Dim = extent if bound.terms else bound.constant
-            trips = max(bound.interval.hi, 0)
-            loop = Loop(static, min(trips, _UNKNOWN_TRIPS) if bound.terms else trips, outer)
+            trips = max(interval_of(bound).hi, 0)
+            counted = min(trips, _UNKNOWN_TRIPS) if bound.terms else trips
+            loop = LoopVariable(static, counted, outer)
             if trips != 1:
                 outer = (*outer, (loop, 1))
             index[axis] = self.digit(loop)
@@ -128,8 +133,9 @@ class Demands(Positions):
         if (known := self._loops.get(demand)) is None:
             axes, shape = integers(op, "axes"), shape_of(op.source)
             if op in self.selections:
-                one = self._atom("selected", (demand,), 0, math.inf, demand.depends)
-                inner = (one,) * len(axes)
+                interval = Interval(0, math.inf)
+                one = self._atom("selected", (demand,), interval, demand.depends)
+                inner: Index = (Affine({one: 1}),) * len(axes)
             else:
                 inner = self.loops(tuple(shape[a] for a in axes), surrounding(demand.depends))
             at = dict(zip(axes, inner, strict=True))
@@ -146,7 +152,8 @@ class Demands(Positions):
             asked = Demand(root, operand, index[axis : axis + rank])
             axis += rank
             yield asked
-            inner.append(self._atom("element", asked, -math.inf, math.inf, asked.depends))
+            element = self._atom("element", asked, _ANYTHING, asked.depends)
+            inner.append(Affine({element: 1}))
         yield Demand(root, op.source, (*inner, *index[axis:]))
 
     def bitcast(self, demand: Demand, op: BitcastOp) -> Iterable[Demand]:
@@ -155,13 +162,12 @@ class Demands(Positions):
         if old == new:
             yield Demand(root, op.source, index)
         elif new < old:
-            whole = self.idiv(index[-1], Position((), old // new))
+            whole = self.idiv(index[-1], Affine(constant=old // new))
             yield Demand(root, op.source, (*index[:-1], whole))
         else:
-            first = self.mul(index[-1], Position((), new // old))
+            first = index[-1] * (new // old)
             for part in range(new // old):
-                last = self.add(first, Position((), part))
-                yield Demand(root, op.source, (*index[:-1], last))
+                yield Demand(root, op.source, (*index[:-1], first + part))
 
 
 def _nothing(demands: Demands, demand: Demand, op: Any) -> Iterable[Demand]:
@@ -180,6 +186,8 @@ _FOLLOW: dict[type, Callable[[Demands, Demand, Any], Iterable[Demand]]] = {
     MovementOp: Demands.move,
 }
 """How demands go on from an op, by its class; subclasses are added when they are met."""
+
+_ANYTHING = Interval(-math.inf, math.inf)
 
 _UNKNOWN_TRIPS = 1024
 """What a dynamic extent counts as, unless it is known to be less."""

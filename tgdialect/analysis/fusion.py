@@ -17,6 +17,13 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.analysis.affine.positions import (
+    Index,
+    LoopVariable,
+    depends_of,
+    surrounding,
+    trips_of,
+)
 from tgdialect.analysis.demand import (
     LOAD,
     STAGED_LOAD,
@@ -27,7 +34,6 @@ from tgdialect.analysis.demand import (
     is_storage,
     work,
 )
-from tgdialect.analysis.positions import Index, Loop, surrounding, trips_of
 from tgdialect.analysis.selection import constant_values, selecting_mask
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.attributes import VOID
@@ -101,7 +107,7 @@ class _Planner:
         """What an element of a value costs whatever is below it: it has a closed form, or a buffer,
         or will have: the values that long reductions end in count as stored where what uses them
         is decided."""
-        self.axes: dict[Loop, tuple[Operation, int]] = {}
+        self.axes: dict[LoopVariable, tuple[Operation, int]] = {}
         """The axis of a root that a loop is for."""
         self.products: set[Operation] = set()
         """What products of matrices end in."""
@@ -153,7 +159,7 @@ class _Planner:
             self.fusion.orders[op] = order
             index = self.demands.loops(shape_of(like), order=order)
         for axis, position in enumerate(index):
-            for loop, _ in position.depends:
+            for loop, _ in depends_of(position):
                 self.axes[loop] = op, axis
         return index
 
@@ -163,7 +169,7 @@ class _Planner:
         Such a reduction is shared by the loops inside of those that it changes with: in a softmax
         over rows, the loop over columns is outside. Empty if the order of the axes is as good.
         """
-        loops = [next((loop for loop, _ in position.depends), None) for position in index]
+        loops = [next((loop for loop, _ in depends_of(position)), None) for position in index]
         natural = tuple(range(len(loops)))
         root = op.value if isinstance(op, StoreOp) else like
         if sum(loop is not None for loop in loops) < 2 or not self.has_reductions:
@@ -219,7 +225,7 @@ class _Planner:
 
     def split_loops(self, demand: Demand) -> None:
         """What changes with the upper digits of a loop alone is to be outside of the others."""
-        lowest: dict[Loop, int] = {}
+        lowest: dict[LoopVariable, int] = {}
         for loop, divisor in demand.depends:
             lowest[loop] = min(divisor, lowest.get(loop, divisor))
         for loop, divisor in lowest.items():

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.memory_order import Access, accesses
-from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
-from tgdialect.ops.properties import dtype_of, known_index, tensor
+from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
 from tgdialect.ops.source import ParamOp
 
 Loops = tuple[SSAValue, ...]
@@ -81,34 +81,14 @@ def _only_cell(
 
 def _is_injective(index: SSAValue, loops: Loops) -> bool:
     """Whether an index is different in each iteration: a number whose digits are the loops."""
-    digits = _coefficients(index)
-    if digits is None or any(not digits.get(loop) for loop in loops):
+    terms = polynomial(index).terms
+    if len(terms) != len(loops) or any((loop,) not in terms for loop in loops):
         return False
     reach = 0
-    for loop in sorted(loops, key=lambda loop: digits[loop]):
+    for stride, loop in sorted(((terms[loop,], loop) for loop in loops), key=itemgetter(0)):
         assert isinstance(loop.owner, RangeOp)
         extent = known_index(loop.owner.bound)
-        if extent is None or digits[loop] <= reach:
+        if extent is None or stride <= reach:
             return False
-        reach += digits[loop] * (extent - 1)
+        reach += stride * (extent - 1)
     return True
-
-
-def _coefficients(index: SSAValue) -> dict[SSAValue, int] | None:
-    """An index as a sum of multiples of loop variables; None where it is something else."""
-    total: dict[SSAValue, int] = defaultdict(int)
-    stack = [(index, 1)]
-    while stack:
-        value, factor = stack.pop()
-        match value.owner:
-            case AddOp() as op:
-                stack += [(op.lhs, factor), (op.rhs, factor)]
-            case MulOp() as op if (constant := known_index(op.rhs)) is not None:
-                stack.append((op.lhs, factor * constant))
-            case RangeOp():
-                total[value] += factor
-            case _ if known_index(value) is not None:
-                pass
-            case _:
-                return None
-    return total

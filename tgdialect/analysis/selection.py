@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.analysis.affine.positions import depends_of
 from tgdialect.analysis.demand import Demand, Demands, is_storage
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.elementwise import AndOp, CastOp, CmpEqOp, CmpNeOp, MulOp, WhereOp
@@ -41,7 +42,7 @@ def selecting_mask(
     if not paths:
         return frozenset()
     index = demands.loops(shape_of(op.source))
-    along = {d[0] for axis in integers(op, "axes") for d in index[axis].depends}
+    along = {loop for loop, _ in depends_of(*(index[axis] for axis in integers(op, "axes")))}
     for path in paths:
         demand = Demand(op, op.source, index)
         for owner in path[1:]:

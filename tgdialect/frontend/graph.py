@@ -19,14 +19,14 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.frontend.dtypes import attribute_of, of_attribute
 from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable, atoms_of, substituted
+from tgdialect.ops.affine import renamed
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import INDEX, DType, round_to
 from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.marker import DetachOp
 from tgdialect.ops.movement import ReshapeOp
-from tgdialect.ops.properties import polynomial, shape_of, tensor_type
-from tgdialect.ops.properties.polynomials import monomial
+from tgdialect.ops.properties import UnknownDim, polynomial, shape_of, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -367,18 +367,17 @@ def extents_of_value(value: SSAValue, atoms: Mapping[SSAValue, Atom]) -> Shape |
     them."""
     if not is_tensor(value.type) or value.type.has_static_shape():
         return None
+
+    def named(atom: SSAValue | UnknownDim) -> Atom:
+        assert isinstance(atom, SSAValue), "an extent is no size"
+        return atoms[atom]
+
     result: list[Dim] = []
     for dim in shape_of(value):
         if isinstance(dim, int):
             result.append(dim)
             continue
-        terms = polynomial(dim)
-        found = {a for product in terms for a in product}
-        assert all(isinstance(a, SSAValue) and a in atoms for a in found), "an extent is no size"
-        named = cast("dict[tuple[SSAValue, ...], int]", terms)
-        result.append(
-            SymInt({monomial(atoms[a] for a in product): c for product, c in named.items()})
-        )
+        result.append(SymInt(renamed(polynomial(dim), named)))
     return tuple(result)
 
 

@@ -1,26 +1,35 @@
-"""Symbolic sizes: variables that get a value when a program is called, and polynomials in them."""
+"""Sizes that are not known when a program is compiled: variables, and polynomials in them."""
 
 from __future__ import annotations
 
-import math
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import index
 from typing import Any, TypeVar, cast
 
-from tgdialect.ops.properties import polynomials
-from tgdialect.ops.properties.polynomials import is_small, monomial, negative, plus, times
+from tgdialect.ops import affine
+from tgdialect.ops.affine import (
+    Affine,
+    is_small,
+    monomials,
+    polynomial_interval,
+    renamed,
+    split_by,
+    times,
+)
+from tgdialect.ops.intervals import Interval
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A named size with inclusive bounds.
+    """A size with a name, between two bounds that are included.
 
-    `Variable("n", 1, 128).bind(5)` is a size whose present value is 5. Programs are compiled for
-    all values within the bounds.
+    `Variable("n", 1, 128).bind(5)` is a size that is 5 now. Programs are compiled for every value
+    that it may have.
     """
 
     name: str
@@ -32,7 +41,7 @@ class Variable:
             raise ValueError(f"{self.name} is between {self.min} and {self.max}")
 
     def bind(self, value: int) -> SymInt:
-        """This variable with a value. Raises ValueError if it is out of bounds."""
+        """The size that this variable is now. Raises ValueError for one outside of the bounds."""
         if isinstance(value, bool):
             raise TypeError(f"{self.name} is an integer, got {value!r}")
         value = index(value)
@@ -43,40 +52,37 @@ class Variable:
 
 @dataclass(frozen=True)
 class Atom:
-    """A variable with a value, or with the number of a parameter of a traced function."""
+    """A variable that has a value, or that is the parameter of this number of a traced function."""
 
     variable: Variable
     value: int | None
     parameter: int | None = None
 
 
-Polynomial = polynomials.Polynomial[Atom]
+Polynomial = affine.Polynomial[Atom]
 
 
 class SymInt:
-    """A size that depends on variables: a polynomial with the arithmetic of an int.
+    """A size that depends on variables. It does arithmetic with others and with integers.
 
-    Comparisons and quotients raise ValueError unless the answer, or the remainder, is the same for
-    all values of the variables within their bounds.
+    A comparison is answered if it has the same answer for all values within the bounds of the
+    variables. Raises ValueError for one that depends on them, and for a quotient with a remainder
+    that does.
     """
 
-    def __init__(self, terms: Polynomial) -> None:
-        self.terms = terms
+    def __init__(self, polynomial: Polynomial) -> None:
+        self.polynomial = polynomial
 
     @staticmethod
     def of(atom: Atom) -> SymInt:
         """A size that is a single variable."""
-        return SymInt({(atom,): 1})
-
-    @cached_property
-    def _content(self) -> frozenset[tuple[tuple[Atom, ...], int]]:
-        return frozenset(self.terms.items())
+        return SymInt(Affine({(atom,): 1}))
 
     def __hash__(self) -> int:
-        return hash(self._content)
+        return hash(self.polynomial)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SymInt) and self._content == other._content
+        return isinstance(other, SymInt) and self.polynomial == other.polynomial
 
     def __repr__(self) -> str:
         def term(atoms: tuple[Atom, ...], coefficient: int) -> str:
@@ -85,7 +91,8 @@ class SymInt:
             return "*".join(names if is_plain else [str(abs(coefficient)), *names])
 
         text = ""
-        for atoms, coefficient in sorted(self.terms.items(), key=lambda t: (-len(t[0]), -t[1])):
+        terms = monomials(self.polynomial)
+        for atoms, coefficient in sorted(terms, key=lambda t: (-len(t[0]), -t[1])):
             sign = "-" if coefficient < 0 else "+"
             text += f" {sign} {term(atoms, coefficient)}"
         return text[3:] if text.startswith(" +") else f"-{text[3:]}"
@@ -95,25 +102,24 @@ class SymInt:
     @cached_property
     def atoms(self) -> tuple[Atom, ...]:
         """The variables that occur, in order of their names."""
-        found = {atom for atoms in self.terms for atom in atoms}
+        found = {atom for atoms in self.polynomial.terms for atom in atoms}
         return tuple(sorted(found, key=lambda atom: (atom.variable.name, atom.parameter or 0)))
 
     @property
     def atom(self) -> Atom | None:
         """The variable, if this size is a single variable; else None."""
-        return self.atoms[0] if self.terms == {self.atoms[:1]: 1} else None
+        factors = self.polynomial.atom or ()
+        return factors[0] if len(factors) == 1 else None
 
     @property
     def value(self) -> int:
         """The present value. Raises RuntimeError while a function is traced."""
-        total = 0
-        for atoms, coefficient in self.terms.items():
-            for atom in atoms:
-                if atom.value is None:
-                    raise RuntimeError(f"{self!r} is not known while its function is traced")
-                coefficient *= atom.value
-            total += coefficient
-        return total
+        return self.evaluated(self._value_of, int, operator.mul, operator.add)
+
+    def _value_of(self, atom: Atom) -> int:
+        if atom.value is None:
+            raise RuntimeError(f"{self!r} is not known while its function is traced")
+        return atom.value
 
     @property
     def is_bound(self) -> bool:
@@ -121,7 +127,7 @@ class SymInt:
         return all(atom.value is not None for atom in self.atoms)
 
     def unbind(self) -> tuple[Variable, int]:
-        """The variable and its value, if this size is a single variable."""
+        """The variable that this is, and its value."""
         if self.atom is None:
             raise ValueError(f"{self!r} is not a variable")
         return self.atom.variable, self.value
@@ -133,23 +139,20 @@ class SymInt:
         raise TypeError(f"{self!r} is symbolic: int() of it is what it is now")
 
     @cached_property
+    def _interval(self) -> Interval:
+        return polynomial_interval(
+            self.polynomial, lambda a: Interval(a.variable.min, a.variable.max)
+        )
+
+    @property
     def min(self) -> int:
         """A lower bound of the value."""
-        return self._bound(False)
+        return int(self._interval.lo)
 
-    @cached_property
+    @property
     def max(self) -> int:
         """An upper bound of the value."""
-        return self._bound(True)
-
-    def _bound(self, is_upper: bool) -> int:
-        total = 0
-        for atoms, c in self.terms.items():
-            wants_greatest = (c > 0) == is_upper
-            total += c * math.prod(
-                a.variable.max if wants_greatest else a.variable.min for a in atoms
-            )
-        return total
+        return int(self._interval.hi)
 
     def evaluated(
         self,
@@ -158,9 +161,9 @@ class SymInt:
         times: Callable[[T, T], T],
         plus: Callable[[T, T], T],
     ) -> T:
-        """Evaluate the polynomial in another arithmetic, given by four functions."""
+        """The sum of products in any arithmetic."""
         total: T | None = None
-        for atoms, coefficient in self.terms.items():
+        for atoms, coefficient in monomials(self.polynomial):
             factors = [atom(a) for a in atoms]
             if coefficient != 1 or not factors:
                 factors.append(constant(coefficient))
@@ -171,21 +174,19 @@ class SymInt:
 
     def substituted(self, values: Mapping[Atom, Atom]) -> SymInt:
         """This size with some variables replaced by others."""
-        return SymInt(
-            {monomial(values.get(a, a) for a in atoms): c for atoms, c in self.terms.items()}
-        )
+        return SymInt(renamed(self.polynomial, lambda atom: values.get(atom, atom)))
 
     # -- arithmetic --------------------------------------------------------------------------------
 
     def __add__(self, other: Dim) -> Dim:
         if not isinstance(cast(object, other), Dim):
             return NotImplemented
-        return _simplest(plus(self.terms, _terms(other)))
+        return _simplest(self.polynomial + _polynomial(other))
 
     def __sub__(self, other: Dim) -> Dim:
         if not isinstance(cast(object, other), Dim):
             return NotImplemented
-        return _simplest(plus(self.terms, negative(_terms(other))))
+        return _simplest(self.polynomial - _polynomial(other))
 
     def __rsub__(self, other: int) -> Dim:
         return -self + other
@@ -193,42 +194,30 @@ class SymInt:
     def __mul__(self, other: Dim) -> Dim:
         if not isinstance(cast(object, other), Dim):
             return NotImplemented
-        product = times(self.terms, _terms(other))
+        product = times(self.polynomial, _polynomial(other))
         if product is None or not is_small(product):
             raise ValueError(f"({self!r}) * ({other!r}) has too many terms")
         return _simplest(product)
 
     def __neg__(self) -> SymInt:
-        return SymInt(negative(self.terms))
+        return SymInt(-self.polynomial)
 
     __radd__ = __add__
     __rmul__ = __mul__
 
     def __divmod__(self, other: Dim) -> tuple[Dim, Dim]:
-        """Divides each term by a divisor with a single term."""
+        """Term by term, by one term."""
         if not isinstance(cast(object, other), Dim):
             return NotImplemented
-        (factors, divisor), *more = _terms(other).items() or [((), 0)]
-        quotient: Polynomial = {}
-        rest: Polynomial = {}
-        for atoms, c in self.terms.items():
-            left = list(atoms)
-            is_divided = not more and divisor != 0 and c % divisor == 0
-            for factor in factors:
-                is_divided = is_divided and factor in left
-                if is_divided:
-                    left.remove(factor)
-            (quotient if is_divided else rest)[tuple(left) if is_divided else atoms] = (
-                c // divisor if is_divided else c
-            )
-        remainder = _simplest(rest)
-        if isinstance(remainder, SymInt) or not isinstance(other, int) or not divisor:
-            if remainder == 0 and divisor:
-                return _simplest(quotient), 0
-            if is_surely_less(-1, self) and is_surely_less(self, other):
-                return 0, self
-            raise ValueError(f"{self!r} divided by {other!r}: the remainder depends on the size")
-        return _simplest(quotient) + remainder // other, remainder % other
+        terms = list(monomials(_polynomial(other)))
+        if len(terms) == 1:
+            ((factors, divisor),) = terms
+            quotient, remainder = split_by(self.polynomial, divisor, factors)
+            if not remainder.summands or (isinstance(other, int) and not remainder.terms):
+                return _simplest(quotient), remainder.constant
+        if is_surely_less(-1, self) and is_surely_less(self, other):
+            return 0, self
+        raise ValueError(f"{self!r} divided by {other!r}: the remainder depends on the size")
 
     def __floordiv__(self, other: Dim) -> Dim:
         return divmod(self, other)[0]
@@ -237,10 +226,10 @@ class SymInt:
         return divmod(self, other)[1]
 
     def __rfloordiv__(self, other: int) -> Dim:
-        return SymInt({(): other}) // self
+        return SymInt(Affine(constant=other)) // self
 
     def __rmod__(self, other: int) -> Dim:
-        return SymInt({(): other}) % self
+        return SymInt(Affine(constant=other)) % self
 
     # -- comparisons -------------------------------------------------------------------------------
 
@@ -271,20 +260,17 @@ Dim = int | SymInt
 """A size: a number, or one that depends on variables."""
 
 
-def _terms(dim: Dim) -> Polynomial:
-    if isinstance(dim, SymInt):
-        return dim.terms
-    return {(): dim} if dim else {}
+def _polynomial(dim: Dim) -> Polynomial:
+    return dim.polynomial if isinstance(dim, SymInt) else Affine(constant=dim)
 
 
-def _simplest(terms: Polynomial) -> Dim:
+def _simplest(polynomial: Polynomial) -> Dim:
     """A polynomial as a size; an int if it is constant."""
-    return SymInt(terms) if terms.keys() - {()} else terms.get((), 0)
+    return SymInt(polynomial) if polynomial.terms else polynomial.constant
 
 
 def is_surely_less(a: Dim, b: Dim) -> bool:
-    """Whether a < b: for all values within the bounds, or for the present values if both have
-    one."""
+    """Whether a < b for all values within the bounds, or for the values that both have now."""
     difference = a - b
     if isinstance(difference, int):
         return difference < 0
@@ -292,8 +278,8 @@ def is_surely_less(a: Dim, b: Dim) -> bool:
 
 
 def to_dim(size: Any) -> int:
-    """Convert to a size: any kind of integer, or a symbolic size. Raises TypeError for other
-    values, ValueError beyond 64 bits."""
+    """What was given as a size: anything that is an integer, or symbolic. Raises TypeError for
+    others, ValueError beyond 64 bits."""
     if isinstance(size, SymInt):
         return cast(int, size)
     if not hasattr(size, "__index__"):
@@ -305,12 +291,12 @@ def to_dim(size: Any) -> int:
 
 
 def value_of(dim: Dim) -> int:
-    """The present value of a size."""
+    """What a size is now."""
     return dim if isinstance(dim, int) else dim.value
 
 
 def greatest(dim: Dim) -> int:
-    """An upper bound of a size."""
+    """What a size is at most."""
     return dim if isinstance(dim, int) else dim.max
 
 
@@ -320,12 +306,12 @@ def atoms_of(dims: Iterable[Dim]) -> Iterable[Atom]:
 
 
 def larger(a: int, b: int) -> int:
-    """The larger of two sizes. Raises ValueError if the bounds do not decide which it is."""
+    """The greater of two sizes. Raises ValueError where it depends on the variables."""
     return _chosen(a, b, a - b, "larger")
 
 
 def smaller(a: int, b: int) -> int:
-    """The smaller of two sizes. Raises ValueError if the bounds do not decide which it is."""
+    """The lesser of two sizes. Raises ValueError where it depends on the variables."""
     return _chosen(b, a, a - b, "smaller")
 
 
@@ -340,7 +326,7 @@ def _chosen(if_more: int, if_less: int, difference: Dim, what: str) -> int:
 def substituted(
     extents: tuple[Dim, ...] | None, values: Mapping[Atom, Atom]
 ) -> tuple[Dim, ...] | None:
-    """A shape with some variables replaced by others; None stays None."""
+    """A shape with other variables in place of some; None is one that depends on none."""
     if extents is None:
         return None
     return tuple([e if isinstance(e, int) else e.substituted(values) for e in extents])

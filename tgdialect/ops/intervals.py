@@ -91,6 +91,12 @@ def mul(dtype: DType, a: Interval, b: Interval) -> Interval:
     return dtype_range(dtype) if infinite else corners(dtype, operator.mul, a, b)
 
 
+def product(a: Interval, b: Interval) -> Interval:
+    """[min, max] of the products of the ends, over the integers; bounds may be infinite."""
+    ends = [x * y if x and y else 0 for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
+    return Interval(min(ends), max(ends))
+
+
 def maximum(a: Interval, b: Interval) -> Interval:
     """[max(a, b), max(A, B)]; NaN if either may be."""
     return Interval(max(a.lo, b.lo), max(a.hi, b.hi), nan=a.nan or b.nan)

@@ -13,9 +13,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.bounds import exact_polynomial, greatest
+from tgdialect.analysis.affine.bounds import exact_polynomial, greatest
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import operation_diagnostic
+from tgdialect.ops.affine import monomials
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import PadOp, ResizeOp, ShrinkOp, WindowOp
@@ -23,8 +24,6 @@ from tgdialect.ops.properties import (
     Dim,
     UnknownDim,
     mixed,
-    negative,
-    plus,
     polynomial,
     shape_of,
     tensor,
@@ -108,8 +107,7 @@ def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
     offset, inner, outer = (
         exact_polynomial(dim, min_max) for dim in bounds if not isinstance(dim, UnknownDim)
     )
-    over = plus(plus(offset, inner), negative(outer))
-    never_positive = (negative(offset), negative(inner), over)
+    never_positive = (-offset, -inner, offset + inner - outer)
     return all(greatest(of, min_max) <= 0 for of in never_positive)
 
 
@@ -128,7 +126,7 @@ def _checked(
 def _terms(dim: Dim, positions: Mapping[SSAValue, int]) -> Polynomial | None:
     """A polynomial in the arguments; None if the extent depends on anything else."""
     terms: list[tuple[int, tuple[int, ...]]] = []
-    for factors, coefficient in polynomial(dim).items():
+    for factors, coefficient in monomials(polynomial(dim)):
         known = [positions[f] for f in factors if isinstance(f, SSAValue) and f in positions]
         if len(known) != len(factors):
             return None

@@ -3,7 +3,6 @@
 Kernels level to kernels level. In reading order:
 
 * `axes.py` is a kernel as the OptOps see it: its ranges, by their axis ids;
-* `strides.py` says how far apart in memory the iterations of a range access;
 * `optops/` has the OptOps: what each does, and when it is legal;
 * `explicit.py` applies OptOps that a user has written;
 * `heuristics.py` finds OptOps from the target's description: `cpu/` does so for loops of threads;

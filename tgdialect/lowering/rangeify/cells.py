@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, cast
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tgdialect.analysis.indexing import broadcast, moved
-from tgdialect.analysis.positions import Index, Position
+from tgdialect.analysis.affine.movement import broadcast, moved
+from tgdialect.analysis.affine.positions import Index, Position
 from tgdialect.analysis.zeros import may_be_negative_zero
 from tgdialect.lowering.rangeify.emitter import Emitter
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AxisType, InvalidAttr, ReduceKind
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX
@@ -204,17 +205,17 @@ def _bitcast(k: Emitter, op: BitcastOp, index: Index) -> Lowering:
     narrow, wide = (_unsigned(8 * size) for size in sorted((old, new)))
     ratio = max(old, new) // min(old, new)
     if new < old:
-        whole, last = k.divided(index[-1], Position((), ratio))
+        whole, last = k.divided(index[-1], Affine(constant=ratio))
         cell = yield op.source, (*index[:-1], whole)
         bits = k.emit(BitcastOp, cell.value, wide)
-        part = k.value(k.mul(last, Position((), 8 * new)))
+        part = k.value(last * (8 * new))
         bits = k.emit(ShrOp, bits, part)
         value = k.emit(CastOp, bits, narrow)
         return Cell(k.emit(BitcastOp, value, op.dtype), cell.valid)
     bits: SSAValue | None = None
     valid: SSAValue | None = None
     for part in range(ratio):
-        last = k.add(k.mul(index[-1], Position((), ratio)), Position((), part))
+        last = index[-1] * ratio + part
         cell = yield op.source, (*index[:-1], last)
         valid = k.both(valid, cell.valid)
         piece = k.emit(BitcastOp, cell.value, narrow)

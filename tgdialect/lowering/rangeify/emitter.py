@@ -11,8 +11,16 @@ from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tgdialect.analysis.affine.positions import (
+    ZERO,
+    Atom,
+    Index,
+    LoopVariable,
+    Position,
+    Positions,
+    interval_of,
+)
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.positions import ZERO, Atom, Index, Loop, Position, Positions
 from tgdialect.ops.attributes import AxisType, PlaceAttr
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute, wrap_to
@@ -59,7 +67,7 @@ class Emitter(Positions, UniquingBuilder):
         self._values: dict[Position, SSAValue] = {}
         self._positions: dict[SSAValue, Position] = {}
         """The positions that values were made of."""
-        self._parts: dict[Loop, tuple[_Part, ...]] = {}
+        self._parts: dict[LoopVariable, tuple[_Part, ...]] = {}
         """The RANGEs that a loop is made of, outermost first."""
 
     def constant(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
@@ -128,7 +136,7 @@ class Emitter(Positions, UniquingBuilder):
 
     def _added(self, position: Position) -> _Steps:
         total, constant = None, position.constant
-        for atom, factor in sorted(position.terms, key=lambda t: (-t[1], t[0].number)):
+        for atom, factor in sorted(position.terms.items(), key=lambda t: (-t[1], t[0].number)):
             term = yield from self._atom_value(atom)
             if factor == -1:
                 if total is None:
@@ -164,7 +172,7 @@ class Emitter(Positions, UniquingBuilder):
                 b = yield divisor
                 return self.emit(IDivOp if atom.kind == "idiv" else ModOp, a, b)
 
-    def _digit_value(self, loop: Loop, divisor: int, extent: int | None) -> SSAValue:
+    def _digit_value(self, loop: LoopVariable, divisor: int, extent: int | None) -> SSAValue:
         """The digits that RANGEs are, put together; or else cut out of all of them."""
         parts = self._parts[loop]
         if extent is None:
@@ -193,10 +201,10 @@ class Emitter(Positions, UniquingBuilder):
             if self.is_below(position, extent):
                 continue
             value = self.value(position)
-            if position.interval.lo < 0:
+            if interval_of(position).lo < 0:
                 not_before = self.emit(NotOp, self.emit(CmpLtOp, value, self.constant(0)))
                 condition = self.both(condition, not_before)
-            if position.interval.hi >= extent.interval.lo:
+            if interval_of(position).hi >= interval_of(extent).lo:
                 before_end = self.emit(CmpLtOp, value, self.value(extent))
                 condition = self.both(condition, before_end)
         return condition
@@ -228,7 +236,8 @@ class Emitter(Positions, UniquingBuilder):
                 continue
             bound = self.dim(extent)
             static = None if bound.terms else bound.constant
-            loop = Loop(extent if static is None else static, max(bound.interval.hi, 0))
+            trips = max(interval_of(bound).hi, 0)
+            loop = LoopVariable(extent if static is None else static, trips)
             parts: list[_Part] = []
             above = static or 0
             for divisor in (*(splits[axis] if splits else ()), 1):

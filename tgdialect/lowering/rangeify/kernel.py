@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.indexing import moved
-from tgdialect.analysis.positions import Index, Position
+from tgdialect.analysis.affine.movement import moved
+from tgdialect.analysis.affine.positions import Index, Position, interval_of
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.cells import (
     RULES,
@@ -162,7 +162,7 @@ class KernelBuilder(Emitter):
     def _fill(self, cell: Cell, index: Index, ranges: Sequence[SSAValue]) -> Realised:
         """Store a cell in a buffer of the kernel, in loops; the buffer as it is after them."""
         parts = [cell.value] if cell.valid is None else [materialised(self, cell), cell.valid]
-        shape = [int(position.interval.hi) + 1 for position in index]
+        shape = [int(interval_of(position).hi) + 1 for position in index]
         buffers = [self.local(tensor(part).element_type, shape) for part in parts]
         stores = [
             self.put(StoreOp(self._at(buffer, index), part))
@@ -189,8 +189,7 @@ class KernelBuilder(Emitter):
         positions: list[Position] = []
         for extent, position in zip(tensor(memory).get_shape(), index, strict=True):
             if positions and DYNAMIC_INDEX not in (extent, extents[-1]):
-                size = Position((), extent)
-                whole = self.add(self.mul(positions[-1], size), position)
+                whole = self.add(positions[-1] * extent, position)
                 if _is_digit(whole) and _is_digit(positions[-1]) and _is_digit(position):
                     extents[-1] *= extent
                     positions[-1] = whole
@@ -275,10 +274,7 @@ class KernelBuilder(Emitter):
 
 def _is_digit(position: Position) -> bool:
     """Whether a position is a digit of a loop variable and nothing else."""
-    if len(position.terms) != 1 or position.constant:
-        return False
-    ((atom, factor),) = position.terms
-    return atom.kind == "digit" and factor == 1
+    return position.atom is not None and position.atom.kind == "digit"
 
 
 def _same_size(op: BitcastOp) -> bool:

@@ -12,9 +12,9 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.affine.positions import Index
 from tgdialect.analysis.fusion import Fusion, plan_fusion
 from tgdialect.analysis.memory_order import memory_of
-from tgdialect.analysis.positions import Index
 from tgdialect.analysis.structure import structure
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity

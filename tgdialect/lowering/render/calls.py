@@ -86,7 +86,7 @@ def check_call(op: CallOp, wanted: Sequence[Requirement], intervals: MinMax) -> 
 
 def _settled(extent: Polynomial, intervals: MinMax) -> Polynomial | None:
     """An extent, with the values that can only be one number as that number."""
-    values: dict[Atom, Dim] = {atom: atom for monomial in extent for atom in monomial}
+    values: dict[Atom, Dim] = {atom: atom for product in extent.terms for atom in product}
     for atom in values:
         if isinstance(atom, SSAValue) and (interval := intervals[atom]).is_constant:
             values[atom] = int(interval.lo)

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import i8, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.affine.lanes import only_locates
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.ramps import only_locates
 from tgdialect.diagnostics import locate
 from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.lowering.render.arithmetic import ELEMENTWISE, across, compute

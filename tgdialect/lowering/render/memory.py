@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, i8, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.affine.lanes import covering, lane_indices
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.ramps import covering, lane_indices
 from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
 from tgdialect.lowering.render.emitter import Emitter
 from tgdialect.lowering.render.types import is_vector, lanes_of, memory_type, vector_of
@@ -264,8 +264,10 @@ class Memory:
             each = [self._advanced(source, e.lane(vector, lane), 0) for lane in range(lanes)]
             return replace(source, elements=tuple(each), lanes=lanes)
         total: SSAValue | None = None
-        for term in found.terms:
-            value = self._values[term]
+        for scalar, factor in found.scalars.terms.items():
+            value = self._values[scalar]
+            if factor != 1:
+                value = e.binary(llvm.MulOp, value, e.number(factor))
             total = value if total is None else e.binary(llvm.AddOp, total, value)
         if found.is_ramp:
             return replace(self._advanced(source, total, found.numbers[0]), lanes=lanes)

@@ -8,8 +8,8 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.ramps import is_near
-from tgdialect.lowering.select.bounds import Bounds
+from tgdialect.analysis.affine.lanes import is_near
+from tgdialect.lowering.select.bounds_checks import BoundsChecks
 from tgdialect.lowering.select.indices import Index, Ramp, Scalar, is_ramp, is_sum, lanes_of
 from tgdialect.lowering.select.locations import Cell, Location, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
@@ -24,7 +24,7 @@ class Accesses:
     """Appends LOADs and STOREs to a kernel."""
 
     def __init__(
-        self, scalars: Scalars, narrow: NarrowFloats, bounds: Bounds, locations: Locations
+        self, scalars: Scalars, narrow: NarrowFloats, bounds: BoundsChecks, locations: Locations
     ) -> None:
         self.scalars = scalars
         self.bounds = bounds

@@ -10,7 +10,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.select.accesses import Accesses
-from tgdialect.lowering.select.bounds import Bounds
+from tgdialect.lowering.select.bounds_checks import BoundsChecks
 from tgdialect.lowering.select.indices import Piece, Ramp
 from tgdialect.lowering.select.locations import Cell, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
@@ -56,7 +56,7 @@ class Kernel:
         self.block = Block()
         self.scalars = Scalars(self.block, target)
         self.narrow = NarrowFloats(self.scalars)
-        self.bounds = Bounds(self.scalars)
+        self.bounds = BoundsChecks(self.scalars)
         self.values: dict[SSAValue, RegisterTile] = {}
         """By values of the old kernel; the tile of an ordering edge is a scalar."""
         self.locations = Locations(self.scalars, self.narrow, self.tile, self.edges)

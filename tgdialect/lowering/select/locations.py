@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.capacity import most_elements
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.lowering.select.bounds import Check
+from tgdialect.lowering.select.bounds_checks import Check
 from tgdialect.lowering.select.indices import (
     Extent,
     Index,

@@ -17,7 +17,6 @@ gets the intervals of the operands, for which `analysis/min_max.py` walks the gr
 
 from tgdialect.ops.properties.device import argument as device_argument
 from tgdialect.ops.properties.device import show as show_device
-from tgdialect.ops.properties.polynomials import negative, plus, times
 from tgdialect.ops.properties.shape import (
     broadcast_shapes,
     negative_extent,
@@ -80,12 +79,10 @@ __all__ = [
     "is_type_written",
     "known_index",
     "mixed",
-    "negative",
     "negative_extent",
     "number",
     "place",
     "place_of",
-    "plus",
     "polynomial",
     "product",
     "result_type",
@@ -99,7 +96,6 @@ __all__ = [
     "substituted",
     "tensor",
     "tensor_type",
-    "times",
     "type_of_number",
     "window",
     "window_misfit",

@@ -8,6 +8,7 @@ wraps, and a polynomial identity holds modulo 2^64 as well.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -15,8 +16,8 @@ from typing import Any, cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, IntegerAttr
 from xdsl.ir import SSAValue
 
-from tgdialect.ops.properties import polynomials
-from tgdialect.ops.properties.polynomials import is_small, monomial, negative, plus, times
+from tgdialect.ops import affine
+from tgdialect.ops.affine import Affine, is_small, monomial, monomials, times
 from tgdialect.ops.walk import computed, operands_of
 
 
@@ -33,7 +34,7 @@ Dim = int | SSAValue | UnknownDim
 Shape = tuple[Dim, ...]
 
 Atom = SSAValue | UnknownDim
-Polynomial = polynomials.Polynomial[Atom]
+Polynomial = affine.Polynomial[Atom]
 
 
 def show_dim(dim: object) -> str:
@@ -64,10 +65,8 @@ def same_shape(a: Shape, b: Shape) -> bool:
 
 def excess(total: Sequence[Dim], bound: Dim) -> int | None:
     """By how much a sum of extents exceeds `bound`, where that is known."""
-    difference = negative(polynomial(bound))
-    for dim in total:
-        difference = plus(difference, polynomial(dim))
-    return difference.get((), 0) if difference.keys() <= {()} else None
+    difference = sum(map(polynomial, total), -polynomial(bound))
+    return None if difference.terms else difference.constant
 
 
 def product(shape: Shape) -> tuple[int, tuple[Atom, ...]]:
@@ -84,7 +83,7 @@ def same_size(a: Shape, b: Shape) -> bool:
 
 def _size(shape: Shape) -> Polynomial | None:
     static, dynamic = product(shape)
-    size: Polynomial | None = _constant(static)
+    size: Polynomial | None = Affine(constant=static)
     for dim in dynamic:
         size = None if size is None else times(size, polynomial(dim))
     return size
@@ -93,7 +92,7 @@ def _size(shape: Shape) -> Polynomial | None:
 def polynomial(dim: Dim, atoms: Collection[SSAValue] = ()) -> Polynomial:
     """An extent as a polynomial, in which `atoms` stand for themselves."""
     if not isinstance(dim, SSAValue):
-        return _constant(dim) if isinstance(dim, int) else {(dim,): 1}
+        return Affine(constant=dim) if isinstance(dim, int) else Affine({(dim,): 1})
     known: dict[SSAValue, Polynomial] = {}
 
     def sources(value: SSAValue) -> Iterable[SSAValue]:
@@ -105,7 +104,7 @@ def polynomial(dim: Dim, atoms: Collection[SSAValue] = ()) -> Polynomial:
         if not parts:
             return _leaf(value)
         result = _ARITHMETIC[_name(value)](*parts)
-        return result if result is not None and is_small(result) else {(value,): 1}
+        return result if result is not None and is_small(result) else Affine({(value,): 1})
 
     return computed(dim, known, sources, compute)
 
@@ -117,7 +116,7 @@ def _name(value: SSAValue) -> str:
 
 def _leaf(value: SSAValue) -> Polynomial:
     known = known_index(value)
-    return {(value,): 1} if known is None else _constant(known)
+    return Affine({(value,): 1}) if known is None else Affine(constant=known)
 
 
 def known_index(value: SSAValue) -> int | None:
@@ -131,32 +130,24 @@ def known_index(value: SSAValue) -> int | None:
     return None
 
 
-def _constant(value: int) -> Polynomial:
-    return {(): value} if value else {}
-
-
 def substituted(polynomial_: Polynomial, values: Mapping[Atom, Dim]) -> Polynomial | None:
     """A polynomial with extents in place of atoms; None where one has no value, or it is large."""
-    result: Polynomial = {}
-    for atoms, coefficient in polynomial_.items():
-        term: Polynomial | None = _constant(coefficient)
+    result: Polynomial = Affine()
+    for atoms, coefficient in monomials(polynomial_):
+        term: Polynomial | None = Affine(constant=coefficient)
         for atom in atoms:
             if term is None or atom not in values:
                 return None
             term = times(term, polynomial(values[atom]))
         if term is None:
             return None
-        result = plus(result, term)
+        result += term
     return result
 
 
-def _minus(a: Polynomial, b: Polynomial) -> Polynomial:
-    return plus(a, negative(b))
-
-
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "tg.add": plus,
-    "tg.sub": _minus,
+    "tg.add": operator.add,
+    "tg.sub": operator.sub,
     "tg.mul": times,
-    "tg.neg": negative,
+    "tg.neg": operator.neg,
 }

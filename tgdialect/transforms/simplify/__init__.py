@@ -2,9 +2,9 @@
 
 * `terms.py` is the language of rules, `identities.py` and `arithmetic.py` are the tables of them,
   and `matching.py` applies one;
-* `linear.py` is the normal form of sums, with which `sums.py`, `division.py`, `quotients.py`,
-  `recombination.py` and `comparison.py` rewrite; `assumptions.py` does so with what a WHERE's
-  condition or a gate implies;
+* sums have a normal form, `Linear` of `ops/affine.py`, with which `sums.py`, `division.py`,
+  `quotients.py`, `recombination.py` and `comparison.py` rewrite; `assumptions.py` does so with what
+  a WHERE's condition or a gate implies;
 * `peepholes.py` has small rewrites of CAST, LOAD and STORE;
 * `reductions.py` replaces REDUCEs of equal values, `masks.py` those under a mask, `scans.py` prefix
   reductions, and `scatter.py` one-hot sums over updates;

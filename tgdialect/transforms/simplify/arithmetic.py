@@ -1,6 +1,6 @@
 """Rules on integers that intervals must prove; `tg-simplify` applies them.
 
-Sums of products, division by constants, and comparisons of sums are not here but in `linear.py`,
+Sums of products, division by constants, and comparisons of sums are not here but in `sums.py`,
 `division.py` and `comparison.py`: they hold for any number of terms.
 """
 

@@ -20,6 +20,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import number_attribute, wrap_to
 from tgdialect.ops.elementwise import ElementwiseOp, IDivOp, ModOp
@@ -29,7 +30,6 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import NAMING, Engine, is_even
-from tgdialect.transforms.simplify.linear import Linear
 
 MAX_OPS = 32
 """How many ops are looked at before a value is taken as it is."""
@@ -176,7 +176,7 @@ class _Assuming(Engine):
 
         for fact in (*self._facts, *self._facts):
             for atom, coefficient in fact.terms.items():
-                rest = int((fact - Linear({atom: coefficient})).interval(interval).hi)
+                rest = int((fact - Affine({atom: coefficient})).interval(interval).hi)
                 # coefficient * atom >= -rest
                 low, high = int(interval(atom).lo), int(interval(atom).hi)
                 if coefficient > 0:
@@ -252,9 +252,9 @@ class _Assuming(Engine):
 
     def _case(self, fact: Linear, atom: SSAValue) -> _Assuming:
         """The case that an atom of a sum is 1 or more."""
-        key = fact.key, atom
+        key = fact, atom
         if key not in self._cases:
-            facts = [*self._facts, Linear({atom: 1}, -1)]
+            facts = [*self._facts, Affine({atom: 1}, -1)]
             self._cases[key] = _Assuming(self, self._conditions, facts)
         return self._cases[key]
 
@@ -282,4 +282,4 @@ def _fact(engine: Engine, condition: SSAValue, holds: bool) -> Linear | None:
     if known is None or not is_even(cast(Operation, condition.owner)):
         return None
     low, high = (engine.exact_form(side) for side in (known.low, known.high))
-    return high - low - Linear(constant=known.margin)
+    return high - low - known.margin

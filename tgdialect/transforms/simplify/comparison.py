@@ -17,17 +17,17 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.bounds import exact_polynomial, is_less
+from tgdialect.analysis.affine.bounds import exact_polynomial, is_less
+from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.dtypes import BOOL, number_attribute
 from tgdialect.ops.elementwise import CastOp, MulOp, WhereOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import dtype_of, plus, tensor
+from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.transforms.simplify.engine import Engine, is_even
-from tgdialect.transforms.simplify.linear import Linear, linear
 from tgdialect.transforms.simplify.matching import integer_of
 
-Bounds = Callable[[SSAValue], Interval]
+Intervals = Callable[[SSAValue], Interval]
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,19 @@ class Comparison:
     right: Linear
 
 
-def less_than_zero(difference: Linear, of: Bounds) -> Comparison:
+def less_than_zero(difference: Linear, of: Intervals) -> Comparison:
     """`difference < 0`, where both may be."""
-    terms, bound = _reduced(Linear(difference.terms), -difference.constant)
+    terms, bound = _reduced(Affine(difference.terms), -difference.constant)
     while (dropped := _without_low_part(terms, bound, of)) is not None:
         terms, bound = _reduced(*dropped)
     return _sides(*_without_coefficients(terms, bound, of))
 
 
-def _without_coefficients(terms: Linear, bound: int, of: Bounds) -> tuple[Linear, int]:
+def _without_coefficients(terms: Linear, bound: int, of: Intervals) -> tuple[Linear, int]:
     """`terms < bound` without coefficients, where only the least or the greatest value decides."""
     interval = terms.interval(of)
     step = min(abs(c) for c in terms.terms.values())
-    signs = Linear({a: 1 if c > 0 else -1 for a, c in terms.terms.items()})
+    signs = Affine({a: 1 if c > 0 else -1 for a, c in terms.terms.items()})
     if 0 < bound - interval.lo <= step:
         return signs, int(signs.interval(of).lo) + 1
     if 0 <= interval.hi - bound < step:
@@ -65,36 +65,36 @@ def _reduced(terms: Linear, bound: int) -> tuple[Linear, int]:
     return terms.divided(divisor), -(-bound // divisor)
 
 
-def _without_low_part(terms: Linear, bound: int, of: Bounds) -> tuple[Linear, int] | None:
+def _without_low_part(terms: Linear, bound: int, of: Intervals) -> tuple[Linear, int] | None:
     """`terms < bound` without the terms that a common factor of the others exceeds."""
     for factor in sorted({abs(c) for c in terms.terms.values()} - {1}, reverse=True):
-        low = linear({a: c for a, c in terms.terms.items() if c % factor})
+        high, low = terms.split(factor)
         if not low.terms:
             continue
         interval = low.interval(of)
         greatest = int(interval.hi - interval.lo)
         quotient, remainder = divmod(bound - int(interval.lo), factor)
         if greatest < factor and (remainder == 0 or greatest < remainder):
-            return (terms - low).divided(factor), quotient + (remainder != 0)
+            return high, quotient + (remainder != 0)
     return None
 
 
-def unequal_zero(difference: Linear, of: Bounds) -> Comparison | bool:
+def unequal_zero(difference: Linear, of: Intervals) -> Comparison | bool:
     """`difference != 0`, where both may be as far as the interval says."""
     divisor = difference.divisor
     if difference.constant % divisor:
         return True
-    terms = Linear(difference.terms).divided(divisor)
+    terms = Affine(difference.terms).divided(divisor)
     bound = -difference.constant // divisor
     if _is_never(terms, bound, of):
         return True
     return _sides(terms, bound)
 
 
-def _is_never(terms: Linear, bound: int, of: Bounds) -> bool:
+def _is_never(terms: Linear, bound: int, of: Intervals) -> bool:
     """Whether no remainder by some coefficient lets `terms` be `bound`."""
     for factor in {abs(c) for c in terms.terms.values()} - {1}:
-        interval = linear({a: c for a, c in terms.terms.items() if c % factor}).interval(of)
+        interval = terms.split(factor)[1].interval(of)
         if int(interval.hi - interval.lo) < (bound - int(interval.lo)) % factor:
             return True
     return False
@@ -102,15 +102,13 @@ def _is_never(terms: Linear, bound: int, of: Bounds) -> bool:
 
 def wrapped_sides(difference: Linear) -> Comparison:
     """`difference != 0` modulo 2^width: terms may change sides, but nothing can be divided."""
-    return _sides(Linear(difference.terms), -difference.constant)
+    return _sides(Affine(difference.terms), -difference.constant)
 
 
 def _sides(terms: Linear, bound: int) -> Comparison:
-    left = linear({a: c for a, c in terms.terms.items() if c > 0})
-    right = linear({a: -c for a, c in terms.terms.items() if c < 0})
-    if not left.terms:
-        return Comparison(Linear(constant=-bound), right)
-    return Comparison(left, Linear(right.terms, bound))
+    left = Affine(terms.terms).map(lambda c: max(c, 0))
+    right = Affine(terms.terms).map(lambda c: max(-c, 0))
+    return Comparison(left, right + bound) if left.terms else Comparison(left - bound, right)
 
 
 # -- on the IR -----------------------------------------------------------------------------------
@@ -193,7 +191,7 @@ def _by_bounds(engine: Engine, difference: Linear, left: SSAValue, right: SSAVal
     a, b = (exact_polynomial(side, engine.min_max) for side in (left, right))
     if is_less(a, b, engine.min_max):
         return True
-    return False if is_less(b, plus(a, {(): 1}), engine.min_max) else None
+    return False if is_less(b, a + 1, engine.min_max) else None
 
 
 def _is_symbolic(atom: SSAValue) -> bool:

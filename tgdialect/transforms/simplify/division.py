@@ -22,11 +22,11 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
+from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine, is_even
-from tgdialect.transforms.simplify.linear import Linear, linear
 from tgdialect.transforms.simplify.matching import divided, integer_of
 from tgdialect.transforms.simplify.quotients import divide_by_value
 
@@ -54,8 +54,8 @@ def splits(form: Linear, by: int, of: Callable[[Linear], Interval]) -> Iterator[
                 yield found
                 break
     quotient = form.map(lambda c: _quotient(c, by))
-    if quotient.terms or quotient.constant:
-        yield Split(1, by, quotient, form - quotient * by, Linear())
+    if quotient.summands:
+        yield Split(1, by, quotient, form - quotient * by, Affine())
 
 
 def _truncated(coefficient: int, factor: int) -> int:
@@ -92,13 +92,13 @@ def _split(
     residue: Callable[[int, int], int],
     of: Callable[[Linear], Interval],
 ) -> Split | None:
-    low = linear({a: residue(c, factor) for a, c in form.terms.items()})
+    low = Affine(form.terms).map(lambda c: residue(c, factor))
     bounds = of(low)
     # The constant's residue is the one that brings the low part's least value into [0, factor).
     constant = (form.constant + int(bounds.lo)) % factor - int(bounds.lo)
     if bounds.hi + constant >= factor:
         return None
-    low = Linear(low.terms, constant)
+    low = Affine(low.terms, constant)
     high = (form - low).divided(factor)
     quotient = high.map(lambda c: _quotient(c, divisor))
     return Split(factor, divisor, quotient, high - quotient * divisor, low)
@@ -138,14 +138,14 @@ def _by_negative(engine: Engine, op: Operation, by: int) -> SSAValue | None:
     """Division of what has only negative terms, by their opposites."""
     value = op.operands[0]
     dtype = dtype_of(value)
-    negated = engine.exact_form(value) * -1
+    negated = -engine.exact_form(value)
     if any(c < 0 for c in negated.terms.values()):
         return None
     if not engine.fits(negated, dtype) or -by > dtype.high:
         return None
     result = engine.apply(op.name, (engine.emit(negated, value), engine.integer(-by, value)))
     if op.name == "tg.mod":
-        result = engine.emit((engine.form(result) * -1).wrapped(dtype), value)
+        result = engine.emit((-engine.form(result)).wrapped(dtype), value)
     return engine.widened(result, op.results[0])
 
 
@@ -160,12 +160,12 @@ def _of_two_values(engine: Engine, name: str, form: Linear, by: int) -> Linear |
     least = int(interval.lo)
     dividends = [form.constant + factor * x for x in (least, least + 1)]
     first, second = (d // by if name == "tg.idiv" else d % by for d in dividends)
-    return linear({atom: second - first}, first - least * (second - first))
+    return Affine({atom: 1}, -least) * (second - first) + first
 
 
 def _emit(engine: Engine, name: str, split: Split, like: SSAValue) -> SSAValue:
     """The theorem's right side."""
-    inner = Linear()
+    inner: Linear = Affine()
     if split.divisor != 1:
         rest = engine.emit(split.rest, like)
         inner = engine.form(engine.apply(name, (rest, engine.integer(split.divisor, like))))
@@ -180,7 +180,7 @@ def _without_inner_remainders(engine: Engine, form: Linear, by: int, dtype: DTyp
         inner = divided(atom, "tg.mod")
         if inner is None or k * inner[1] % by:
             continue
-        candidate = form - Linear({atom: k}) + engine.form(inner[0]) * k
+        candidate = form - Affine({atom: k}) + engine.form(inner[0]) * k
         if engine.fits(candidate, dtype):
             form = candidate
     return form

@@ -17,6 +17,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
+from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.dtypes import BOOL, DTYPES, DType, Kind, number_attribute, wrap_to
 from tgdialect.ops.elementwise import SubOp
 from tgdialect.ops.folding import fold_elementwise
@@ -28,7 +29,6 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
-from tgdialect.transforms.simplify.linear import Linear
 from tgdialect.transforms.simplify.loops import Loops, repair_end
 from tgdialect.transforms.simplify.matching import (
     OPS,
@@ -315,7 +315,7 @@ class Engine:
         if known is None:
             # The only value of a range of size 1 is known too, though the range stays.
             constant = self._only_value(value)
-            known = Linear({value: 1}) if constant is None else Linear(constant=constant)
+            known = Affine({value: 1} if constant is None else {}, constant or 0)
             self.forms[value] = known
         return known
 
@@ -327,8 +327,8 @@ class Engine:
         dtype = dtype_of(value)
         candidates = [form]
         if dtype.kind is Kind.UNSIGNED:
-            candidates.append(Linear(form.terms, form.constant % (1 << dtype.bits)))
-        return next((c for c in candidates if self.fits(c, dtype)), Linear({value: 1}))
+            candidates.append(Affine(form.terms, form.constant % (1 << dtype.bits)))
+        return next((c for c in candidates if self.fits(c, dtype)), Affine({value: 1}))
 
     def fits(self, form: Linear, dtype: DType) -> bool:
         """Whether a form is exact in `dtype`."""

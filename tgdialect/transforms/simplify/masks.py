@@ -15,12 +15,13 @@ Both hold over the integers: sides that may wrap, or casts that may lose bits, a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.conditions import Condition, conjuncts, order
 from tgdialect.analysis.zeros import may_be_negative_zero
+from tgdialect.ops.affine import Affine, Linear, affine
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import BOOL, DTYPES, F32, INDEX, number_attribute
 from tgdialect.ops.elementwise import (
@@ -39,7 +40,6 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, number, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.transforms.simplify.engine import Engine
-from tgdialect.transforms.simplify.linear import Linear, linear
 from tgdialect.transforms.simplify.loops import trips
 from tgdialect.transforms.simplify.matching import constant_of
 
@@ -58,14 +58,16 @@ class Masked:
 
 
 @dataclass
-class Bounds:
-    """What conditions say of a range: the integers in [low, high), as forms of index values."""
+class Constraints:
+    """What conditions say of a range: it is in [low, high) for all of `lows` and `highs`."""
 
-    lows: list[Linear]
-    highs: list[Linear]
-    equal: list[tuple[SSAValue, int, Linear]]
+    lows: list[Linear] = field(default_factory=list[Linear])
+    highs: list[Linear] = field(default_factory=list[Linear])
+    equal: list[tuple[SSAValue, int, Linear]] = field(
+        default_factory=list[tuple[SSAValue, int, Linear]]
+    )
     """The condition `a r + b = 0`, a, and b."""
-    others: list[Condition]
+    others: list[Condition] = field(default_factory=list[Condition])
     """Conditions on other things."""
     unknown: bool = False
     """Whether there are conditions on the range that say something else."""
@@ -79,9 +81,9 @@ def collapse_masked(engine: Engine, op: ReduceOp) -> SSAValue | None:
     for value in op.ranges:
         axis = value.owner
         assert isinstance(axis, RangeOp)
-        bounds = bounds_of(engine, mask.conditions, axis, Bounds([], [], [], []))
+        constraints = constraints_of(engine, mask.conditions, axis)
         for rewrite in (_fixed, _counted, _narrowed):
-            if (result := rewrite(engine, op, axis, mask, bounds)) is not None:
+            if (result := rewrite(engine, op, axis, mask, constraints)) is not None:
                 return result
     return None
 
@@ -101,10 +103,10 @@ def split_alternative(engine: Engine, op: ReduceOp) -> SSAValue | None:
     if constant_of(other) in (None, constant_of(neutral)) or constant_of(value) is not None:
         return None
     conditions = list(conjuncts([(choice.condition, holds)]))
-    bounds = bounds_of(engine, conditions, axis, Bounds([], [], [], []))
-    if bounds.unknown or (bounds.equal and engine.min_max[axis.bound].lo < 2):
+    constraints = constraints_of(engine, conditions, axis)
+    if constraints.unknown or (constraints.equal and engine.min_max[axis.bound].lo < 2):
         return None
-    fixed = {condition for condition, _, _ in bounds.equal}
+    fixed = {condition for condition, _, _ in constraints.equal}
 
     def maximum(source: SSAValue) -> SSAValue:
         return engine.insert(ReduceOp(ReduceKind.MAX, source, (), op.ranges))
@@ -179,35 +181,40 @@ def _cast_bool(value: SSAValue) -> SSAValue | None:
 # -- conditions on a range -----------------------------------------------------------------------
 
 
-def bounds_of(
-    engine: Engine, conditions: Sequence[Condition], axis: RangeOp, bounds: Bounds
-) -> Bounds:
-    """Add what conditions say of a range."""
+def constraints_of(
+    engine: Engine,
+    conditions: Sequence[Condition],
+    axis: RangeOp,
+    known: Constraints | None = None,
+) -> Constraints:
+    """What conditions say of a range, beside what is known of it."""
+    result = known or Constraints()
     for value, holds in conditions:
         if axis not in engine.loops.open(value):
-            bounds.others.append((value, holds))
-        elif not _add_bound(engine, bounds, axis, value, holds):
-            bounds.unknown = True
-    return bounds
+            result.others.append((value, holds))
+        elif not _add_constraint(engine, result, axis, value, holds):
+            result.unknown = True
+    return result
 
 
-def _add_bound(
-    engine: Engine, bounds: Bounds, axis: RangeOp, condition: SSAValue, holds: bool
+def _add_constraint(
+    engine: Engine, constraints: Constraints, axis: RangeOp, condition: SSAValue, holds: bool
 ) -> bool:
     """Note a comparison of sums in which the range occurs once. Whether it is one."""
     difference, is_equality = _difference(engine, condition, holds)
-    factor = difference.terms.get(axis.result, 0)
-    rest = difference - linear({axis.result: factor})
-    if not factor or any(axis in engine.loops.open(atom) for atom in rest.terms):
+    if not (factor := difference.terms.get(axis.result, 0)):
+        return False
+    rest = difference - Affine({axis.result: factor})
+    if any(axis in engine.loops.open(atom) for atom in rest.terms):
         return False
     if is_equality is not None:
         if is_equality:
-            bounds.equal.append((condition, factor, rest))
+            constraints.equal.append((condition, factor, rest))
         return is_equality
     if factor == 1:
-        bounds.highs.append(rest * -1 + Linear(constant=1))
+        constraints.highs.append(-rest + 1)
     elif factor == -1:
-        bounds.lows.append(rest)
+        constraints.lows.append(rest)
     return abs(factor) == 1
 
 
@@ -221,14 +228,14 @@ def _difference(engine: Engine, condition: SSAValue, holds: bool) -> tuple[Linea
             return difference, isinstance(op, CmpEqOp) == holds
         case _:
             if (known := order(condition, holds)) is None:
-                return Linear(), None
+                return Affine(), None
             low, high = (_integers(engine, side) for side in (known.low, known.high))
-            return low - high + Linear(constant=known.margin), None
+            return low - high + known.margin, None
 
 
 def _integers(engine: Engine, value: SSAValue) -> Linear:
     """An integer as a sum over the integers, through casts that keep it."""
-    result = Linear()
+    result: Linear = Affine()
     stack = [(value, 1)]
     while stack:
         value, factor = stack.pop()
@@ -236,11 +243,11 @@ def _integers(engine: Engine, value: SSAValue) -> Linear:
         form = engine.exact_form(value)
         if form.atom is not value:
             stack += [(atom, factor * c) for atom, c in form.terms.items()]
-            result += Linear(constant=form.constant * factor)
+            result += form.constant * factor
         elif isinstance(op, CastOp) and dtype_of(op.source).is_integer and _keeps(engine, op):
             stack.append((op.source, factor))
         else:
-            result += linear({value: factor})
+            result += Affine({value: factor})
     return result
 
 
@@ -258,23 +265,24 @@ def emit_index(engine: Engine, form: Linear, *, wraps: bool = False) -> SSAValue
     margin = _MARGIN if wraps else 0
     if not interval.within(-(2**63) - margin, 2**63 - 1 + margin):
         return None
-    terms: dict[SSAValue, int] = {}
-    for atom, factor in form.terms.items():
-        if tensor(atom).element_type != INDEX:
-            atom = engine.insert(CastOp(atom, INDEX))
-        terms[atom] = terms.get(atom, 0) + factor
+
+    def as_index(atom: SSAValue) -> SSAValue:
+        is_index = tensor(atom).element_type == INDEX
+        return atom if is_index else engine.insert(CastOp(atom, INDEX))
+
+    terms = [(as_index(atom), factor) for atom, factor in form.terms.items()]
     like = engine.constant(number_attribute(0, INDEX))
-    return engine.emit(linear(terms, form.constant), like)
+    return engine.emit(affine(terms, form.constant), like)
 
 
 # -- the rewrites --------------------------------------------------------------------------------
 
 
 def _fixed(
-    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, bounds: Bounds
+    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, constraints: Constraints
 ) -> SSAValue | None:
     """A range that has to have one value: the operand there, if the loop gets there."""
-    for solved, factor, rest in bounds.equal:
+    for solved, factor, rest in constraints.equal:
         if abs(factor) != 1 or (at := emit_index(engine, rest * -factor, wraps=True)) is None:
             continue
         others = [c for c in mask.conditions if c[0] is not solved]
@@ -327,18 +335,18 @@ def computed_at(
 
 
 def _counted(
-    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, bounds: Bounds
+    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, constraints: Constraints
 ) -> SSAValue | None:
     """The reduction of as many equal values as there are integers between bounds."""
     kind, dtype = op.kind.data, dtype_of(mask.value)
-    if bounds.equal or bounds.unknown or axis in engine.loops.open(mask.value):
+    if constraints.equal or constraints.unknown or axis in engine.loops.open(mask.value):
         return None
     if len(op.ranges) > 1 or kind is ReduceKind.MUL or (dtype.is_float and op.ordered is not None):
         return None
     if kind is ReduceKind.ADD and dtype.is_bool:
         return None
-    lows = [emit_index(engine, form) for form in bounds.lows]
-    highs = [emit_index(engine, form) for form in bounds.highs]
+    lows = [emit_index(engine, form) for form in constraints.lows]
+    highs = [emit_index(engine, form) for form in constraints.highs]
     low, high = engine.constant(number_attribute(0, INDEX)), axis.bound
     for bound in lows:
         if bound is None:
@@ -351,23 +359,24 @@ def _counted(
         high = engine.apply("tg.where", (less, bound, high))
     some = (engine.apply("tg.cmplt", (low, high)), True)
     if kind is ReduceKind.MAX:
-        return where_all(engine, op, [*bounds.others, some], mask.value)
+        return where_all(engine, op, [*constraints.others, some], mask.value)
     zero = engine.constant(number_attribute(0, INDEX))
     count = engine.apply("tg.max", (engine.apply("tg.sub", (high, low)), zero))
     total = accumulated(engine, mask.value, lambda v: repeated_sum(engine, v, count))
     finite = dtype.is_integer or constant_of(mask.value) is not None
-    return where_all(engine, op, bounds.others if finite else [*bounds.others, some], total)
+    conditions = constraints.others if finite else [*constraints.others, some]
+    return where_all(engine, op, conditions, total)
 
 
 def _narrowed(
-    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, _: Bounds
+    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, _: Constraints
 ) -> SSAValue | None:
     """A loop without the iterations that constant bounds rule out."""
     trip_count = trips(axis, engine.min_max)
     low, high = 0, int(trip_count.hi)
     kept: list[Condition] = []
     for condition in mask.conditions:
-        of = bounds_of(engine, [condition], axis, Bounds([], [], [], []))
+        of = constraints_of(engine, [condition], axis)
         constant = [form.constant for form in (*of.lows, *of.highs) if not form.terms]
         if not constant:
             kept.append(condition)

@@ -17,14 +17,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.bounds import exact_polynomial, interval, is_less
+from tgdialect.analysis.affine.bounds import exact_polynomial, interval, is_less
 from tgdialect.ops import intervals
-from tgdialect.ops.properties import Atom, Polynomial, dtype_of, negative, plus, times
+from tgdialect.ops.affine import Affine, Linear, Monomial, monomials, split_by, times
+from tgdialect.ops.properties import Atom, Polynomial, dtype_of
 from tgdialect.transforms.simplify.engine import Engine
-from tgdialect.transforms.simplify.linear import Linear
 
 
 def divide_by_value(engine: Engine, op: Operation) -> SSAValue | None:
@@ -77,30 +78,30 @@ class _Division:
         min_max = self.engine.min_max
         if min_max[value].lo < 0 or not is_less(self.dividend, self.divisor, min_max, self.atoms):
             return None
-        return Linear() if self.op.name == "tg.idiv" else self.engine.form(value)
+        return Affine() if self.op.name == "tg.idiv" else self.engine.form(value)
 
     def by_factor(self) -> Linear | None:
         """Division with a factor of the divisor left out, and what is less than it."""
         for factor in self.factors():
-            high, low = _divided(self.dividend, factor)
-            if not high or not self.is_remainder(low, factor):
+            high, low = split_by(self.dividend, *factor)
+            if not high.summands or not self.is_remainder(low, factor):
                 continue
-            divisor, _ = _divided(self.divisor, factor)
+            divisor, _ = split_by(self.divisor, *factor)
             inner = self.applied(high, divisor)
             if self.op.name == "tg.idiv":
                 return inner
-            times = self.product(*factor.factors.elements(), self.emitted(inner))
-            return self.wrapped(times * factor.coefficient + self.sum(low))
+            multiple = self.product(*factor.atoms, self.emitted(inner))
+            return self.wrapped(multiple * factor.coefficient + self.sum(low))
         return None
 
     def of_multiples(self) -> Linear | None:
         """Division of a sum without the multiples of the divisor."""
-        if len(self.divisor) != 1:
+        if self.divisor.summands != 1:
             return None
-        ((monomial, coefficient),) = self.divisor.items()
-        quotient, rest = _divided(self.dividend, _Factor(coefficient, Counter(monomial)))
-        dtype = dtype_of(self.op.operands[0])
-        if not quotient or not interval(rest, self.engine.min_max).within(dtype.low, dtype.high):
+        ((atoms, coefficient),) = monomials(self.divisor)
+        quotient, rest = split_by(self.dividend, coefficient, atoms)
+        dtype, of_rest = dtype_of(self.op.operands[0]), interval(rest, self.engine.min_max)
+        if not quotient.summands or not of_rest.within(dtype.low, dtype.high):
             return None
         remainder = self.applied(rest, self.divisor)
         if self.op.name == "tg.mod":
@@ -109,15 +110,14 @@ class _Division:
 
     def by_sum(self) -> Linear | None:
         """Long division that leaves a remainder: `2 n i + j` is `(2 n - 1) i + (i + j)`."""
-        if len(self.divisor) < 2 or self.engine.min_max[self.op.operands[1]].lo <= 0:
+        if self.divisor.summands < 2 or self.engine.min_max[self.op.operands[1]].lo <= 0:
             return None
-        leading = max(self.divisor, key=len)
-        factor = _Factor(self.divisor[leading], Counter(leading))
-        quotient, _ = _divided(self.dividend, factor)
+        leading = max(self.divisor.terms, key=len)
+        quotient, _ = split_by(self.dividend, self.divisor.terms[leading], leading)
         product = times(quotient, self.divisor)
-        if not quotient or product is None:
+        if not quotient.summands or product is None:
             return None
-        rest = plus(self.dividend, negative(product))
+        rest = self.dividend - product
         min_max = self.engine.min_max
         is_positive = interval(rest, min_max).lo >= 0
         if not is_positive or not is_less(rest, self.divisor, min_max, self.atoms):
@@ -129,12 +129,12 @@ class _Division:
         content = _content(self.divisor)
         for factor in (
             content,
-            _Factor(content.coefficient, Counter()),
+            _Factor(content.coefficient, ()),
             _content(self.divisor, self.dividend),
         ):
-            atoms = {a: n for a, n in factor.factors.items() if self.is_positive(a)}
+            atoms = tuple(filter(self.is_positive, factor.atoms))
             if factor.coefficient > 1 or atoms:
-                yield _Factor(factor.coefficient, Counter(atoms))
+                yield _Factor(factor.coefficient, atoms)
 
     def is_positive(self, atom: Atom) -> bool:
         return isinstance(atom, SSAValue) and self.engine.min_max[atom].lo > 0
@@ -142,9 +142,11 @@ class _Division:
     def is_remainder(self, low: Polynomial, factor: _Factor) -> bool:
         """Whether a polynomial is from 0 to below a factor, and the divisor is positive."""
         min_max = self.engine.min_max
-        if not low or min_max[self.op.operands[1]].lo < 0:
-            return not low
-        whole: Polynomial = {tuple(factor.factors.elements()): factor.coefficient}
+        if not low.summands or min_max[self.op.operands[1]].lo < 0:
+            return not low.summands
+        whole: Polynomial = Affine(constant=factor.coefficient)
+        if factor.atoms:
+            whole = Affine({factor.atoms: factor.coefficient})
         return interval(low, min_max).lo >= 0 and is_less(low, whole, min_max, self.atoms)
 
     # -- making ops
@@ -156,10 +158,9 @@ class _Division:
 
     def sum(self, of: Polynomial) -> Linear:
         """A polynomial as a linear form of products."""
-        result = Linear(constant=of.get((), 0))
-        for monomial, coefficient in of.items():
-            if monomial:
-                result += self.product(*monomial) * coefficient
+        result: Linear = Affine(constant=of.constant)
+        for atoms, coefficient in of.terms.items():
+            result += self.product(*atoms) * coefficient
         return self.wrapped(result)
 
     def product(self, *atoms: Atom) -> Linear:
@@ -173,31 +174,15 @@ class _Division:
         return form.wrapped(dtype_of(self.op.operands[0]))
 
 
-@dataclass(frozen=True)
-class _Factor:
+class _Factor(NamedTuple):
     """A coefficient times values."""
 
     coefficient: int
-    factors: Counter[Atom]
+    atoms: Monomial[Atom]
 
 
 def _content(*of: Polynomial) -> _Factor:
-    """The greatest factor of all monomials."""
-    monomials = [Counter(monomial) for each in of for monomial in each]
-    coefficients = [coefficient for each in of for coefficient in each.values()]
-    return _Factor(math.gcd(*coefficients), reduce(lambda a, b: a & b, monomials))
-
-
-def _divided(of: Polynomial, by: _Factor) -> tuple[Polynomial, Polynomial]:
-    """The quotient of what a factor divides, and the rest; of a constant its remainder."""
-    quotient: Polynomial = {}
-    rest: Polynomial = {}
-    for monomial, coefficient in of.items():
-        whole, remainder = divmod(coefficient, by.coefficient)
-        if by.factors <= Counter(monomial) and not (monomial and remainder):
-            left = tuple((Counter(monomial) - by.factors).elements())
-            quotient = plus(quotient, {left: whole})
-        else:
-            remainder = coefficient
-        rest = plus(rest, {monomial: remainder})
-    return quotient, rest
+    """The greatest factor of all terms."""
+    terms = [term for each in of for term in monomials(each)]
+    common = reduce(lambda a, b: a & b, (Counter(atoms) for atoms, _ in terms))
+    return _Factor(math.gcd(*(c for _, c in terms)), tuple(common.elements()))

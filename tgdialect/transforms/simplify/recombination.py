@@ -18,10 +18,10 @@ from collections.abc import Iterator
 
 from xdsl.ir import SSAValue
 
+from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.elementwise import WhereOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine
-from tgdialect.transforms.simplify.linear import Linear
 from tgdialect.transforms.simplify.matching import divided, integer_of
 
 MAX_UNROLLED = 64
@@ -48,7 +48,7 @@ def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
         for high, coefficient in form.terms.items():
             if coefficient != k * n:
                 continue
-            rest = form - Linear({low: k, high: coefficient})
+            rest = form - Affine({low: k, high: coefficient})
             if _beyond_quotient(engine, high, y, n) == 0:
                 return rest + engine.form(y) * k
             outer = divided(high, "tg.mod")
@@ -57,7 +57,7 @@ def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
             if not dtype_of(like).low <= n * outer[1] <= dtype_of(like).high:
                 continue
             beyond = _beyond_quotient(engine, outer[0], y, n)
-            shifted = engine.exact_form(y) + Linear(constant=(beyond or 0) * n)
+            shifted = engine.exact_form(y) + (beyond or 0) * n
             if beyond is not None and engine.fits(shifted, dtype_of(like)):
                 divisor = engine.integer(n * outer[1], like)
                 whole = engine.apply("tg.mod", (engine.emit(shifted, like), divisor))
@@ -74,7 +74,7 @@ def _beyond_quotient(engine: Engine, value: SSAValue, y: SSAValue, n: int) -> in
             return beyond.constant
         for x, k, b in _quotients(engine, y):
             difference = engine.exact_form(dividend) - engine.exact_form(x)
-            if k > 0 and n > 0 and divisor == k * n and difference.key == (b * k).key:
+            if k > 0 and n > 0 and divisor == k * n and difference == b * k:
                 return beyond.constant
     return None
 
@@ -85,7 +85,7 @@ def _quotients(engine: Engine, value: SSAValue) -> Iterator[tuple[SSAValue, int,
     for atom, coefficient in form.terms.items():
         quotient = divided(atom, "tg.idiv")
         if quotient and coefficient == 1:
-            yield (*quotient, form - Linear({atom: 1}))
+            yield (*quotient, form - Affine({atom: 1}))
 
 
 def _remainder(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
@@ -95,7 +95,7 @@ def _remainder(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
             continue
         y, n = quotient
         k = -(coefficient // n)
-        rest = form - Linear({high: coefficient}) - engine.form(y) * k
+        rest = form - Affine({high: coefficient}) - engine.form(y) * k
         if len(rest.terms) + 1 < len(form.terms):
             low = engine.apply("tg.mod", (y, engine.integer(n, like)))
             return rest + engine.form(low) * k
@@ -105,20 +105,20 @@ def _remainder(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
 def _unrolled(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
     if len(form.terms) < 2:
         return None
-    found: dict[tuple[object, ...], dict[int, tuple[SSAValue, int]]] = {}
+    found: dict[tuple[int, int, Linear], dict[int, tuple[SSAValue, int]]] = {}
     for atom, k in form.terms.items():
         quotient = divided(atom, "tg.idiv")
         if quotient is None or not 1 < quotient[1] <= MAX_UNROLLED:
             continue
         y, n = quotient
         dividend = engine.exact_form(y)
-        quotients = found.setdefault((n, k, Linear(dividend.terms).key), {})
+        quotients = found.setdefault((n, k, Affine(dividend.terms)), {})
         whole, remainder = divmod(dividend.constant, n)
         quotients[remainder] = atom, whole
         if len(quotients) == n:
-            rest = form - Linear({a: k for a, _ in quotients.values()})
+            rest = form - Affine({a: k for a, _ in quotients.values()})
             wholes = sum(whole for _, whole in quotients.values())
-            return rest + Linear(dividend.terms, wholes) * k
+            return rest + Affine(dividend.terms, wholes) * k
     return None
 
 
@@ -137,5 +137,5 @@ def _chosen(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
             sums = [engine.apply("tg.add", pair) for pair in pairs]
             chosen = engine.apply("tg.where", (condition, *sums))
             if chosen.type == like.type:
-                return form - Linear({first: k, atom: k}) + engine.form(chosen) * k
+                return form - Affine({first: k, atom: k}) + engine.form(chosen) * k
     return None

@@ -19,6 +19,7 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.conditions import Condition
 from tgdialect.analysis.ranges import Ranges, closed_ranges
+from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
 from tgdialect.ops.dtypes import DTYPES, F32, number_attribute
 from tgdialect.ops.elementwise import CastOp
@@ -29,19 +30,16 @@ from tgdialect.ops.properties import dtype_of, tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
 from tgdialect.ops.source import BufferOp
 from tgdialect.transforms.simplify.engine import Engine
-from tgdialect.transforms.simplify.linear import Linear, linear
 from tgdialect.transforms.simplify.masks import (
-    Bounds,
+    Constraints,
     Masked,
-    bounds_of,
     computed_at,
+    constraints_of,
     emit_index,
     masked,
     new_axis,
     where_all,
 )
-
-_ONE = Linear(constant=1)
 
 
 class _Growth(NamedTuple):
@@ -100,10 +98,10 @@ def _prefix(
     """What is reduced, as elements of something that the outer loop does not change."""
     variable, value, conditions = axis.result, mask.value, mask.conditions
     n, m = (engine.form(r.bound) for r in (axis, outer))
-    bounds = Bounds([Linear()], [n], [], [])
+    known = Constraints([Affine()], [n])
     if skewed:
         # u = i + r: a loop variable of its own, so that its bounds are known.
-        extent = emit_index(engine, n + m - _ONE)
+        extent = emit_index(engine, n + m - 1)
         if extent is None:
             return None
         new = RangeOp(new_axis(axis), AxisType.REDUCE, extent)
@@ -115,8 +113,8 @@ def _prefix(
             return None
         value = values[0]
         conditions = [(c, holds) for c, (_, holds) in zip(values[1:], conditions, strict=True)]
-        i = linear({outer.result: 1})
-        bounds = Bounds([i], [i + n], [], [])
+        i: Linear = Affine({outer.result: 1})
+        known = Constraints([i], [i + n])
         axis = new
     # What a condition says of the elements themselves is part of them.
     data = [
@@ -128,17 +126,17 @@ def _prefix(
     conditions = [c for c in conditions if c not in data]
     if outer in engine.loops.open(value):
         return None
-    bounds = bounds_of(engine, conditions, axis, bounds)
-    if bounds.equal or bounds.unknown:
+    constraints = constraints_of(engine, conditions, axis, known)
+    if constraints.equal or constraints.unknown:
         return None
     is_free = op.ordered is None
-    growth = _upwards(engine, bounds, outer)
+    growth = _upwards(engine, constraints, outer)
     if growth is None and is_free:
-        growth = _downwards(engine, bounds, outer)
+        growth = _downwards(engine, constraints, outer)
     if growth is not None:
-        return _Prefix(variable, value, growth, bounds.others)
+        return _Prefix(variable, value, growth, constraints.others)
     if is_free and outer.axis_type.data is AxisType.LOOP:
-        mirrored = _mirrored(engine, bounds, outer)
+        mirrored = _mirrored(engine, constraints, outer)
         if _upwards(engine, mirrored, outer) or _downwards(engine, mirrored, outer):
             engine.run_backwards(outer)
     return None
@@ -146,34 +144,34 @@ def _prefix(
 
 def _is_bound(engine: Engine, condition: Condition, axis: RangeOp) -> bool:
     """Whether a condition bounds a loop variable, or says nothing of it."""
-    return not bounds_of(engine, [condition], axis, Bounds([], [], [], [])).unknown
+    return not constraints_of(engine, [condition], axis).unknown
 
 
-def _mirrored(engine: Engine, bounds: Bounds, outer: RangeOp) -> Bounds:
+def _mirrored(engine: Engine, constraints: Constraints, outer: RangeOp) -> Constraints:
     """Bounds in terms of the iterations that are left of a loop."""
-    last = engine.form(outer.bound) - _ONE
+    last = engine.form(outer.bound) - 1
 
     def mirrored(form: Linear) -> Linear:
         factor = form.terms.get(outer.result, 0)
-        return form + last * factor - linear({outer.result: 2 * factor})
+        return form + (last - Affine({outer.result: 2})) * factor
 
-    lows, highs = ([mirrored(form) for form in forms] for forms in (bounds.lows, bounds.highs))
-    return Bounds(lows, highs, [], bounds.others)
+    lows, highs = (list(map(mirrored, forms)) for forms in (constraints.lows, constraints.highs))
+    return Constraints(lows, highs, others=constraints.others)
 
 
-def _upwards(engine: Engine, bounds: Bounds, outer: RangeOp) -> _Growth | None:
+def _upwards(engine: Engine, constraints: Constraints, outer: RangeOp) -> _Growth | None:
     """Bounds that let in the next greater integer with each iteration, and before that none."""
-    moving, highs = _moving(bounds.highs, outer)
-    others, lows = _moving(bounds.lows, outer)
+    moving, highs = _moving(constraints.highs, outer)
+    others, lows = _moving(constraints.lows, outer)
     if len(moving) != 1 or moving[0].terms[outer.result] != 1:
         return None
-    newest = moving[0] - _ONE
-    first = newest - linear({outer.result: 1})
-    last = engine.form(outer.bound) - _ONE
+    newest = moving[0] - 1
+    first = newest - Affine({outer.result: 1})
+    last = engine.form(outer.bound) - 1
     greatest = [first]
     for other in others:
         factor = other.terms[outer.result]
-        fixed = other - linear({outer.result: factor})
+        fixed = other - Affine({outer.result: factor})
         greatest.append(fixed + last * factor if factor > 0 else fixed)
     if not _is_fixed(engine, outer, *greatest, *lows, *highs):
         return None
@@ -182,14 +180,14 @@ def _upwards(engine: Engine, bounds: Bounds, outer: RangeOp) -> _Growth | None:
     return _Growth(newest, lows, highs)
 
 
-def _downwards(engine: Engine, bounds: Bounds, outer: RangeOp) -> _Growth | None:
+def _downwards(engine: Engine, constraints: Constraints, outer: RangeOp) -> _Growth | None:
     """Bounds that let in the next smaller integer with each iteration: upwards for `-u`."""
-    lows, highs = ([_ONE - f for f in forms] for forms in (bounds.highs, bounds.lows))
-    found = _upwards(engine, Bounds(lows, highs, [], []), outer)
+    lows, highs = ([-f + 1 for f in forms] for forms in (constraints.highs, constraints.lows))
+    found = _upwards(engine, Constraints(lows, highs), outer)
     if found is None:
         return None
-    lows, highs = ([_ONE - f for f in forms] for forms in (found.highs, found.lows))
-    return _Growth(found.newest * -1, lows, highs)
+    lows, highs = ([-f + 1 for f in forms] for forms in (found.highs, found.lows))
+    return _Growth(-found.newest, lows, highs)
 
 
 def _moving(forms: Sequence[Linear], outer: RangeOp) -> tuple[list[Linear], list[Linear]]:

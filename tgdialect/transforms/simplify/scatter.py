@@ -24,9 +24,8 @@ from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.masks import (
-    Bounds,
-    bounds_of,
     computed_at,
+    constraints_of,
     emit_index,
     masked,
     new_axis,
@@ -96,16 +95,16 @@ def _turned(
 ) -> SSAValue | None:
     """Store the other summands, then add the terms of the sum where they belong."""
     mask = masked(engine, total.reduction)
-    bounds = bounds_of(engine, mask.conditions, axis, Bounds([], [], [], []))
-    if len(bounds.equal) != 1 or bounds.unknown or bounds.lows or bounds.highs:
+    constraints = constraints_of(engine, mask.conditions, axis)
+    if len(constraints.equal) != 1 or constraints.unknown or constraints.lows or constraints.highs:
         return None
-    _, factor, rest = bounds.equal[0]
+    _, factor, rest = constraints.equal[0]
     if abs(factor) != 1 or axis in engine.loops.open(mask.value):
         return None
     if (at := emit_index(engine, rest * -factor, wraps=True)) is None:
         return None
     index = [at if i is axis.result else i for i in location.indices]
-    values = [mask.value, *index, *(condition for condition, _ in bounds.others)]
+    values = [mask.value, *index, *(condition for condition, _ in constraints.others)]
     # The loops over what is not scattered are run twice: each time with RANGEs of their own.
     copies: list[SSAValue] = []
     for loop in closed_ranges(end):
@@ -117,7 +116,7 @@ def _turned(
             return None
         values = copied
     value, index, tests = values[0], values[1 : 1 + len(index)], values[1 + len(index) :]
-    conditions = [(test, holds) for test, (_, holds) in zip(tests, bounds.others, strict=True)]
+    conditions = [(test, holds) for test, (_, holds) in zip(tests, constraints.others, strict=True)]
     value = where_all(engine, total.reduction, conditions, value)
     base = StoreOp(store.buffer, _added(engine, total))
     first = EndOp(base, end.ranges)

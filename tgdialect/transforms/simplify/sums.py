@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from tgdialect.ops.affine import Linear
 from tgdialect.ops.dtypes import DType, Kind
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine, is_even
-from tgdialect.transforms.simplify.linear import Linear
 from tgdialect.transforms.simplify.matching import integer_of
 from tgdialect.transforms.simplify.recombination import recombine
 
@@ -27,9 +27,7 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
     summands = _summands(engine, op, dtype)
     if summands is None:
         return None
-    form = Linear()
-    for summand in summands:
-        form += summand
+    form = sum(summands[1:], summands[0])
     is_unsigned = dtype.kind is Kind.UNSIGNED
     if len(form.terms) > (MAX_UNSIGNED_TERMS if is_unsigned else MAX_TERMS):
         return None
@@ -38,12 +36,12 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
     if cancelled and not engine.validity[result]:
         return None
     written = 1 + engine.written_cost(op)
-    known = engine.sums.get(form.key)
+    known = engine.sums.get(form)
     if known is not None or form.cost < written + _has_constant_inside(op, form):
         return engine.widened(known or engine.emit(form, result), result)
     engine.forms[result] = form
     engine.costs[result] = written
-    engine.sums[form.key] = result
+    engine.sums[form] = result
     return None
 
 
@@ -59,9 +57,9 @@ def _summands(engine: Engine, op: Operation, dtype: DType) -> list[Linear] | Non
         case "tg.add":
             return forms
         case "tg.sub":
-            return [forms[0], forms[1] * -1]
+            return [forms[0], -forms[1]]
         case "tg.neg":
-            return [forms[0] * -1]
+            return [-forms[0]]
         case "tg.shl":
             count = integer_of(op.operands[1])
             if count is None or not 0 <= count < dtype.bits:

@@ -10,12 +10,12 @@ from functools import cached_property
 
 from xdsl.ir import Operation, SSAValue
 
+from tgdialect.analysis.affine.strides import Strides, strides
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.prepack import may_prepack
 from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
-from tgdialect.lowering.optimize.strides import Strides, strides
 from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import BOOL, INDEX
@@ -57,7 +57,7 @@ class Nests:
     def __init__(self, axes: Axes) -> None:
         self.axes = axes
         self.accesses = [
-            Access(op, found := strides(axes, op.operands[0]), self._is_weight(op, found))
+            Access(op, found := strides(op.operands[0], axes.around), self._is_weight(op, found))
             for op in axes.ops
             if isinstance(op, LoadOp | StoreOp | AtomicAddOp)
         ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from tgdialect.analysis.ramps import is_near
+from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.nests import Access, Nests, cycles_of, is_arithmetic

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
+from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.memory_order import memory_of
-from tgdialect.analysis.ramps import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.nests import Access, Nests, is_arithmetic

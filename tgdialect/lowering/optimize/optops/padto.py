@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
+from tgdialect.analysis.affine.strides import strides, unclamped
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import NAMING, NOT_COPIED, Axes, IllegalOptError
-from tgdialect.lowering.optimize.strides import strides, unclamped
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
@@ -48,11 +48,11 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and cannot be gated")
     gated: list[LoadOp] = []
     has_vectors = range not in axes.ends or any(
-        strides(axes, store.buffer).get(range) == 1 for store in axes.stores(range)
+        strides(store.buffer, axes.around).get(range) == 1 for store in axes.stores(range)
     )
     if has_vectors and where != "clamp":
         loads = axes.reads(range)
-        gated = [load for load in loads if strides(axes, load.buffer).get(range) == 1]
+        gated = [load for load in loads if strides(load.buffer, axes.around).get(range) == 1]
     _pad(axes, range, extent, -(-extent // multiple) * multiple, gated)
 
 

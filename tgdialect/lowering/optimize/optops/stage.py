@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
+from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.prepack import prepack
 from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
-from tgdialect.lowering.optimize.strides import strides
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
@@ -122,7 +122,7 @@ def _stage(
 
 def _by_stride(axes: Axes, load: LoadOp, ranges: Sequence[RangeOp]) -> Sequence[RangeOp]:
     """Ranges by the stride of a LOAD along them, the largest first; unknown strides count as 0."""
-    found = strides(axes, load.buffer)
+    found = strides(load.buffer, axes.around)
     return sorted(ranges, key=lambda r: -abs(found.get(r) or 0))
 
 

@@ -2,68 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.ir import SSAValue
 
-from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.ops.affine import Affine, times
 from tgdialect.ops.elementwise import CmpLtOp, WhereOp
 from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, RangeOp
-from tgdialect.ops.properties import (
-    Polynomial,
-    UnknownDim,
-    known_index,
-    plus,
-    polynomial,
-    shape_of,
-    times,
-)
+from tgdialect.ops.properties import Polynomial, UnknownDim, known_index, polynomial, shape_of
 
 Strides = Mapping[RangeOp, int | None]
 """Elements between neighbouring iterations of each range; None where that differs."""
 
 
-def strides(axes: Axes, location: SSAValue) -> Strides:
-    """The strides of a location of a kernel; ranges that are not there have 0."""
-    position = _position(location)
-    depends = axes.around(location)
+def strides(location: SSAValue, ranges_around: Callable[[SSAValue], Iterable[RangeOp]]) -> Strides:
+    """The strides of a location of a kernel; ranges that are not there have 0.
+
+    `ranges_around` says in which loops a value is.
+    """
+    position = _row_major(location)
     if position is None:
-        return dict.fromkeys(depends, None)
+        return dict.fromkeys(ranges_around(location), None)
     result: dict[RangeOp, int | None] = {}
-    for monomial, coefficient in position.items():
-        for atom in monomial:
+    for product, coefficient in position.terms.items():
+        for atom in product:
             owner = atom.owner if isinstance(atom, SSAValue) else None
-            if isinstance(owner, RangeOp) and len(monomial) == 1:
-                if owner not in result:
-                    result[owner] = coefficient
-                continue
-            if isinstance(atom, SSAValue):
-                result.update(dict.fromkeys(axes.around(atom), None))
+            if isinstance(owner, RangeOp) and len(product) == 1:
+                result.setdefault(owner, coefficient)
+            elif isinstance(atom, SSAValue):
+                result.update(dict.fromkeys(ranges_around(atom), None))
     return result
 
 
-def _position(location: SSAValue) -> Polynomial | None:
+def _row_major(location: SSAValue) -> Polynomial | None:
     """The row-major position of a location in its buffer."""
     while isinstance(owner := location.owner, AfterOp):
         location = owner.buffer
     if not isinstance(owner, IndexOp) or len(owner.indices) < len(shape_of(owner.source)):
         return None
-    return _flat(owner.indices, owner.source)
+    return _flattened(owner.indices, owner.source)
 
 
-def _flat(indices: Sequence[SSAValue], source: SSAValue) -> Polynomial | None:
+def _flattened(indices: Sequence[SSAValue], source: SSAValue) -> Polynomial | None:
     memory = source
     while isinstance(owner := memory.owner, AfterOp | ReshapeOp):
         memory = owner.operands[0]
     if isinstance(owner, MovementOp):
         return None
-    total: Polynomial | None = {}
+    total: Polynomial | None = Affine()
     for index, extent in zip(indices, shape_of(source), strict=True):
         assert not isinstance(extent, UnknownDim)
-        size = polynomial(extent)
-        scaled = None if total is None else times(total, size)
-        total = None if scaled is None else plus(scaled, polynomial(unclamped(index)))
+        scaled = None if total is None else times(total, polynomial(extent))
+        total = None if scaled is None else scaled + polynomial(unclamped(index))
     return total
 
 

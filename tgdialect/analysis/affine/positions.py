@@ -11,14 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import cast
 
 from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
-from tgdialect.ops.intervals import Interval
+from tgdialect.ops.affine import Affine, monomials, without
+from tgdialect.ops.intervals import Interval, product
 from tgdialect.ops.properties import Dim, UnknownDim, polynomial
 
 Bound = int | float
@@ -27,7 +28,7 @@ _EXACT = 2**62
 
 
 @dataclass(eq=False)
-class Loop:
+class LoopVariable:
     """A loop variable, from 0 to below its extent, and the loops around it, outermost first."""
 
     extent: Dim
@@ -37,7 +38,7 @@ class Loop:
     """The digits of the loops around it, outermost first."""
 
 
-Dependence = tuple[Loop, int]
+Dependence = tuple[LoopVariable, int]
 """A loop variable and the divisor of the lowest of its digits that matters."""
 
 
@@ -48,41 +49,34 @@ class Atom:
     kind: str
     parts: tuple[Hashable, ...]
     number: int
-    low: Bound
-    high: Bound
+    interval: Interval
     depends: frozenset[Dependence]
 
     @property
-    def digit(self) -> tuple[Loop, int, int | None]:
+    def digit(self) -> tuple[LoopVariable, int, int | None]:
         """Of a digit: the loop variable, the divisor, and the extent if that is known."""
-        return cast("tuple[Loop, int, int | None]", self.parts)
+        return cast("tuple[LoopVariable, int, int | None]", self.parts)
 
 
-class Position(NamedTuple):
-    """A sum; terms have different atoms, in the order of their numbers."""
-
-    terms: tuple[tuple[Atom, int], ...]
-    constant: int
-
-    @property
-    def interval(self) -> Interval:
-        low: Bound = self.constant
-        high: Bound = self.constant
-        for atom, factor in self.terms:
-            low += factor * (atom.low if factor > 0 else atom.high)
-            high += factor * (atom.high if factor > 0 else atom.low)
-        return Interval(low, high)
-
-    @property
-    def depends(self) -> frozenset[Dependence]:
-        """The loops that the position changes with."""
-        return frozenset[Dependence]().union(*(atom.depends for atom, _ in self.terms))
-
-
+Position = Affine[Atom]
 Index = tuple[Position, ...]
 """One position per axis."""
 
-ZERO = Position((), 0)
+ZERO: Position = Affine()
+
+
+def interval_of(position: Position) -> Interval:
+    """The values that a position may have."""
+    return position.interval(_atom_interval)
+
+
+def _atom_interval(atom: Atom) -> Interval:
+    return atom.interval
+
+
+def depends_of(*positions: Position) -> frozenset[Dependence]:
+    """The loops that positions change with."""
+    return frozenset[Dependence]().union(*(a.depends for p in positions for a in p.terms))
 
 
 def trips_of(depends: Iterable[Dependence]) -> Bound:
@@ -92,7 +86,7 @@ def trips_of(depends: Iterable[Dependence]) -> Bound:
 
 def surrounding(depends: Iterable[Dependence]) -> tuple[Dependence, ...]:
     """The digits of loops that something is in, those of the outermost loop first."""
-    lowest: dict[Loop, int] = {}
+    lowest: dict[LoopVariable, int] = {}
     for loop, divisor in sorted(depends, key=lambda d: len(d[0].outer)):
         for around, digit in (*loop.outer, (loop, divisor)):
             lowest[around] = min(digit, lowest.get(around, digit))
@@ -112,17 +106,15 @@ class Positions:
         self,
         kind: str,
         parts: tuple[Hashable, ...],
-        low: Bound,
-        high: Bound,
+        interval: Interval,
         depends: frozenset[Dependence],
-    ) -> Position:
+    ) -> Atom:
         key = (kind, parts)
         if (atom := self._atoms.get(key)) is None:
-            atom = Atom(kind, parts, len(self._atoms), low, high, depends)
-            self._atoms[key] = atom
-        return Position(((atom, 1),), 0)
+            atom = self._atoms[key] = Atom(kind, parts, len(self._atoms), interval, depends)
+        return atom
 
-    def digit(self, loop: Loop, divisor: int = 1, extent: int | None = None) -> Position:
+    def digit(self, loop: LoopVariable, divisor: int = 1, extent: int | None = None) -> Position:
         """`(i // divisor) % extent` of a loop variable, by default all of it.
 
         A digit that is 0 in each iteration stays one where there may be no iteration: what depends
@@ -132,20 +124,23 @@ class Positions:
         extent = whole if extent is None else extent
         if extent == 1 and whole != 0:
             return ZERO
-        high = max((loop.trips if extent is None else extent) - 1, 0)
-        return self._atom("digit", (loop, divisor, extent), 0, high, frozenset({(loop, divisor)}))
+        return Affine({self._digit(loop, divisor, extent): 1})
+
+    def _digit(self, loop: LoopVariable, divisor: int, extent: int | None) -> Atom:
+        interval = Interval(0, max((loop.trips if extent is None else extent) - 1, 0))
+        return self._atom("digit", (loop, divisor, extent), interval, frozenset({(loop, divisor)}))
 
     def number_of(self, value: SSAValue, depends: frozenset[Dependence] = frozenset()) -> Position:
         """A number that is not known: an extent, or one from memory."""
         interval = self.intervals[value]
         if interval.is_constant:
-            return Position((), int(interval.lo))
-        return self._atom("value", (value,), interval.lo, interval.hi, depends)
+            return Affine(constant=int(interval.lo))
+        return Affine({self._atom("value", (value,), interval, depends): 1})
 
     def dim(self, dim: Dim) -> Position:
         """An extent."""
         if isinstance(dim, int):
-            return Position((), dim)
+            return Affine(constant=dim)
         if isinstance(dim, UnknownDim):
             message = "a dynamic dimension of unknown origin: name its index argument with tg.dims"
             owner = dim.value.owner
@@ -153,9 +148,9 @@ class Positions:
             assert op is not None
             raise locate(PassFailedException(message), op)
         result = ZERO
-        for monomial, factor in polynomial(dim).items():
-            term = Position((), factor)
-            for atom in monomial:
+        for atoms, factor in monomials(polynomial(dim)):
+            term: Position = Affine(constant=factor)
+            for atom in atoms:
                 if isinstance(atom, UnknownDim):
                     return self.dim(atom)
                 term = self.mul(term, self.number_of(atom))
@@ -164,31 +159,25 @@ class Positions:
 
     # -- arithmetic
 
-    def _sum(self, terms: Iterable[tuple[Atom, int]], constant: int) -> Position:
-        factors: dict[Atom, int] = {}
-        for atom, factor in terms:
-            factors[atom] = factors.get(atom, 0) + factor
-        if len(factors) > 1:
-            constant += self._merge_divisions(factors)
-            self._merge_digits(factors)
-        kept = sorted(((a, c) for a, c in factors.items() if c), key=lambda term: term[0].number)
-        return Position(tuple(kept), constant)
+    def _merged(self, position: Position) -> Position:
+        """A sum whose digits, and quotients and remainders, are put together where they fit."""
+        if len(position.terms) < 2:
+            return position
+        position = self._merge_divisions(position)
+        terms = dict(position.terms)
+        self._merge_digits(terms)
+        return Affine(terms, position.constant)
 
-    @staticmethod
-    def _merge_divisions(factors: dict[Atom, int]) -> int:
-        """`c n (a // n) + c (a % n)` is `c a`, whose constant is returned."""
-        constant = 0
-        for low in [a for a in factors if a.kind == "mod"]:
+    def _merge_divisions(self, position: Position) -> Position:
+        """`c n (a // n) + c (a % n)` is `c a`."""
+        for low in [a for a in position.terms if a.kind == "mod"]:
             a, n = cast("tuple[Position, Position]", low.parts)
-            for high in [b for b in factors if b.kind == "idiv" and b.parts == low.parts]:
-                factor = factors[low]
-                if n.terms or factors[high] != factor * n.constant:
-                    continue
-                del factors[low], factors[high]
-                for atom, times in a.terms:
-                    factors[atom] = factors.get(atom, 0) + factor * times
-                constant += factor * a.constant
-        return constant
+            high, factor = self._atoms.get(("idiv", low.parts)), position.terms.get(low, 0)
+            if high is None or n.terms or not factor:
+                continue
+            if position.terms.get(high) == factor * n.constant:
+                position += a * factor - Affine({high: factor * n.constant, low: factor})
+        return position
 
     def _merge_digits(self, factors: dict[Atom, int]) -> None:
         """Digits that follow each other with the right factors are one digit."""
@@ -200,7 +189,7 @@ class Positions:
                 if extent is None or high.digit[:2] != (loop, divisor * extent):
                     continue
                 if factors[high] == factors[low] * extent and (more := high.digit[2]) is not None:
-                    ((both, _),) = self.digit(loop, divisor, extent * more).terms
+                    both = self._digit(loop, divisor, extent * more)
                     del factors[high]
                     factors[both] = factors.pop(low)
                     pending.remove(high)
@@ -211,32 +200,22 @@ class Positions:
                     pending.append(low)
 
     def add(self, a: Position, b: Position) -> Position:
-        if not a.terms or not b.terms:
-            return Position(a.terms or b.terms, a.constant + b.constant)
-        return self._sum((*a.terms, *b.terms), a.constant + b.constant)
+        return self._merged(a + b) if a.terms and b.terms else a + b
 
     def sub(self, a: Position, b: Position) -> Position:
-        return self.add(a, self.mul(b, Position((), -1)))
+        return self.add(a, -b)
 
     def mul(self, a: Position, b: Position) -> Position:
         if not a.terms:
-            a, b = b, a
+            return b * a.constant
         if not b.terms:
-            if b.constant == 0:
-                return ZERO
-            scaled = tuple((atom, factor * b.constant) for atom, factor in a.terms)
-            return Position(scaled, a.constant * b.constant)
-        terms = [(self._product(x, y), m * n) for x, m in a.terms for y, n in b.terms]
-        terms += [(x, m * b.constant) for x, m in a.terms]
-        terms += [(y, n * a.constant) for y, n in b.terms]
-        return self._sum(terms, a.constant * b.constant)
+            return a * b.constant
+        return self._merged(a.times(b, self._product))
 
     def _product(self, x: Atom, y: Atom) -> Atom:
         factors = sorted((*_factors(x), *_factors(y)), key=lambda atom: atom.number)
-        corners = [_times(p, q) for p in (x.low, x.high) for q in (y.low, y.high)]
-        depends = x.depends | y.depends
-        position = self._atom("product", tuple(factors), min(corners), max(corners), depends)
-        return position.terms[0][0]
+        interval = product(x.interval, y.interval)
+        return self._atom("product", tuple(factors), interval, x.depends | y.depends)
 
     # -- division
 
@@ -260,63 +239,50 @@ class Positions:
         )
 
     def _by_constant(self, a: Position, n: int) -> tuple[Position, Position] | None:
+        if n == 0:
+            return ZERO, ZERO
         if not a.terms:
-            q, r = divmod(a.constant, n) if n else (0, 0)
-            return Position((), q), Position((), r)
-        if n <= 0 or not a.interval.within(-_EXACT, _EXACT):
-            return (ZERO, ZERO) if n == 0 else None
-        quotient, remainder = divmod(a.constant, n)
-        terms = list(a.terms)
+            return a.split(n)
+        if n < 0 or not interval_of(a).within(-_EXACT, _EXACT):
+            return None
         while True:
-            high = [(atom, c // n) for atom, c in terms if c % n == 0]
-            low = Position(tuple((atom, c) for atom, c in terms if c % n), remainder)
-            if low.interval.within(0, n - 1):
-                return self._sum(high, quotient), self._sum(low.terms, remainder)
+            high, low = a.split(n)
+            if interval_of(low).within(0, n - 1):
+                return self._merged(high), self._merged(low)
             if (cut := self._cut(low, n)) is None:
                 return None
-            whole, parts = cut
-            terms = [term for term in terms if term[0] is not whole] + parts
+            a += cut
 
-    def _cut(self, low: Position, n: int) -> tuple[Atom, list[tuple[Atom, int]]] | None:
-        """A digit that n divides into a part above n and one below it."""
-        for atom, factor in low.terms:
+    def _cut(self, low: Position, n: int) -> Position | None:
+        """0 as `(i // m) * m + i % m - i`: a digit of `low` cut where n divides what is above."""
+        for atom, factor in low.terms.items():
             if atom.kind != "digit" or factor <= 0 or n % factor:
                 continue
             loop, divisor, extent = atom.digit
             below = n // factor
             if extent is None or extent <= below or extent % below:
                 continue
-            parts = [
-                *(
-                    (a, factor * below)
-                    for a, _ in self.digit(loop, divisor * below, extent // below).terms
-                ),
-                *((a, factor) for a, _ in self.digit(loop, divisor, below).terms),
-            ]
-            return atom, parts
+            high = self.digit(loop, divisor * below, extent // below)
+            return high * n + self.digit(loop, divisor, below) * factor - Affine({atom: factor})
         return None
 
     def _by_sum(self, a: Position, divisor: Position) -> tuple[Position, Position] | None:
         """Division by an extent, where the terms that are no multiples of it are below it."""
-        atom, factor = divisor.terms[0]
-        if len(divisor.terms) > 1 or divisor.constant or factor != 1:
+        if (extent := divisor.atom) is None:
             return None
-        factors = _factors(atom)
-        high: list[tuple[Atom, int]] = []
-        low: list[tuple[Atom, int]] = []
-        constant = 0
-        for atom, factor in a.terms:
-            rest = _without(_factors(atom), factors)
+        quotient: Position = Affine()
+        remainder: Position = Affine(constant=a.constant)
+        for atom, factor in a.terms.items():
+            rest = without(_factors(atom), _factors(extent))
             if rest is None:
-                low.append((atom, factor))
+                remainder += Affine({atom: factor})
             elif not rest:
-                constant += factor
+                quotient += factor
             else:
-                high.append((self._joined(rest), factor))
-        remainder = Position(tuple(low), a.constant)
+                quotient += Affine({self._joined(rest): factor})
         if not self.is_below(remainder, divisor):
             return None
-        return self._sum(high, constant), remainder
+        return self._merged(quotient), remainder
 
     def _joined(self, factors: Sequence[Atom]) -> Atom:
         result, *rest = factors
@@ -326,45 +292,31 @@ class Positions:
 
     def is_below(self, a: Position, extent: Position) -> bool:
         """Whether 0 <= a < extent is certain."""
-        interval = a.interval
+        interval = interval_of(a)
         if interval.lo < 0:
             return False
-        if interval.hi < extent.interval.lo:
+        if interval.hi < interval_of(extent).lo:
             return True
-        if len(a.terms) != 1 or a.constant:
+        if (atom := a.atom) is None:
             return False
-        atom, factor = a.terms[0]
         if atom.kind == "mod":
-            return factor == 1 and atom.parts[1] == extent
-        if atom.kind != "digit" or factor != 1:
+            return atom.parts[1] == extent
+        if atom.kind != "digit":
             return False
         loop, divisor, _ = atom.digit
         return divisor == 1 and self.dim(loop.extent) == extent
 
     def _opaque(self, kind: str, a: Position, b: Position) -> Position:
-        x, y = a.interval, b.interval
-        depends = a.depends | b.depends
-        if y.lo <= 0 or x.lo < -_EXACT or x.hi > _EXACT:
-            return self._atom(kind, (a, b), -(2**63), 2**63 - 1, depends)
-        if kind == "mod":
-            return self._atom(kind, (a, b), 0, y.hi - 1, depends)
-        ends = [int(p) // int(q) for p in (x.lo, x.hi) for q in (y.lo, min(y.hi, _EXACT))]
-        return self._atom(kind, (a, b), min(ends), max(ends), depends)
+        x, y = interval_of(a), interval_of(b)
+        if y.lo <= 0 or not x.within(-_EXACT, _EXACT):
+            interval = Interval(-(2**63), 2**63 - 1)
+        elif kind == "mod":
+            interval = Interval(0, y.hi - 1)
+        else:
+            ends = [int(p) // int(q) for p in (x.lo, x.hi) for q in (y.lo, min(y.hi, _EXACT))]
+            interval = Interval(min(ends), max(ends))
+        return Affine({self._atom(kind, (a, b), interval, depends_of(a, b)): 1})
 
 
 def _factors(atom: Atom) -> tuple[Atom, ...]:
     return cast("tuple[Atom, ...]", atom.parts) if atom.kind == "product" else (atom,)
-
-
-def _without(factors: Sequence[Atom], divisor: Sequence[Atom]) -> list[Atom] | None:
-    """The factors that are left after division; None where it leaves a rest."""
-    rest = list(factors)
-    for factor in divisor:
-        if factor not in rest:
-            return None
-        rest.remove(factor)
-    return rest
-
-
-def _times(x: Bound, y: Bound) -> Bound:
-    return 0 if x == 0 or y == 0 else x * y

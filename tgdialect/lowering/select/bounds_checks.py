@@ -10,19 +10,22 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.bounds import exact_polynomial, is_less
+from tgdialect.analysis.affine.bounds import exact_polynomial, interval, is_less
 from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.select.indices import Extent, Index, Scalar, is_ramp, is_sum
 from tgdialect.lowering.select.scalars import Scalars
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.intervals import Interval, add
+from tgdialect.ops.properties import Polynomial, polynomial
+
+_INDEX = DTYPES[INDEX]
 
 Check = tuple[Index, Extent]
 """An index, or one for each lane, and the extent of the axis that it is an index of."""
 
 
-class Bounds:
+class BoundsChecks:
     """Proofs about the index values of one kernel."""
 
     def __init__(self, scalars: Scalars) -> None:
@@ -72,15 +75,22 @@ class Bounds:
         if self._interval(a, intervals).hi < self._interval(b, intervals).lo:
             return True
         # RANGEs are less than their bounds.
-        sides = (exact_polynomial(self._scalars.settled(i), intervals) for i in (a, b))
-        return is_less(*sides, min_max=intervals)
+        return is_less(self._exact(a, intervals), self._exact(b, intervals), intervals)
+
+    def _exact(self, index: Scalar, intervals: MinMax) -> Polynomial:
+        """An index over the integers; a sum that might wrap is an atom, and so in a register."""
+        if is_sum(index):
+            total = polynomial(index.base) + index.distance
+            if interval(total, intervals).within(_INDEX.low, _INDEX.high):
+                return total
+        return exact_polynomial(self._scalars.settled(index), intervals)
 
     def _interval(self, index: Scalar, intervals: MinMax) -> Interval:
         if isinstance(index, int):
             return Interval(index, index)
         if is_sum(index):
             distance = Interval(index.distance, index.distance)
-            return add(DTYPES[INDEX], intervals[index.base], distance)
+            return add(_INDEX, intervals[index.base], distance)
         return intervals[index]
 
 

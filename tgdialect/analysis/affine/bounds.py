@@ -11,9 +11,10 @@ from collections.abc import Collection
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops.affine import Affine, monomials, polynomial_interval, times
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import Polynomial, dtype_of, negative, plus, polynomial, times
+from tgdialect.ops.properties import Atom, Polynomial, dtype_of, polynomial
 
 MAX_ROUNDS = 4
 """How often RANGEs are replaced whose bounds depend on RANGEs."""
@@ -27,21 +28,18 @@ def exact_polynomial(
     if isinstance(value, int):
         return found
     dtype = dtype_of(value)
-    return found if interval(found, min_max).within(dtype.low, dtype.high) else {(value,): 1}
+    is_exact = interval(found, min_max).within(dtype.low, dtype.high)
+    return found if is_exact else Affine({(value,): 1})
 
 
 def interval(of: Polynomial, min_max: MinMax) -> Interval:
     """The values that a polynomial may have over the integers, each monomial on its own."""
-    low = high = 0
-    for monomial, coefficient in of.items():
-        ends = [coefficient]
-        for atom in monomial:
-            assert isinstance(atom, SSAValue)
-            bounds = min_max[atom]
-            ends = [x * int(y) for x in ends for y in (bounds.lo, bounds.hi)]
-            ends = [min(ends), max(ends)]
-        low, high = low + min(ends), high + max(ends)
-    return Interval(low, high)
+
+    def atom_interval(atom: Atom) -> Interval:
+        assert isinstance(atom, SSAValue)
+        return min_max[atom]
+
+    return polynomial_interval(of, atom_interval)
 
 
 def greatest(of: Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()) -> int:
@@ -58,20 +56,20 @@ def greatest(of: Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()) 
 
 def _at_last_iteration(of: Polynomial, min_max: MinMax, atoms: Collection[SSAValue]) -> Polynomial:
     """A polynomial that is never less, with the bounds of RANGEs in place of them."""
-    result: Polynomial = {}
-    for monomial, coefficient in of.items():
-        values = [atom for atom in monomial if isinstance(atom, SSAValue)]
-        term: Polynomial | None = {(): coefficient}
+    result: Polynomial = Affine()
+    for product, coefficient in monomials(of):
+        values = [atom for atom in product if isinstance(atom, SSAValue)]
+        term: Polynomial | None = Affine(constant=coefficient)
         if all(min_max[value].lo >= 0 for value in values):
             for value in values:
                 if term is not None and isinstance(value.owner, RangeOp):
-                    last = plus(exact_polynomial(value.owner.bound, min_max, atoms), {(): -1})
-                    term = times(term, last) if coefficient > 0 else {}
+                    last = exact_polynomial(value.owner.bound, min_max, atoms) - 1
+                    term = times(term, last) if coefficient > 0 else Affine()
                 elif term is not None:
-                    term = times(term, {(value,): 1})
+                    term = times(term, Affine({(value,): 1}))
         else:
             term = None
-        result = plus(result, {monomial: coefficient} if term is None else term)
+        result += Affine({product: coefficient}) if term is None else term
     return result
 
 
@@ -79,4 +77,4 @@ def is_less(
     a: Polynomial, b: Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()
 ) -> bool:
     """Whether a is always less than b."""
-    return greatest(plus(a, negative(b)), min_max, atoms) < 0
+    return greatest(a - b, min_max, atoms) < 0

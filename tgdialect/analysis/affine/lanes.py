@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeGuard
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.elementwise import AddOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp, StackOp
@@ -15,9 +16,10 @@ from tgdialect.ops.source import VConstOp
 
 
 class LaneIndices(NamedTuple):
-    """Indices, one for each lane: a sum of scalars, and a number for each."""
+    """Indices, one for each lane: a sum of scalars that all share, and a number for each."""
 
-    terms: tuple[SSAValue, ...]
+    scalars: Linear
+    """The constant is 0: it is part of the numbers."""
     numbers: tuple[int, ...]
 
     @property
@@ -41,14 +43,11 @@ def lane_indices(index: SSAValue) -> LaneIndices | None:
     numbers = _lane_constants(op)
     if numbers is None:
         return None
-    terms: list[SSAValue] = []
-    more = 0
+    total: Linear = Affine()
     for scalar in reversed(added):
-        if (attribute := constant_attribute(scalar)) is None:
-            terms.append(scalar)
-        else:
-            more += int(number(attribute))
-    return LaneIndices(tuple(terms), tuple(n + more for n in numbers))
+        attribute = constant_attribute(scalar)
+        total += Affine({scalar: 1}) if attribute is None else int(number(attribute))
+    return LaneIndices(Affine(total.terms), tuple(n + total.constant for n in numbers))
 
 
 def scalar_of(value: SSAValue) -> SSAValue | None:

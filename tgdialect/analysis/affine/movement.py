@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from tgdialect.analysis.positions import ZERO, Index, Position, Positions
+from tgdialect.analysis.affine.positions import ZERO, Index, Position, Positions
 from tgdialect.ops.movement import (
     ExpandOp,
     FlipOp,
@@ -58,9 +58,8 @@ def broadcast(index: Index, shape: Shape, source: Shape) -> Index:
 
 def _flipped(positions: Positions, index: Index, shape: Shape, flags: Sequence[int]) -> Index:
     """i becomes n - 1 - i on a flagged axis."""
-    last = Position((), -1)
     return tuple(
-        positions.sub(positions.add(positions.dim(extent), last), i) if flag else i
+        positions.sub(positions.dim(extent) - 1, i) if flag else i
         for i, extent, flag in zip(index, shape, flags, strict=True)
     )
 
