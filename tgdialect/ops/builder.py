@@ -49,6 +49,10 @@ class OpBuilder:
         """A builder that appends to a block."""
         return cls(InsertPoint.at_end(block), location)
 
+    def move_before(self, op: Operation) -> None:
+        """Insert before an op from now on, with its location."""
+        self.insertion_point, self.location = InsertPoint.before(op), op.location
+
     @property
     def block(self) -> Block:
         """The block that ops go to."""

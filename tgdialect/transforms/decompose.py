@@ -12,13 +12,14 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.ops import elementwise
-from tgdialect.ops.dtypes import DTYPES, wrap_to
+from tgdialect.ops.builder import UniquingBuilder
+from tgdialect.ops.dtypes import DTYPES, number_attribute, wrap_to
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.source import ConstOp
@@ -54,31 +55,20 @@ _OPS: dict[Primitive, Callable[..., Operation]] = {
 }
 
 
-class TgTarget:
+class TgTarget(UniquingBuilder):
     """Builds tg ops, in the order in which the recipe applies them. Equal constants are one op."""
 
-    def __init__(self) -> None:
-        self.ops: list[Operation] = []
-        self._constants: dict[tuple[str, Dtype], SSAValue] = {}
-
     def constant(self, value: int | float, dtype: Dtype) -> SSAValue:
-        key = (repr(value), dtype)  # tells -0.0 from 0.0, and NaN equals itself
-        if (known := self._constants.get(key)) is None:
-            known = self._constants[key] = self._add(ConstOp(value, _TYPES[dtype]))
-        return known
+        return self.emit(ConstOp, number_attribute(value, _TYPES[dtype]))
 
     def apply(self, primitive: Primitive, operands: tuple[SSAValue, ...], dtype: Dtype) -> SSAValue:
         match primitive:
             case "cast":
-                return self._add(elementwise.CastOp(operands[0], _TYPES[dtype]))
+                return self.put(elementwise.CastOp(operands[0], _TYPES[dtype]))
             case "bitcast":
-                return self._add(BitcastOp(operands[0], _TYPES[dtype]))
+                return self.put(BitcastOp(operands[0], _TYPES[dtype]))
             case _:
-                return self._add(_OPS[primitive](*operands))
-
-    def _add(self, op: Operation) -> SSAValue:
-        self.ops.append(op)
-        return op.results[0]
+                return self.put(_OPS[primitive](*operands))
 
 
 def _neg(a: Tg) -> Tg:
@@ -137,17 +127,16 @@ def decompose(op: Operation) -> list[Operation]:
 
     The new ops stand where `op` was, with its location. They may be decomposed ops themselves.
     """
-    target = TgTarget()
+    target = TgTarget.at_end(Block(), op.location)
     operands = [Value(target, o, cast(Dtype, dtype_of(o).name)) for o in op.operands]
     if isinstance(op, elementwise.CastOp):
         result = soft_cast(operands[0], cast(Dtype, dtype_of(op.result).name))
     else:
         result = _decomposition(op, operands)
-    for new_op in target.ops:
-        new_op.location = op.location
-    Rewriter.insert_op(target.ops, InsertPoint.before(op))
+    new = list(target.block.ops)
+    Rewriter.inline_block(target.block, InsertPoint.before(op))
     Rewriter.replace_op(op, (), [result.handle])
-    return target.ops
+    return new
 
 
 def decompose_all(

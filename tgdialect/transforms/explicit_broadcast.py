@@ -8,10 +8,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
 from tgdialect.ops.properties import (
@@ -68,8 +68,9 @@ def broadcast_operands(op: ElementwiseOp, known: Known) -> None:
 def _broadcast(op: Operation, operand: SSAValue, source: Shape, target: Shape) -> SSAValue:
     """`operand` of shape `source` as a value of shape `target`, made before `op`."""
     padded = (1,) * (len(target) - len(source)) + _known(source, op)
-    value = operand if len(padded) == len(source) else _insert(ReshapeOp(operand, padded), op)
-    return value if same_shape(padded, target) else _insert(ExpandOp(value, _known(target, op)), op)
+    builder = OpBuilder.before(op)
+    value = operand if len(padded) == len(source) else builder.put(ReshapeOp(operand, padded))
+    return value if same_shape(padded, target) else builder.put(ExpandOp(value, _known(target, op)))
 
 
 def _known(shape: Shape, op: Operation) -> tuple[int | SSAValue, ...]:
@@ -82,9 +83,3 @@ def _known(shape: Shape, op: Operation) -> tuple[int | SSAValue, ...]:
         )
         raise locate(PassFailedException(message), op)
     return known
-
-
-def _insert(new: ReshapeOp | ExpandOp, op: Operation) -> SSAValue:
-    new.location = op.location
-    Rewriter.insert_op(new, InsertPoint.before(op))
-    return new.result

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from itertools import count
 
 from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Block, Operation, SSAValue
@@ -15,6 +16,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.numbering import next_axis
@@ -70,7 +72,7 @@ def _copy_ranges(block: Block, group: Sequence[ReduceOp], taken: Ranges) -> None
         if op in sources:
             inside = (o.owner for o in op.operands if isinstance(o.owner, Operation))
             sources.update(o for o in inside if open_in[o] & taken)
-    axis = next_axis(block.ops)
+    axes = count(next_axis(block.ops))
     values: dict[SSAValue, SSAValue] = {}
     for op in ops:
         if op not in sources:
@@ -79,12 +81,9 @@ def _copy_ranges(block: Block, group: Sequence[ReduceOp], taken: Ranges) -> None
             numbers = ", ".join(str(r.axis.data) for r in taken)
             message = f"range {numbers} would be the range of two loops, and this is in both"
             raise locate(PassFailedException(message), op)
-        new = op.clone(values)
-        new.location = op.location
-        block.insert_op_after(new, op)
+        new = OpBuilder.after(op).insert(op.clone(values))
         if isinstance(new, RangeOp):
-            new.axis = IntAttr(axis)
-            axis += 1
+            new.axis = IntAttr(next(axes))
     for op in group:
         op.result.replace_all_uses_with(values[op.result])
         block.erase_op(op)

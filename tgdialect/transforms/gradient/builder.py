@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from xdsl.dialects.builtin import UnknownLoc
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import PlaceAttr, ReduceKind
-from tgdialect.ops.dtypes import INDEX, round_to
+from tgdialect.ops.builder import UNKNOWN, UniquingBuilder
+from tgdialect.ops.dtypes import number_attribute, round_to
 from tgdialect.ops.elementwise import AddOp, MulOp, SubOp
 from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.movement import ExpandOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp
@@ -32,28 +31,25 @@ from tgdialect.ops.source import ConstOp
 MixedShape = tuple[int | SSAValue, ...]
 
 
-@dataclass
-class Builder:
-    """Puts ops at the end of a block. `at` is the op that they are the gradient of."""
+class Builder(UniquingBuilder):
+    """Appends the gradients of the op `at` to a block."""
 
-    block: Block
-    at: Operation | None = None
-    _constants: dict[tuple[float, Attribute], SSAValue] = field(
-        default_factory=dict[tuple[float, Attribute], SSAValue]
-    )
+    def __init__(self, block: Block, at: Operation | None = None) -> None:
+        super().__init__(InsertPoint.at_end(block))
+        self.at = at
 
-    def insert(self, op: Operation) -> SSAValue:
-        """The result of an op, which goes to the end of the block."""
-        op.location = UnknownLoc() if self.at is None else self.at.location
-        self.block.add_op(op)
-        return op.results[0]
+    @property
+    def at(self) -> Operation | None:
+        return self._at
+
+    @at.setter
+    def at(self, op: Operation | None) -> None:
+        self._at, self.location = op, UNKNOWN if op is None else op.location
 
     def constant(self, value: float, like: SSAValue) -> SSAValue:
         """A scalar of the dtype of `like`."""
-        key = round_to(dtype_of(like), value), tensor(like).element_type
-        if key not in self._constants:
-            self._constants[key] = self.insert(ConstOp(*key))
-        return self._constants[key]
+        exact = round_to(dtype_of(like), value)
+        return self.emit(ConstOp, number_attribute(exact, tensor(like).element_type))
 
     def known(self, shape: Shape) -> MixedShape:
         """A shape whose dynamic extents are all index values.
@@ -72,7 +68,7 @@ class Builder:
         where = place(a)
         if None not in (where.device, place(b).device):
             b = self.moved(b, where)
-        return self.insert(AddOp(a, b))
+        return self.put(AddOp(a, b))
 
     def moved(self, value: SSAValue, where: PlaceAttr) -> SSAValue:
         """A value on a device or, sharded or replicated, on several; null is anywhere."""
@@ -80,23 +76,23 @@ class Builder:
         if device is None or (device, axis) == (place(value).device, place(value).axis):
             return value
         if isinstance(device, str):
-            return self.insert(CopyOp(value, device))
+            return self.put(CopyOp(value, device))
         shape = self.known(shape_of(value))
         if axis is None:
             copies = self.expanded(value, (len(device), *shape))
-            return self.insert(ReplicatedOp(self.insert(CopyOp(copies, device)), 0))
+            return self.put(ReplicatedOp(self.put(CopyOp(copies, device)), 0))
         if axis == 0:
-            return self.insert(CopyOp(value, device))
+            return self.put(CopyOp(value, device))
         # COPY shards axis 0.
         order = [axis, *(i for i in range(len(shape)) if i != axis)]
-        copied = self.insert(CopyOp(self.insert(PermuteOp(value, order)), device))
-        return self.insert(PermuteOp(copied, [order.index(i) for i in range(len(shape))]))
+        copied = self.put(CopyOp(self.put(PermuteOp(value, order)), device))
+        return self.put(PermuteOp(copied, [order.index(i) for i in range(len(shape))]))
 
     def reshaped(self, value: SSAValue, shape: Shape) -> SSAValue:
         """A value in another shape of as many cells."""
         if same_shape(shape_of(value), shape):
             return value
-        return self.insert(ReshapeOp(value, self.known(shape)))
+        return self.put(ReshapeOp(value, self.known(shape)))
 
     def expanded(self, value: SSAValue, shape: Shape) -> SSAValue:
         """A value broadcast to a shape."""
@@ -104,7 +100,7 @@ class Builder:
         value = self.reshaped(value, (1,) * missing + shape_of(value))
         if same_shape(shape_of(value), shape):
             return value
-        return self.insert(ExpandOp(value, self.known(shape)))
+        return self.put(ExpandOp(value, self.known(shape)))
 
     def summed_to(self, value: SSAValue, shape: Shape) -> SSAValue:
         """The sum over what broadcasting from `shape` has repeated: the inverse of `expanded`."""
@@ -112,38 +108,38 @@ class Builder:
         padded = (1,) * (len(wide) - len(shape)) + shape
         axes = [i for i, (a, b) in enumerate(zip(wide, padded, strict=True)) if not same_dim(a, b)]
         if axes:
-            value = self.insert(ReduceOp(ReduceKind.ADD, value, axes))
+            value = self.put(ReduceOp(ReduceKind.ADD, value, axes))
         return self.reshaped(value, shape)
 
     def positions(self, size: int | SSAValue) -> SSAValue:
         """0, 1, ..., size - 1: the specification's arange, as a prefix sum."""
-        one = self.insert(ConstOp(1, INDEX))
+        one = self.index_constant(1)
         if size == 0:
             return self.expanded(one, (0,))
 
         def times(a: int | SSAValue, b: int | SSAValue) -> int | SSAValue:
             if isinstance(a, int) and isinstance(b, int):
                 return a * b
-            return self.insert(MulOp(self._index(a), self._index(b)))
+            return self.put(MulOp(self._index(a), self._index(b)))
 
         def plus(a: int | SSAValue, b: int) -> int | SSAValue:
             if isinstance(a, int):
                 return a + b
-            return self.insert(AddOp(a, self.insert(ConstOp(b, INDEX))))
+            return self.put(AddOp(a, self.index_constant(b)))
 
         row = plus(times(size, 2), -1)
         ones = self.expanded(one, (size,))
-        padded = self.insert(PadOp(ones, [plus(size, -1)], [row]))
+        padded = self.put(PadOp(ones, [plus(size, -1)], [row]))
         tiled = self.expanded(self.reshaped(padded, (1, row)), (plus(size, 1), row))
         flat = self.reshaped(tiled, (times(plus(size, 1), row),))
-        trimmed = self.insert(ShrinkOp(flat, [0], [times(times(size, size), 2)]))
+        trimmed = self.put(ShrinkOp(flat, [0], [times(times(size, size), 2)]))
         sliding = self.reshaped(trimmed, (size, times(size, 2)))
-        windows = self.insert(ShrinkOp(sliding, [0, 0], [size, size]))
-        counts = self.reshaped(self.insert(ReduceOp(ReduceKind.ADD, windows, [1])), (size,))
-        return self.insert(SubOp(counts, one))
+        windows = self.put(ShrinkOp(sliding, [0, 0], [size, size]))
+        counts = self.reshaped(self.put(ReduceOp(ReduceKind.ADD, windows, [1])), (size,))
+        return self.put(SubOp(counts, one))
 
     def _index(self, size: int | SSAValue) -> SSAValue:
-        return self.insert(ConstOp(size, INDEX)) if isinstance(size, int) else size
+        return self.index_constant(size) if isinstance(size, int) else size
 
 
 def zeros_like(builder: Builder, value: SSAValue) -> SSAValue:

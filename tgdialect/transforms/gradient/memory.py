@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.memory_order import parameter_effects
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, FunctionOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import number_attribute
@@ -86,11 +87,8 @@ class Versions:
                 continue
             takes_memory = isinstance(op, CallOp | FunctionOp)
             load = LoadOp(operand, addrspace=place(operand).addrspace if takes_memory else None)
-            load.location = op.location
-            assert op.parent is not None
-            op.parent.insert_op_before(load, op)
+            op.operands[position] = OpBuilder.before(op).put(load)
             self._number(load)
-            op.operands[position] = load.result
 
     def _number(self, op: Operation) -> None:
         before = 0
@@ -188,7 +186,7 @@ class Versions:
             part = _viewed(builder, view, part)
         zero = builder.constant(0, gradient)
         if gate is not None:
-            part = builder.insert(WhereOp(gate, part, zero))
+            part = builder.put(WhereOp(gate, part, zero))
         if isinstance(op, AtomicAddOp):
             return part, gradient
         if not self._validity[op.value]:
@@ -198,12 +196,12 @@ class Versions:
             return part, None
         written = builder.expanded(builder.constant(1, gradient), shape_of(op.buffer))
         if gate is not None:
-            written = builder.insert(WhereOp(gate, written, zero))
+            written = builder.put(WhereOp(gate, written, zero))
         for view in views:
             written = _rule(builder, view, written)
             assert written is not None
-        is_written = builder.insert(CmpNeOp(written, zero))
-        return part, builder.insert(WhereOp(is_written, zero, gradient))
+        is_written = builder.put(CmpNeOp(written, zero))
+        return part, builder.put(WhereOp(is_written, zero, gradient))
 
 
 def operands_with_captured(op: Operation) -> Sequence[SSAValue]:
@@ -256,12 +254,12 @@ def _viewed(builder: Builder, view: Operation, gradient: SSAValue) -> SSAValue:
         case PadOp() if view.fill is None:
             offsets, shape = (builder.known(dims) for dims in window(view))
             fill = number_attribute(0, tensor(gradient).element_type)
-            return builder.insert(PadOp(gradient, offsets, shape, fill))
+            return builder.put(PadOp(gradient, offsets, shape, fill))
         case BitcastOp():
             part = _rule(builder, view, gradient)
             assert part is not None
             return part
         case MovementOp():
-            return builder.insert(view.rebuild((gradient, *view.operands[1:])))
+            return builder.put(view.rebuild((gradient, *view.operands[1:])))
         case _:
             return gradient

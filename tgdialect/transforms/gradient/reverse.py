@@ -131,9 +131,9 @@ class _Reverse:
         arguments = [*op.arguments, *(elements[i] for i in sorted(elements))]
         function = FunctionOp(arguments, Region(body))
         function.attributes.update(op.attributes)
-        result = self._builder.insert(function)
+        result = self._builder.put(function)
         for position, slot in enumerate(wanted):
-            self._add(op.arguments[slot], self._builder.insert(GetTupleOp(result, position)))
+            self._add(op.arguments[slot], self._builder.put(GetTupleOp(result, position)))
 
     def _call(self, op: CallOp) -> None:
         """The gradient of a CALL is a CALL of the function that has its callee's gradients."""
@@ -143,17 +143,17 @@ class _Reverse:
         if self._differentiate is None:
             raise locate(PassFailedException("a CALL has no gradient here"), op)
         callee = self._differentiate(op)
-        results = [self._builder.insert(GetTupleOp(op.result, i)) for i in _float_results(op)]
+        results = [self._builder.put(GetTupleOp(op.result, i)) for i in _float_results(op)]
         seeds = [
             elements[i] if i in elements else zeros_like(self._builder, value)
             for i, value in zip(_float_results(op), results, strict=True)
         ]
         types = TupleType(callee.function_type.outputs)
         call = CallOp(callee.sym_name.data, [*op.arguments, *seeds], types)
-        result = self._builder.insert(call)
+        result = self._builder.put(call)
         for position, argument in enumerate(a for a in op.arguments if _is_float(a)):
             if argument in self._varying:
-                self._add(argument, self._builder.insert(GetTupleOp(result, position)))
+                self._add(argument, self._builder.put(GetTupleOp(result, position)))
 
 
 def _float_results(op: CallOp) -> list[int]:
@@ -180,14 +180,14 @@ def _gradient_body(op: FunctionOp, given: Sequence[int], wanted: Sequence[int]) 
     end.detach()
     for position, value in enumerate(values):
         slot = len(op.arguments) + position
-        seed = builder.insert(_parameter(builder, slot, value))
+        seed = builder.put(_parameter(builder, slot, value))
         seeds[value] = builder.sum(seeds[value], seed) if value in seeds else seed
     parameters: dict[int, list[SSAValue]] = {}
     for inner in block.ops:
         if isinstance(inner, ParamOp):
             parameters.setdefault(inner.slot.data, []).append(inner.result)
     results = gradient_sums(builder, seeds, [parameters[slot] for slot in wanted])
-    builder.insert(TupleOp(results))
+    builder.put(TupleOp(results))
     end.erase()
     return block
 

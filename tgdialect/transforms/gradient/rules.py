@@ -103,45 +103,45 @@ def _add(b: Builder, op: AddOp, g: SSAValue) -> Gradients:
 
 @_rule(SubOp)
 def _sub(b: Builder, op: SubOp, g: SSAValue) -> Gradients:
-    return g, b.insert(NegOp(g))
+    return g, b.put(NegOp(g))
 
 
 @_rule(NegOp)
 def _neg(b: Builder, op: NegOp, g: SSAValue) -> Gradients:
-    return (b.insert(NegOp(g)),)
+    return (b.put(NegOp(g)),)
 
 
 @_rule(MulOp)
 def _mul(b: Builder, op: MulOp, g: SSAValue) -> Gradients:
-    return b.insert(MulOp(g, op.rhs)), b.insert(MulOp(g, op.lhs))
+    return b.put(MulOp(g, op.rhs)), b.put(MulOp(g, op.lhs))
 
 
 @_rule(MulAccOp)
 def _mulacc(b: Builder, op: MulAccOp, g: SSAValue) -> Gradients:
-    return b.insert(MulOp(g, op.rhs)), b.insert(MulOp(g, op.lhs)), g
+    return b.put(MulOp(g, op.rhs)), b.put(MulOp(g, op.lhs)), g
 
 
 @_rule(RecipOp)
 def _recip(b: Builder, op: RecipOp, g: SSAValue) -> Gradients:
     """-g / x^2."""
-    square = b.insert(MulOp(op.result, op.result))
-    return (b.insert(NegOp(b.insert(MulOp(g, square)))),)
+    square = b.put(MulOp(op.result, op.result))
+    return (b.put(NegOp(b.put(MulOp(g, square)))),)
 
 
 @_rule(DivOp)
 def _div(b: Builder, op: DivOp, g: SSAValue) -> Gradients:
     """g / b and -(g / b) * (a / b)."""
-    left = b.insert(DivOp(g, op.rhs))
-    return left, b.insert(NegOp(b.insert(MulOp(left, op.result))))
+    left = b.put(DivOp(g, op.rhs))
+    return left, b.put(NegOp(b.put(MulOp(left, op.result))))
 
 
 @_rule(MaxOp)
 def _max(b: Builder, op: MaxOp, g: SSAValue) -> Gradients:
-    half = b.insert(MulOp(g, b.constant(0.5, g)))
+    half = b.put(MulOp(g, b.constant(0.5, g)))
     zero = b.constant(0, g)
-    shared = b.insert(WhereOp(b.insert(CmpEqOp(op.lhs, op.rhs)), half, zero))
+    shared = b.put(WhereOp(b.put(CmpEqOp(op.lhs, op.rhs)), half, zero))
     return tuple(
-        b.insert(WhereOp(b.insert(CmpLtOp(low, high)), g, shared))
+        b.put(WhereOp(b.put(CmpLtOp(low, high)), g, shared))
         for low, high in ((op.rhs, op.lhs), (op.lhs, op.rhs))
     )
 
@@ -149,53 +149,53 @@ def _max(b: Builder, op: MaxOp, g: SSAValue) -> Gradients:
 @_rule(WhereOp)
 def _where(b: Builder, op: WhereOp, g: SSAValue) -> Gradients:
     zero = b.constant(0, g)
-    taken = b.insert(WhereOp(op.condition, g, zero))
-    return None, taken, b.insert(WhereOp(op.condition, zero, g))
+    taken = b.put(WhereOp(op.condition, g, zero))
+    return None, taken, b.put(WhereOp(op.condition, zero, g))
 
 
 @_rule(CastOp)
 def _cast(b: Builder, op: CastOp, g: SSAValue) -> Gradients:
-    return (b.insert(CastOp(g, tensor(op.source).element_type)),)
+    return (b.put(CastOp(g, tensor(op.source).element_type)),)
 
 
 @_rule(Exp2Op)
 def _exp2(b: Builder, op: Exp2Op, g: SSAValue) -> Gradients:
-    scaled = b.insert(MulOp(op.result, b.constant(_LN2, g)))
-    return (b.insert(MulOp(g, scaled)),)
+    scaled = b.put(MulOp(op.result, b.constant(_LN2, g)))
+    return (b.put(MulOp(g, scaled)),)
 
 
 @_rule(Log2Op)
 def _log2(b: Builder, op: Log2Op, g: SSAValue) -> Gradients:
-    scaled = b.insert(MulOp(op.source, b.constant(_LN2, g)))
-    return (b.insert(DivOp(g, scaled)),)
+    scaled = b.put(MulOp(op.source, b.constant(_LN2, g)))
+    return (b.put(DivOp(g, scaled)),)
 
 
 @_rule(SinOp)
 def _sin(b: Builder, op: SinOp, g: SSAValue) -> Gradients:
     """cos x = 1 - 2 sin^2 (x / 2): half of x is exact, a quarter turn more of it would not be."""
-    half = b.insert(SinOp(b.insert(MulOp(op.source, b.constant(0.5, g)))))
-    square = b.insert(MulOp(half, half))
-    twice = b.insert(MulOp(square, b.constant(2, g)))
-    return (b.insert(MulOp(g, b.insert(SubOp(b.constant(1, g), twice)))),)
+    half = b.put(SinOp(b.put(MulOp(op.source, b.constant(0.5, g)))))
+    square = b.put(MulOp(half, half))
+    twice = b.put(MulOp(square, b.constant(2, g)))
+    return (b.put(MulOp(g, b.put(SubOp(b.constant(1, g), twice)))),)
 
 
 @_rule(SqrtOp)
 def _sqrt(b: Builder, op: SqrtOp, g: SSAValue) -> Gradients:
-    twice = b.insert(MulOp(op.result, b.constant(2, g)))
-    return (b.insert(DivOp(g, twice)),)
+    twice = b.put(MulOp(op.result, b.constant(2, g)))
+    return (b.put(DivOp(g, twice)),)
 
 
 @_rule(PowOp)
 def _pow(b: Builder, op: PowOp, g: SSAValue) -> Gradients:
     """b a^(b - 1), which is 0 for b = 0, and a^b ln a, which is 0 for a = 0 and b >= 0."""
     zero = b.constant(0, g)
-    less = b.insert(PowOp(op.lhs, b.insert(SubOp(op.rhs, b.constant(1, g)))))
-    slope = b.insert(MulOp(g, b.insert(MulOp(op.rhs, less))))
-    base = b.insert(WhereOp(b.insert(CmpEqOp(op.rhs, zero)), zero, slope))
-    logarithm = b.insert(MulOp(b.insert(Log2Op(op.lhs)), b.constant(_LN2, g)))
-    growth = b.insert(MulOp(g, b.insert(MulOp(op.result, logarithm))))
-    at_zero = b.insert(AndOp(b.insert(CmpEqOp(op.lhs, zero)), b.insert(CmpGeOp(op.rhs, zero))))
-    return base, b.insert(WhereOp(at_zero, zero, growth))
+    less = b.put(PowOp(op.lhs, b.put(SubOp(op.rhs, b.constant(1, g)))))
+    slope = b.put(MulOp(g, b.put(MulOp(op.rhs, less))))
+    base = b.put(WhereOp(b.put(CmpEqOp(op.rhs, zero)), zero, slope))
+    logarithm = b.put(MulOp(b.put(Log2Op(op.lhs)), b.constant(_LN2, g)))
+    growth = b.put(MulOp(g, b.put(MulOp(op.result, logarithm))))
+    at_zero = b.put(AndOp(b.put(CmpEqOp(op.lhs, zero)), b.put(CmpGeOp(op.rhs, zero))))
+    return base, b.put(WhereOp(at_zero, zero, growth))
 
 
 @_rule(TruncOp, DetachOp)
@@ -219,19 +219,19 @@ def _expand(b: Builder, op: ExpandOp, g: SSAValue) -> Gradients:
 @_rule(PermuteOp)
 def _permute(b: Builder, op: PermuteOp, g: SSAValue) -> Gradients:
     order = integers(op, "order")
-    return (b.insert(PermuteOp(g, sorted(range(len(order)), key=order.__getitem__))),)
+    return (b.put(PermuteOp(g, sorted(range(len(order)), key=order.__getitem__))),)
 
 
 @_rule(FlipOp)
 def _flip(b: Builder, op: FlipOp, g: SSAValue) -> Gradients:
-    return (b.insert(op.rebuild((g,))),)
+    return (b.put(op.rebuild((g,))),)
 
 
 @_rule(PadOp)
 def _pad(b: Builder, op: PadOp, g: SSAValue) -> Gradients:
     offsets, _ = window(op)
     inside = ShrinkOp(g, b.known(offsets), b.known(shape_of(op.source)))
-    return _first(op, b.insert(inside))
+    return _first(op, b.put(inside))
 
 
 @_rule(ShrinkOp)
@@ -239,7 +239,7 @@ def _shrink(b: Builder, op: ShrinkOp, g: SSAValue) -> Gradients:
     offsets, _ = window(op)
     fill = number_attribute(0, tensor(g).element_type)
     whole = PadOp(g, b.known(offsets), b.known(shape_of(op.source)), fill)
-    return _first(op, b.insert(whole))
+    return _first(op, b.put(whole))
 
 
 @_rule(StackOp)
@@ -247,7 +247,7 @@ def _stack(b: Builder, op: StackOp, g: SSAValue) -> Gradients:
     shape = b.known(shape_of(op.sources[0]))
     none = (0,) * len(shape)
     return [
-        b.reshaped(b.insert(ShrinkOp(g, (i, *none), (1, *shape))), shape)
+        b.reshaped(b.put(ShrinkOp(g, (i, *none), (1, *shape))), shape)
         for i in range(len(op.sources))
     ]
 
@@ -260,20 +260,20 @@ def _index(b: Builder, op: IndexOp, g: SSAValue) -> Gradients:
     zero = b.constant(0, g)
     for axis, index in enumerate(op.indices):
         size, shape = whole[axis], shape_of(g)
-        positions = b.insert(CastOp(b.positions(size), tensor(index).element_type))
+        positions = b.put(CastOp(b.positions(size), tensor(index).element_type))
         rest = len(whole) - axis - 1
         positions = b.reshaped(positions, (size, *(1,) * rest))
         if not shape_of(index):
-            mask = b.insert(CmpEqOp(index, positions))
+            mask = b.put(CmpEqOp(index, positions))
             lined = b.reshaped(g, (*shape[:axis], 1, *shape[axis:]))
-            g = b.insert(WhereOp(mask, lined, zero))
+            g = b.put(WhereOp(mask, lined, zero))
             continue
         after = shape[axis + 1 :]
         column = b.reshaped(index, (shape[axis], 1, *(1,) * len(after)))
         row = b.reshaped(positions, (1, size, *(1,) * len(after)))
         lined = b.reshaped(g, (*shape[: axis + 1], 1, *after))
-        hits = b.insert(WhereOp(b.insert(CmpEqOp(column, row)), lined, zero))
-        total = b.insert(ReduceOp(ReduceKind.ADD, hits, [axis]))
+        hits = b.put(WhereOp(b.put(CmpEqOp(column, row)), lined, zero))
+        total = b.put(ReduceOp(ReduceKind.ADD, hits, [axis]))
         g = b.reshaped(total, (*shape[:axis], size, *after))
     return _first(op, g)
 
@@ -304,10 +304,10 @@ def _reduce(b: Builder, op: ReduceOp, g: SSAValue) -> Gradients:
         case ReduceKind.ADD:
             return (wide,)
         case ReduceKind.MAX:
-            greatest = b.insert(CmpEqOp(x, op.result))
-            ones = b.insert(CastOp(greatest, tensor(g).element_type))
-            count = b.insert(ReduceOp(ReduceKind.ADD, ones, _axes(op)))
-            return (b.insert(WhereOp(greatest, b.insert(DivOp(g, count)), zero)),)
+            greatest = b.put(CmpEqOp(x, op.result))
+            ones = b.put(CastOp(greatest, tensor(g).element_type))
+            count = b.put(ReduceOp(ReduceKind.ADD, ones, _axes(op)))
+            return (b.put(WhereOp(greatest, b.put(DivOp(g, count)), zero)),)
         case ReduceKind.MUL:
             return (_product(b, op, g, wide, zero),)
 
@@ -316,26 +316,26 @@ def _product(b: Builder, op: ReduceOp, g: SSAValue, wide: SSAValue, zero: SSAVal
     """The product of all others: with one factor 0, only that has a gradient, with two none has.
     Infinite factors are infinite for all others."""
     one, infinity, x = b.constant(1, g), b.constant(math.inf, g), op.source
-    is_zero = b.insert(CmpEqOp(x, zero))
-    is_below = b.insert(CmpEqOp(x, b.constant(-math.inf, g)))
-    is_infinite = b.insert(OrOp(b.insert(CmpEqOp(x, infinity)), is_below))
+    is_zero = b.put(CmpEqOp(x, zero))
+    is_below = b.put(CmpEqOp(x, b.constant(-math.inf, g)))
+    is_infinite = b.put(OrOp(b.put(CmpEqOp(x, infinity)), is_below))
 
     def among_others(condition: SSAValue) -> SSAValue:
         """Whether one of the other factors meets a condition."""
-        ones = b.insert(CastOp(condition, tensor(g).element_type))
-        count = b.insert(ReduceOp(ReduceKind.ADD, ones, _axes(op)))
-        return b.insert(CmpNeOp(count, ones))
+        ones = b.put(CastOp(condition, tensor(g).element_type))
+        count = b.put(ReduceOp(ReduceKind.ADD, ones, _axes(op)))
+        return b.put(CmpNeOp(count, ones))
 
     # Without zeros and infinities, of which the sign stays, the quotient is the product of others.
-    sign = b.insert(WhereOp(is_below, b.constant(-1, g), one))
-    filled = b.insert(WhereOp(is_zero, one, b.insert(WhereOp(is_infinite, sign, x))))
-    product = b.insert(MulOp(b.insert(ReduceOp(ReduceKind.MUL, filled, _axes(op))), g))
-    quotient = b.insert(DivOp(product, filled))
+    sign = b.put(WhereOp(is_below, b.constant(-1, g), one))
+    filled = b.put(WhereOp(is_zero, one, b.put(WhereOp(is_infinite, sign, x))))
+    product = b.put(MulOp(b.put(ReduceOp(ReduceKind.MUL, filled, _axes(op))), g))
+    quotient = b.put(DivOp(product, filled))
     has_infinity = among_others(is_infinite)
-    infinite = b.insert(MulOp(quotient, infinity))
-    at_zero = b.insert(WhereOp(has_infinity, b.constant(math.nan, g), zero))
-    elsewhere = b.insert(WhereOp(has_infinity, infinite, quotient))
-    return b.insert(WhereOp(among_others(is_zero), at_zero, elsewhere))
+    infinite = b.put(MulOp(quotient, infinity))
+    at_zero = b.put(WhereOp(has_infinity, b.constant(math.nan, g), zero))
+    elsewhere = b.put(WhereOp(has_infinity, infinite, quotient))
+    return b.put(WhereOp(among_others(is_zero), at_zero, elsewhere))
 
 
 def _axes(op: ReduceOp) -> Sequence[int]:
@@ -352,7 +352,7 @@ def _same(b: Builder, op: ContiguousOp, g: SSAValue) -> Gradients:
 
 @_rule(ContiguousBackwardOp)
 def _contiguous(b: Builder, op: ContiguousBackwardOp, g: SSAValue) -> Gradients:
-    return (b.insert(ContiguousOp(g)),)
+    return (b.put(ContiguousOp(g)),)
 
 
 @_rule(CopyOp)
@@ -366,7 +366,7 @@ def _replicated(b: Builder, op: ReplicatedOp, g: SSAValue) -> Gradients:
     whole, axis = b.known(shape_of(op.source)), op.axis.data
     lined = b.reshaped(g, (*whole[:axis], 1, *whole[axis + 1 :]))
     fill = number_attribute(0, tensor(g).element_type)
-    first = b.insert(PadOp(lined, (0,) * len(whole), whole, fill))
+    first = b.put(PadOp(lined, (0,) * len(whole), whole, fill))
     return (b.moved(first, place(op.source)),)
 
 
@@ -378,8 +378,8 @@ def _load(b: Builder, op: LoadOp, g: SSAValue) -> Gradients:
     if op.gate is None:
         return (g,)
     zero = b.constant(0, g)
-    taken = b.insert(WhereOp(op.gate, g, zero))
-    return taken, b.insert(WhereOp(op.gate, zero, g)), None
+    taken = b.put(WhereOp(op.gate, g, zero))
+    return taken, b.put(WhereOp(op.gate, zero, g)), None
 
 
 @_rule(AfterOp)

@@ -164,7 +164,7 @@ class _Assuming(Engine):
         self._order = outer._order
         self._values = ChainMap({}, outer._values)
         self._new: dict[SSAValue, SSAValue] = {}
-        self._anchor, self._depth = outer._anchor, outer._depth
+        self.builder, self._depth = outer.builder, outer._depth
 
     def _narrow(self) -> bool:
         """Take over what the facts say of single values. Whether they can hold at all."""
@@ -213,8 +213,9 @@ class _Assuming(Engine):
         if not self._is_possible:
             return value
         self._enter()
-        assert self._anchor is not None
-        last = self._anchor.prev_op
+        anchor = self.builder.insertion_point.insert_before
+        assert anchor is not None
+        last = anchor.prev_op
         for op in ops:
             result = op.results[0]
             if result in self._new:

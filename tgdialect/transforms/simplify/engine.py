@@ -11,13 +11,14 @@ from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequenc
 from functools import cache
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 from xdsl.traits import Pure
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops.affine import Affine, Linear
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import BOOL, DTYPES, DType, Kind, number_attribute, wrap_to
 from tgdialect.ops.elementwise import SubOp
 from tgdialect.ops.folding import fold_elementwise
@@ -87,7 +88,6 @@ class Engine:
         """What simplifies under conditions (`assumptions.py`)."""
         self.looks_left = 0
         """How many more ops of this block may be looked at under conditions."""
-        self._anchor: Operation | None = None
         self._depth = 0
         self._changed = False
         self._backwards: set[RangeOp] = set()
@@ -97,6 +97,7 @@ class Engine:
 
     def run(self, block: Block) -> bool:
         """Simplify the ops of one block, not of the regions inside it. Whether anything changed."""
+        self.builder = OpBuilder.at_end(block)
         self._changed = False
         while not self._walk(block):
             self._changed = True
@@ -116,7 +117,7 @@ class Engine:
         self.loops = Loops.of(block, self.min_max, self.validity)
         try:
             for op in tuple(block.ops):
-                self._anchor = op
+                self.builder.move_before(op)
                 self._visit(op)
         except _Backwards as turned:
             _turn_round(turned.loop)
@@ -266,17 +267,9 @@ class Engine:
         constant = constant_of(value)
         return None if constant is None else self.splat(constant, like.type)
 
-    def place(self, op: Operation) -> SSAValue:
-        """The result of an op that is put where the walk is, as it is."""
-        anchor = self._anchor
-        assert anchor is not None
-        op.location = anchor.location
-        Rewriter.insert_op(op, InsertPoint.before(anchor))
-        return op.results[0]
-
     def insert(self, op: Operation) -> SSAValue:
         """The result of an op that is put where the walk is, simplified."""
-        self.place(op)
+        self.builder.insert(op)
         self._depth += 1
         value = self._visit(op)
         self._depth -= 1
@@ -285,12 +278,10 @@ class Engine:
     def adopt(self, value: SSAValue, after: Operation | None) -> SSAValue:
         """Take over the ops that another engine has put between an op, or the beginning of the
         block, and where the walk is. Of them is left what makes `value`; what that is now."""
-        anchor = self._anchor
-        assert anchor is not None
-        assert anchor.parent is not None
+        point, location = self.builder.insertion_point, self.builder.location
         ops: list[Operation] = []
-        op = anchor.parent.first_op if after is None else after.next_op
-        while op is not None and op is not anchor:
+        op = self.builder.block.first_op if after is None else after.next_op
+        while op is not None and op is not point.insert_before:
             ops.append(op)
             op = op.next_op
         used = {value}
@@ -301,10 +292,10 @@ class Engine:
                 Rewriter.erase_op(op)
         for op in ops:
             if op.parent is not None:
-                self._anchor = op
+                self.builder.move_before(op)
                 result, new = op.results[0], self._visit(op)
                 value = new if result is value and new is not None else value
-        self._anchor = anchor
+        self.builder.insertion_point, self.builder.location = point, location
         return value
 
     # -- sums ------------------------------------------------------------------------------------
@@ -378,17 +369,13 @@ class _Backwards(Exception):
 
 def _turn_round(loop: RangeOp) -> None:
     """Have everything use `bound - 1 - i` for `i`, but what orders or closes the loop."""
-    one = ConstOp(1, tensor(loop.bound).element_type)
-    last = SubOp(loop.bound, one.result)
-    at = SubOp(last.result, loop.result)
-    new = (one, last, at)
-    for op in new:
-        op.location = loop.location
-    Rewriter.insert_op(new, InsertPoint.after(loop))
+    builder = OpBuilder.after(loop)
+    one = builder.put(ConstOp(1, tensor(loop.bound).element_type))
+    at = builder.put(SubOp(builder.put(SubOp(loop.bound, one)), loop.result))
     loop.result.replace_uses_with_if(
-        at.result,
+        at,
         lambda use: (
-            use.operation is not at and (use.index == 0 or use.operation.name not in NAMING)
+            use.operation is not at.owner and (use.index == 0 or use.operation.name not in NAMING)
         ),
     )
 

@@ -16,12 +16,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import Ranges, closed_ranges, open_ranges
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import StoreOp
@@ -139,14 +140,10 @@ def repair_end(op: EndOp, loops: Loops, min_max: MinMax) -> bool:
 
 def _hold(effect: StoreOp | AtomicAddOp, ranges: Sequence[SSAValue]) -> None:
     """Have what is written wait for ranges, which keeps the effect in their loops."""
-    location = effect.operands[0]
+    builder, location = OpBuilder.before(effect), effect.operands[0]
     index = location.owner
     if isinstance(index, IndexOp):
-        after = AfterOp(index.source, ranges)
-        new = [after, IndexOp(after, index.indices)]
+        after = builder.put(AfterOp(index.source, ranges))
+        effect.operands[0] = builder.put(IndexOp(after, index.indices))
     else:
-        new = [AfterOp(location, ranges)]
-    for op in new:
-        op.location = effect.location
-        Rewriter.insert_op(op, InsertPoint.before(effect))
-    effect.operands[0] = new[-1].result
+        effect.operands[0] = builder.put(AfterOp(location, ranges))

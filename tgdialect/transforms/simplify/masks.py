@@ -35,7 +35,6 @@ from tgdialect.ops.elementwise import (
 )
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import BitcastOp, IndexOp
-from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, number, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
@@ -387,7 +386,8 @@ def _narrowed(
     if not trip_count.is_constant or not 0 < high - low < trip_count.hi:
         return None
     size = engine.constant(number_attribute(high - low, INDEX))
-    shorter = engine.place(RangeOp(new_axis(axis), axis.axis_type.data, size))
+    number = next(engine.builder.free_axes)
+    shorter = engine.builder.put(RangeOp(number, axis.axis_type.data, size))
     at = engine.apply("tg.add", (shorter, engine.constant(number_attribute(low, INDEX))))
     values = computed_at(engine, [mask.value, *(value for value, _ in kept)], axis, at)
     if values is None:
@@ -424,13 +424,6 @@ def summed(engine: Engine, value: SSAValue) -> SSAValue:
         return value
     zero = engine.constant(number_attribute(0, tensor(value).element_type))
     return engine.apply("tg.add", (value, zero))
-
-
-def new_axis(axis: RangeOp) -> int:
-    """An id that no RANGE of the block has."""
-    block = axis.parent
-    assert block is not None
-    return next_axis(block.ops)
 
 
 def where_all(

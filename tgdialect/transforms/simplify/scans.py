@@ -21,10 +21,10 @@ from tgdialect.analysis.conditions import Condition
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, F32, number_attribute
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import dtype_of, tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
@@ -37,7 +37,6 @@ from tgdialect.transforms.simplify.masks import (
     constraints_of,
     emit_index,
     masked,
-    new_axis,
     where_all,
 )
 
@@ -104,8 +103,8 @@ def _prefix(
         extent = emit_index(engine, n + m - 1)
         if extent is None:
             return None
-        new = RangeOp(new_axis(axis), AxisType.REDUCE, extent)
-        engine.place(new)
+        number = next(engine.builder.free_axes)
+        new = engine.builder.insert(RangeOp(number, AxisType.REDUCE, extent))
         variable = new.result
         at = engine.apply("tg.sub", (variable, outer.result))
         values = computed_at(engine, [value, *(c for c, _ in conditions)], axis, at)
@@ -244,22 +243,20 @@ def _accumulate(
     if dtype_of(term).is_float and dtype_of(term).bits < 32 and kind is not ReduceKind.MAX:
         wide = F32
         term = engine.insert(CastOp(term, F32))
-    block = op.parent
-    assert block is not None
-    slot = next_slot(block.ops)
+    slot = next(engine.builder.free_slots)
     place = PlaceAttr.of(addrspace=AddrSpace.REG)
-    buffer = engine.place(BufferOp(slot, tensor_type(wide, (), place)))
+    buffer = engine.builder.put(BufferOp(slot, tensor_type(wide, (), place)))
     order = closed_ranges(end)
     # It begins anew in each iteration of the loops around, those of other ENDs included.
     outside = [*order[order.index(outer) + 1 :], *engine.loops.open(end.result)]
     enclosing = [r.result for r in sorted(outside, key=lambda r: r.axis.data)]
     start = engine.constant(number_attribute(identity(kind, DTYPES[wide]), wide))
-    before = engine.place(AfterOp(buffer, enclosing)) if enclosing else buffer
-    init = engine.place(StoreOp(before, start))
-    version = engine.place(AfterOp(buffer, [init, outer.result]))
-    total = engine.apply(ALU[kind].name, (engine.place(LoadOp(version)), term))
+    before = engine.builder.put(AfterOp(buffer, enclosing)) if enclosing else buffer
+    init = engine.builder.put(StoreOp(before, start))
+    version = engine.builder.put(AfterOp(buffer, [init, outer.result]))
+    total = engine.apply(ALU[kind].name, (engine.builder.put(LoadOp(version)), term))
     update = StoreOp(version, total)
-    engine.place(update)
+    engine.builder.insert(update)
     engine.loops.before[update] = frozenset((outer, *outside))
     _hold(end, outer, update.result)
     outer.axis_type = AxisTypeAttr(AxisType.REDUCE)
@@ -271,15 +268,8 @@ def _hold(end: EndOp, outer: RangeOp, update: SSAValue) -> None:
     """Close the loop around an effect as well, which is not in the loops inside of it."""
     order = closed_ranges(end)
     inside = [r.result for r in order[: order.index(outer)]]
-    block = end.parent
-    assert block is not None
-    body = end.body
+    builder, body = OpBuilder.before(end), end.body
     if inside:
-        inner = EndOp(body, inside)
-        inner.location = end.location
-        block.insert_op_before(inner, end)
-        body = inner.result
-    group = GroupOp([body, update])
-    group.location = end.location
-    block.insert_op_before(group, end)
-    end.operands = (group.result, *(r.result for r in order[order.index(outer) :]))
+        body = builder.put(EndOp(body, inside))
+    group = builder.put(GroupOp([body, update]))
+    end.operands = (group, *(r.result for r in order[order.index(outer) :]))

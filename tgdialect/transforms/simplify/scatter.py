@@ -28,7 +28,6 @@ from tgdialect.transforms.simplify.masks import (
     constraints_of,
     emit_index,
     masked,
-    new_axis,
     summed,
     where_all,
 )
@@ -110,7 +109,8 @@ def _turned(
     for loop in closed_ranges(end):
         if loop is axis:
             continue
-        copies.append(engine.place(RangeOp(new_axis(loop), loop.axis_type.data, loop.bound)))
+        number = next(engine.builder.free_axes)
+        copies.append(engine.builder.put(RangeOp(number, loop.axis_type.data, loop.bound)))
         copied = computed_at(engine, values, loop, copies[-1])
         if copied is None:
             return None
@@ -126,7 +126,7 @@ def _turned(
     inner = [axis.result for axis in reversed(closed_ranges(total.reduction))]
     last = EndOp(added, [*copies, *inner])
     for op in (base, first, after, cell, added, last):
-        engine.place(op)
+        engine.builder.insert(op)
     end.result.replace_all_uses_with(last.result)
     for op in (end, store):
         Rewriter.erase_op(op)
