@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from tgdialect.runtime import compiler
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT
+from tgdialect.targets import DEFAULT_TARGET
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +42,7 @@ def compile(
     source: str | os.PathLike[str] | ModuleOp | Callable[..., Any],
     *specs: Any,
     entry: str = "main",
-    target: str = "cpu",
+    target: str = DEFAULT_TARGET,
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
 ) -> Executable | CompiledFunction | compiler.Callback:
@@ -53,7 +54,7 @@ def compile(
         specs: for each argument of a Python function what it takes: a `tgdialect.spec`, or an array
             or tensor of that shape and dtype; lists, tuples and dicts of them too.
         entry: the name of the function to call; for a Python function, its name in the program.
-        target: "cpu", or "interpreter" for the reference semantics.
+        target: one of `targets.TARGETS`, or "interpreter" for the reference semantics.
         opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, or "beam:N"
             for a search that times schedules on this machine (`tgdialect/runtime/optimize.py`).
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own.

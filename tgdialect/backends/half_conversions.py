@@ -1,7 +1,7 @@
 """Conversions between f16, bf16, f32 and f64 that not every CPU has, as LLVM IR.
 
 LLVM calls the functions of these names (they are compiler-rt's and libgcc's) where the target
-has no instruction: f64 to f16 on any x86, f32 to bf16 without AVX512-BF16, f16 without F16C. A
+has no instruction: f64 to f16 on many CPUs, bf16 and f16 on those that lack the feature. A
 process that was not built with a recent libgcc lacks them, so code that calls them brings them.
 
 All round to nearest even and keep NaNs. From f64, the value goes through f32 rounded *to odd*,

@@ -19,25 +19,13 @@ from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONV
 from tgdialect.backends.headroom import check_memory_for
 from tgdialect.backends.llvmlite_gaps import run_passes
 from tgdialect.backends.masked_stores import without_stores_of_one_lane
+from tgdialect.targets.architectures import ALL_INTRINSICS, GPU_CONVENTIONS, INTRINSICS
 from tgdialect.targets.cpu import FEATURES, vector_registers
 from tgdialect.targets.host import llvm_host
 
-_ARCHITECTURE_INTRINSICS = {
-    **dict.fromkeys(("x86_64", "i386", "i686"), "llvm.x86."),
-    **dict.fromkeys(("aarch64", "arm64"), "llvm.aarch64."),
-    **dict.fromkeys(("riscv32", "riscv64"), "llvm.riscv."),
-}
-_TARGET_INTRINSICS = tuple(
-    f"llvm.{target}."
-    for target in (
-        *("aarch64", "amdgcn", "arm", "bpf", "dx", "hexagon", "loongarch", "mips", "nvvm", "ppc"),
-        *("r600", "riscv", "s390", "spv", "ve", "wasm", "x86", "xcore"),
-    )
-)
-_PERHAPS_TARGET_INTRINSIC = (*_TARGET_INTRINSICS, "\\")
+_PERHAPS_TARGET_INTRINSIC = (*ALL_INTRINSICS, "\\")
 """What the text of a module that declares one has; names may be written with escapes."""
-_GPU_CONVENTIONS = ("ptx_kernel", "ptx_device", "amdgpu_kernel", "spir_kernel", "spir_func")
-_GPU_FUNCTION = re.compile(rf"(?<![\w@.$-])({'|'.join(_GPU_CONVENTIONS)}) [^@\n]*@")
+_GPU_FUNCTION = re.compile(rf"(?<![\w@.$-])({'|'.join(GPU_CONVENTIONS)}) [^@\n]*@")
 
 
 @cache
@@ -68,8 +56,8 @@ def _tuning() -> llvm.PipelineTuningOptions:
 class CpuTarget:
     """A kind of CPU that code is generated for.
 
-    `features` is LLVM's list, as `+avx2,-avx512f`; it adds to what `cpu` implies, but what a
-    name implies is not known here: `has` and `vector_bits` look at `features` only.
+    `features` is LLVM's list of names after a `+` or a `-`; it adds to what `cpu` implies, but what
+    a name implies is not known here: `has` and `vector_bits` look at `features` only.
     """
 
     triple: str
@@ -82,7 +70,7 @@ class CpuTarget:
         return cls(*llvm_host())
 
     def has(self, feature: str) -> bool:
-        """Whether a feature in LLVM's spelling, as `avx512f` or `fma`, is switched on."""
+        """Whether a feature in LLVM's spelling is switched on."""
         return f"+{feature}" in self.features.split(",")
 
     @property
@@ -176,12 +164,12 @@ class CpuTarget:
 
     def _check_for_target(self, module: llvm.ModuleRef, ir: str) -> None:
         """Refuses what this target cannot select: LLVM would end the process."""
-        own = _ARCHITECTURE_INTRINSICS.get(self.triple.partition("-")[0], "llvm.cpu.")
+        own = INTRINSICS.get(self.triple.partition("-")[0], "llvm.cpu.")
         for function in module.functions if _has(ir, _PERHAPS_TARGET_INTRINSIC) else ():
             name = function.name
-            if name.startswith(_TARGET_INTRINSICS) and not name.startswith(own):
+            if name.startswith(ALL_INTRINSICS) and not name.startswith(own):
                 raise LLVMTranslationException(f"{self.triple} has no intrinsic '{name}'")
-        convention = _GPU_FUNCTION.search(ir) if _has(ir, _GPU_CONVENTIONS) else None
+        convention = _GPU_FUNCTION.search(ir) if _has(ir, GPU_CONVENTIONS) else None
         if convention is not None:
             raise LLVMTranslationException(
                 f"{self.triple} has no calling convention '{convention[1]}'"

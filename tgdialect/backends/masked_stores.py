@@ -1,9 +1,11 @@
 """Masked stores of one lane, which LLVM 22 miscompiles where the vector is truncated.
 
-For AVX-512 it makes one instruction of a truncation and the masked store after it. Where the mask
+Where the instruction set has one instruction for a truncation and the masked store after it, LLVM
+makes that of the two. Where the mask
 is a constant with one lane, it then makes that a store of a scalar, with the width and at the
 offset that the lane had before the truncation: bytes behind it are overwritten. It happens to i8
-and i16 with AVX512BW, and to i32 truncated from i64 with AVX512F. Other masks are stored right.
+and i16, and to i32 truncated from i64. Other masks are stored right, and other instruction sets do
+not show it; the cure is right everywhere.
 
 A mask may be a constant only after LLVM's passes, for instance in a loop of one iteration, and the
 loop vectorizer makes masked stores too: so the IR that code is generated from is what is mended.

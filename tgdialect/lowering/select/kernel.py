@@ -15,7 +15,6 @@ from tgdialect.analysis.ramps import is_near
 from tgdialect.lowering.select.bounds import Bounds
 from tgdialect.lowering.select.indices import Index, Piece, Ramp, Scalar, is_ramp, is_sum, lanes_of
 from tgdialect.lowering.select.lanes import (
-    REGISTERS,
     Shape,
     Tile,
     broadcast_tile,
@@ -56,7 +55,7 @@ class Kernel:
         self.target = target
         self.square = lanes
         """The rows and columns of what is transposed in registers."""
-        self.lanes = REGISTERS * lanes if lanes > 1 else 1
+        self.lanes = target.registers_at_once * lanes if lanes > 1 else 1
         """How many elements a piece of a row has at most."""
         self.block = Block()
         self.scalars = Scalars(self.block, target)
@@ -67,6 +66,10 @@ class Kernel:
         self.locations = Locations(self.scalars, self.narrow, self.tile, self.edges)
 
     # -- tiles
+
+    def cut(self, extent: int) -> Sequence[int]:
+        """The widths of the pieces of a row."""
+        return cut(extent, self.lanes, self.square)
 
     def tile(self, value: SSAValue) -> Tile:
         """What became of a value; memory is read."""
@@ -85,7 +88,7 @@ class Kernel:
         tiles = [self.tile(operand) for operand in operands]
         length = row_length(shape)
         widths = [tile.widths for tile in tiles if row_length(tile.shape) == length]
-        fewest = min(widths, key=len, default=cut(length, self.lanes))
+        fewest = min(widths, key=len, default=self.cut(length))
         return [broadcast_tile(self.scalars, tile, shape, fewest) for tile in tiles]
 
     def rebuilt(self, op: TgOp) -> Tile:
@@ -138,7 +141,7 @@ class Kernel:
 
     def _widths(self, memory: SSAValue, shape: Shape) -> Sequence[int]:
         """The widths in which memory is loaded: single elements where it is a column of a tile."""
-        widths = cut(row_length(shape), self.lanes)
+        widths = self.cut(row_length(shape))
         if len(shape) != 1 or widths == ones(shape):
             return widths
         uses = [use.operation for use in memory.uses]
