@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from tgdialect.runtime import compiler
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT
+from tgdialect.targets import DEFAULT_TARGET
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,7 @@ def compile(
     source: str | os.PathLike[str] | ModuleOp | Callable[..., Any],
     *specs: Any,
     entry: str = "main",
-    target: str = "cpu",
+    target: str = DEFAULT_TARGET,
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
 ) -> Executable | CompiledFunction | compiler.Callback:
@@ -54,7 +55,7 @@ def compile(
         specs: for each argument of a Python function a `tgdialect.spec`, or an array or tensor of
             its shape and dtype, or a list, tuple or dict of these.
         entry: the name of the function to call; for a Python function, its name in the program.
-        target: "cpu", or "interpreter" for the reference semantics.
+        target: one of `targets.TARGETS`, or "interpreter" for the reference semantics.
         opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, or "beam:N"
             for a search that times schedules on this machine (`tgdialect/runtime/optimize.py`).
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own.

@@ -19,6 +19,7 @@ from tgdialect.ops import (
     source,
 )
 from tgdialect.ops.canonicalization import Patterns, register_patterns
+from tgdialect.targets import MOST
 from tgdialect.targets.attribute import TargetAttr
 
 TG = Dialect(
@@ -107,3 +108,4 @@ def _canonicalizations() -> Patterns:
 
 
 register_patterns(_canonicalizations)
+codegen.INSTRUCTIONS.update({name: target.instructions for name, target in MOST.items()})

@@ -22,7 +22,7 @@ config.test_source_root = os.path.dirname(__file__)
 # Tests compile what they say: nothing comes from the user's cache, or goes there.
 config.environment["TG_CACHE_DIR"] = ""
 
-# Of a package that is found through PYTHONPATH, as that of a second worktree.
+# The tools run the package that a worktree's PYTHONPATH says, not the one that is installed.
 config.environment["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
 
 _SEARCH_PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])

@@ -36,11 +36,15 @@ from tgdialect.ops.properties import Dim, Shape, dtype_of, integers, is_memory, 
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BinaryDataOp, ConstOp
 
+# Prices in elementwise operations. They decide which kernels there are before any pass looks at a
+# target, so that a program has the same kernels on each: fields of `Target` are for later stages.
+
 LOAD, STORE = 4.0, 16.0
-"""What a load from a buffer in memory and a store to one cost, in elementwise operations."""
+"""A load from a buffer in memory, and a store to one with the loop and the call that it takes: the
+dearer they are, the more is computed again. From timing programs of `python -m bench`."""
 
 STAGED_LOAD, STAGED_STORE = 1.0, 2.0
-"""The same where the buffer is small and close: it is in a cache."""
+"""The same of a buffer that is inside one kernel, and small: it stays in a cache."""
 
 _BUDGET = 128
 """Demands after which a walk gives up: so much is not worth computing twice."""

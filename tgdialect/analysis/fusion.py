@@ -44,17 +44,20 @@ from tgdialect.ops.properties import dtype_of, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 
 STAGED_BYTES = 64 * 1024
-"""The greatest buffer inside a kernel."""
+"""The greatest buffer inside a kernel: with a larger one `STAGED_LOAD` would not hold on any target
+that there is. A kernel may have many times that in all (`Target.local`)."""
 
 CHEAP = 12
-"""What an element may cost for it to be computed where it is used, however often that is."""
+"""An element that costs at most this is computed where it is used, however often that is: less than
+the STORE that a buffer takes."""
 
 FREE, MANY_RUNS = 1.5, 8
-"""What a reduction's operand may cost, besides loading it, for the reduction to compute it for each
-of its results, and from how many of those on it matters."""
+"""An operand is recomputed inside a reduction only if it costs at most FREE beyond its loads, or if
+fewer than MANY_RUNS results use each of its elements."""
 
 MANY_MASKS = 64
-"""How often a padded value is read for each of its elements for a copy to be worth while."""
+"""A padded value is copied if each of its elements is read so often: one copy against a mask for
+each read."""
 
 SHORT_LOOP = 8
 """Up to so many iterations a reduction is like elementwise operations."""

@@ -16,8 +16,7 @@ from tgdialect.backends.llvm_ir import llvm_ir
 class AsmTarget(Target):
     """Writes a module of the `llvm` dialect as assembly of a CPU, by default this machine's.
 
-    `triple`, `cpu` and `features` are LLVM's, as in
-    `asm{triple=aarch64-unknown-linux-gnu cpu=neoverse-v1}`.
+    `triple`, `cpu` and `features` are LLVM's, as in `llc -mtriple=... -mcpu=... -mattr=...`.
     """
 
     name = "asm"

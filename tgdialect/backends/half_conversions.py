@@ -1,7 +1,7 @@
 """Conversions between f16, bf16, f32 and f64 that not every CPU has, as LLVM IR.
 
-If the target has no instruction, LLVM calls functions of these names, which are in compiler-rt and
-libgcc: for f64 to f16 on any x86, f32 to bf16 without AVX512-BF16, f16 without F16C. A process that
+LLVM calls functions of these names, which compiler-rt and libgcc have, where the target has no
+instruction: f64 to f16 on many CPUs, bf16 and f16 on those that lack the feature. A process that
 was not built with a recent libgcc lacks them, so they are part of the object code that calls them.
 
 All round to nearest even and keep NaNs. From f64, the value goes through f32 rounded *to odd*,

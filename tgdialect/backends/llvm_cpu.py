@@ -19,26 +19,13 @@ from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONV
 from tgdialect.backends.headroom import check_memory_for
 from tgdialect.backends.llvmlite_gaps import run_passes
 from tgdialect.backends.masked_stores import without_stores_of_one_lane
+from tgdialect.targets.architectures import ALL_INTRINSICS, GPU_CONVENTIONS, INTRINSICS
 from tgdialect.targets.cpu import FEATURES, vector_registers
 from tgdialect.targets.host import llvm_host
 
-_ARCHITECTURE_INTRINSICS = {
-    **dict.fromkeys(("x86_64", "i386", "i686"), "llvm.x86."),
-    **dict.fromkeys(("aarch64", "arm64"), "llvm.aarch64."),
-    **dict.fromkeys(("riscv32", "riscv64"), "llvm.riscv."),
-}
-_TARGET_INTRINSICS = tuple(
-    f"llvm.{target}."
-    for target in (
-        *("aarch64", "amdgcn", "arm", "bpf", "dx", "hexagon", "loongarch", "mips", "nvvm", "ppc"),
-        *("r600", "riscv", "s390", "spv", "ve", "wasm", "x86", "xcore"),
-    )
-)
-_PERHAPS_TARGET_INTRINSIC = (*_TARGET_INTRINSICS, "\\")
-"""Substrings of a module that may declare an intrinsic of another target. A backslash is one, since
-names may be written with escapes."""
-_GPU_CONVENTIONS = ("ptx_kernel", "ptx_device", "amdgpu_kernel", "spir_kernel", "spir_func")
-_GPU_FUNCTION = re.compile(rf"(?<![\w@.$-])({'|'.join(_GPU_CONVENTIONS)}) [^@\n]*@")
+_PERHAPS_TARGET_INTRINSIC = (*ALL_INTRINSICS, "\\")
+"""What the text of a module that declares one has; names may be written with escapes."""
+_GPU_FUNCTION = re.compile(rf"(?<![\w@.$-])({'|'.join(GPU_CONVENTIONS)}) [^@\n]*@")
 
 
 @cache
@@ -69,8 +56,9 @@ def _tuning() -> llvm.PipelineTuningOptions:
 class CpuTarget:
     """A kind of CPU that code is generated for.
 
-    `features` is LLVM's list, as `+avx2,-avx512f`, which adds to the features that `cpu` implies.
-    `has` and `vector_bits` look at `features` only: the features of a named CPU are not known here.
+    `features` is LLVM's list of names after a `+` or a `-`, which adds to the features that `cpu`
+    implies. `has` and `vector_bits` look at `features` only: the features of a named CPU are not
+    known here.
     """
 
     triple: str
@@ -83,7 +71,7 @@ class CpuTarget:
         return cls(*llvm_host())
 
     def has(self, feature: str) -> bool:
-        """Whether a feature in LLVM's spelling, as `avx512f` or `fma`, is switched on."""
+        """Whether a feature in LLVM's spelling is switched on."""
         return f"+{feature}" in self.features.split(",")
 
     @property
@@ -178,12 +166,12 @@ class CpuTarget:
     def _check_for_target(self, module: llvm.ModuleRef, ir: str) -> None:
         """Refuse intrinsics and calling conventions of other targets, for which LLVM would end the
         process."""
-        own = _ARCHITECTURE_INTRINSICS.get(self.triple.partition("-")[0], "llvm.cpu.")
+        own = INTRINSICS.get(self.triple.partition("-")[0], "llvm.cpu.")
         for function in module.functions if _has(ir, _PERHAPS_TARGET_INTRINSIC) else ():
             name = function.name
-            if name.startswith(_TARGET_INTRINSICS) and not name.startswith(own):
+            if name.startswith(ALL_INTRINSICS) and not name.startswith(own):
                 raise LLVMTranslationException(f"{self.triple} has no intrinsic '{name}'")
-        convention = _GPU_FUNCTION.search(ir) if _has(ir, _GPU_CONVENTIONS) else None
+        convention = _GPU_FUNCTION.search(ir) if _has(ir, GPU_CONVENTIONS) else None
         if convention is not None:
             raise LLVMTranslationException(
                 f"{self.triple} has no calling convention '{convention[1]}'"

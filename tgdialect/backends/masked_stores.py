@@ -1,9 +1,10 @@
 """A workaround: LLVM 22 miscompiles masked stores of one lane of a truncated vector.
 
-For AVX-512 it combines a truncation and a masked store into one instruction. If the mask is
-constant with a single lane, it then emits a scalar store, but with the width and the offset of the
-lane before the truncation, which overwrites the bytes after it. This concerns i8 and i16 with
-AVX512BW, and i32 truncated from i64 with AVX512F. Other masks are stored correctly.
+Some instruction sets have one instruction for a truncation and the masked store after it, and LLVM
+combines the two. If the mask is constant with a single lane, it then emits a scalar store, but with
+the width and the offset of the lane before the truncation, which overwrites the bytes after it.
+This concerns i8 and i16, and i32 truncated from i64. Other masks are stored correctly, and so are
+masks of other instruction sets; the rewrite is correct everywhere.
 
 A mask may become constant in LLVM's passes, for instance in a loop of one iteration, and the loop
 vectorizer makes masked stores, too. So the rewrite is applied after the passes, directly before

@@ -25,6 +25,7 @@ from tgdialect.frontend.tensor import Tensor
 from tgdialect.runtime import compiler
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT
+from tgdialect.targets import DEFAULT_TARGET
 
 if TYPE_CHECKING:
     from tgdialect.runtime.build import Build
@@ -135,12 +136,12 @@ class Lowered:
         return compiler.prepared(self._source, self._entry)
 
     def compile(
-        self, *, target: str = "cpu", opt: str = DEFAULT_OPT
+        self, *, target: str = DEFAULT_TARGET, opt: str = DEFAULT_OPT
     ) -> Executable | CompiledFunction | compiler.Callback:
         """An executable, which takes an array for each tensor among the arguments, in their order.
 
         Args:
-            target: "cpu", or "interpreter" for the reference semantics.
+            target: one of `targets.TARGETS`, or "interpreter" for the reference semantics.
             opt: as `tgdialect.compile` takes it.
 
         Returns:

@@ -48,7 +48,7 @@ class Stages:
 
 def stages(
     *,
-    target: str = "cpu",
+    target: str | None = None,
     mode: str = "none",
     features: tuple[str, ...] = (),
     threads: int | None = None,
@@ -91,7 +91,7 @@ class ToLlvmPass(LoweringPass):
 
     optimize: ClassVar[type[OptimizePass]] = OptimizePass
 
-    target: str = "cpu"
+    target: str | None = None
     """That of `tg-select` and `tg-render`."""
     mode: str = "none"
     """That of `tg-optimize`."""

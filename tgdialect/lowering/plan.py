@@ -40,9 +40,7 @@ from tgdialect.ops.movement import BitcastOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
-
-ALIGNMENT = 64
-"""Bytes: a cache line, and the widest vector."""
+from tgdialect.targets.attribute import target_of
 
 
 class PlanPass(KernelPass):
@@ -62,14 +60,16 @@ class PlanPass(KernelPass):
         return kernel
 
     def lower_function(self, function: FuncOp) -> None:
-        plan_function(function)
+        plan_function(function, target_of(function.parent_op()).alignment)
 
 
 # -- functions -----------------------------------------------------------------------------------
 
 
-def plan_function(function: FuncOp) -> None:
+def plan_function(function: FuncOp, alignment: int) -> None:
     """Replace the buffers of a function by views of an arena, and record its size.
+
+    Each begins at a multiple of `alignment` bytes.
 
     rewrite: `%b = tg.buffer 0 : tensor<4xf32, ...>` -> `%w`, an argument `{tg.workspace}` of `ui8`;
     `%b = reshape (bitcast (shrink %w at [offset] to [16]) to f32) [4]`.
@@ -100,14 +100,17 @@ def plan_function(function: FuncOp) -> None:
         blocks: dict[SSAValue, list[BufferOp]] = defaultdict(list)
         for buffer in used:
             blocks[first.get(buffer.result, buffer.result)].append(buffer)
-        sizes = [_aligned(max(max_bytes(b, intervals) for b in block)) for block in blocks.values()]
+        sizes = [
+            -(-max(max_bytes(b, intervals) for b in block) // alignment) * alignment
+            for block in blocks.values()
+        ]
         lives = [_whole([live[b.result] for b in block]) for block in blocks.values()]
         offsets, size = assign_offsets(sizes, lives)
         start = 0
         if kind == "tg.workspace":
             total += size
         else:
-            start = ALIGNMENT  # Before it there is whether the rest has been computed.
+            start = alignment  # Before it there is whether the rest has been computed.
         arena = _add_arena(function, kind, device, start + size)
         for block, offset in zip(blocks.values(), offsets, strict=True):
             for buffer in block:
@@ -163,10 +166,6 @@ def written_in_place(
 
 def _whole(ranges: Sequence[LiveRange]) -> LiveRange:
     return LiveRange(min(r.start for r in ranges), max(r.end for r in ranges))
-
-
-def _aligned(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def shards(device: Device) -> int:

@@ -61,15 +61,15 @@ class BarrierOp(TgOp):
             raise VerifyException(f"a barrier is inside a kernel, not in {parent.name}")
 
 
-INSTRUCTIONS: dict[str, frozenset[str]] = {"cpu": frozenset()}
-"""The mnemonics that each target knows; backends add theirs."""
+INSTRUCTIONS: dict[str, frozenset[str]] = {}
+"""The mnemonics that each target knows: `dialect.py` enters those of `targets`."""
 
 
 @op_definition
 class InsOp(TgOp):
     """INS, mnemonic, dtype: a single machine instruction of a target: "target.mnemonic".
 
-    `%1 = tg.ins "amd.v_rcp_f32"(%0) : tensor<f32>`
+    `%1 = tg.ins "target.rcp"(%0) : tensor<f32>`
     """
 
     name = "tg.ins"

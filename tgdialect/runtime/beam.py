@@ -48,8 +48,7 @@ from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import address
 from tgdialect.runtime.program import Array
 from tgdialect.targets import Target
-from tgdialect.targets.cpu import cpu_features
-from tgdialect.targets.host import host_target
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE, settle_target, state_target
 from tgdialect.transforms.simplify import simplify
 
 SECONDS_VARIABLE = "TG_BEAM_SECONDS"
@@ -69,18 +68,17 @@ _MARGIN = 0.02
 def search_schedules(
     op: ModuleOp, width: int, features: tuple[str, ...], threads: int | None, l2: int | None
 ) -> None:
-    """Apply to each kernel of a module the fastest OptOps that a search finds or has found.
+    """Apply to each kernel of a module the fastest OptOps that a search finds or has found, for a
+    target as that of `OptimizePass`. With neither `features` nor a `tg.target` it is this machine.
 
     Raises PassFailedException for an invalid `TG_BEAM_SECONDS`, feature or number of threads.
     """
     cpu = CpuTarget.host()
-    try:
-        if features:
-            switched_on = (f"+{name}" for name in sorted(cpu_features(features)))
-            cpu = replace(cpu, features=",".join(switched_on))
-        target = host_target(cpu.known_features, threads=threads, l2=l2)
-    except ValueError as error:
-        raise PassFailedException(str(error)) from None
+    if MODULE_ATTRIBUTE not in op.attributes:
+        features = features or cpu.known_features
+    target = settle_target(op, features=features, threads=threads, l2=l2)
+    if features:
+        cpu = replace(cpu, features=",".join(f"+{name}" for name in sorted(target.features)))
     seconds = beam_seconds()
     calls = {c.callee.root_reference.data: c for c in op.walk() if isinstance(c, CallOp)}
     kernels = [k for k in op.ops if isinstance(k, KernelOp) and not has_schedule(k)]
@@ -96,8 +94,8 @@ def search_schedules(
                 def show(timed: int, best: float) -> None:
                     progress.set_postfix_str(f"{timed} schedules, best {1e3 * best:.3f} ms")
 
-                search = _Search(kernel, call, cpu)
-                opts = search.best(opts, width, seconds, target, show)
+                search = _Search(kernel, call, cpu, target)
+                opts = search.best(opts, width, seconds, show)
             axes = Axes(kernel)
             begin_schedule(axes)
             apply_opts(axes, opts)
@@ -132,19 +130,20 @@ def _is_static(call: CallOp) -> bool:
 class _Search:
     """The search for the schedule of one kernel."""
 
-    def __init__(self, kernel: KernelOp, call: CallOp, cpu: CpuTarget) -> None:
+    def __init__(self, kernel: KernelOp, call: CallOp, cpu: CpuTarget, target: Target) -> None:
+        """`target` is what schedules and instructions go by, `cpu` what LLVM generates code for."""
         self._kernel = kernel
         self._call = call
         self._cpu = cpu
+        self._target = target
         self._arrays = [_filled(argument) for argument in call.arguments]
-        self._stages = replace(stages(features=cpu.known_features), module=())
+        self._stages = replace(stages(), module=())
 
     def best(
         self,
         heuristic: Opts,
         width: int,
         seconds: float,
-        target: Target,
         show: Callable[[int, float], None],
     ) -> Opts:
         """The best schedule, from the store or by a search."""
@@ -153,7 +152,7 @@ class _Search:
         named = self._kernel.clone()
         named.sym_name = StringAttr("kernel")
         key = cache_key(
-            *(BEAM, str(named), repr(self._cpu), str(target), str(width), str(seconds)),
+            *(BEAM, str(named), repr(self._cpu), str(self._target), str(width), str(seconds)),
             *map(spelled, heuristic),
             *(["shared"] if Axes(self._kernel).has_shared_memory else []),
         )
@@ -173,7 +172,12 @@ class _Search:
             return found
 
         found = beam_search(
-            self._kernel, [heuristic, ()], timer, width, lambda: time.perf_counter() < end, target
+            self._kernel,
+            [heuristic, ()],
+            timer,
+            width,
+            lambda: time.perf_counter() < end,
+            self._target,
         )
         # Store the winner.
         opts = self._quickest(heuristic, found)
@@ -220,6 +224,7 @@ class _Search:
         entry = f"{name}_timed"
         signature = FunctionType.from_lists(list(block.arg_types), [])
         module = ModuleOp([candidate, FuncOp(entry, signature, Region(block))])
+        state_target(module, self._target)
         # Compile and load.
         try:
             simplify(candidate)

@@ -22,6 +22,7 @@ from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
 from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
+from tgdialect.lowering.render.stage import render_symbols
 from tgdialect.lowering.signature import (
     arguments_said_to_be_written,
     described_function,
@@ -46,7 +47,7 @@ from tgdialect.runtime.profile import with_records
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.windows import Window
-from tgdialect.targets.attribute import stated_target
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE, state_target, target_of
 
 UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
 """Ops that carry code or bytes of their own. They are executed with `allow_custom` only."""
@@ -110,6 +111,7 @@ class Build:
                     entry_function(module, self.entry), entry_function(self.source, self.entry)
                 )
             stage.lower(module)
+        machine = target_of(module)
         # Stages on one kernel after the other; the last one shares an object with the functions.
         coming: dict[str, Future[bytes]] = {}
         kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
@@ -120,7 +122,7 @@ class Build:
                 program = stage.lower_kernel(program)
             programs.append(program)
             if not is_last:
-                ir = self._ir(passes.render.rendered([program]), programs)
+                ir = self._ir(render_symbols([program], (), machine), programs)
                 coming[program.sym_name.data] = generator.submit(ir)
         # Functions that call the kernels, and the entry that takes a frame.
         functions = list(own_functions(module))
@@ -128,7 +130,7 @@ class Build:
             for stage in passes.kernels:
                 stage.lower_function(function)
         signature = _signature(entry_function(module, self.entry), by_reference)
-        rest = passes.render.rendered([*programs[-1:], *functions], programs)
+        rest = render_symbols([*programs[-1:], *functions], programs, machine)
         ir = self._ir(rest, programs) + _frame_entry(entry, self.entry, signature)
         coming[entry] = generator.submit(ir)
         return signature, coming, windows
@@ -163,6 +165,8 @@ class Build:
                 )
         entry_function(self.source, self.entry)
         module = self.source.clone()
+        if MODULE_ATTRIBUTE not in module.attributes:
+            state_target(module, target_of(None, features=self.target.known_features))
         for op in list(module.ops):
             if is_foreign(op) and (self.level != "llvm" or not op.name.startswith("llvm.")):
                 module.body.block.erase_op(op, safe_erase=False)
@@ -181,13 +185,7 @@ class Build:
             raise PassFailedException(
                 f"opt {self.opt!r} comes too late: loops are settled at level {self.level}"
             )
-        stated = stated_target(self.source)
-        passes = stages(
-            mode=self.opt,
-            features=() if stated else self.target.known_features,
-            cache=stated.llc if stated else None,
-            optimize=MeasuringOptimizePass,
-        )
+        passes = stages(mode=self.opt, optimize=MeasuringOptimizePass)
         return passes.from_level(self.level)
 
     @cached_property

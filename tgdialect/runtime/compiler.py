@@ -17,7 +17,7 @@ from tgdialect.backends.headroom import check_memory_for_library
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT, Array, Program
-from tgdialect.targets import INTERPRETER, TARGETS
+from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, TARGETS
 from tgdialect.targets.host import host_cpu, host_target
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def compile(
     source: str | os.PathLike[str] | ModuleOp,
     *,
     entry: str = "main",
-    target: str = "cpu",
+    target: str = DEFAULT_TARGET,
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
 ) -> Executable | Callback:
@@ -42,7 +42,7 @@ def compile(
         source: MLIR text, a path, or an xDSL module, which is left as it is. A `str` with a newline
             or a brace is text.
         entry: the name of the function to call.
-        target: "cpu", or "interpreter" for the reference semantics.
+        target: one of `targets.TARGETS`, or "interpreter" for the reference semantics.
         opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, "beam:N" for
             a search that times schedules on this machine (`tgdialect/runtime/optimize.py`), or
             OptOps, as "explicit:split 0, 8, upcast; @main_1: order 1, 0". Kernels that record

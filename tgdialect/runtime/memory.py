@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from tgdialect.targets.cpu import ALIGNMENT
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
-ALIGNMENT = 64
-"""Bytes: a cache line, and the widest vector."""
 POOLED_BYTES = 1 << 17
 """From this size on results come from the pool: `malloc` returns such blocks to the system when
 they are freed."""

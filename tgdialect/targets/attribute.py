@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr, ModuleOp, StringAttr
-from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from tgdialect.targets import Target, target_named
-from tgdialect.targets.cpu import BROUGHT
+from tgdialect.targets import DEFAULT_TARGET, MOST, Target, target_named
+from tgdialect.targets.cpu import BROUGHT, without_implied
+from tgdialect.targets.host import host_target
 
 MODULE_ATTRIBUTE = "tg.target"
 
@@ -27,13 +29,26 @@ class TargetAttr(ParametrizedAttribute):
 
     `#tg.target<"cpu", features = ["avx2", "fma"], threads = 2, l2 = 1048576>`. As `tg.target` of a
     module it is the target of the passes whose options do not say otherwise: nothing of this
-    machine matters then.
+    machine matters then. A pass whose options do say something writes the target that it compiled
+    for, so that later ones need no options.
     """
 
     name = "tg.target"
 
     target: StringAttr
     fields: DictionaryAttr
+
+    @classmethod
+    @lru_cache(maxsize=64)
+    def of(cls, target: Target) -> TargetAttr:
+        """The attribute that says a target."""
+        brought = target_named(target.name, target.features)
+        features = without_implied(target.features)
+        said = {"features": _attribute(features)} if features else {}
+        for name in _WANTED:
+            if (value := getattr(target, name)) != getattr(brought, name):
+                said[name] = _attribute(value)
+        return cls(StringAttr(target.name), DictionaryAttr(said))
 
     @property
     def values(self) -> Mapping[str, Field]:
@@ -88,25 +103,31 @@ class TargetAttr(ParametrizedAttribute):
 
 
 _LIST, _FLAG, _NUMBER = "a list of strings", "true or false", "a number"
-_CPU = target_named("cpu")
+_KINDS = {frozenset: _LIST, bool: _FLAG, int: _NUMBER}
+_DEFAULT = target_named(DEFAULT_TARGET)
 _WANTED = {
-    field.name: _LIST
-    if isinstance(default := getattr(_CPU, field.name), frozenset)
-    else _FLAG
-    if isinstance(default, bool)
-    else _NUMBER
+    field.name: _KINDS[type(getattr(_DEFAULT, field.name))]
     for field in fields(Target)
-    if field.name != "name"
+    if field.name not in ("name", "execution")
 }
-"""The fields that may be said, each with what it is."""
+"""The fields that may be said, each with what it is. The others are the target's name and what its
+name decides."""
+
+
+def _attribute(value: Field | frozenset[str]) -> Attribute:
+    if isinstance(value, bool):
+        return StringAttr("true" if value else "false")
+    if isinstance(value, int):
+        return IntAttr(value)
+    return ArrayAttr(StringAttr(item) for item in sorted(value))
 
 
 def _parse_value(parser: AttrParser) -> Attribute:
     if (flag := parser.parse_optional_boolean()) is not None:
-        return StringAttr("true" if flag else "false")
+        return _attribute(flag)
     number = parser.parse_optional_integer(allow_boolean=False)
     if number is not None:
-        return IntAttr(number)
+        return _attribute(number)
     items = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
     return ArrayAttr(StringAttr(item) for item in items)
 
@@ -139,33 +160,72 @@ def _target(name: str, said: Mapping[str, Field]) -> Target:
     values = {field: _as_field(value) for field, value in said.items()}
     features = values.pop("features", frozenset[str]())
     assert isinstance(features, frozenset)
-    return replace(target_named(name, sorted(features)), **values)
+    target = target_named(name, sorted(features))
+    for field, value in values.items():
+        most = getattr(MOST[name], field)
+        if isinstance(value, frozenset) and (unknown := sorted(value - most)):
+            there_are = ", ".join(sorted(most))
+            raise ValueError(f"{field} of a {name} has no {unknown[0]!r}; there are: {there_are}")
+    return replace(target, **values)
 
 
 def _as_field(value: Field) -> int | frozenset[str]:
     return value if isinstance(value, int) else frozenset(value)
 
 
-def stated_target(
-    module: ModuleOp, features: Sequence[str] = (), **given: int | None
-) -> Target | None:
-    """The target that a module says in `tg.target`, None if it says none. Features, and fields by
-    their names where they are not None, are taken instead of those of the module; features with all
-    that they bring.
+def target_of(
+    module: Operation | None,
+    name: str | None = None,
+    features: Sequence[str] = (),
+    **given: int | None,
+) -> Target:
+    """The target that a module is compiled for. Of what options say (a name, features, and fields
+    by their names where they are not None), of what the module says in `tg.target`, and of what
+    this machine has, the first that there is counts; this machine has no say where the module has.
+    Features come with all that they bring.
 
-    Raises PassFailedException for a value that a field cannot have.
+    Raises PassFailedException for a target or feature that there is not, and for a value that a
+    field cannot have.
     """
-    attribute = module.attributes.get(MODULE_ATTRIBUTE)
-    if attribute is None:
-        return None
-    if not isinstance(attribute, TargetAttr):
-        raise PassFailedException(f"{MODULE_ATTRIBUTE} is not a #tg.target, got {attribute}")
+    options = {field: value for field, value in given.items() if value is not None}
+    stated = module.attributes.get(MODULE_ATTRIBUTE) if module is not None else None
+    try:
+        if stated is None:
+            return host_target(features, name or DEFAULT_TARGET, **options)
+        if not isinstance(stated, TargetAttr):
+            raise PassFailedException(f"{MODULE_ATTRIBUTE} is not a #tg.target, got {stated}")
+        if name not in (None, stated.target.data):
+            return replace(target_named(name, features), **options)
+        return _stated(stated, tuple(features), tuple(options.items()))
+    except ValueError as error:
+        raise PassFailedException(str(error)) from None
+
+
+@lru_cache(maxsize=64)
+def _stated(
+    attribute: TargetAttr, features: tuple[str, ...], options: tuple[tuple[str, int], ...]
+) -> Target:
+    """The target that an attribute says, but for what options say."""
     said = dict(attribute.values)
     if features:
         said = {name: value for name, value in said.items() if name not in BROUGHT}
         said["features"] = features
-    said |= {name: value for name, value in given.items() if value is not None}
-    try:
-        return _target(attribute.target.data, said)
-    except ValueError as error:
-        raise PassFailedException(str(error)) from None
+    return _target(attribute.target.data, said | dict(options))
+
+
+def settle_target(
+    module: ModuleOp,
+    name: str | None = None,
+    features: Sequence[str] = (),
+    **given: int | None,
+) -> Target:
+    """`target_of` a module, which says it from then on where an option has said something."""
+    target = target_of(module, name, features, **given)
+    if name or features or any(value is not None for value in given.values()):
+        state_target(module, target)
+    return target
+
+
+def state_target(module: ModuleOp, target: Target) -> None:
+    """Have a module say its target."""
+    module.attributes[MODULE_ATTRIBUTE] = TargetAttr.of(target)

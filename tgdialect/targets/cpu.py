@@ -110,6 +110,10 @@ BROUGHT = frozenset(("native", "converted", "masks_stores", "vector_bits", "vect
 """The fields that features settle."""
 
 
+ALIGNMENT = max(CPU.alignment, *(bits // 8 for bits, _ in _VECTORS.values()))
+"""What memory is aligned to that is allocated before it is known which CPU code is for."""
+
+
 def cpu(features: Collection[str] = ()) -> Target:
     """A CPU with these features: `cpu_features` has their form and the errors."""
     return _with_features(cpu_features(features))
@@ -148,6 +152,12 @@ def cpu_features(names: Collection[str]) -> frozenset[str]:
         else:
             found.update(_with_implied(feature))
     return frozenset(found)
+
+
+def without_implied(features: Collection[str]) -> list[str]:
+    """The fewest features that imply all of these, sorted."""
+    implied = {other for name in features for other in _with_implied(name) if other != name}
+    return sorted(set(features) - implied)
 
 
 def _with_implied(feature: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from tgdialect.targets import target_named
+from tgdialect.targets import DEFAULT_TARGET, target_named
 from tgdialect.targets.target import Target
 
 _MODEL = Path("/sys/devices/system/cpu/modalias")
@@ -26,7 +26,9 @@ LLC_PER_CORE = 16 << 20
 is told of hundreds of MiB, which cores of other machines use as well."""
 
 
-def host_target(features: Collection[str] = (), name: str = "cpu", **given: int | None) -> Target:
+def host_target(
+    features: Collection[str] = (), name: str = DEFAULT_TARGET, **given: int | None
+) -> Target:
     """A target with the caches and the threads of this machine, where they are not `given`: by the
     fields of `Target`, None for those that are not. It has the features that are named.
 

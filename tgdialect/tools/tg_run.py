@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from tgdialect.diagnostics import CompilationError, Diagnostic, exception_text, one_line
+from tgdialect.targets import DEFAULT_TARGET
 
 USAGE = "tg-run [options] file.mlir"
 DESCRIPTION = "Execute a function of a program, and print or write what it computes."
@@ -84,7 +85,12 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--entry", metavar="NAME", help="the function to run (default: main, or the only one)")
     add("--input", action="append", default=[], metavar="INPUT", help="the next input")
     add("--arg", action="append", default=[], metavar="NAME=INPUT", help="the input of that name")
-    add("--target", default="cpu", metavar="TARGET", help="cpu (default) or interpreter")
+    add(
+        "--target",
+        default=DEFAULT_TARGET,
+        metavar="TARGET",
+        help=f"{DEFAULT_TARGET} (default) or interpreter",
+    )
     add(
         "--opt",
         metavar="OPT",

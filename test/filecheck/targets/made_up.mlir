@@ -4,6 +4,9 @@
 // RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=heuristic}' | filecheck %s --check-prefix=SCHEDULE
 // RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=heuristic features=avx512f}' | filecheck %s --check-prefix=OPTION
 // RUN: sed 's/vector_bits = 64, vector_registers = 2/features = ["avx512f"]/' %s | tg-opt -p 'tg-callify,tg-rangeify,tg-optimize{mode=heuristic}' | filecheck %s --check-prefix=WIDE
+// RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=heuristic threads=3},tg-expand,tg-select,tg-linearize,tg-plan,tg-render{cache=1024}' | filecheck %s --check-prefix=WRITTEN
+// RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{features=avx512f}' | filecheck %s --check-prefix=FEATURES
+// RUN: sed 's/#tg.target<.*>}/#tg.target<"cpu", threads = 1>}/' %s | tg-opt -p 'tg-callify,tg-rangeify,tg-optimize' | filecheck %s --check-prefix=KEPT
 // RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic}' | filecheck %s --check-prefix=LLVM
 // RUN: tg-run %s --target=cpu --input 32x24xf32=random --input 24x16xf32=0.5 | filecheck %s --check-prefix=VALUES
 // RUN: tg-run %s --target=interpreter --input 32x24xf32=random --input 24x16xf32=0.5 | filecheck %s --check-prefix=VALUES
@@ -11,6 +14,10 @@
 // SCHEDULE: opts [#tg.opt<split 1, 2, upcast>, #tg.opt<order 1, 0>]
 // OPTION: opts [#tg.opt<split 0, 16, upcast>, #tg.opt<split 1, 16, upcast>]
 // WIDE: opts [#tg.opt<split 0, 16, upcast>, #tg.opt<split 1, 16, upcast>]
+// WRITTEN: module attributes {tg.target = #tg.target<"cpu", vector_bits = 64, vector_registers = 2, l1 = 4096, llc = 1024, threads = 3>}
+// WRITTEN-NOT: vector<16xf32>
+// FEATURES: module attributes {tg.target = #tg.target<"cpu", features = ["avx512f"], l1 = 4096>}
+// KEPT: module attributes {tg.target = #tg.target<"cpu", threads = 1>}
 // LLVM: module attributes {tg.target = #tg.target<"cpu", vector_bits = 64, vector_registers = 2, l1 = 4096>}
 // LLVM-NOT: vector<16xf32>
 // LLVM: llvm.load {{.*}} -> vector<2xf32>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -35,6 +36,8 @@ from tgdialect.lowering.select import SelectPass
 from tgdialect.lowering.verify import verify_level
 from tgdialect.ops.call import KernelOp
 from tgdialect.runtime.loader import load as load_object
+from tgdialect.targets import target_named
+from tgdialect.targets.attribute import state_target
 from tgdialect.transforms.simplify import SimplifyPass
 
 PASSES: Sequence[type[OptOpPass]] = (
@@ -252,17 +255,23 @@ def test_any_legal_schedule(name: str, seed: int, count: int):
     np.testing.assert_array_equal(_compiled(module, inputs), expected, str(applied))
 
 
+def _share(module: ModuleOp, features: Sequence[str], threads: int) -> None:
+    """Schedule for threads however little work there is."""
+    target = replace(target_named("cpu", features), threads=threads, parallel_cycles=1)
+    state_target(module, target)
+    OptimizePass("heuristic").apply(context(), module)
+
+
 @pytest.mark.parametrize("features", ["", "+sse2", "+avx,+fma", "+avx512f,+fma"])
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", KERNELS)
-def test_heuristic(name: str, features: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heuristic(name: str, features: str, threads: int) -> None:
     """Schedules for machines of all widths, with threads however little work there is."""
-    monkeypatch.setattr("tgdialect.lowering.optimize.cpu.heuristic.THREAD_CYCLES", 0)
     text, shapes = KERNELS[name]
     inputs, module = _inputs(shapes), parse(text)
     expected = _interpreted(module, inputs)
     wanted = tuple(f for f in features.split(",") if f)
-    OptimizePass("heuristic", wanted, threads).apply(context(), module)
+    _share(module, wanted, threads)
     verify_level(module, "kernels")
     np.testing.assert_array_equal(_interpreted(module, inputs), expected)
     np.testing.assert_array_equal(_compiled(module, inputs), expected)
@@ -289,14 +298,13 @@ of them has a divisor that comes near."""
 
 
 @pytest.mark.parametrize("name", PADDED_AND_SHARED)
-def test_threads_share_few_chunks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_share_few_chunks(name: str) -> None:
     """The last chunk is padded: chunks of one iteration would take cache lines from each other, and
     load anew what loops around them have loaded."""
-    monkeypatch.setattr("tgdialect.lowering.optimize.cpu.heuristic.THREAD_CYCLES", 0)
     text, shapes, axis, chunks = PADDED_AND_SHARED[name]
     module, inputs = parse(text), _inputs(shapes)
     expected = _interpreted(module, inputs)
-    OptimizePass("heuristic", ("+avx512f", "+fma"), 2).apply(context(), module)
+    _share(module, ("+avx512f", "+fma"), 2)
     padded = f"#tg.opt<padto {axis}, {chunks}, clamp>"
     shared = f"#tg.opt<split {axis}, {chunks}, thread, top>"
     assert [padded, shared] == _opts_of(module)[-2:]
@@ -307,13 +315,12 @@ def test_threads_share_few_chunks(name: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_threads_share_equal_chunks_of_rows() -> None:
     """Where they store in cache lines of their own; 37 is the least that two threads share well."""
     module = parse(_scan(4096, 111, "ji"))
-    OptimizePass("heuristic", ("+avx512f", "+fma"), 2).apply(context(), module)
+    _share(module, ("+avx512f", "+fma"), 2)
     assert _opts_of(module) == ["#tg.opt<split 0, 37, thread, top>"]
 
 
-def test_what_threads_cannot_share_is_not_padded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_threads_cannot_share_is_not_padded() -> None:
     """A kernel of two nests has no THREAD."""
-    monkeypatch.setattr("tgdialect.lowering.optimize.cpu.heuristic.THREAD_CYCLES", 0)
     text = kernel(
         "k",
         [*(f"{o}: {_memory('127')}" for o in "op"), *(f"{x}: {_memory('127x40')}" for x in "xy")],
@@ -328,8 +335,8 @@ def test_what_threads_cannot_share_is_not_padded(monkeypatch: pytest.MonkeyPatch
         + "tg.sink %e, %f : !tg.void, !tg.void",
     )
     module, alone = parse(text), parse(text)
-    OptimizePass("heuristic", ("+avx512f", "+fma"), 2).apply(context(), module)
-    OptimizePass("heuristic", ("+avx512f", "+fma"), 1).apply(context(), alone)
+    _share(module, ("+avx512f", "+fma"), 2)
+    _share(alone, ("+avx512f", "+fma"), 1)
     assert _opts_of(module) == _opts_of(alone)
 
 

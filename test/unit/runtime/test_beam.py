@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 import tgdialect as tg
 from tgdialect.diagnostics import CompilationError
+from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.optops.apply import parse_opt
 from tgdialect.lowering.optimize.search import beam_search
 from tgdialect.lowering.pipeline import run_stages, stages
@@ -51,6 +55,24 @@ def _kernel() -> KernelOp:
 def _opts(executable: object) -> list[tuple[str, ...]]:
     assert isinstance(executable, Executable)
     return [kernel.opts for kernel in executable.kernels]
+
+
+def test_the_target_of_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Candidates are timed with the vectors of its `tg.target`, not with those of this machine."""
+    seen: set[str] = set()
+
+    def recorded(module: ModuleOp, passes: Iterable[LoweringPass]) -> None:
+        run_stages(module, passes)
+        seen.add(str(module.attributes["tg.target"]))
+        seen.update(re.findall(r"vector<\d+xf32>", str(module)))
+
+    monkeypatch.setattr(beam, "run_stages", recorded)
+    target = '#tg.target<"cpu", vector_bits = 64, vector_registers = 1>'
+    program = f"module attributes {{tg.target = {target}}} {{{PROGRAM}}}"
+    a, b = np.random.default_rng(0).standard_normal((2, 24, 20)).astype(np.float32)
+    found = tg.compile(program, opt="beam:2")(a, b)
+    np.testing.assert_allclose(found, (a * b).sum(1, keepdims=True), rtol=1e-4, atol=1e-5)
+    assert seen == {target, "vector<2xf32>"}
 
 
 def test_computes_the_same() -> None:

@@ -359,13 +359,14 @@ def test_the_module_of_the_caller_is_left_as_it_is():
 
 
 @pytest.mark.parametrize("offset", [0, 4, 16, 32, 60])
-def test_results_that_no_cache_holds(offset: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_that_no_cache_holds(offset: int) -> None:
     """They are stored around the caches where they are aligned, and right wherever they are."""
-    monkeypatch.setattr("tgdialect.targets.host.last_level_cache", lambda: 1000)
     program = """
-    func.func @main(%x: tensor<33x128xf32>) -> tensor<33x128xf32> {
-      %y = tg.add %x, %x : tensor<33x128xf32>
-      func.return %y : tensor<33x128xf32>
+    module attributes {tg.target = #tg.target<"cpu", features = ["avx512f"], llc = 1000>} {
+      func.func @main(%x: tensor<33x128xf32>) -> tensor<33x128xf32> {
+        %y = tg.add %x, %x : tensor<33x128xf32>
+        func.return %y : tensor<33x128xf32>
+      }
     }
     """
     executable = tg.compile(program)

@@ -15,8 +15,7 @@ from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
-from tgdialect.targets.attribute import stated_target
-from tgdialect.targets.host import host_target
+from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify_kernels
 
 MODES = ("none", "heuristic", "explicit:OPTS", "beam:N")
@@ -29,8 +28,9 @@ class OptimizePass(LoweringPass):
 
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
     order, on one thread. `mode=heuristic` finds a schedule for a machine with these `features`,
-    `threads` and `l2`; where one is not said, it is that of the module's `tg.target`. A kernel
-    whose SINK records OptOps has its schedule: these modes leave it alone.
+    `threads` and `l2`; where one is not said, it is that of the module's `tg.target`, which says
+    them from then on. A kernel whose SINK records OptOps has its schedule: these modes leave it
+    alone.
 
     `mode=explicit` applies `opts`, as `opts="split 0, 4, upcast","@main_1: order 1, 0"`, to every
     kernel but those that a STAGE has made, or to the one that an OptOp names. In one word that is
@@ -46,11 +46,11 @@ class OptimizePass(LoweringPass):
     mode: str = "none"
     """none, heuristic, explicit or, where kernels can be timed, `beam:N`."""
     features: tuple[str, ...] = ()
-    """What the processor has, in LLVM's names: `features=avx2,fma`."""
+    """The processor's features, in LLVM's names: vectors, MULACC and conversions come with them."""
     threads: int | None = None
-    """How many threads a kernel may use; those of this machine if it is not said."""
+    """How many threads a kernel may use; those of this machine if nothing says it."""
     l2: int | None = None
-    """The size of the L2 cache in bytes; that of this machine if it is not said."""
+    """The size of the L2 cache in bytes; that of this machine if nothing says it."""
     opts: tuple[str, ...] = ()
     """The OptOps of `mode=explicit`, from left to right."""
 
@@ -61,12 +61,7 @@ class OptimizePass(LoweringPass):
             raise PassFailedException(
                 f"mode {self.mode!r} is not one of the modes there are: {there_are}"
             )
-        try:
-            target = stated_target(
-                module, self.features, threads=self.threads, l2=self.l2
-            ) or host_target(self.features, threads=self.threads, l2=self.l2)
-        except ValueError as error:
-            raise PassFailedException(str(error)) from None
+        target = settle_target(module, features=self.features, threads=self.threads, l2=self.l2)
         kernels = [op for op in module.ops if isinstance(op, KernelOp)]
         if explicit is not None:
             check_kernels(explicit, kernels)

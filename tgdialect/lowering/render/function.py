@@ -37,20 +37,18 @@ from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, number, place, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
+from tgdialect.targets import Target
 
-STACK_LIMIT = 4 << 20
-"""How many bytes of REG and LOCAL buffers a program may have: half of the usual stack."""
-BUFFER_ALIGNMENT = 64
 FLAG_BYTES = 8
 
 _REFUSED = {
-    "tg.special": "needs a gpu target: a cpu has RANGEs",
+    "tg.special": "needs a grid: threads have RANGEs",
     "tg.wmma": "is not scalar: tg-select expands it",
     "tg.custom": "is text: the llvm backend has no source text",
     "tg.ins": "is an instruction of its own: the llvm backend has no source text",
     "tg.customfunction": "is opaque: the llvm backend cannot call it",
 }
-"""Ops that no cpu program may have, and why."""
+"""Ops that no program of threads may have, and why."""
 
 
 def refusal(op: Operation) -> PassFailedException:
@@ -79,6 +77,7 @@ class FunctionRenderer:
         self,
         name: str,
         parameters: Sequence[SSAValue],
+        target: Target,
         programs: Mapping[str, Sequence[Requirement]] | None = None,
         *,
         is_threaded: bool = False,
@@ -87,16 +86,17 @@ class FunctionRenderer:
         """`programs` are those that a host function may call; None in a program. One that is
         threaded gets its arguments in a `threads.Context`. What is stored to parameters that are
         `streamed` goes around the caches."""
+        self._target = target
         self._programs = programs
         self._streamed = streamed
         # A copy of a kernel at each of its calls would have LLVM compile it as often.
         flags = () if programs is not None else ("no_inline",)
         types = [argument_type(p) for p in parameters]
         self.emitter = Emitter(name, [POINTER] if is_threaded else types, *flags)
-        self.context = Context(self.emitter, types) if is_threaded else None
+        self.context = Context(self.emitter, types, target.cache_line) if is_threaded else None
         self.values: dict[SSAValue, SSAValue] = {}
         self.intervals = MinMax()
-        self.memory = Memory(self.emitter, self.intervals, self.values)
+        self.memory = Memory(self.emitter, self.intervals, self.values, target)
         self._rows: dict[SSAValue, Sequence[SSAValue]] = {}
         """The vectors of values that have two axes."""
         self._loops: dict[SSAValue, _Loop] = {}
@@ -191,14 +191,15 @@ class FunctionRenderer:
             raise PassFailedException(f"a buffer in a program has a static shape, not {type}")
         bytes = max(math.prod(type.get_shape()) * dtype_of(op.result).itemsize, 1)
         self._stack_bytes += bytes
-        if self._stack_bytes > STACK_LIMIT:
+        if self._stack_bytes > self._target.local:
             raise PassFailedException(
                 f"the buffers of this program take {self._stack_bytes} bytes or more; "
-                f"a cpu has {STACK_LIMIT} for them"
+                f"the target {self._target.name} has {self._target.local} for them"
             )
-        pointer = self.emitter.allocate(bytes, BUFFER_ALIGNMENT)
+        alignment = self._target.alignment
+        pointer = self.emitter.allocate(bytes, alignment)
         pointer.name_hint = op.result.name_hint
-        self.memory.add(op.result, pointer, BUFFER_ALIGNMENT)
+        self.memory.add(op.result, pointer, alignment)
 
     # -- memory
 

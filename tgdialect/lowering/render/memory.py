@@ -34,11 +34,7 @@ from tgdialect.ops.properties import (
     tensor,
     window,
 )
-
-_STREAMED_BYTES = 32
-"""Vectors of a multiple of this fill a cache line soon enough."""
-
-_CACHE_LINE = 64
+from tgdialect.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +64,17 @@ class Memory:
     """The views of one function."""
 
     def __init__(
-        self, emitter: Emitter, intervals: MinMax, values: Mapping[SSAValue, SSAValue]
+        self,
+        emitter: Emitter,
+        intervals: MinMax,
+        values: Mapping[SSAValue, SSAValue],
+        target: Target,
     ) -> None:
         """`values` are the index scalars of the function, among others."""
         self._emitter = emitter
         self._intervals = intervals
         self._values = values
+        self._target = target
         self._views: dict[SSAValue, View] = {}
 
     def __contains__(self, value: SSAValue) -> bool:
@@ -95,7 +96,7 @@ class Memory:
     def view(self, op: Operation) -> None:
         """A movement op of memory."""
         if (movement := _MOVEMENTS.get(type(op))) is None:
-            raise PassFailedException(f"the target cpu has no {op.name} of memory")
+            raise PassFailedException(f"the target {self._target.name} has no {op.name} of memory")
         self._views[op.results[0]] = movement(self, op, self._views[op.operands[0]])
 
     def pointer(self, value: SSAValue) -> SSAValue:
@@ -193,14 +194,19 @@ class Memory:
         address = self._address(view)
         if gate is not None:
             e.insert(MaskedStoreOp(value, address, gate, view.alignment))
-        elif view.is_streamed and view.lanes * view.dtype.itemsize % _STREAMED_BYTES == 0:
+        elif view.is_streamed and self._fills_lines(view):
             self._stream(value, address, view)
         else:
             e.store(value, address, view.alignment)
 
+    def _fills_lines(self, view: View) -> bool:
+        """Whether two vectors fill a cache line: what has been stored of one waits for the rest."""
+        return 2 * view.lanes * view.dtype.itemsize % self._target.cache_line == 0
+
     def _stream(self, value: SSAValue, address: SSAValue, view: View) -> None:
         """Store a vector around the caches, if it is aligned, which the instruction asks for."""
-        e, bytes = self._emitter, min(view.lanes * view.dtype.itemsize, _CACHE_LINE)
+        e, bytes = self._emitter, view.lanes * view.dtype.itemsize
+        bytes = 1 << min(bytes, self._target.alignment).bit_length() - 1
         number = e.emit(llvm.PtrToIntOp, (address,), i64)
         rest = e.binary(llvm.AndOp, number, e.number(bytes - 1))
         aligned, other, after = e.new_block(), e.new_block(), e.new_block()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.memory_order import memory_of
@@ -31,8 +30,8 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import ParamOp
-from tgdialect.targets import host, target_named
-from tgdialect.targets.attribute import stated_target
+from tgdialect.targets import Target
+from tgdialect.targets.attribute import settle_target
 
 
 @dataclass(frozen=True)
@@ -40,32 +39,28 @@ class RenderPass(LoweringPass):
     """Programs and functions as `llvm.func`s: memory is passed as pointers, an index as an i64.
 
     The types of a function's arguments are kept in its `tg.signature`. Vectors are stored around
-    the caches where a result is larger than `cache`.
+    the caches where a result is larger than `cache`. The target is the module's `tg.target` where
+    options do not say otherwise; if they do, the module says theirs from then on.
     """
 
     name = "tg-render"
     level_before = "planned"
     level_after = "llvm"
 
-    target: str = "cpu"
+    target: str | None = None
     """The kind of machine."""
     cache: int | None = None
-    """The size of the last-level cache in bytes; that of this machine if it is not said."""
+    """The size of the last-level cache in bytes; that of this machine if nothing says it."""
 
     def lower(self, module: ModuleOp) -> None:
-        try:
-            target_named(self.target)
-        except ValueError as error:
-            raise PassFailedException(str(error)) from None
+        target = settle_target(module, self.target, llc=self.cache)
         symbols = [symbol for symbol in module.ops if not is_foreign(symbol)]
         signatures = {
             symbol.sym_name.data: signature_attribute(symbol)
             for symbol in symbols
             if isinstance(symbol, FuncOp)
         }
-        stated = stated_target(module, llc=self.cache)
-        render = replace(self, cache=stated.llc) if stated else self
-        rendered = render.rendered(symbols, symbols)
+        rendered = render_symbols(symbols, symbols, target)
         for op in rendered:
             if isinstance(op, llvm.FuncOp) and op.sym_name.data in signatures:
                 op.attributes[SIGNATURE] = signatures[op.sym_name.data]
@@ -73,33 +68,31 @@ class RenderPass(LoweringPass):
             module.body.block.erase_op(symbol)
         module.body.block.add_ops(rendered)
 
-    def rendered(
-        self, symbols: Sequence[Operation], callees: Sequence[Operation] = ()
-    ) -> Sequence[Operation]:
-        """What symbols of a module become, where those that they call are among `callees`. Programs
-        that are not among the symbols are declared."""
-        programs = {
-            symbol.sym_name.data: requirements(symbol.linear.body.block)
-            for symbol in callees
-            if isinstance(symbol, ProgramOp)
-        }
-        cache = host.last_level_cache() if self.cache is None else self.cache
-        found: list[Operation] = []
-        has_threads = False
-        for symbol in symbols:
-            made = render(symbol, programs, cache)
-            for op in made:
-                op.location = symbol.location
-            found += made
-            has_threads |= len(made) > 1
-        declared = [
-            _declaration(p) for p in callees if isinstance(p, ProgramOp) and p not in symbols
-        ]
-        return [*(declarations() if has_threads else ()), *declared, *found]
+
+def render_symbols(
+    symbols: Sequence[Operation], callees: Sequence[Operation], target: Target
+) -> Sequence[Operation]:
+    """What symbols of a module become, where those that they call are among `callees`. Programs
+    that are not among the symbols are declared."""
+    programs = {
+        symbol.sym_name.data: requirements(symbol.linear.body.block)
+        for symbol in callees
+        if isinstance(symbol, ProgramOp)
+    }
+    found: list[Operation] = []
+    has_threads = False
+    for symbol in symbols:
+        made = render(symbol, programs, target)
+        for op in made:
+            op.location = symbol.location
+        found += made
+        has_threads |= len(made) > 1
+    declared = [_declaration(p) for p in callees if isinstance(p, ProgramOp) and p not in symbols]
+    return [*(declarations() if has_threads else ()), *declared, *found]
 
 
 def render(
-    symbol: Operation, programs: Mapping[str, Sequence[Requirement]], cache: int
+    symbol: Operation, programs: Mapping[str, Sequence[Requirement]], target: Target
 ) -> Sequence[llvm.FuncOp]:
     """The function that a program, or a function at the linear level, becomes; of a program with a
     THREAD axis two.
@@ -108,10 +101,10 @@ def render(
     """
     match symbol:
         case ProgramOp():
-            return _render_program(symbol, cache)
+            return _render_program(symbol, target)
         case FuncOp():
             block = symbol.body.block
-            renderer = FunctionRenderer(symbol.sym_name.data, block.args, programs)
+            renderer = FunctionRenderer(symbol.sym_name.data, block.args, target, programs)
             ops = list(_in_order(block))
             if persistent := _persistent(symbol):
                 once = constants(symbol, ops).calls
@@ -128,18 +121,18 @@ def _persistent(function: FuncOp) -> Sequence[SSAValue]:
     return [a for a in function.args if "tg.persistent" in argument_attributes(a)]
 
 
-def _render_program(program: ProgramOp, cache: int) -> Sequence[llvm.FuncOp]:
+def _render_program(program: ProgramOp, target: Target) -> Sequence[llvm.FuncOp]:
     fission(program.linear)
     name, block = program.sym_name.data, program.linear.body.block
     params = [param.result for param in parameters(block)]
-    streamed = _streamed(block, params, cache)
+    streamed = _streamed(block, params, target.llc)
     if not any(map(_is_thread, block.ops)):
-        renderer = FunctionRenderer(name, params, streamed=streamed)
+        renderer = FunctionRenderer(name, params, target, streamed=streamed)
         return [_render_body(renderer, params, block)]
     body = body_name(name)
-    renderer = FunctionRenderer(body, params, is_threaded=True, streamed=streamed)
+    renderer = FunctionRenderer(body, params, target, is_threaded=True, streamed=streamed)
     types = [argument_type(param) for param in params]
-    return [_render_body(renderer, params, block), driver(name, body, types)]
+    return [_render_body(renderer, params, block), driver(name, body, types, target.cache_line)]
 
 
 def _declaration(program: ProgramOp) -> llvm.FuncOp:

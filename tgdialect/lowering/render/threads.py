@@ -28,15 +28,16 @@ def body_name(program: str) -> str:
 
 
 _SLOT = 8
-"""Bytes of an argument in a context, which is aligned to them. The counter comes first."""
-_CACHE_LINE = 64
+"""Bytes of an argument in a context, which is aligned to them."""
 
 
 class Context:
-    """What the threads of a program share: a counter, and its arguments."""
+    """What the threads of a program share: a counter, and its arguments behind the cache line of
+    that, which threads write to."""
 
-    def __init__(self, emitter: Emitter, types: Sequence[Attribute]) -> None:
+    def __init__(self, emitter: Emitter, types: Sequence[Attribute], cache_line: int) -> None:
         """`emitter` is that of the function that every thread runs."""
+        self._cache_line = cache_line
         self._emitter = emitter
         self._types = types
         (self._pointer,) = emitter.arguments
@@ -44,7 +45,9 @@ class Context:
     def arguments(self) -> Iterator[SSAValue]:
         e = self._emitter
         for i, type in enumerate(self._types):
-            yield e.load(e.offset(self._pointer, e.number(_offset(i)), i8), type, _SLOT)
+            yield e.load(
+                e.offset(self._pointer, e.number(_offset(i, self._cache_line)), i8), type, _SLOT
+            )
 
     def take(self) -> SSAValue:
         """The number of the next iteration, an i64."""
@@ -53,16 +56,16 @@ class Context:
         return op.res
 
 
-def _offset(argument: int) -> int:
-    return _CACHE_LINE + _SLOT * argument
+def _offset(argument: int, cache_line: int) -> int:
+    return max(cache_line, _SLOT) + _SLOT * argument
 
 
-def driver(name: str, body: str, types: Sequence[Attribute]) -> llvm.FuncOp:
+def driver(name: str, body: str, types: Sequence[Attribute], cache_line: int) -> llvm.FuncOp:
     """The function that packs its arguments and has all threads run `body`."""
     e = Emitter(name, types, "no_inline")
-    context = e.allocate(_offset(len(types)), _CACHE_LINE)
+    context = e.allocate(_offset(len(types), cache_line), max(cache_line, _SLOT))
     for i, argument in enumerate(e.arguments):
-        e.store(argument, e.offset(context, e.number(_offset(i)), i8), _SLOT)
+        e.store(argument, e.offset(context, e.number(_offset(i, cache_line)), i8), _SLOT)
     threads = e.load(e.address_of(THREADS), i32, 4)
     alone, together, done = e.new_block(), e.new_block(), e.new_block()
     e.branch_if(e.compare("eq", threads, e.number(1, i32)), alone, (), together)

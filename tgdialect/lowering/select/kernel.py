@@ -16,7 +16,6 @@ from tgdialect.lowering.select.locations import Cell, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.lowering.select.tiles import (
-    REGISTERS,
     RegisterTile,
     Shape,
     broadcast_tile,
@@ -51,7 +50,7 @@ class Kernel:
     def __init__(self, target: Target, lanes: int = 1) -> None:
         """`lanes` is how many elements a vector register has."""
         self.target = target
-        self.lanes = REGISTERS * lanes if lanes > 1 else 1
+        self.lanes = target.registers_at_once * lanes if lanes > 1 else 1
         """How many elements a piece of a row has at most."""
         self.block = Block()
         self.scalars = Scalars(self.block, target)
@@ -62,9 +61,13 @@ class Kernel:
         self.locations = Locations(self.scalars, self.narrow, self.tile, self.edges)
         self._accesses = Accesses(self.scalars, self.narrow, self.bounds, self.locations)
         self._transposes = Transposes(self._accesses, lanes)
-        self._has_vectors = lanes > 1
+        self._register = lanes
 
     # -- tiles
+
+    def cut(self, extent: int) -> Sequence[int]:
+        """The widths of the pieces of a row."""
+        return cut(extent, self.lanes, self._register)
 
     def tile(self, value: SSAValue) -> RegisterTile:
         """The register tile of a value; memory is loaded."""
@@ -83,7 +86,7 @@ class Kernel:
         tiles = [self.tile(operand) for operand in operands]
         length = row_length(shape)
         widths = [tile.widths for tile in tiles if row_length(tile.shape) == length]
-        fewest = min(widths, key=len, default=cut(length, self.lanes))
+        fewest = min(widths, key=len, default=self.cut(length))
         return [broadcast_tile(self.scalars, tile, shape, fewest) for tile in tiles]
 
     def rebuilt(self, op: TgOp) -> RegisterTile:
@@ -156,7 +159,7 @@ class Kernel:
 
     def _widths(self, memory: SSAValue, shape: Shape) -> Sequence[int]:
         """The widths in which memory is loaded: single elements where it is a column of a tile."""
-        widths = cut(row_length(shape), self.lanes)
+        widths = self.cut(row_length(shape))
         if len(shape) != 1 or widths == ones(shape):
             return widths
         uses = [use.operation for use in memory.uses]
@@ -169,7 +172,7 @@ class Kernel:
     def _is_cleared(self, memory: SSAValue, pieces: Sequence[SSAValue]) -> bool:
         """Whether 0 is stored to the whole of a REG buffer: one STORE of all of it is enough."""
         is_one = len(pieces) > 1 and all(piece is pieces[0] for piece in pieces)
-        if not self._has_vectors or not is_one or place(memory).addrspace is not AddrSpace.REG:
+        if self._register == 1 or not is_one or place(memory).addrspace is not AddrSpace.REG:
             return False
         attribute = constant_attribute(pieces[0])
         value = 1 if attribute is None else number(attribute)

@@ -36,8 +36,8 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
-from tgdialect.targets import Target, target_named
-from tgdialect.targets.attribute import stated_target
+from tgdialect.targets import Target
+from tgdialect.targets.attribute import settle_target, target_of
 from tgdialect.transforms.simplify import simplify
 
 Rule = Callable[[Kernel, Any], RegisterTile | None]
@@ -79,26 +79,26 @@ class SelectPass(KernelPass):
     """Leave in each kernel only ops that the target has, on the widths that it has.
 
     Decomposed ops become primitives, tiles become vectors, memory is indexed by one flat index.
-    Then the indices and gates that are new are simplified. Without `features` the target is the
-    module's `tg.target`.
+    Then the indices and gates that are new are simplified. The target is the module's `tg.target`
+    where options do not say otherwise; if they do, the module says theirs from then on.
     """
 
     name = "tg-select"
     level_before = "tiles"
     level_after = "target"
 
-    target: str = "cpu"
+    target: str | None = None
     """The kind of machine."""
     features: tuple[str, ...] = ()
-    """What the processor has, in LLVM's names: with `fma` MULACC stays, `avx2` gives vectors."""
+    """The processor's features, in LLVM's names: vectors, MULACC and conversions come with them."""
 
     def lower(self, module: ModuleOp) -> None:
-        self._target(module)  # An unknown one is an error also where there are no kernels.
+        settle_target(module, self.target, self.features)
         super().lower(module)
 
     def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
         if isinstance(kernel, KernelOp):
-            target = self._target(kernel.parent_op())
+            target = target_of(kernel.parent_op(), self.target, self.features)
             old = kernel.body.block
             new = select(list(old.ops), target)
             kernel.body.detach_block(old)
@@ -106,15 +106,6 @@ class SelectPass(KernelPass):
             kernel.target = StringAttr(target.name)
             simplify(kernel)
         return kernel
-
-    def _target(self, module: Operation | None) -> Target:
-        """What the options say, or else the module."""
-        try:
-            named = target_named(self.target, self.features)
-        except ValueError as error:
-            raise PassFailedException(str(error)) from None
-        stated = stated_target(module, self.features) if isinstance(module, ModuleOp) else None
-        return stated or named
 
 
 def select(ops: Sequence[Operation], target: Target) -> Block:

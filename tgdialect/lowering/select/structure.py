@@ -23,7 +23,6 @@ from tgdialect.lowering.select.tiles import (
     Shape,
     broadcast_tile,
     cells,
-    cut,
     moved,
     moved_tile,
     ones,
@@ -63,7 +62,7 @@ def const(k: Kernel, op: ConstOp) -> RegisterTile:
 
 def vconst(k: Kernel, op: VConstOp) -> RegisterTile:
     values = integers(op, "values")
-    widths, pieces = cut(len(values), k.lanes), list[Piece]()
+    widths, pieces = k.cut(len(values)), list[Piece]()
     for start, width in zip(RegisterTile((), widths, ()).starts, widths, strict=True):
         pieces.append(k.scalars.numbers(values[start : start + width]))
     return RegisterTile((len(values),), widths, pieces)
@@ -78,11 +77,11 @@ def movement(k: Kernel, op: Operation) -> RegisterTile | None:
         return None
     shape = static_shape(result)
     if isinstance(op, ReshapeOp):
-        return reshaped_tile(k.scalars, k.tile(source), shape, k.lanes)
+        return reshaped_tile(k.scalars, k.tile(source), shape, k.cut(row_length(shape)))
     if isinstance(op, ExpandOp):
         (tile,) = k.aligned((source,), shape)
         return tile
-    return moved_tile(k.scalars, k.tile(source), moved(op), cut(row_length(shape), k.lanes))
+    return moved_tile(k.scalars, k.tile(source), moved(op), k.cut(row_length(shape)))
 
 
 def stack(k: Kernel, op: StackOp) -> RegisterTile:
@@ -93,7 +92,7 @@ def stack(k: Kernel, op: StackOp) -> RegisterTile:
         rows = [broadcast_tile(k.scalars, tile, tile.shape, widths) for tile in tiles]
         return RegisterTile(shape, widths, [piece for tile in rows for piece in tile.pieces])
     lanes = [k.tile(source).pieces[0] for source in op.sources]
-    widths, pieces = cut(row_length(shape), k.lanes), list[Piece]()
+    widths, pieces = k.cut(row_length(shape)), list[Piece]()
     for start, width in zip(RegisterTile(shape, widths, ()).starts, widths, strict=True):
         pieces.append(k.scalars.gathered(lanes[start : start + width]))
     return RegisterTile(shape, widths, pieces)
@@ -111,7 +110,7 @@ def index(k: Kernel, op: IndexOp) -> RegisterTile | None:
         positions = np.arange(math.prod(shape)).reshape(shape)
         taken = [positions[cast("tuple[int, ...]", pick)] for pick in picks]
         at = np.array(taken, dtype=np.intp).reshape(result)
-        widths = tile.widths if rest else cut(row_length(result), k.lanes)
+        widths = tile.widths if rest else k.cut(row_length(result))
         return moved_tile(k.scalars, tile, at, widths)
     lanes, size = k.elements(op.source), math.prod(rest)
     rows = {cell: lanes[i * size : (i + 1) * size] for i, cell in enumerate(cells(indexed))}

@@ -28,10 +28,6 @@ Positions = NDArray[np.intp]
 """Row-major positions of elements."""
 
 
-REGISTERS = 4
-"""How many registers a vector may take: the code generator cuts it, and until then it is one op."""
-
-
 class RegisterTile(NamedTuple):
     """The pieces of a value, row by row."""
 
@@ -60,10 +56,9 @@ def row_length(shape: Shape) -> int:
 
 
 @lru_cache(maxsize=1024)
-def cut(extent: int, lanes: int) -> Sequence[int]:
-    """A row cut into vectors of `lanes` elements; what is left into powers of two registers, and
-    less than a register: the code generator fills that one up."""
-    register = max(lanes // REGISTERS, 1)
+def cut(extent: int, lanes: int, register: int) -> Sequence[int]:
+    """A row cut into vectors of `lanes` elements; what is left into powers of two registers of
+    `register` elements, and less than a register: the code generator fills that one up."""
     widths, rest = [lanes] * (extent // lanes), extent % lanes
     while rest:
         widths.append(rest if rest < register else 1 << rest.bit_length() - 1)
@@ -139,8 +134,11 @@ def _taken(scalars: Scalars, tile: RegisterTile, source: Source) -> Piece:
     return lanes[0] if all(lane is lanes[0] for lane in lanes) else scalars.gathered(lanes)
 
 
-def reshaped_tile(scalars: Scalars, tile: RegisterTile, shape: Shape, lanes: int) -> RegisterTile:
-    """A tile with its elements in other rows: of the same pieces if those fit."""
+def reshaped_tile(
+    scalars: Scalars, tile: RegisterTile, shape: Shape, cut: Sequence[int]
+) -> RegisterTile:
+    """A tile with its elements in other rows: of the same pieces if those fit, or else each row of
+    pieces of the widths in `cut`."""
     old, new = row_length(tile.shape), row_length(shape)
     widths = tuple(tile.widths)
     if new > old and new % old == 0:
@@ -150,7 +148,7 @@ def reshaped_tile(scalars: Scalars, tile: RegisterTile, shape: Shape, lanes: int
         if count and widths == widths[:count] * (old // new):
             return RegisterTile(shape, widths[:count], tile.pieces)
     positions = np.arange(math.prod(shape)).reshape(shape)
-    return moved_tile(scalars, tile, positions, cut(new, lanes))
+    return moved_tile(scalars, tile, positions, cut)
 
 
 @lru_cache(maxsize=1024)

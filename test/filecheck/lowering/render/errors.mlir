@@ -3,7 +3,7 @@
 tg.program @special {
   %0 = tg.linear {
     %c4 = tg.const 4 : tensor<index>
-    // expected-error@below {{tg.special needs a gpu target: a cpu has RANGEs}}
+    // expected-error@below {{tg.special needs a grid: threads have RANGEs}}
     %i = tg.special "gidx0" to %c4 : tensor<index>
     tg.sink
   }
@@ -44,7 +44,7 @@ tg.program @exp2 {
 
 tg.program @stack {
   %0 = tg.linear {
-    // expected-error@below {{the buffers of this program take 8388608 bytes or more; a cpu has 4194304 for them}}
+    // expected-error@below {{the buffers of this program take 8388608 bytes or more; the target cpu has 4194304 for them}}
     %b = tg.buffer 0 : tensor<2097152xf32, #tg.place<local>>
     tg.sink
   }

@@ -15,15 +15,15 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.targets import Target
 
 BLOCKED_ROWS = 256
-"""For up to how many rows of results reductions are done in blocks: more make up for what it takes
-to go through an operand by columns once."""
+"""Reductions are done in blocks for up to so many rows of results: each block passes over all of
+them, and of more rows each use of a column makes up for loading it. From timing products."""
 
 PACKED_BLOCK = 4
-"""How many times the steps of another block one has that is packed: it follows one page at a time,
-and there are fewer passes over the results."""
+"""How many times as many steps a block has whose operand is packed: packing follows one page at a
+time, and fewer blocks are fewer passes over the results. From timing products."""
 
 CACHE_PARTS = 4
-"""L2 is thought to be divided into so many parts, one of them for results."""
+"""A block's results have one of so many parts of L2; operands and all else have the others."""
 
 
 def block_reductions(nests: Nests, target: Target) -> None:

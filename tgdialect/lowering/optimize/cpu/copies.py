@@ -25,11 +25,11 @@ from tgdialect.ops.source import ParamOp
 from tgdialect.targets import Target
 
 MANY_ROWS = 128
-"""How many rows of results a tile is loaded for, again in each step of a reduction, for a copy to
-be worth while that is next to nothing but aligned vectors."""
+"""From so many rows of results on, which all load a tile again in each step of a reduction, a copy
+of it pays although it gains no more than aligned vectors. From timing products."""
 
 MIN_APART = 2
-"""As `MIN_REUSE`, where the lanes of a vector are apart."""
+"""As `MIN_REUSE`, where the lanes of a vector are apart: the copy saves loads lane by lane."""
 
 
 def pack_tiles(nests: Nests, target: Target) -> None:
@@ -75,7 +75,7 @@ def loop_of_copy(nests: Nests, access: Access, end: EndOp, target: Target) -> Ra
     around = used[-1]
     uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
     inside = {r: s for r, s in access.strides.items() if r not in loops and s != 0}
-    if math.prod(nests.extent(r) for r in inside) * access.itemsize > target.l2:
+    if math.prod(nests.extent(r) for r in inside) * access.itemsize > target.copied:
         return None
     if is_apart(access, vector_of(end)):
         in_squares = any(r.axis_type.data is AxisType.REDUCE and s == 1 for r, s in inside.items())

@@ -22,9 +22,6 @@ from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off, tile_op
 from tgdialect.lowering.optimize.cpu.vectors import vector_ranges
 from tgdialect.targets import Target
 
-THREAD_CYCLES = 30_000
-"""How long work takes, on one core, that is worth a parallel region."""
-
 
 def schedule(axes: Axes, target: Target) -> None:
     """Apply OptOps to a kernel. One that turns out to be illegal is left out."""
@@ -33,7 +30,7 @@ def schedule(axes: Axes, target: Target) -> None:
     nests = Nests(axes)
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return
-    long_enough = target.threads > 1 and cycles(nests, target) >= THREAD_CYCLES
+    long_enough = target.threads > 1 and cycles(nests, target) >= target.parallel_cycles
     vectors = list(vector_ranges(nests, target)) if target.vector_bits else []
     tiles = [tile_opts(nests, range, target) for range in vectors]
     for opts in tiles:

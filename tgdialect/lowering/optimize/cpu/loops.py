@@ -23,7 +23,9 @@ from tgdialect.ops.properties import dtype_of, known_index
 from tgdialect.ops.reduce import ReduceOp
 
 LINE_COST = 4
-"""How many times as long it takes to load what is apart along a tile: whole lines for parts."""
+"""How many times as long it takes to load what is apart along a tile: whole cache lines for parts.
+It decides which loop is outside; the ratio comes from timing, and is not that of the sizes, because
+some of the other parts are used while their line is in L1."""
 
 ROWS_AT_ONCE, CHAIN_OPS = 2, 16
 """How many rows a loop goes through at once whose steps wait for each other, and how many ops it

@@ -27,13 +27,15 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
 UNKNOWN_EXTENT = 256
-"""What a dynamic extent is taken to be."""
+"""What a dynamic extent is taken to be: enough for vectors and tiles to pay."""
 
-_CYCLES: dict[str, int] = {
-    **dict.fromkeys((op.name for op in TRANSCENDENTAL), 20),
-    **dict.fromkeys(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"), 6),
-}
-"""Ops on a vector that take longer than one cycle."""
+RECIPE_CYCLES = 20
+"""About how many cycles an op takes that `tg-decompose` makes a polynomial of."""
+
+_RECIPES = frozenset(op.name for op in TRANSCENDENTAL)
+
+_DIVISIONS = frozenset(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"))
+"""The ops that take `Target.division_cycles`."""
 
 
 @dataclass(frozen=True)
@@ -133,21 +135,23 @@ def is_arithmetic(op: Operation) -> bool:
     return tensor(op.results[0]).element_type not in (INDEX, BOOL)
 
 
-def cycles_of(op: Operation) -> int:
+def cycles_of(op: Operation, target: Target) -> int:
     """What an op on a vector takes, as an order of magnitude."""
-    return _CYCLES.get(op.name, 1)
+    if op.name in _RECIPES:
+        return RECIPE_CYCLES
+    return target.division_cycles if op.name in _DIVISIONS else 1
 
 
 def cycles(nests: Nests, target: Target) -> float:
     """How long a kernel takes on one core, as an order of magnitude."""
     ops = sum(
-        nests.trips(op) * cycles_of(op) / target.lanes(dtype_of(op.operands[0]).itemsize)
+        nests.trips(op) * cycles_of(op, target) / target.lanes(dtype_of(op.operands[0]).itemsize)
         for op in nests.work
     )
     moved = sum(
         _bytes(nests, access) for access in nests.accesses if _is_global(access.op.operands[0])
     )
-    return max(ops / 2, moved / target.bytes_per_cycle)
+    return max(ops / target.vector_ports, moved / target.bytes_per_cycle)
 
 
 def _is_global(location: SSAValue) -> bool:

@@ -28,43 +28,55 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
+# Weights of the model that the tile with the least cost is chosen by, and bounds of that choice.
+# They are ratios, and so no fields of `Target`; like its fitted defaults they come from timing
+# kernels on one CPU (docs/decisions.md, "Schedules").
+
 MAX_WASTE = 1.1
-"""How many times as many iterations padding may make of a range."""
+"""How many times as many iterations padding may make of a range: wider tiles against idle lanes."""
 
 OPS_PER_TILE = 64
-"""Beyond this many elementwise ops on vectors, a longer loop body gains nothing."""
+"""Beyond this many elementwise ops on vectors, a longer loop body gains nothing: it compiles for
+longer."""
 
 MAX_TRANSPOSED_OPS = 400
-"""How many ops on vectors may be done to a square that is transposed in registers."""
+"""How many ops on vectors may be done to a square that is transposed in registers: compile time
+against stores of single elements."""
 
 OPS_PER_STEP = 16
-"""How many ops a step of a reduction may have for its tile to be as large as it can be."""
+"""How many ops a step of a reduction may have for its tile to be as large as it can be: their
+intermediate values need registers as well."""
 
 OPS_PER_REGISTER = 40
 """How many ops a result of a reduction may go through for its tile to be as large as it can be:
 all of them are written out for each register."""
 
+MOST_ROWS, MOST_VECTORS = 16, 8
+"""The tallest and the widest tile that is tried, where the registers have room for it: larger ones
+compile for longer, and are not faster."""
+
 SHORT, MAX_STEPS, MAX_UNROLLED = 64, 9, 600
 """Up to how many steps a reduction has of which some are written out; how many those are, and how
-many cycles they take in all."""
+many cycles they take in all: the loop's overhead against the size of the code."""
 
 LOAD_COST = 0.75
-"""What a load of a vector takes of a multiply-accumulate, next to which it is done."""
+"""The time of a vector's load, in multiply-accumulates, next to which it is done: the more, the
+more the tile is a square."""
 
 SPLAT_COST = 0.25
 """The same of a load of one element for all lanes, which a multiply-accumulate may do itself."""
 
 APART = 0.1
-"""What more it takes where rows are in cache lines of their own."""
+"""The part by which a load is dearer where each row lies in a cache line of its own."""
 
 CODE_COST = 1.5e-4
-"""What an op costs for being there: a tile twice as large compiles for twice as long."""
+"""The cost of an op for being there: a tile twice as large compiles for twice as long."""
 
 STREAM_COST = 0.025
-"""What each row costs that is loaded for one use: a core follows few streams at once."""
+"""The cost of each row that is loaded for one use: a core follows few streams at once."""
 
 MASK_COST = 1.06
-"""How many times as long a step takes whose vectors are masked."""
+"""How many times as long a step takes whose vectors are masked: masks against narrower tiles."""
 
 ROW_MASK_STEPS = 8
 """How many steps the masks of padded rows take: they are the same for all steps of a tile."""
@@ -102,7 +114,7 @@ def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr
     opts: list[OptAttr] = []
     if reduces:
         heaviest = max(reduces, key=nests.trips)
-        work = _work(nests, reduces, heaviest, vector, lanes)
+        work = _work(nests, reduces, heaviest, vector, target)
         tile = _reduction_tile(nests, heaviest, work, vector, target)
         loaded = sum(_loaded(a, vector, lanes) for a in _reads(nests, heaviest))
         step = tile.height * tile.vectors * (work.body + loaded)
@@ -126,17 +138,17 @@ def _loaded(access: Access, vector: RangeOp, lanes: int) -> int:
 
 
 def _work(
-    nests: Nests, reduces: Sequence[ReduceOp], heaviest: ReduceOp, vector: RangeOp, lanes: int
+    nests: Nests, reduces: Sequence[ReduceOp], heaviest: ReduceOp, vector: RangeOp, target: Target
 ) -> Work:
     axes, loops = nests.axes, set(closed_ranges(heaviest))
     inner = [op for op in nests.work if vector in axes.open[op]]
     steps = [op for op in inner if axes.open[op] & loops]
     after = [op for op in inner if not axes.open[op] & loops]
-    epilogue = sum(cycles_of(op) for op in after if is_arithmetic(op))
+    epilogue = sum(cycles_of(op, target) for op in after if is_arithmetic(op))
     # What is not together in memory is accessed lane by lane.
     apart = [a for a in nests.accesses if a.op in after and is_apart(a, vector)]
-    epilogue += lanes * len(apart)
-    body = sum(cycles_of(op) for op in steps)
+    epilogue += lanes_along(nests, vector, target) * len(apart)
+    body = sum(cycles_of(op, target) for op in steps)
     trips = math.prod(nests.extent(r) for r in loops if r is not vector)
     return Work(len(reduces), epilogue, body, trips)
 
@@ -165,7 +177,7 @@ def _reduction_tile(
         and is_apart(a, vector)
         and is_packable(nests, a.op, vector, lanes, target)
     ]
-    most = min([8, *(target.l2 // each for each in packed)])
+    most = min([MOST_VECTORS, *(target.copied // each for each in packed)])
     if packed:
         most = min(most, -(-nests.extent(vector) // lanes) - 1)
     return _best_tile(nests, reads, rows, vector, lanes, target, most, work)
@@ -259,7 +271,7 @@ def _best_tile(
         if used != vectors:
             continue
         across = _padding(width, min(lanes * vectors, width), MASK_COST)
-        for height in range(1, min(16, nests.extent(row) if row is not None else 1) + 1):
+        for height in range(1, min(MOST_ROWS, nests.extent(row) if row is not None else 1) + 1):
             results = height * vectors
             # Accumulators, a row of each operand, and one for what all lanes have.
             if results * work.reductions + vectors * along + 1 >= registers:
@@ -273,7 +285,7 @@ def _best_tile(
             extent = nests.extent(row) if row is not None else 1
             down = _padding(extent, height, 1 + ROW_MASK_STEPS / work.steps)
             # Enough sums have to be on their way at once for the latency of an addition.
-            latency = max(1.0, 8 / (results * work.reductions))
+            latency = max(1.0, target.mulaccs_in_flight / (results * work.reductions))
             streams = height * STREAM_COST if any(_is_stream(a, vector, row) for a in reads) else 0
             cost = down * across * latency * (1 + loads / results + streams)
             cost += CODE_COST * results * (work.body + work.epilogue)

@@ -22,6 +22,10 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.targets import Target
 
+# Weights of the model that the range with the greatest gain is chosen by. They are ratios to a
+# scalar op, and so no fields of `Target`; they come from timing kernels on one CPU
+# (docs/decisions.md, "Schedules").
+
 TOGETHER, GATHER, SCATTER = 0.005, 1.5, 2.0
 """What a vector access to neighbouring cells saves of an op, and what one to cells apart costs more
 than as many scalar ones: a tile uses again what it loads, but it stores each result."""
@@ -34,14 +38,16 @@ ACROSS = 0.93
 one of the other operand's as well."""
 
 HORIZONTAL = 8
-"""How many ops on vectors bring together the lanes of a result that lie along a reduction."""
+"""How many scalar ops it takes to bring together the lanes of a result that lie along a
+reduction."""
 
 ROWS, REDUCED_ROWS = 8, 4
 """How many rows of a tile use what is loaded for one of them, as an order of magnitude, and of one
 whose vectors lie along a reduction."""
 
 MIN_REUSE = 4
-"""How often loops have to use a tile for a copy of it to be worth while."""
+"""How often loops have to use a tile for a copy of it to be worth while: the copy's loads and
+stores against loads from memory that is in another order."""
 
 
 def vector_ranges(nests: Nests, target: Target) -> Iterator[RangeOp]:
@@ -132,7 +138,7 @@ def is_packable(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target:
         vector in nests.axes.ends
         and nests.extent(vector) >= 2 * lanes
         and is_stageable(nests, load)
-        and packed_bytes(nests, load, vector, lanes) <= target.l2
+        and packed_bytes(nests, load, vector, lanes) <= target.copied
         and _uses(nests, load, vector) >= MIN_REUSE
     )
 

@@ -1,0 +1,49 @@
+"""What differs between processors is said in `targets/` alone: nothing else names one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[3] / "tgdialect"
+
+PROCESSORS = re.compile(
+    r"""\b(?:
+        avx[\w.-]* | sse[\d.]*a? | neon | sve2? | amx[\w-]* | f16c | x86[\w-]* | i[36]86
+        | aarch64 | arm(?:64)? | riscv\d* | intel\w* | amd\w* | nvidia | nvvm | zen\d? | skylake
+        | haswell | icelake | neoverse[\w-]* | \w+[ ]rapids | xeon | epyc
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Instruction sets, architectures, makers and models."""
+
+SIZES = re.compile(
+    r"^_?(?:CACHE_LINE|L[123]|LLC|PAGE\w*|ALIGNMENT|REGISTERS)\b.*= *\d", re.MULTILINE
+)
+"""Constants that are sizes of a processor."""
+
+DEFAULTS = re.compile(r"""= *["']cpu["']""")
+"""The name of a target as a default."""
+
+EXCEPTIONS = {
+    "runtime/elf.py": "a linker of one object format, which the ABI of one architecture defines",
+    "runtime/images.py": "says for which object code there is that linker",
+    "backends/llvm_ir/calls.py": "`inteldialect` is a keyword of LLVM IR",
+    "backends/llvm_ir/attributes.py": "calling conventions as LLVM IR spells them",
+    "backends/llvm_ir/functions.py": "names of upstream's dialects, and LLVM IR's for the same",
+    "backends/llvm_ir/types.py": "`x86_fp80` is a type of LLVM IR",
+}
+"""Files that do name a processor, and why."""
+
+
+def test_processors_are_named_in_targets_only() -> None:
+    found: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name.startswith("targets/"):
+            continue
+        text = path.read_text()
+        if hits := [m[0] for p in (PROCESSORS, SIZES, DEFAULTS) for m in p.finditer(text)]:
+            found[name] = hits
+    assert {name: hits for name, hits in found.items() if name not in EXCEPTIONS} == {}
+    assert EXCEPTIONS.keys() <= found.keys()

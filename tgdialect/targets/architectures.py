@@ -1,0 +1,22 @@
+"""The architectures that LLVM has, as it names them in triples and intrinsics."""
+
+from __future__ import annotations
+
+INTRINSICS = {
+    **dict.fromkeys(("x86_64", "i386", "i686"), "llvm.x86."),
+    **dict.fromkeys(("aarch64", "arm64"), "llvm.aarch64."),
+    **dict.fromkeys(("riscv32", "riscv64"), "llvm.riscv."),
+}
+"""What the names of an architecture's intrinsics begin with, by the first word of its triples."""
+
+ALL_INTRINSICS = tuple(
+    f"llvm.{architecture}."
+    for architecture in (
+        *("aarch64", "amdgcn", "arm", "bpf", "dx", "hexagon", "loongarch", "mips", "nvvm", "ppc"),
+        *("r600", "riscv", "s390", "spv", "ve", "wasm", "x86", "xcore"),
+    )
+)
+"""What the names of the intrinsics of any architecture begin with."""
+
+GPU_CONVENTIONS = ("ptx_kernel", "ptx_device", "amdgpu_kernel", "spir_kernel", "spir_func")
+"""The calling conventions that no CPU has."""
