@@ -107,6 +107,17 @@ def errors_at(op: Operation) -> Generator[None]:
         raise
 
 
+@contextmanager
+def errors_in(source: SourceFile) -> Generator[None]:
+    """Raise the errors of a program, however they are raised within, as a `CompilationError` that
+    shows the lines of `source`."""
+    try:
+        yield
+    except (CompilationError, DiagnosticException) as error:
+        found = CompilationError(diagnose(error, source.name))
+        raise found.with_source(source) from error
+
+
 def _exception_location(error: BaseException) -> FileLineColLoc | None:
     """
     Where an exception belongs: what `locate` said, else the operation that was being verified or
