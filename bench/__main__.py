@@ -1,7 +1,7 @@
 """How fast kernels are, next to NumPy, PyTorch, JAX and tinygrad: `python -m bench`.
 
     pip install -e '.[test,bench]'
-    python -m bench [--rows gemm softmax] [--threads 1] [--json FILE] [--plot FILE]
+    python -m bench [--rows gemm softmax] [--threads 1] [--json FILE] [--markdown FILE]
 
 Each tool runs in a process of its own, and they take turns on each row, since two thread pools in
 one process spoil each other's figures. Every result is compared with NumPy's in float64. Prints
@@ -15,14 +15,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +29,7 @@ from tqdm import tqdm
 
 from bench.limits import limits
 from bench.peers import TOOLS, environment
+from bench.table import geometric_mean, markdown
 from bench.workloads import WORKLOADS, Workload
 
 OURS = "tgdialect"
@@ -145,10 +144,6 @@ def summary(
     }
 
 
-def geometric_mean(values: Iterable[float]) -> float:
-    return math.exp(statistics.fmean(map(math.log, values)))
-
-
 def _ratios(rows: Sequence[dict[str, Any]], tool: str) -> list[float]:
     pairs = [(row["tools"].get(tool, {}), row["ours"]) for row in rows]
     return [
@@ -225,6 +220,7 @@ def main() -> None:
     )
     parser.add_argument("--json", metavar="FILE", help="write the figures")
     parser.add_argument("--plot", metavar="FILE", help="draw the ratios, as .png or .svg")
+    parser.add_argument("--markdown", metavar="FILE", help="write the table for the README")
     options = parser.parse_args()
     chosen = [w for w in WORKLOADS if any(t in w.name for t in options.rows or [""])]
     if not chosen:
@@ -249,6 +245,8 @@ def main() -> None:
     show(rows, names)
     if options.json:
         Path(options.json).write_text(json.dumps({"limits": most, "rows": rows}, indent=2))
+    if options.markdown:
+        Path(options.markdown).write_text(markdown(rows, names))
     if options.plot:
         plot(rows, options.plot)
 

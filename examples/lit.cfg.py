@@ -2,6 +2,7 @@
 # ruff: noqa: F821 - lit defines `config` and `lit_config`
 
 import os
+import sys
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -9,3 +10,12 @@ lit_config.load_config(config, os.path.join(_HERE, "..", "test", "filecheck", "l
 config.name = "tgdialect examples"
 config.test_source_root = _HERE
 config.suffixes = [".mlir"]
+
+# The tools of the package in `embed`, which is not installed.
+_EMBED = os.path.join(_HERE, "embed")
+config.environment["PYTHONPATH"] = os.pathsep.join([_EMBED, config.environment["PYTHONPATH"]])
+config.substitutions += [
+    ("%python", sys.executable),
+    (r"(?<!\S)img-opt(?!\S)", f"{sys.executable} -m imgc.opt"),
+    (r"(?<!\S)img-run(?!\S)", f"{sys.executable} -m imgc.run"),
+]

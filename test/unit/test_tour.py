@@ -1,9 +1,9 @@
-"""Each command on `docs/tour.md` and `docs/schedules.md` prints the block that follows it.
+"""Each command on these pages of `docs` prints the block that follows it.
 
     python -m pytest test/unit/test_tour.py --update-tour
 
-writes the blocks anew. The commands of a page run in order in one folder with the program of the
-tour, as they do where a reader copies them.
+writes the blocks anew. The commands of a page run in order in one folder with the files of the
+example, as they do where a reader copies them. A block of Python is an excerpt of those files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("tour.md", "schedules.md")
+PAGES = {"tour.md": "tour.mlir", "schedules.md": "tour.mlir", "embedding.md": "embed"}
+"""The pages, and the file or folder of `examples` that each is about."""
 LONGEST = 60
 """How many lines a block may have."""
 
@@ -42,12 +43,23 @@ def printed(command: str, folder: Path) -> str:
     return result.stdout.rstrip("\n") + "\n"
 
 
+EXCERPT = re.compile(r"```python\n(.*?)```\n", re.DOTALL)
+
+
+def copy_example(name: str, folder: Path) -> None:
+    source = ROOT / "examples" / PAGES[name]
+    if source.is_dir():
+        shutil.copytree(source, folder, dirs_exist_ok=True)
+    else:
+        shutil.copy(source, folder)
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_the_page_shows_what_its_commands_print(
     name: str, tmp_path: Path, request: pytest.FixtureRequest
 ):
     page = ROOT / "docs" / name
-    shutil.copy(ROOT / "examples" / "tour.mlir", tmp_path)
+    copy_example(name, tmp_path)
 
     def rewritten(match: re.Match[str]) -> str:
         output = printed(match["command"], tmp_path)
@@ -63,3 +75,11 @@ def test_the_page_shows_what_its_commands_print(
     lines = (text.splitlines(keepends=True) for text in (old, new))
     difference = "".join(difflib.unified_diff(*lines, f"docs/{name}", "as printed now"))
     assert not difference, f"{difference}\nif that is meant: pytest --update-tour"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_shows_code_that_is_there(name: str, tmp_path: Path):
+    copy_example(name, tmp_path)
+    files = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.py")]
+    for excerpt in EXCERPT.findall((ROOT / "docs" / name).read_text(encoding="utf-8")):
+        assert any(excerpt in text for text in files), excerpt

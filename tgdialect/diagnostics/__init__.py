@@ -27,6 +27,7 @@ from tgdialect.diagnostics.locations import (
     emit_remark,
     emit_warning,
     errors_at,
+    errors_in,
     locate,
     operation_diagnostic,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "emit_remark",
     "emit_warning",
     "errors_at",
+    "errors_in",
     "exception_text",
     "locate",
     "one_line",

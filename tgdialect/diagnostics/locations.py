@@ -109,6 +109,17 @@ def errors_at(op: Operation) -> Generator[None]:
         raise
 
 
+@contextmanager
+def errors_in(source: SourceFile) -> Generator[None]:
+    """Raise the errors of a program, however they are raised within, as a `CompilationError` that
+    shows the lines of `source`."""
+    try:
+        yield
+    except (CompilationError, DiagnosticException) as error:
+        found = CompilationError(diagnose(error, source.name))
+        raise found.with_source(source) from error
+
+
 def _exception_location(error: BaseException) -> FileLineColLoc | None:
     """
     The operation to report an exception at: the one given to `locate`, or else the one that xDSL

@@ -8,7 +8,7 @@ from typing import Self
 
 from tgdialect.frontend.base import Number
 from tgdialect.frontend.elementwise import Elementwise, widened
-from tgdialect.ops.elementwise import Exp2Op, Log2Op, SinOp
+from tgdialect.ops.elementwise import ErfOp, Exp2Op, Log2Op, SinOp
 
 _LOG2_E = math.log2(math.e)
 _LN_2 = math.log(2)
@@ -17,7 +17,7 @@ _LARGE = 1e9
 
 
 class Functions(Elementwise):
-    """Functions that are made of EXP2, LOG2, SIN and arithmetic."""
+    """Functions that are made of EXP2, LOG2, SIN, ERF and arithmetic."""
 
     __slots__ = ()
 
@@ -149,18 +149,8 @@ class Functions(Elementwise):
         return (2 * self / (1 - self))._log1p() * 0.5
 
     def erf(self) -> Self:
-        """The error function: x P(x^2) up to 1, and 1 - exp(-x^2) Q(1 / (1 + x)) from there on."""
-        x = self._float()
-        near, far = _ERF[x.dtype.bits > 32]
-        magnitude = x.abs()
-        is_near = magnitude < 1
-        small = is_near.where(x, 0)
-        t = 1 / (1 + is_near.where(1, magnitude))
-        # From 30 on exp(-x^2) is 0, even in f64. Unbounded, the derivative at infinity is 0 * inf.
-        bounded = (magnitude < 30).where(x, 30)
-        tail = (-(bounded * bounded)).exp() * t * t._polynomial(far)
-        tail = (x < 0).where(tail - 1, 1 - tail)
-        return is_near.where(small * (small * small)._polynomial(near), x.isnan().where(x, tail))
+        """The error function."""
+        return self._float()._unary(ErfOp)
 
     def _polynomial(self, coefficients: Sequence[float]) -> Self:
         """The polynomial with these coefficients, the constant one first, by Horner's rule."""
@@ -284,66 +274,3 @@ _SMALL = 0.25
 _EXPM1 = [1 / math.factorial(n) for n in range(1, 12)]
 _ATANH = [1 / (2 * n + 1) for n in range(9)]
 _TANH = (1, -1 / 3, 2 / 15, -17 / 315, 62 / 2835, -1382 / 155925, 21844 / 6081075)
-_ERF = {
-    False: (
-        (
-            1.1283791670615435,
-            -0.3761263846802871,
-            0.11283782495236845,
-            -0.026865430727670243,
-            0.005221031807858023,
-            -0.0008484080405535107,
-            0.00011265959025606609,
-            -9.667044571486996e-06,
-        ),
-        (
-            0.5641895996038911,
-            0.5641831557564617,
-            0.2825207381408147,
-            -0.29305885374649043,
-            -0.5624275894192884,
-            -1.1934573710602476,
-            6.143033882058763,
-            -8.545031312161615,
-            5.188677962414746,
-            -1.105766388472802,
-        ),
-    ),
-    True: (
-        (
-            1.1283791670955126,
-            -0.37612638903183754,
-            0.1128379167095512,
-            -0.02686617064512984,
-            0.0052239776254232985,
-            -0.000854832702193483,
-            0.00012055332902888736,
-            -1.4925647567519332e-05,
-            1.6462045441468418e-06,
-            -1.6364642158167616e-07,
-            1.4792401209404813e-08,
-            -1.216456005728345e-09,
-            8.709045129053106e-11,
-            -4.230945824295338e-12,
-        ),
-        (
-            0.5641895835503292,
-            0.56418958091424,
-            0.2820952384562895,
-            -0.2821246701234605,
-            -0.7041914369158804,
-            -0.16303265871300712,
-            1.9223302784618326,
-            -0.739003517558449,
-            14.241867844937362,
-            -90.88932875267949,
-            235.64001045806305,
-            -325.71110624055956,
-            227.07726628830815,
-            -23.68695885452487,
-            -70.60298198774474,
-            34.00162845099601,
-        ),
-    ),
-}
-"""P and Q of erf for floats of up to 32 bits and for f64, interpolated at Chebyshev points."""

@@ -112,14 +112,10 @@ def prepared(
 
 
 def _compiled(module: ModuleOp, how: tuple[str, str, bool], name: str, text: str) -> Program:
-    from xdsl.utils.exceptions import DiagnosticException
+    from tgdialect.diagnostics import SourceFile, errors_in
 
-    from tgdialect.diagnostics import CompilationError, SourceFile, diagnose
-
-    try:
+    with errors_in(SourceFile(name, text)):
         return prepared(module, *how).program()
-    except DiagnosticException as error:
-        raise CompilationError(diagnose(error)).with_source(SourceFile(name, text)) from None
 
 
 def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:

@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.tools.pass_pipeline import nearest_names
 
-USAGE = "tg-opt [options] [input_file]"
 DESCRIPTION = "Parse, verify, transform and print IR: the tg dialect, and every dialect of xDSL."
 EPILOG = """examples:
   tg-opt file.mlir -p tg-callify,tg-rangeify
@@ -24,12 +23,12 @@ class ArgumentParser(argparse.ArgumentParser):
     and replaces a flag that is added twice (the later text of xdsl-opt's flags is ours).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, program: str) -> None:
         super().__init__(
-            prog="tg-opt",
-            usage=USAGE,
+            prog=program,
+            usage=f"{program} [options] [input_file]",
             description=DESCRIPTION,
-            epilog=EPILOG,
+            epilog=EPILOG.replace("tg-opt", program),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
             conflict_handler="resolve",
@@ -67,7 +66,7 @@ class _Version(argparse.Action):
     """Prints the versions, whose look-up is slow and happens only here."""
 
     def __call__(self, parser: argparse.ArgumentParser, *args: Any) -> None:
-        print(f"tg-opt: tgdialect {version('tgdialect')}, xdsl {version('xdsl')}")
+        print(f"{parser.prog}: tgdialect {version('tgdialect')}, xdsl {version('xdsl')}")
         parser.exit()
 
 

@@ -10,11 +10,13 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from io import StringIO
+from typing import ClassVar, cast
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
@@ -59,8 +61,13 @@ _STDIN_NAME = "<stdin>"
 
 
 class TgOptMain(xDSLOptMain):
-    """One invocation of tg-opt. Every mistake of the user raises `CompilationError`."""
+    """One invocation of tg-opt. Every mistake of the user raises `CompilationError`.
 
+    A compiler that embeds the dialect names its own tool in a subclass, and adds to what there is
+    in `register_all_dialects`, `_passes` and `_targets` (docs/embedding.md).
+    """
+
+    program: ClassVar[str] = "tg-opt"
     passes: list[ModulePass]
     target: Target
 
@@ -70,14 +77,20 @@ class TgOptMain(xDSLOptMain):
         self.available_frontends = {}
         self.available_passes = {}
         self.available_targets = {}
+        self.ctx = Context()
+        self.register_all_dialects()
         self.register_all_passes()
         self.register_all_targets()
-        parser = ArgumentParser()
+        parser = ArgumentParser(self.program)
         self.register_all_arguments(parser)
         self.args = parser.parse(args)
-        self.ctx = registry.make_context(self.args.allow_unregistered_dialect)
+        self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
         self.setup_pipeline()
         self.setup_target()
+
+    def register_all_dialects(self):
+        for name, factory in registry.universe().all_dialects.items():
+            self.ctx.register_dialect(name, factory)
 
     def register_all_passes(self):
         self.available_passes |= registry.universe().all_passes
@@ -105,8 +118,9 @@ class TgOptMain(xDSLOptMain):
 
     def setup_target(self):
         """Look up the target of `-t`."""
-        targets = registry.universe().all_targets
-        self.target = instantiate("target", parse_spec(self.args.target), targets)
+        spec = parse_spec(self.args.target)
+        targets = cast("dict[str, Callable[[], type[Target]]]", self.available_targets)
+        self.target = instantiate("target", spec, targets)
         if isinstance(self.target, MLIRTarget):
             self.target = replace(
                 self.target,
@@ -150,7 +164,7 @@ class TgOptMain(xDSLOptMain):
             output, diagnostics = self.compile_chunk(chunk, runner, timing)
             if self.args.verify_diagnostics:
                 diagnostics = check_diagnostics(chunk, diagnostics)
-            _report(attach_source(diagnostic, chunk) for diagnostic in diagnostics)
+            self.report(attach_source(diagnostic, chunk) for diagnostic in diagnostics)
             failed |= any(each.severity is Severity.ERROR for each in diagnostics)
             outputs.append(output)
         if self.args.mlir_timing:
@@ -268,6 +282,39 @@ class TgOptMain(xDSLOptMain):
             print(f"{name:<40} {documentation}".rstrip())
         return 0
 
+    @classmethod
+    def report(cls, diagnostics: Iterable[Diagnostic]) -> None:
+        """Print diagnostics to stderr; those without a file are about the command line."""
+        colored = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+        for diagnostic in diagnostics:
+            if diagnostic.file is None:
+                diagnostic = replace(diagnostic, file=cls.program)
+            print(diagnostic.render(colored), file=sys.stderr)
+
+    @classmethod
+    def main(cls, args: Sequence[str] | None = None) -> int:
+        """Run the tool with the arguments, by default those of the process; the exit code."""
+        try:
+            return cls(sys.argv[1:] if args is None else args).execute()
+        except CompilationError as error:
+            if os.environ.get("TG_DEBUG"):
+                traceback.print_exception(error)
+            cls.report(error.diagnostics)
+        except SystemExit as error:
+            # --help and --version end so.
+            return error.code if isinstance(error.code, int) else 0
+        except BrokenPipeError:
+            # The reader of our output has left. Python would complain once more when it closes it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except KeyboardInterrupt:
+            return 130
+        except Exception as error:
+            if os.environ.get("TG_DEBUG"):
+                traceback.print_exception(error)
+            message = f"internal error: {one_line(exception_text(error))} {DEBUG_HINT}"
+            cls.report([Diagnostic(message)])
+        return 1
+
 
 def _verify_nothing(self: Attribute) -> None:
     """Stands in for the verification of attributes under `--disable-verify`, as in xdsl-opt."""
@@ -291,38 +338,7 @@ def _split(source: SourceFile) -> Iterator[SourceFile]:
     yield SourceFile(source.name, source.text[start:], line)
 
 
-def _report(diagnostics: Iterator[Diagnostic]) -> None:
-    """Print diagnostics to stderr; those without a file are about the command line."""
-    colored = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    for diagnostic in diagnostics:
-        if diagnostic.file is None:
-            diagnostic = replace(diagnostic, file="tg-opt")
-        print(diagnostic.render(colored), file=sys.stderr)
-
-
-def main(args: Sequence[str] | None = None) -> int:
-    """Run tg-opt with the arguments, by default those of the process; returns the exit code."""
-    try:
-        return TgOptMain(sys.argv[1:] if args is None else args).execute()
-    except CompilationError as error:
-        if os.environ.get("TG_DEBUG"):
-            traceback.print_exception(error)
-        _report(iter(error.diagnostics))
-    except SystemExit as error:
-        # Raised by --help and --version.
-        return error.code if isinstance(error.code, int) else 0
-    except BrokenPipeError:
-        # The reader of our output has gone. Python would print an error when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:
-        return 130
-    except Exception as error:
-        if os.environ.get("TG_DEBUG"):
-            traceback.print_exception(error)
-        message = f"internal error: {one_line(exception_text(error))} {DEBUG_HINT}"
-        _report(iter([Diagnostic(message)]))
-    return 1
-
+main = TgOptMain.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -30,6 +30,7 @@ from tgdialect.ops.elementwise import (
     CmpLtOp,
     CmpNeOp,
     DivOp,
+    ErfOp,
     Exp2Op,
     Log2Op,
     MaxOp,
@@ -177,6 +178,14 @@ def _sin(b: Builder, op: SinOp, g: SSAValue) -> Gradients:
     square = b.put(MulOp(half, half))
     twice = b.put(MulOp(square, b.constant(2, g)))
     return (b.put(MulOp(g, b.put(SubOp(b.constant(1, g), twice)))),)
+
+
+@_rule(ErfOp)
+def _erf(b: Builder, op: ErfOp, g: SSAValue) -> Gradients:
+    """2 / sqrt(pi) exp(-x^2), which is 0 at the infinities."""
+    exponent = b.insert(MulOp(op.source, b.insert(MulOp(op.source, b.constant(-1 / _LN2, g)))))
+    slope = b.insert(MulOp(b.insert(Exp2Op(exponent)), b.constant(2 / math.sqrt(math.pi), g)))
+    return (b.insert(MulOp(g, slope)),)
 
 
 @_rule(SqrtOp)

@@ -1,0 +1,84 @@
+"""`img-to-tg`: rewrites image filters into tensor ops of the `tg` dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, f32, i32
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import PassFailedException
+
+from imgc.dialect import BlendOp, Blur3x3Op, HistogramOp, ThresholdOp, image_shape
+from tgdialect.diagnostics import locate
+from tgdialect.ops import elementwise as ew
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.movement import ReshapeOp, ShrinkOp, StackOp
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ConstOp
+
+
+def blend(b: OpBuilder, op: BlendOp) -> SSAValue:
+    difference = b.put(ew.SubOp(op.b, op.a))
+    return b.put(ew.AddOp(op.a, b.put(ew.MulOp(difference, b.put(ConstOp(op.weight))))))
+
+
+def blur3x3(b: OpBuilder, op: Blur3x3Op) -> SSAValue:
+    """The sums of three rows, then of three columns, divided by 9."""
+    height, width = image_shape(op.image)
+    total = op.image
+    for axis, shape in enumerate(((height - 2, width), (height - 2, width - 2))):
+        first, second, third = (
+            b.put(ShrinkOp(total, [i if a == axis else 0 for a in range(2)], shape))
+            for i in range(3)
+        )
+        total = b.put(ew.AddOp(b.put(ew.AddOp(first, second)), third))
+    return b.put(ew.MulOp(total, b.put(ConstOp(1 / 9, f32))))
+
+
+def threshold(b: OpBuilder, op: ThresholdOp) -> SSAValue:
+    is_bright = b.put(ew.CmpLtOp(b.put(ConstOp(op.level)), op.image))
+    return b.put(ew.CastOp(is_bright, f32))
+
+
+def histogram(b: OpBuilder, op: HistogramOp) -> SSAValue:
+    """For each interval, the number of pixels of which it is the one, a pixel of 1 in the last."""
+    height, width = image_shape(op.image)
+    (count,) = op.result.type.get_shape()
+    pixels = b.put(ReshapeOp(op.image, [height * width, 1]))
+    scaled = b.put(ew.MulOp(pixels, b.put(ConstOp(count, f32))))
+    last = b.put(ConstOp(count - 1, i32))
+    interval = b.put(ew.CastOp(scaled, i32))
+    interval = b.put(ew.WhereOp(b.put(ew.CmpLtOp(interval, last)), interval, last))
+    intervals = b.put(StackOp([b.put(ConstOp(i, i32)) for i in range(count)]))
+    is_in = b.put(ew.CastOp(b.put(ew.CmpEqOp(interval, intervals)), i32))
+    counts = b.put(ReduceOp(ReduceKind.ADD, is_in, [0]))
+    return b.put(ReshapeOp(counts, [count]))
+
+
+LOWERINGS: dict[type[Operation], Callable[[OpBuilder, Any], SSAValue]] = {
+    BlendOp: blend,
+    Blur3x3Op: blur3x3,
+    ThresholdOp: threshold,
+    HistogramOp: histogram,
+}
+
+
+@dataclass(frozen=True)
+class ImgToTgPass(ModulePass):
+    """Rewrite image filters into tensor ops."""
+
+    name = "img-to-tg"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for filter in list(op.walk()):
+            if (lower := LOWERINGS.get(type(filter))) is None:
+                continue
+            if DYNAMIC_INDEX in image_shape(filter.operands[0]):
+                raise locate(PassFailedException("the size of the image is not known"), filter)
+            Rewriter.replace_op(filter, [], [lower(OpBuilder.before(filter), filter)])
