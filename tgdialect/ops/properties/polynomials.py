@@ -1,4 +1,4 @@
-"""Polynomials with integer coefficients, in atoms of any kind that can be hashed."""
+"""Polynomials with integer coefficients, in hashable atoms of any kind."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TypeVar
 A = TypeVar("A", bound=Hashable)
 
 Monomial = tuple[A, ...]
-"""A product of atoms, in one order."""
+"""A product of atoms, in canonical order."""
 Polynomial = dict[Monomial[A], int]
-"""Coefficients by monomial; none is 0."""
+"""The coefficient of each monomial, never 0."""
 
 _MAX_TERMS, _MAX_DEGREE, _MAX_COEFFICIENT = 64, 16, 2**62
-"""Beyond these a product is not made, so that no program makes a comparison expensive."""
+"""Limits of products, so that no program makes comparisons expensive."""
 
 
 def monomial(atoms: Iterable[A]) -> Monomial[A]:
