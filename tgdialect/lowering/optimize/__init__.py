@@ -3,11 +3,8 @@
 Kernels level to kernels level. In reading order:
 
 * `axes.py` is a kernel as the OptOps see it: its ranges, by their axis ids;
-* `opts.py` applies OptOps, each with its rule of what is legal; the longer ones are in
-  `padding.py` (PADTO), `merging.py` (MERGE), `blocking.py` (ORDER of a REDUCE's loop) and, for
-  STAGE, `staging.py`, `packing.py` and `prepacking.py`;
-* `passes.py` has each OptOp as a pass;
 * `strides.py` says how far apart in memory the iterations of a range access;
+* `optops/` has the OptOps: what each does, and when it is legal;
 * `explicit.py` applies OptOps that a user has written;
 * `heuristics.py` finds OptOps from the target's description: `cpu/` does so for loops of threads;
 * `search.py` finds them by timing candidates with a function that its caller gives;
