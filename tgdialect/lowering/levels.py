@@ -58,7 +58,8 @@ class KernelPass(LoweringPass):
 
     @abstractmethod
     def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
-        """Lower a kernel where it is; what is there then. What is none at the level stays."""
+        """Lower a kernel in place. Returns the op that replaces it, or the kernel itself if it is
+        not at the level that the pass takes."""
 
     def lower_function(self, function: FuncOp) -> None:
         """Lower a function."""
@@ -67,7 +68,7 @@ class KernelPass(LoweringPass):
         for symbol in list(module.ops):
             if isinstance(symbol, KernelOp | ProgramOp):
                 self.lower_kernel(symbol)
-        # A CALL's effects are those of its callee, which functions go by.
+        # Functions last: the effects of their CALLs are those of the lowered kernels.
         for function in own_functions(module):
             self.lower_function(function)
 

@@ -1,14 +1,15 @@
-"""What the attributes of a function's arguments say: `%n: tensor<index> {tg.min = 1 : index}`.
+"""Attributes of a function's arguments, as `%n: tensor<index> {tg.min = 1 : index}`.
 
 | attribute | on | meaning |
 |---|---|---|
 | `tg.name`, `tg.min`, `tg.max` | an index scalar | a dynamic dimension: its name and bounds |
-| `tg.dims` | a tensor with `?` | the positions of the arguments that its dynamic dimensions are |
-| `tg.constant` | a tensor | it is the same in every call, until another array is passed |
+| `tg.dims` | a tensor with `?` | for each dynamic dimension, the position of the argument with its
+value | | `tg.constant` | a tensor | passing the same array again means the same contents |
 | `tg.output` | memory | a result is stored here |
 | `tg.buffer` | memory | the BUFFER of that slot |
-| `tg.workspace` | memory | scratch memory of the whole program |
-| `tg.persistent` | memory | what constant arguments decide, after 8 bytes that are 0 before |
+| `tg.workspace` | memory | the arena of intermediate values of one call |
+| `tg.persistent` | memory | cache of values derived from constants; 8 bytes before it are an
+initialised flag |
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, BlockArgument
 
 ARENAS = frozenset({"tg.workspace", "tg.persistent"})
-"""What marks bytes that buffers of the program are views of; these arguments come last."""
+"""Attributes of arenas: bytes of which buffers of the program are views. Arenas come last."""
 
 ALLOCATED = ARENAS | {"tg.output", "tg.buffer"}
-"""What marks an argument that a stage made: whoever calls the function allocates it."""
+"""Attributes of arguments that a stage has added. The caller of the function allocates them."""
 
 ARGUMENT_ATTRIBUTES: Mapping[str, type[Attribute]] = {
     "tg.name": StringAttr,
@@ -43,7 +44,7 @@ ARGUMENT_ATTRIBUTES: Mapping[str, type[Attribute]] = {
     "tg.workspace": UnitAttr,
     "tg.persistent": UnitAttr,
 }
-"""The kind of attribute that each one is."""
+"""The class of each attribute."""
 
 
 def argument_attributes(argument: BlockArgument) -> Mapping[str, Attribute]:
@@ -56,13 +57,13 @@ def argument_attributes(argument: BlockArgument) -> Mapping[str, Attribute]:
 
 
 def integer_attribute(attributes: Mapping[str, Attribute], name: str) -> int | None:
-    """An integer attribute's value, None where there is none."""
+    """The value of an integer attribute; None if it is absent."""
     attribute = attributes.get(name)
     return attribute.value.data if isinstance(attribute, IntegerAttr) else None
 
 
 def dims_attribute(attributes: Mapping[str, Attribute]) -> tuple[int, ...] | None:
-    """The argument positions in `tg.dims`, None where there are none."""
+    """The argument positions in `tg.dims`; None if it is absent."""
     attribute = attributes.get("tg.dims")
     if not isinstance(attribute, DenseArrayBase):
         return None

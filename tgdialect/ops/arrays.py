@@ -1,7 +1,7 @@
 """Arrays of the dialect's dtypes: the NumPy dtype of each, and exact conversions between them.
 
-NumPy has no bfloat16 and no fp8; `ml_dtypes` has. Arithmetic on f16 and on those is done in f32 and
-rounded once, so nothing here computes in them.
+NumPy has no bfloat16 and no fp8; they are from `ml_dtypes`. Arithmetic on these and on f16 is done
+in f32 and rounded once, so nothing here computes in them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NUMPY_DTYPES: dict[str, Any] = {
     "f64": np.float64,
 }
 NUMPY_DTYPES: dict[str, np.dtype[Any]] = {k: np.dtype(v) for k, v in _NUMPY_DTYPES.items()}
-"""By the name of the tg dtype."""
+"""NumPy's dtypes, by the names of the dialect's."""
 
 FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
@@ -55,14 +55,14 @@ def numpy_dtype_of(value: SSAValue) -> np.dtype[Any]:
 
 
 def compute_dtype(dtype: DType) -> np.dtype[Any]:
-    """What arithmetic on a dtype is done in: f32 for the narrower floats, else the dtype."""
+    """The dtype of arithmetic: f32 for narrower floats, else the dtype itself."""
     return FLOAT32 if dtype.is_float and dtype.bits < 32 else numpy_dtype(dtype)
 
 
 def convert(data: Data, source: DType, target: DType) -> Data:
     """CAST: to bool `!= 0`; float to integer truncates, saturates, NaN to 0; integers wrap.
 
-    To a float it rounds once, to nearest even, whatever the source is.
+    A conversion to a float rounds once, to nearest even, from any dtype.
     """
     if source == target:
         return data
@@ -76,7 +76,7 @@ def convert(data: Data, source: DType, target: DType) -> Data:
 
 
 def _exact(data: Data, dtype: DType) -> Data:
-    """A narrow float as f32, which holds each of its values; others as they are."""
+    """A narrow float as f32, which is exact; other dtypes unchanged."""
     return data.astype(compute_dtype(dtype), copy=False)
 
 
@@ -94,9 +94,9 @@ def _saturate(x: Data, target: DType) -> Data:
 def round_once(data: Data, source: DType, target: DType) -> Data:
     """A conversion to a float dtype with one rounding.
 
-    NumPy and ml_dtypes go to the narrow floats through f32. That rounds twice, unless the first
-    rounding is to odd, which keeps what the second needs to know (Boldo and Melquiond, "Emulation
-    of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
+    NumPy and ml_dtypes convert to narrow floats by way of f32, which rounds twice. If the first
+    rounding is to odd, the result is still correctly rounded (Boldo and Melquiond, "Emulation of
+    FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
     """
     to = numpy_dtype(target)
     if target.bits >= 32:
@@ -107,10 +107,10 @@ def round_once(data: Data, source: DType, target: DType) -> Data:
 
 
 def _f64_to_odd(data: Data, source: DType) -> Data:
-    """64-bit integers whose low bits are folded into one sticky bit where f64 has no room."""
+    """64-bit integers, with the low bits that f64 cannot hold combined into one sticky bit."""
     if source.is_float or source.bits < 64:
         return data.astype(FLOAT64)
-    # 2^53 and above, the 11 lowest bits may be below f64's last one.
+    # From 2^53 on, up to 11 low bits are below the last bit of f64.
     eleven = data.dtype.type(11)
     high = (data >> eleven) << eleven
     sticky = high | ((data != high).astype(data.dtype) << eleven)
@@ -120,7 +120,7 @@ def _f64_to_odd(data: Data, source: DType) -> Data:
 
 
 def _f32_to_odd(x: Data) -> Data:
-    """f64 to f32, an inexact result being the neighbour whose last bit is 1."""
+    """f64 to f32, rounded to odd: an inexact result is the neighbour whose last bit is 1."""
     nearest = np.asarray(x.astype(FLOAT32))
     inexact = (nearest.astype(FLOAT64) != x) & np.isfinite(x)
     outward = inexact & (np.abs(nearest.astype(FLOAT64)) > np.abs(x))

@@ -28,7 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 Device = str | tuple[str, ...] | None
-"""Null, one device, or the devices that a value is sharded or replicated over."""
+"""No device, one device, or the devices over which a value is sharded or replicated."""
 
 
 def is_tensor(type: Attribute) -> TypeGuard[TensorType[Attribute]]:
@@ -42,7 +42,7 @@ def _checked(
     parser: AttrParser,
     position: int,
 ) -> Sequence[Attribute]:
-    """Parsed parameters; where they break the attribute's rules, the error is at `position`."""
+    """Parsed parameters. Raises a parse error at `position` if they break the attribute's rules."""
     try:
         attribute.new(parameters)
     except VerifyException as e:
@@ -51,7 +51,7 @@ def _checked(
 
 
 class AddrSpace(StrEnum):
-    """Which memory a buffer is in."""
+    """The kind of memory of a buffer."""
 
     GLOBAL = "global"
     LOCAL = "local"
@@ -234,7 +234,7 @@ class ReduceKindAttr(EnumAttribute[ReduceKind], SpacedOpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class InvalidAttr(ParametrizedAttribute):
-    """`#tg.invalid<f32>`: the value of a cell that is not there, such as those PAD adds."""
+    """`#tg.invalid<f32>`: the value of an invalid cell, such as those that PAD adds."""
 
     name = "tg.invalid"
 
@@ -317,7 +317,7 @@ _OPT_ARGUMENTS = {
     OptOp.ORDER: ("axes", r"\d+(, \d+)*"),
     OptOp.MERGE: ("two axes", r"\d+, \d+"),
 }
-"""What each OptOp's arguments are, in words and as a pattern of their text."""
+"""The arguments of each OptOp, in words and as a pattern of their text."""
 
 
 @irdl_attr_definition

@@ -24,16 +24,16 @@ class RunAs(Enum):
 
 @dataclass(frozen=True)
 class AxisMeaning:
-    """What an axis type says of the iterations of a range."""
+    """The meaning of an axis type for the iterations of a range."""
 
     loops: RunAs
-    """What they become where threads run loop nests: on a CPU."""
+    """The iterations on a target whose loop nests are loops of threads, as a CPU."""
     grid: RunAs
-    """What they become where a grid of workgroups runs loop nests: on a GPU."""
+    """The iterations on a target whose loop nests are a grid of workgroups, as a GPU."""
     is_parallel: bool = False
-    """Whether they are in no order, each with registers of its own."""
+    """Whether the iterations may run in any order, each with registers of its own."""
     is_of_workgroup: bool = False
-    """Whether they share LOCAL memory and wait for one another at a BARRIER."""
+    """Whether the iterations share LOCAL memory and wait for one another at a BARRIER."""
 
 
 AXIS_TYPES: Mapping[AxisType, AxisMeaning] = {
@@ -47,10 +47,10 @@ AXIS_TYPES: Mapping[AxisType, AxisMeaning] = {
     AxisType.UPCAST: AxisMeaning(RunAs.REGISTERS, RunAs.REGISTERS),
     AxisType.GROUP_REDUCE: AxisMeaning(RunAs.REGISTERS, RunAs.WORK_ITEMS, True, True),
 }
-"""The axis types; those that `tg-expand` makes shape of in the order of their axes."""
+"""The axis types. Those in registers are in the order of the axes that `tg-expand` makes."""
 
 EXPANDED = tuple(t for t, row in AXIS_TYPES.items() if row.loops is RunAs.REGISTERS)
-"""The axis types whose ranges `tg-expand` makes shape of, in the order of their axes."""
+"""The axis types whose ranges `tg-expand` turns into axes of values, in the order of these axes."""
 
 PARALLEL = frozenset(t for t, row in AXIS_TYPES.items() if row.is_parallel)
 """The axis types whose iterations have registers of their own."""

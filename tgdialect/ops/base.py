@@ -1,4 +1,4 @@
-"""What every op of the dialect shares: inferred results, and a verifier that recomputes them."""
+"""The base class of all ops: it infers result types, and its verifier recomputes them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
 
 @dataclass(frozen=True)
 class OfType(BaseAttr[AttributeCovT]):
-    """A type of a class, named as users know it."""
+    """Constraint: an attribute of a class, with a name for error messages."""
 
     description: str
 
@@ -45,13 +45,14 @@ VOID_EDGE = EqAttrConstraint(VOID)
 """Constraint: `!tg.void`."""
 
 Value = SSAValue | Operation
-"""What builders take for an operand: a value, or an op with one result."""
+"""An operand as builders accept it: a value, or an op with one result."""
 
 
 class NothingInGraph(NoMemoryEffect):
-    """No effect in a graph. In a LINEAR a write: the op has its place in the order, as a loop's END
-    has without being used, and a value is gone where the block is closed that it is made in. Passes
-    of other dialects, which know of no such blocks, leave it there.
+    """No effect in a graph, a write in a LINEAR.
+
+    The effect keeps passes of other dialects from moving or erasing ops of a LINEAR: an END has no
+    uses but closes a loop, and a value exists only until the enclosing RANGE or IF is closed.
     """
 
     @classmethod
@@ -61,7 +62,7 @@ class NothingInGraph(NoMemoryEffect):
 
 
 class PureInGraph(NothingInGraph, Pure):
-    """An op that may be merged with one like it, or dropped, but not in a LINEAR."""
+    """An op that may be merged with an equal one, or erased if unused, except in a LINEAR."""
 
 
 _NOTHING: Set[EffectInstance] = frozenset()
@@ -69,8 +70,7 @@ _WRITE = frozenset({EffectInstance(MemoryEffectKind.WRITE)})
 
 
 class _OpClass(ABCMeta):
-    """The classes of ops: no others are registered as theirs, which an abstract class has to look
-    up each time that it is asked."""
+    """Skips ABCMeta's look-up of virtual subclasses in `isinstance`; op classes have none."""
 
     __instancecheck__ = type.__instancecheck__
 
@@ -93,11 +93,11 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         regions: Sequence[Region] = (),
         type: Attribute | None = None,
     ) -> None:
-        """Build the op in place, deriving its result type (leaf ops pass theirs as `type`).
+        """Initialise the op, inferring its result type (leaf ops pass theirs as `type`).
 
-        This goes around `IRDLOperation.__init__`, which takes twice the time to do the same, and
-        asks for the class that nearly all operands have: `isinstance` of an abstract class, as
-        SSAValue is, takes ten times as long.
+        `IRDLOperation.__init__` is not called, since it takes twice the time. Operands are compared
+        with the most common class first: `isinstance` with SSAValue, an abstract class, takes ten
+        times as long.
         """
         initialize(
             self,
@@ -130,11 +130,12 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
                 verify_tensor(value.type)
 
     def verify_rule(self) -> None:
-        """What the op asks beyond its result type; raises VerifyException."""
+        """Check the op's rule beyond its result type; raises VerifyException."""
 
 
 def verify_tensor(type: TensorType[Any]) -> None:
-    """Refuse what is no tensor of the dialect: its dtype, its encoding, a size past 2^63 bytes."""
+    """Raise for a tensor type that the dialect does not have: by its dtype, its encoding, or a size
+    of 2^63 bytes or more."""
     if (dtype := DTYPES.get(type.element_type)) is None:
         raise VerifyException(f"{type.element_type} is not a dtype: {dtype_names()}")
     place_of(type)

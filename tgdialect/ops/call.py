@@ -56,7 +56,7 @@ from tgdialect.ops.syntax import op_definition
 
 
 def _accepts(parameter: Attribute, argument: Attribute) -> bool:
-    """Whether an argument has its parameter's type; `?` takes any extent, null any device."""
+    """Whether an argument has its parameter's type; `?` accepts any extent, null any device."""
     if parameter == argument or not (is_tensor(parameter) and is_tensor(argument)):
         return parameter == argument
     wanted, given = place_of(parameter), place_of(argument)
@@ -76,7 +76,7 @@ def _verify_argument(slot: int, parameter: Attribute, argument: Attribute) -> No
 
 
 class ResultOfFunction(MemoryEffect):
-    """No effect, except that a TUPLE in the body of a FUNCTION stays: it is what the body gives."""
+    """No effect, except for a TUPLE in the body of a FUNCTION, which is the body's result."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
@@ -132,9 +132,9 @@ class GetTupleOp(TgOp):
 class FunctionOp(TgOp):
     """FUNCTION (body, a0, a1, ...): the TUPLE that body ends in, each PARAM k being a_k.
 
-    The body is isolated: it refers to its arguments by PARAMs only, has no BUFFER and no side
-    effect. A PARAM with a dynamic shape takes an argument of any extent, and one that lives nowhere
-    an argument anywhere; the type is that of the body with its arguments' types substituted.
+    The body is isolated: it refers to its arguments by PARAMs only, and has no BUFFER and no side
+    effect. A PARAM with a dynamic shape accepts any extent, and one without a place any place. The
+    result type is inferred from the body with the types of the arguments.
 
     `%1 = tg.function(%0) {
        %p = tg.param 0 : tensor<4xf32>
@@ -167,7 +167,7 @@ class FunctionOp(TgOp):
         for param, argument in zip(params, self.arguments, strict=True):
             wanted, given = tensor(param.result), tensor(argument)
             if place_of(wanted).addrspace is None:
-                # The body reads memory as a value, and has the type that follows from it.
+                # The body reads a memory argument as a value.
                 given = tensor_type(given.element_type, given.get_shape(), place_of(wanted))
             if not _accepts(wanted, given):
                 _verify_argument(param.slot.data, wanted, argument.type)
@@ -178,11 +178,11 @@ class FunctionOp(TgOp):
 
 @op_definition
 class KernelOp(TgOp):
-    """A named kernel: PARAMs are its arguments, and its SINK is the root, which needs all effects.
+    """A named kernel. PARAMs are its arguments; its SINK is the root, on which all effects depend.
 
-    After `tg-select` it says for which target: `for "cpu"` stands after its name.
+    After `tg-select` the target follows the name: `for "cpu"`.
 
-    The specification passes a kernel's body to CALL; in MLIR's manner it is a symbol here.
+    The specification passes a kernel's body to CALL; here it is a symbol, as in MLIR.
 
     `tg.kernel @k {
        %0 = tg.param 0 : tensor<f32, #tg.place<global>>
@@ -232,10 +232,10 @@ class KernelOp(TgOp):
 
 
 def lost_effect(block: Block) -> Operation | None:
-    """The last op with an effect that the SINK of a graph does not need, if there is one.
+    """The last op with an effect on which the SINK of a graph does not depend, if there is one.
 
-    What the SINK does not need is not executed, so that such an op would say what does not happen.
-    A STORE to a buffer of the block itself has no effect but on those who read it.
+    It would never be executed, so a kernel must not have one. A STORE to a buffer of the block
+    itself is no effect: only ops that read the buffer see it.
     """
     needed: set[object] = set()
     for op in reversed(block.ops):
@@ -278,7 +278,7 @@ class _CalleeExists(SymbolUserOpInterface):
 
 
 def _parameter_types(callee: Operation) -> Sequence[Attribute] | None:
-    """What a CALL passes; None where the op is nothing to call."""
+    """The types of a callee's parameters; None if the op is not callable."""
     match callee:
         case FuncOp():
             return callee.function_type.inputs.data
@@ -291,7 +291,7 @@ def _parameter_types(callee: Operation) -> Sequence[Attribute] | None:
 
 
 def call_result_type(callee: Operation) -> Attribute:
-    """Void for kernels, programs and custom functions; the tuple of a function's results."""
+    """Void for kernels, programs and custom functions; else the tuple of the function's results."""
     if isinstance(callee, FuncOp) and callee.function_type.outputs:
         return TupleType(callee.function_type.outputs)
     return VOID

@@ -17,7 +17,8 @@ _sources: list[Callable[[], Patterns]] = []
 
 
 def register_patterns(source: Callable[[], Patterns]) -> None:
-    """Have `source` called for patterns when they are first asked for: they load slowly."""
+    """Set the function that returns all patterns. It is called on first use, since importing them
+    is slow."""
     _sources.append(source)
 
 

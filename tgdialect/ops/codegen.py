@@ -217,7 +217,7 @@ class WmmaOp(TgOp):
 
 
 def verify_written_type(type: Attribute) -> None:
-    """What INS and CUSTOM may give."""
+    """Raise unless a type is a legal result of INS and CUSTOM."""
     if type != VOID and not is_tensor(type):
         raise VerifyException(f"the result is a tensor or !tg.void, not {type}")
 

@@ -1,8 +1,8 @@
-"""Ops as xDSL's `Operation.create` makes them, in half of the time.
+"""Creates ops as xDSL's `Operation.create` does, in half of the time.
 
-Most ops that a compilation makes have operands, properties and results, and neither successors nor
-regions: what `create` does about those is half of its time, and making sequences anew of what are
-sequences most of the rest. A test compares what both make field by field.
+Most ops have operands, properties and results, but neither successors nor regions. Half of the time
+of `create` is for these, and most of the rest for copying sequences. A test compares the ops that
+both make, field by field.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def initialize(
     result_types: Sequence[Attribute] = (),
     regions: Sequence[Region] = (),
 ) -> None:
-    """Fill in an op that is new."""
+    """Initialise the fields of a new op."""
     op.operands = operands
     op.results = SSAValues([OpResult(type, op, i) for i, type in enumerate(result_types)])
     op.properties, op.attributes = {**properties}, {}

@@ -30,7 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 
 
 class Kind(Enum):
-    """What arithmetic a dtype has."""
+    """The kind of arithmetic of a dtype."""
 
     BOOL = "bool"
     SIGNED = "signed integer"
@@ -125,9 +125,9 @@ DTYPES: dict[Attribute, DType] = {
 def round_to(dtype: DType, value: float) -> float:
     """A Python int or float rounded to a float `dtype`, to nearest even.
 
-    Overflow gives an infinity, or NaN where the dtype has none. A result of +, -, *, / or sqrt on
-    two numbers of `dtype` that was computed in f64 rounds correctly: f64 has more than 2p + 2 bits
-    for every narrower p here (Figueroa, "When is double rounding innocuous?", 1995).
+    Overflow gives an infinity, or NaN if the dtype has none. Rounding the result of +, -, *, / or
+    sqrt in f64 on two numbers of `dtype` gives the correctly rounded result: f64 has at least 2p +
+    2 bits for each narrower precision p (Figueroa, "When is double rounding innocuous?", 1995).
     """
     if value in (0, math.inf, -math.inf) or value != value:
         return math.nan if value and not math.isinf(dtype.high) else float(value)
@@ -158,7 +158,7 @@ def dtype_names() -> str:
 
 
 def check_representable(dtype: DType, value: float) -> None:
-    """Refuse a number that is not a value of `dtype`: NaN and the infinities where it has none."""
+    """Raise for NaN or an infinity that `dtype` does not have."""
     if dtype.is_float:
         rounded = round_to(dtype, value)
         same = rounded == value or (rounded != rounded and value != value)
@@ -171,8 +171,8 @@ def check_representable(dtype: DType, value: float) -> None:
 def number_attribute(value: float, dtype: Attribute) -> Attribute:
     """A Python number as an attribute of `dtype`: a float rounds, an integer must fit.
 
-    A number that would round to an infinity, or that the dtype has no NaN or infinity for, is
-    refused.
+    Raises VerifyException for a number that would round to an infinity, and for a NaN or infinity
+    that the dtype does not have.
     """
     row = DTYPES.get(dtype)
     if row is None:
@@ -188,7 +188,7 @@ def number_attribute(value: float, dtype: Attribute) -> Attribute:
 
 @lru_cache(maxsize=4096)
 def _float_attribute(value: float, sign: float, dtype: Attribute) -> Attribute:
-    # The two zeros are equal, and not the same.
+    # `FloatAttr` is cached by value, and 0.0 == -0.0.
     return FloatAttr(value, cast(Float64Type, dtype))
 
 

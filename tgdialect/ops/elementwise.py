@@ -73,7 +73,7 @@ class ElementwiseOp(TgOp, HasFolderInterface, ABC):
         self.verify_domain()
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
-        """The constant that this is where every operand is a `tg.const`."""
+        """The result as a constant, if every operand is a `tg.const`."""
         constant = fold_elementwise(self)
         return None if constant is None else (constant,)
 
@@ -185,7 +185,7 @@ class MulOp(BinaryOp):
 
 @op_definition
 class MaxOp(BinaryOp):
-    """MAX (A, B): the greater one; NaN if either is NaN; max(-0, +0) is +0; on bools, or.
+    """MAX (A, B): the larger one; NaN if either is NaN; max(-0, +0) is +0; on bools, or.
 
     `%2 = tg.max %0, %1 : tensor<4xf32>`
     """
@@ -278,7 +278,7 @@ class AndOp(BinaryOp):
 
 
 class ShiftOp(BinaryOp, ABC):
-    """A shift; the count may be of any integer dtype, and a negative one counts as too great."""
+    """A shift. The count may have any integer dtype; a negative one is treated as too large."""
 
     DOMAIN: ClassVar[Domain] = Domain.INTEGER
 
@@ -310,7 +310,7 @@ class ShlOp(ShiftOp):
 
 @op_definition
 class WhereOp(ElementwiseOp):
-    """WHERE (P, A, B): a where p, else b; only the branch taken need be valid.
+    """WHERE (P, A, B): a where p, else b; only the selected operand has to be valid.
 
     `%3 = tg.where %0, %1, %2 : (tensor<4xi1>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>`
     """

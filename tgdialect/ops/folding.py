@@ -1,11 +1,10 @@
-"""Constant folding: what each elementwise op does to scalars, in exact Python arithmetic.
+"""Constant folding: the semantics of elementwise ops on scalars, in Python arithmetic.
 
-The semantics are those of docs/semantics.md. A rule gets the dtype of the op's first operand
-and the operands' numbers (a bool is 0 or 1), and returns the result before it is rounded or
-wrapped into the result's dtype. Integers are exact. A float rule computes in f64, which rounds
-correctly to every narrower dtype (`round_to` says why); a transcendental op is folded only where
-its result is exact, since elsewhere a target may differ from Python in the last place. POW and
-THREEFRY stay for the same reason: nothing else computes them here.
+The semantics are those of docs/semantics.md. A rule gets the dtype of the op's first operand and
+the operands as numbers (a bool is 0 or 1). It returns the result before rounding or wrapping into
+the result's dtype. Integers are exact. A float rule computes in f64, which rounds correctly to
+every narrower dtype (see `round_to`). A transcendental op is folded only if its result is exact,
+since otherwise a target may differ from Python in the last place. POW and THREEFRY are not folded.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from tgdialect.ops.source import ConstOp
 
 Number = int | float
 ScalarRule = Callable[..., Number | None]
-"""(operand dtype, *operands) -> the result, or None where it is not exact."""
+"""(operand dtype, *operands) -> the result, or None if it is not exact."""
 
 
 # -- arithmetic ----------------------------------------------------------------------------------
@@ -95,7 +94,7 @@ def _divide(a: float, b: float) -> float:
 
 
 def _maximum(a: Number, b: Number) -> Number:
-    """NaN if either is NaN; +0 is greater than -0."""
+    """NaN if either is NaN; +0 is larger than -0."""
     if a != a or b != b:
         return math.nan
     if a == b == 0 and isinstance(a, float):
@@ -126,7 +125,7 @@ def _shift_right(dtype: DType, a: int, count: int) -> int:
 
 
 def _multiply_add(dtype: DType, a: Number, b: Number, c: Number) -> Number:
-    """A float product is rounded before the sum; both are f32 for the narrower dtypes."""
+    """A float product is rounded before the addition; for narrower dtypes both are done in f32."""
     if dtype.is_bool:
         return (a and b) or c
     wide = DTYPES[F32] if dtype.is_float and dtype.bits < 32 else dtype
@@ -137,7 +136,7 @@ def _multiply_add(dtype: DType, a: Number, b: Number, c: Number) -> Number:
 
 
 def _where_exact(function: Callable[[float], float | None]) -> ScalarRule:
-    """A NaN gives NaN; the function says None where its result is not exact."""
+    """NaN gives NaN. The function returns None if its result is not exact."""
 
     def rule(dtype: DType, x: float) -> float | None:
         return x if x != x else function(x)
@@ -212,7 +211,8 @@ SCALAR_RULES: dict[str, ScalarRule] = {
 
 
 def _into(dtype: DType, value: Number) -> Number:
-    """A result as a value of `dtype`: floats round, integers wrap, and a float saturates."""
+    """A result converted to `dtype`: floats round, integers wrap, and floats saturate to
+    integers."""
     if dtype.is_float:
         return round_to(dtype, value)
     if dtype.kind is Kind.BOOL:
@@ -227,9 +227,8 @@ def _into(dtype: DType, value: Number) -> Number:
 
 
 def evaluate(name: str, operand: DType, result: DType, values: Sequence[Number]) -> Number | None:
-    """The op `name` on scalars: the first one is of dtype `operand`, what comes out of `result`.
-
-    None where the op is not folded on these values.
+    """The op `name` on scalars, the first of which has dtype `operand`; its result has dtype
+    `result`. None if the op is not folded on these values.
     """
     rule = SCALAR_RULES.get(name)
     folded = None if rule is None else rule(operand, *values)
@@ -241,16 +240,16 @@ def evaluate(name: str, operand: DType, result: DType, values: Sequence[Number])
 
 def constant_attribute(value: SSAValue) -> Attribute | None:
     """The attribute of a `tg.const`; None for any other value."""
-    owner: Any = value.owner  # Asking an abstract class takes long, and this is asked often.
+    owner: Any = value.owner  # Hot: `isinstance` with an abstract class is slow.
     if owner.__class__ is not Block and owner.name == "tg.const":
         return owner.properties["value"]
     return None
 
 
 def fold_elementwise(op: Operation) -> Attribute | None:
-    """The constant that an elementwise op on constants is; None where it is not folded.
+    """The result of an elementwise op on constants; None if it is not folded.
 
-    An invalid operand makes the result invalid; WHERE looks only at the branch it takes.
+    An invalid operand makes the result invalid; of WHERE only the selected one.
     """
     attributes: list[Attribute] = []
     for operand in op.operands:
@@ -269,9 +268,9 @@ def fold_elementwise(op: Operation) -> Attribute | None:
 
 
 class ConstantMaterialization(ConstantMaterializationInterface):
-    """How xDSL's folder makes a `tg.const` of what an op folded to."""
+    """Creates the `tg.const` of a folded op for xDSL's folder."""
 
     def materialize_constant(self, value: Attribute, type: Attribute) -> Operation | None:
-        """A `tg.const` has shape () and lives nowhere; None for a constant of another type."""
+        """A `tg.const`, which has shape () and no place; None for other types."""
         op = ConstOp(value)
         return op if op.result.type == type else None

@@ -1,7 +1,7 @@
 """Intervals: the arithmetic behind the specification's `min_max` property.
 
-An interval holds every value that is not NaN; `nan` says whether NaN may occur as well. Bounds are
-Python ints for integers and bools, floats (infinities included) for floats.
+An interval contains all possible values except NaN; `nan` says whether NaN is possible, too. Bounds
+are Python ints for integers and bools, floats (infinities included) for floats.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tgdialect.ops.dtypes import DType, round_to
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The closed interval [lo, hi], and whether NaN may occur beside it."""
+    """The closed interval [lo, hi], and whether NaN is possible, too."""
 
     lo: int | float
     hi: int | float
@@ -41,19 +41,19 @@ class Interval:
 
 
 def dtype_range(dtype: DType) -> Interval:
-    """[dtype_min, dtype_max]; for floats the infinities and NaN are values too."""
+    """[dtype_min, dtype_max]; for floats the infinities, and NaN."""
     return Interval(dtype.low, dtype.high, nan=dtype.is_float)
 
 
 def constant(value: float) -> Interval:
-    """[v, v]; a NaN constant is an interval that excludes nothing."""
+    """[v, v]; for a NaN constant an interval that excludes nothing."""
     return Interval(-math.inf, math.inf, nan=True) if value != value else Interval(value, value)
 
 
 def representable(dtype: DType, lo: float, hi: float, *, nan: bool = False) -> Interval:
     """[lo, hi] as values of `dtype`: floats round, integers wrap.
 
-    Where some of the integers wrap and others do not, it is the dtype range.
+    If only some of the integers wrap, it is the dtype's range.
     """
     if dtype.is_float:
         lo, hi = round_to(dtype, lo), round_to(dtype, hi)
@@ -98,7 +98,7 @@ def product(a: Interval, b: Interval) -> Interval:
 
 
 def maximum(a: Interval, b: Interval) -> Interval:
-    """[max(a, b), max(A, B)]; NaN if either may be."""
+    """[max(a, b), max(A, B)]; NaN is possible if it is for either."""
     return Interval(max(a.lo, b.lo), max(a.hi, b.hi), nan=a.nan or b.nan)
 
 
@@ -175,7 +175,7 @@ UNKNOWN = Interval(0, 1)
 
 
 def bitwise_and(dtype: DType, a: Interval, b: Interval) -> Interval:
-    """A nonnegative operand bounds the result from above, and makes it nonnegative."""
+    """A nonnegative operand is an upper bound of the result, which is nonnegative then."""
     if a.is_constant and b.is_constant:
         return constant(int(a.lo) & int(b.lo))
     bounds = [x.hi for x in (a, b) if x.lo >= 0]
@@ -183,7 +183,7 @@ def bitwise_and(dtype: DType, a: Interval, b: Interval) -> Interval:
 
 
 def bitwise_or(dtype: DType, a: Interval, b: Interval) -> Interval:
-    """Of nonnegative operands: at least the greater one, and no wider than the wider one."""
+    """For nonnegative operands: at least the larger one, with no more bits than the wider one."""
     if a.is_constant and b.is_constant:
         return constant(int(a.lo) | int(b.lo))
     if a.lo < 0 or b.lo < 0:
@@ -192,7 +192,7 @@ def bitwise_or(dtype: DType, a: Interval, b: Interval) -> Interval:
 
 
 def bitwise_xor(dtype: DType, a: Interval, b: Interval) -> Interval:
-    """Of nonnegative operands: no wider than the wider one."""
+    """For nonnegative operands: no more bits than the wider one."""
     if a.is_constant and b.is_constant:
         return constant(int(a.lo) ^ int(b.lo))
     if a.lo < 0 or b.lo < 0:
@@ -205,7 +205,7 @@ def _bit_mask(value: float) -> int:
 
 
 def shift_left(dtype: DType, a: Interval, count: Interval) -> Interval:
-    """a << count; a count of the width or more (or negative, which is more) gives 0."""
+    """a << count; a count that is negative, or the width or more, gives 0."""
     if count.lo < 0 or count.hi >= dtype.bits:
         return dtype_range(dtype)
     return corners(dtype, lambda x, n: int(x) << int(n), a, count)
@@ -227,7 +227,7 @@ def truncate(dtype: DType, a: Interval) -> Interval:
 
 
 def cast(source: DType, target: DType, a: Interval) -> Interval:
-    """The interval of a conversion, "clamped to dtype", as docs/semantics.md has CAST."""
+    """The interval of a CAST with the semantics of docs/semantics.md."""
     if target.is_bool:
         return not_equal(a, FALSE)
     if target.is_float:
@@ -244,11 +244,11 @@ def cast(source: DType, target: DType, a: Interval) -> Interval:
 
 
 def monotone(dtype: DType, function: Callable[[float], float], a: Interval) -> Interval:
-    """An increasing float function known to within a few ulp: its ends, widened outward.
+    """An increasing float function that is computed to within a few ulp: its values at the ends,
+    widened outward.
 
-    The widening of 2^-20 relative (f32 and f64) or of one part in 16 (narrower dtypes), and of
-    four of the least numbers, covers every implementation that keeps to the few ulp of
-    docs/semantics.md.
+    The widening, 2^-20 relative (f32 and f64) or 1/16 (narrower dtypes) plus four times the least
+    number, covers every implementation within the ulp bounds of docs/semantics.md.
     """
     slack = 2.0**-20 if dtype.precision >= 24 else 1 / 16
     least = 4 * 2.0 ** (dtype.min_exponent - dtype.precision + 1)

@@ -12,7 +12,7 @@ from tgdialect.ops.syntax import op_definition
 
 
 class MarkerOp(TgOp, ABC):
-    """The operand, with a mark that a later stage honours."""
+    """The operand, with a mark for a later stage."""
 
     source = operand_def(TENSOR)
     result = result_def(TENSOR)

@@ -59,12 +59,12 @@ def verify_gate(gate: SSAValue, buffer: SSAValue) -> None:
 
 @lru_cache(maxsize=1024)
 def segments(*sizes: int) -> DenseArrayBase[IntegerType]:
-    """The property that says how many operands each variadic group has."""
+    """The property with the number of operands of each variadic group."""
     return DenseArrayBase.from_list(IntegerType(32), sizes)
 
 
 def verify_cells(buffer: SSAValue, value: SSAValue) -> None:
-    """What is written into memory has its shape and dtype."""
+    """Raise unless a stored value has the shape and dtype of its buffer."""
     into, given = shape_of(buffer), shape_of(value)
     if not same_shape(into, given):
         raise VerifyException(
@@ -79,8 +79,8 @@ def verify_cells(buffer: SSAValue, value: SSAValue) -> None:
 class LoadOp(TgOp):
     """LOAD (buf, alt?, gate?), device, addrspace: read a buffer into a new anonymous one.
 
-    Where `gate` is false memory is not touched and the value is `alt`. A value that is not in
-    memory is made into memory. An address space makes the result memory itself.
+    Where `gate` is false memory is not accessed and the value is `alt`. An operand that is no
+    memory is stored first. With an address space the result is memory.
 
     `%1 = tg.load %0 : tensor<f32, #tg.place<global>> -> tensor<f32>`
     `%3 = tg.load %0 alt %1 gate %2
@@ -166,7 +166,9 @@ class StoreOp(TgOp):
             raise VerifyException(f"STORE writes memory, not {self.buffer.type}")
         verify_cells(self.buffer, self.value)
         if is_repeated(self.buffer):
-            raise VerifyException("the buffer is an EXPAND, of which many cells are one in memory")
+            raise VerifyException(
+                "the buffer is an EXPAND, which shows one cell of memory many times"
+            )
         if self.gate is not None:
             verify_gate(self.gate, self.buffer)
 

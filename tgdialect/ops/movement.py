@@ -1,7 +1,7 @@
 """Movement ops: no arithmetic; views, indexing and reinterpretation only.
 
-A movement of memory is memory: the result keeps the device and the address space, and a STORE
-through it writes the cells that it shows.
+A movement op on memory gives memory: the result has the device and the address space of the source,
+and a STORE to it writes the cells that it shows.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def split(dims: MixedDims) -> tuple[DenseArrayBase[I64], list[SSAValue]]:
         if isinstance(dim, UnknownDim):
             raise VerifyException(
                 f"no index value is known for the extent of axis {dim.axis} of a {dim.value.type}; "
-                "`tg.dims` on a function's argument says it"
+                "give a function's argument the attribute `tg.dims`"
             )
     static = [d if isinstance(d, int) else DYNAMIC_INDEX for d in dims]
     return DenseArrayBase.from_list(i64, static), [d for d in dims if isinstance(d, SSAValue)]
@@ -113,7 +113,7 @@ class FlipOp(MovementOp):
 
 
 class ResizeOp(MovementOp, ABC):
-    """A view whose new shape is an argument, its dynamic entries index operands."""
+    """A view whose new shape is an argument; its dynamic extents are index operands."""
 
     source = operand_def(TENSOR)
     dims = var_operand_def(INDEX_SCALAR)
@@ -131,7 +131,7 @@ class ResizeOp(MovementOp, ABC):
 
 @op_definition
 class ReshapeOp(ResizeOp):
-    """RESHAPE (T, s'): reinterpret in row-major order; the number of elements stays.
+    """RESHAPE (T, s'): reinterpret in row-major order, with the same number of elements.
 
     `%1 = tg.reshape %0 [8, 4] : tensor<4x8xf32> -> tensor<8x4xf32>`
     """
@@ -184,7 +184,7 @@ class PadOp(WindowOp):
     """PAD (T, o, s'): place T at offset o in an output of shape s' whose other cells are invalid.
 
     Reductions skip invalid cells, STORE does not write them, and in memory they are 0. With `fill`
-    they have that value instead.
+    these cells are valid and have that value.
 
     `%1 = tg.pad %0 at [0, 2] to [4, 12] : tensor<4x8xf32> -> tensor<4x12xf32>`
     `%1 = tg.pad %0 at [1] to [6] fill 1.0 : f32 : tensor<4xf32> -> tensor<6xf32>`
@@ -242,8 +242,8 @@ class ShrinkOp(WindowOp):
 class IndexOp(MovementOp):
     """INDEX (T, i0, i1, ...): index from the left; () removes an axis, (k,) makes it k.
 
-    Of memory the result is a location, to be loaded or stored. Reading a cell that is out of
-    bounds gives 0, and writing one does nothing.
+    If T is memory the result is a location, to be loaded or stored. Reading out of bounds gives 0,
+    and writing out of bounds does nothing.
 
     `%2 = tg.index %0[%1] : (tensor<4x8xf32>, tensor<index>) -> tensor<8xf32>`
     """
@@ -292,7 +292,7 @@ class StackOp(MovementOp):
 
 @op_definition
 class BitcastOp(MovementOp):
-    """BITCAST (T,), dtype: reinterpret storage; the total number of bytes stays.
+    """BITCAST (T,), dtype: reinterpret storage, with the same number of bytes.
 
     `%1 = tg.bitcast %0 to i32 : tensor<4xf32> -> tensor<4xi32>`
     `%1 = tg.bitcast %0 to ui8 : tensor<4xf32> -> tensor<16xui8>`

@@ -11,7 +11,7 @@ from tgdialect.ops.syntax import op_definition
 
 @op_definition
 class ReplicatedOp(TgOp):
-    """REPLICATED (T,), axis: the shards are copies of one value; the sharding axis goes.
+    """REPLICATED (T,), axis: the shards are copies of one value; drops the sharding axis.
 
     T has one entry per device on that axis, as `T.expand(n, s).copy(D)` makes them.
 

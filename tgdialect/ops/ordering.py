@@ -1,4 +1,4 @@
-"""Ordering ops: loops, and the edges that say what executes before what.
+"""Ordering ops: loops, and edges of the order of execution.
 
 A kernel is a graph: the order of its ops in the block means nothing until LINEAR. An op is inside
 the loop of each RANGE that it depends on; END and REDUCE leave the loops of their ranges.
@@ -38,7 +38,7 @@ from tgdialect.ops.syntax import op_definition
 from tgdialect.ops.walk import computed, operands_of
 
 EDGE = AnyOf((VOID_EDGE, TENSOR))
-"""Constraint: anything that can be waited for."""
+"""Constraint: any operand that can be ordered before an op."""
 
 
 @op_definition
@@ -81,9 +81,9 @@ def _least_known(bound: SSAValue) -> int | None:
 def dependent_ranges(
     root: SSAValue, known: dict[SSAValue, frozenset[RangeOp]] | None = None
 ) -> frozenset[RangeOp]:
-    """The RANGEs whose loops a value is in: those it depends on that no END or REDUCE closed.
+    """The RANGEs whose loops a value is in: it depends on them, and no END or REDUCE closes them.
 
-    `known` has the answers of earlier calls on the same graph, and gets those of this one.
+    `known` caches the results of calls on the same graph.
     """
     open_ranges: dict[SSAValue, frozenset[RangeOp]] = {} if known is None else known
 
@@ -131,7 +131,7 @@ class EndOp(TgOp):
     def verify_rule(self) -> None:
         if not self.ranges:
             raise VerifyException("an END closes at least one range")
-        # In a LINEAR position says what is in a loop, and the LINEAR checks it.
+        # In a LINEAR the position determines the loop of an op; the LINEAR's verifier checks it.
         open_ranges = None if self._is_linear else dependent_ranges(self.body)
         inner: set[RangeOp] = set()
         for value in self.ranges:
@@ -241,7 +241,7 @@ class SinkOp(TgOp):
 class LinearOp(TgOp):
     """LINEAR (uops...): a total order of ops, in which RANGE/END and IF/ENDIF nest.
 
-    A value is used after it is made, and not after the block is closed that it is made in.
+    A value is used after its definition, and before the enclosing RANGE or IF is closed.
 
     `%0 = tg.linear { %1 = tg.const 1.5 : tensor<f32> }`
     """
@@ -279,7 +279,7 @@ class LinearOp(TgOp):
 
 
 def _verify_uses(op: Operation, closed: dict[SSAValue, bool]) -> None:
-    """The operands that the same block makes are made before, in blocks that are open."""
+    """Raise for an operand that is defined later, or in a RANGE or IF that is closed already."""
     for operand in op.operands:
         if operand.owner.parent is not op.parent or isinstance(operand.owner, Block):
             continue

@@ -28,11 +28,11 @@ ALU: dict[ReduceKind, type[AddOp | MulOp | MaxOp]] = {
     ReduceKind.MUL: MulOp,
     ReduceKind.MAX: MaxOp,
 }
-"""The elementwise op that a reduction repeats."""
+"""The elementwise op of each kind of reduction."""
 
 
 def identity(kind: ReduceKind, dtype: DType) -> int | float:
-    """What reducing nothing gives: 0, 1, or the least value of the dtype."""
+    """The identity of a reduction: 0, 1, or the least value of the dtype."""
     match kind:
         case ReduceKind.ADD:
             return 0
@@ -46,10 +46,10 @@ def identity(kind: ReduceKind, dtype: DType) -> int | float:
 class ReduceOp(TgOp):
     """REDUCE (T, r0, r1, ...), op, axes: reduce T along axes and over ranges.
 
-    Each axis in `axes` becomes 1; ranges leave the shape. Invalid cells are skipped, and nothing to
-    reduce gives the identity of `op`. On floats the order is free for add and mul unless `ordered`
-    is set; f16, bf16 and fp8 accumulate in f32. A sum begins with +0: it is never -0. On bools add
-    is or, mul is and, max is or.
+    Each axis in `axes` becomes 1; ranges do not change the shape. Invalid cells are skipped, and an
+    empty reduction gives the identity of `op`. On floats the order is free for add and mul unless
+    `ordered` is set; f16, bf16 and fp8 accumulate in f32. A sum begins with +0: it is never -0. On
+    bools add is or, mul is and, max is or.
 
     `%1 = tg.reduce add %0 [1] : tensor<4x8xf32> -> tensor<4x1xf32>`
     `%1 = tg.reduce max %0 [] over %r : tensor<f32> -> tensor<f32>`

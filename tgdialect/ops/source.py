@@ -42,7 +42,7 @@ class ParamOp(TgOp):
     """PARAM (s), slot, dtype, device?, addrspace?: a placeholder of shape s.
 
     FUNCTION substitutes it. Slots of a body are dense, and PARAMs of one slot agree in type.
-    The result type says shape, dtype, device and addrspace; an index operand gives each `?`. An
+    The result type has shape, dtype, device and addrspace; each `?` has an index operand. An
     integer scalar may have a name and bounds, which make it a symbolic dimension.
 
     `%0 = tg.param 0 : tensor<4x8xf32, #tg.place<global>>`
@@ -147,7 +147,7 @@ def _siblings(op: Operation) -> Iterable[Operation]:
 
 
 def _first_of_kind(op: Operation) -> Operation | None:
-    """The first op of the same class in the block: the one that checks them all."""
+    """The first op of the same class in the block, whose verifier checks all of them."""
     return next((other for other in _siblings(op) if type(other) is type(op)), None)
 
 
@@ -194,7 +194,7 @@ class ConstOp(TgOp, HasFolderInterface):
     assembly_format = "custom<Constant>($value, type($result)) attr-dict"
 
     def __init__(self, value: float | Attribute, dtype: Attribute | None = None):
-        """A Python number, rounded to its dtype if that is a float's, or the attribute of both."""
+        """`value` is a Python number, which is rounded to a float dtype, or an attribute."""
         if not isinstance(value, Attribute):
             if dtype is None:
                 raise VerifyException("a number needs a dtype")
@@ -211,9 +211,9 @@ class ConstOp(TgOp, HasFolderInterface):
 
 @op_definition
 class VConstOp(TgOp):
-    """VCONST (), values: a vector of known indices, of shape (len(values),).
+    """VCONST (), values: a vector of constant indices, of shape (len(values),).
 
-    It is what the indices of lanes are: a STACK of as many CONSTs, in one op.
+    It is a STACK of CONSTs in one op, for the indices of the lanes of vectors.
 
     `%0 = tg.vconst [0, 1, 2, 3] : tensor<4xindex>`
     """

@@ -44,7 +44,7 @@ OpT = TypeVar("OpT", bound=IRDLOperation)
 
 @irdl_custom_directive
 class Signature(CustomDirective):
-    """Operand and result types, as short as they can be said without ambiguity.
+    """Operand and result types in the shortest unambiguous form.
 
     `T` where every type is T; `A -> R` for one operand; `(A, B) -> R` otherwise. Used as
     `custom<Signature>(functional-type(operands, results))`.
@@ -160,7 +160,8 @@ _RESULTS = re.compile(r"%[^\s,=:]+(:\d+)?(\s*,\s*%[^\s,=:]+(:\d+)?)*\s*=")
 
 @irdl_custom_directive
 class Edges(CustomDirective):
-    """Operands, perhaps none: `%0, %1`; the results of the next op are no operands."""
+    """A possibly empty list of operands: `%0, %1`. Results of the next op, which may follow, do not
+    belong to it."""
 
     operands: VariadicOperandVariable
 
@@ -178,7 +179,7 @@ class Edges(CustomDirective):
 
 @irdl_custom_directive
 class Name(CustomDirective):
-    """A string literal that may be left out: `"n"`."""
+    """An optional string literal: `"n"`."""
 
     value: AttributeVariable
 
@@ -198,7 +199,7 @@ _BOOLS = {"true": True, "false": False}
 
 @irdl_custom_directive
 class Constant(CustomDirective):
-    """A number and the tensor type that says its dtype: `1.5 : tensor<f32>`.
+    """A number and a tensor type with its dtype: `1.5 : tensor<f32>`.
 
     Beside MLIR's spellings there are `nan`, `inf`, `-inf` and `invalid`. As in MLIR, a hexadecimal
     number for a float dtype is its bits, and `true` and `false` are of dtype i1.
@@ -274,10 +275,10 @@ def _format_program(op_type: type[IRDLOperation]) -> FormatProgram:
 
 
 def op_definition(cls: type[OpT]) -> type[OpT]:
-    """`irdl_op_definition`, but the assembly format is compiled when it is first used.
+    """`irdl_op_definition`, but the assembly format is compiled on first use.
 
-    Compiling a format costs half a millisecond and the dialect has a hundred ops: this keeps
-    `tg-opt` as quick to start as `xdsl-opt`.
+    Compiling a format takes half a millisecond and the dialect has a hundred ops: `tg-opt` would
+    start more slowly than `xdsl-opt`.
     """
     assembly_format = cls.assembly_format
     if assembly_format is None:
@@ -292,7 +293,7 @@ def op_definition(cls: type[OpT]) -> type[OpT]:
     def print(self: IRDLOperation, printer: Printer) -> None:
         _format_program(type(self)).print(printer, self)
 
-    # By name: to a type checker neither fits the signature that the class declares.
+    # By name, since for type checkers neither has the declared signature.
     setattr(op, "parse", classmethod(parse))  # noqa: B010
     setattr(op, "print", print)  # noqa: B010
     return op

@@ -1,4 +1,4 @@
-"""Which cells of memory a view shows: what a STORE through it writes."""
+"""The cells of memory that a view shows, and that a STORE to it writes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _VIEWS = frozenset(
         "after",
     )
 )
-"""Ops whose result, of memory, is a view of their first operand."""
+"""Ops whose result is a view of their first operand, if that is memory."""
 
 
 def is_repeated(location: SSAValue) -> bool:
-    """Whether a view may show one cell of memory more than once: an axis that EXPAND repeats."""
+    """Whether a view may show a cell of memory more than once, because of an EXPAND."""
     views: list[Operation] = []
     value = location
     while isinstance(owner := value.owner, Operation) and owner.name in _VIEWS:
@@ -49,7 +49,7 @@ def _repeated_axes(view: Operation, repeated: set[int]) -> set[int]:
         case "tg.index":
             repeated = _indexed(view, repeated)
         case "tg.reshape" if repeated:
-            # Which axes the repeated ones became is not followed.
+            # Conservative: any axis of the result may be one of the repeated ones.
             repeated = set(range(len(new)))
         case _:
             pass
@@ -57,7 +57,8 @@ def _repeated_axes(view: Operation, repeated: set[int]) -> set[int]:
 
 
 def _indexed(view: Operation, repeated: set[int]) -> set[int]:
-    """An index of shape () takes its axis away, one of shape (k,) keeps it."""
+    """The repeated axes after INDEX: an index of shape () drops its axis, one of shape (k,) keeps
+    it."""
     result: set[int] = set()
     position = 0
     for axis in range(len(tensor(view.operands[0]).shape)):

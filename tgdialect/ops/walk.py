@@ -16,9 +16,10 @@ def computed(
     sources: Callable[[SSAValue], Iterable[SSAValue]],
     compute: Callable[[SSAValue], T],
 ) -> T:
-    """`compute(root)`, after what `sources` says that it needs is in `known`, as it will be too.
+    """The result of `compute` for a value, cached in `known`, as for all values that it needs.
 
-    There is no recursion: graphs can be as deep as they like.
+    `compute(value)` is called when `known` has the results of all `sources(value)`. The stack is
+    explicit, so that graphs may be arbitrarily deep.
     """
     stack = [root]
     while stack:
@@ -33,5 +34,5 @@ def computed(
 
 
 def operands_of(value: SSAValue) -> Iterable[SSAValue]:
-    """What an op's result is computed from; nothing for an argument."""
+    """The operands of the op that defines a value; none for a block argument."""
     return getattr(value.owner, "operands", ())

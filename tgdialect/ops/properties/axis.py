@@ -26,13 +26,14 @@ def written(op: Operation) -> int | None:
 
 
 def sharding(op: Operation) -> tuple[tuple[str, ...], int | None]:
-    """The devices that the source is spread over, and its sharding axis."""
+    """The devices of the source, and its sharding axis."""
     where = place(op.operands[0])
     return (where.device if isinstance(where.device, tuple) else ()), where.axis
 
 
 def inherited(op: Operation) -> int | None:
-    """Elementwise ops inherit; two different axes, counted from the right, are an error."""
+    """The operands' sharding axis, for elementwise ops. Axes are counted from the right; different
+    ones are an error."""
     axes = [place(operand).axis for operand in op.operands]
     if axes.count(None) == len(axes):
         return None
@@ -73,7 +74,7 @@ def unflipped(op: Operation) -> int | None:
 
 
 def reshaped(op: Operation) -> int | None:
-    """The axis that starts where the old one starts and can still be cut into equal shards."""
+    """The axis that begins at the same element as the old one, if it splits into equal shards."""
     devices, axis = sharding(op)
     if axis is None:
         return None
@@ -109,7 +110,7 @@ def stacked(op: Operation) -> int | None:
 
 
 def bitcast(op: Operation) -> int | None:
-    """A shard of the last axis is a whole number of the new elements."""
+    """The sharding axis, if each shard of a sharded last axis is a multiple of the new elements."""
     devices, axis = sharding(op)
     shape = tensor(op.operands[0]).get_shape()
     if axis is None or axis != len(shape) - 1:
@@ -135,7 +136,7 @@ def loaded(op: Operation) -> int | None:
 
 
 def unsharded(op: Operation) -> None:
-    """A WMMA takes what the lanes of one warp hold."""
+    """None. Operands of a WMMA are held by the lanes of one warp, and are not sharded."""
     for operand in op.operands:
         if place(operand).axis is not None:
             raise VerifyException(f"an operand of {op.name} may not be sharded: {operand.type}")

@@ -1,4 +1,4 @@
-"""The device and addrspace columns: from an op to where its result lives."""
+"""The device and addrspace columns: from an op to the device and address space of its result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def source(op: Operation) -> Device:
 
 
 def common(op: Operation) -> Device:
-    """Devices are equal or null."""
+    """The device of the operands. Devices other than null have to be equal."""
     device: Device = None
     for operand in op.operands:
         other = place(operand).device
@@ -58,7 +58,7 @@ def argument(op: Operation) -> Device:
 
 
 def loaded(op: Operation) -> Device:
-    """The device in the arguments, else that of the buffer, `alt` and the gate."""
+    """The `device` argument, else the device of the buffer, `alt` and the gate."""
     here = common(op)
     return argument(op) or here
 

@@ -1,4 +1,4 @@
-"""The min_max column: from an op and the intervals of its operands to that of its result.
+"""The min_max column: from an op and the intervals of its operands to the interval of its result.
 
 The arithmetic is in `ops/intervals.py`; `analysis/min_max.py` walks the graph.
 """
@@ -29,12 +29,12 @@ def source(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 
 def materialised(op: Operation, sources: Sequence[Interval]) -> Interval:
-    """An invalid cell that is made into memory is 0."""
+    """src[0], and 0 for invalid cells, which are 0 in memory."""
     return sources[0].union(intervals.constant(0))
 
 
 def loaded(op: Operation, sources: Sequence[Interval]) -> Interval:
-    """What the buffer holds, `alt` where it is gated off, and 0 where neither is there."""
+    """The values of the buffer, of `alt` if there is a gate, and 0 for cells that are not there."""
     result = materialised(op, sources)
     return result.union(sources[1]) if len(sources) > 1 else result
 
@@ -47,7 +47,7 @@ def union(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 
 def indexed(op: Operation, sources: Sequence[Interval]) -> Interval:
-    """src[0], and 0 where an index is not proven in range."""
+    """src[0], and 0 unless the indices are proven to be in range."""
     shape = tensor(op.operands[0]).get_shape()
     proven = all(
         extent != DYNAMIC_INDEX and index.within(0, extent - 1)
@@ -82,7 +82,7 @@ def parameter(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 
 def iterated(op: Operation, sources: Sequence[Interval]) -> Interval:
-    """[0, n - 1]; an empty range has no value, and [0, 0] excludes none."""
+    """[0, n - 1]; [0, 0] for an empty range, which has no values."""
     return Interval(0, max(sources[0].hi - 1, 0))
 
 
@@ -121,7 +121,7 @@ maximum = _or_on_bools(lambda op, sources: intervals.maximum(*sources))
 def _compared(
     function: Callable[[Interval, Interval], Interval], *, swap: bool = False, negate: bool = False
 ) -> MinMaxRule:
-    """A comparison out of `less_than` or `not_equal`, its operands swapped, its result negated.
+    """A comparison by `less_than` or `not_equal`, with operands swapped or the result negated.
 
     CMPGE and CMPLE are the negations of CMPLT that the specification writes, on NaN as well.
     """
@@ -157,7 +157,7 @@ def where(op: Operation, sources: Sequence[Interval]) -> Interval:
         return a if condition.lo else b
     test, chosen, other = op.operands
     if isinstance(comparison := test.owner, Operation) and comparison.name == "tg.cmplt":
-        # As in min(x, n): where(x < n, x, n) is of x no more than what the test lets through.
+        # In min(x, n) = where(x < n, x, n), restrict x to the values that pass the test.
         a, b = (
             _passing(comparison, chosen, a, holds=True),
             _passing(comparison, other, b, holds=False),
@@ -168,8 +168,8 @@ def where(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 
 def _passing(comparison: Operation, value: SSAValue, among: Interval, *, holds: bool) -> Interval:
-    """The integers of an interval for which `value < n` or `n < value` holds, or does not, where n
-    is a constant; empty if there are none."""
+    """The integers of an interval for which a comparison with a constant, `value < n` or `n <
+    value`, has the result `holds`; empty if there are none."""
     low, high = among.lo, among.hi
     if isinstance(low, float) or isinstance(high, float):
         return among

@@ -27,7 +27,7 @@ ShapeRule = Callable[[Operation, Sequence[Shape]], Shape]
 
 
 def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
-    """Right-align, then per axis the greater extent; each axis must be equal or 1."""
+    """Right-align, then take the larger extent of each axis; extents have to be equal or 1."""
     rank = max(len(s) for s in shapes)
     result: list[Dim] = []
     for axis in range(rank):
@@ -60,7 +60,8 @@ def third(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 
 def written(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    """The shape is an argument: the result type says it, with an index operand for each `?`."""
+    """A shape that is an argument: the shape of the result type, with an index operand for each
+    `?`."""
     static = tensor(op.results[0]).get_shape()
     if (wanted := static.count(DYNAMIC_INDEX)) != len(op.operands):
         raise VerifyException(f"{wanted} dynamic dimensions but {len(op.operands)} index values")
@@ -150,8 +151,8 @@ def shrunk(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 
 def _check_window(name: str, offsets: Shape, new: Shape, inner: Shape, outer: Shape) -> None:
-    """Raise VerifyException for a window that is known not to be inside. Executing a program checks
-    what depends on the arguments of a call."""
+    """Raise VerifyException for a window that is known to be out of bounds. Bounds that depend on
+    the arguments of a call are checked by the call."""
     old = outer if new is inner else inner
     _same_rank(name, old, new)
     if len(offsets) != len(old):
@@ -162,8 +163,8 @@ def _check_window(name: str, offsets: Shape, new: Shape, inner: Shape, outer: Sh
 
 
 def window_misfit(axis: int, offset: Dim, inner: Dim, outer: Dim) -> str | None:
-    """The error for a window on one axis that is known not to be inside: its extents and its offset
-    are at least 0, and it ends at `outer` at the latest."""
+    """The error for a window on one axis that is known to be out of bounds: its extents and offset
+    have to be at least 0, and its end at most `outer`."""
     for extent in (inner, outer):
         if (message := negative_extent(axis, extent)) is not None:
             return message
@@ -226,7 +227,7 @@ def reduced(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 
 def replicated(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    """The sharding axis has one entry per device, and goes."""
+    """Drops the sharding axis, which has one entry per device."""
     axis = cast(IntAttr, op.properties["axis"]).data
     (devices, sharded), shape = sharding(op), shapes[0]
     if axis != sharded:

@@ -1,4 +1,4 @@
-"""The type of a FUNCTION: that of its TUPLE where each PARAM has the type of its argument."""
+"""The type of a FUNCTION: that of its TUPLE, if each PARAM has the type of its argument."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tgdialect.ops.properties.values import integer, tensor
 def function_type(op: Operation, derive: Callable[[Operation], Attribute]) -> Attribute:
     """Substitute the types of the arguments, and `derive` the types of all ops of the body again.
 
-    That is the type that the results have once the function is inlined. The body itself stays as it
-    is; nothing is derived again where parameters and arguments have the same types.
+    The result is the type that the results have after inlining. The body is not changed. Nothing is
+    derived again if parameters and arguments have the same types.
     """
     body = op.regions[0].block
     if body.last_op is None or body.last_op.name != "tg.tuple":
@@ -53,7 +53,8 @@ def _parameters(body: Block, function: Operation) -> list[tuple[Operation, SSAVa
 
 
 def _substitute(body: Block, function: Operation) -> None:
-    """Give PARAMs their arguments' types, and index PARAMs the values that follow from those."""
+    """Set the types of PARAMs to those of their arguments, and the values of index PARAMs to the
+    extents that these types have."""
     pairs = _parameters(body, function)
     for param, argument in pairs:
         if (value := known_index(argument)) is not None:
@@ -77,7 +78,7 @@ def _substitute(body: Block, function: Operation) -> None:
 
 
 def _bind(param: Operation, value: int) -> None:
-    """An index PARAM with a known value is one whose bounds are equal."""
+    """Set the value of an index PARAM, by setting both bounds to it."""
     slot, low, high = (integer(param, name) for name in ("slot", "min", "max"))
     if low is not None and value < low:
         raise VerifyException(f"parameter {slot} is {value}, and its min is {low}")

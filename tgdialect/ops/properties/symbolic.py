@@ -1,8 +1,8 @@
-"""Extents of axes: integers, or the index values that dynamic ones are.
+"""Extents of axes: integers, or index values for dynamic extents.
 
-Two dynamic extents are equal where they are the same polynomial: an index value made by ADD, SUB,
-MUL, NEG and CONST is a polynomial in the values that are made by anything else. Index arithmetic
-wraps, and a polynomial identity holds modulo 2^64 as well.
+Two dynamic extents are equal if they are the same polynomial: an index value made by ADD, SUB, MUL,
+NEG and CONST is a polynomial in the results of other ops. Index arithmetic wraps, but polynomial
+identities also hold modulo 2^64.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from tgdialect.ops.walk import computed, operands_of
 
 @dataclass(frozen=True, slots=True)
 class UnknownDim:
-    """A dynamic extent of which no index value is known, such as that of a function's result."""
+    """A dynamic extent without a known index value, such as that of a function's result."""
 
     value: SSAValue
     axis: int
 
 
 Dim = int | SSAValue | UnknownDim
-"""A static extent, the `tensor<index>` value of a dynamic one, or an extent that no value says."""
+"""A static extent, the `tensor<index>` value of a dynamic one, or an unknown extent."""
 Shape = tuple[Dim, ...]
 
 Atom = SSAValue | UnknownDim
@@ -38,7 +38,7 @@ Polynomial = affine.Polynomial[Atom]
 
 
 def show_dim(dim: object) -> str:
-    """An extent as error messages print it: `4`, `%n` or `?`; of the front end's, as they print."""
+    """An extent in error messages: `4`, `%n` or `?`; the front end's sizes print themselves."""
     if isinstance(dim, int):
         return "?" if dim == DYNAMIC_INDEX else str(dim)
     if isinstance(dim, SSAValue) and dim.name_hint:
@@ -64,7 +64,7 @@ def same_shape(a: Shape, b: Shape) -> bool:
 
 
 def excess(total: Sequence[Dim], bound: Dim) -> int | None:
-    """By how much a sum of extents exceeds `bound`, where that is known."""
+    """The difference of a sum of extents and `bound`; None if it is not known."""
     difference = sum(map(polynomial, total), -polynomial(bound))
     return None if difference.terms else difference.constant
 
@@ -90,7 +90,7 @@ def _size(shape: Shape) -> Polynomial | None:
 
 
 def polynomial(dim: Dim, atoms: Collection[SSAValue] = ()) -> Polynomial:
-    """An extent as a polynomial, in which `atoms` stand for themselves."""
+    """An extent as a polynomial. The values in `atoms` are not expanded."""
     if not isinstance(dim, SSAValue):
         return Affine(constant=dim) if isinstance(dim, int) else Affine({(dim,): 1})
     known: dict[SSAValue, Polynomial] = {}
@@ -110,7 +110,7 @@ def polynomial(dim: Dim, atoms: Collection[SSAValue] = ()) -> Polynomial:
 
 
 def _name(value: SSAValue) -> str:
-    """The name of the op that a value is of; nothing of an argument."""
+    """The name of the op that defines a value; empty for a block argument."""
     return getattr(value.owner, "name", "")
 
 
@@ -121,7 +121,7 @@ def _leaf(value: SSAValue) -> Polynomial:
 
 def known_index(value: SSAValue) -> int | None:
     """The value of an integer CONST, or of a PARAM whose bounds are equal."""
-    owner: Any = value.owner  # Asking an abstract class takes long, and this is asked often.
+    owner: Any = value.owner  # Hot: `isinstance` with an abstract class is slow.
     name = _name(value)
     if name == "tg.const" and isinstance(constant := owner.properties["value"], IntegerAttr):
         return cast("IntegerAttr", constant).value.data
@@ -131,7 +131,8 @@ def known_index(value: SSAValue) -> int | None:
 
 
 def substituted(polynomial_: Polynomial, values: Mapping[Atom, Dim]) -> Polynomial | None:
-    """A polynomial with extents in place of atoms; None where one has no value, or it is large."""
+    """A polynomial with extents for its atoms; None if an atom has none, or the result is too
+    large."""
     result: Polynomial = Affine()
     for atoms, coefficient in monomials(polynomial_):
         term: Polynomial | None = Affine(constant=coefficient)

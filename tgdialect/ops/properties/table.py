@@ -34,7 +34,7 @@ _NULL, _DTYPE_RANGE = device.null, min_max.dtype_range
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How the properties of one op's result are derived. Null is the default."""
+    """The rules for the properties of an op's result. The default is null."""
 
     dtype: DTypeRule
     shape: ShapeRule
@@ -48,7 +48,7 @@ class Row:
 
 
 def _leaf(interval: MinMaxRule = min_max.dtype_range) -> Row:
-    """An op whose argument is its type."""
+    """An op whose result type is an argument."""
     return Row(
         dtype.written,
         shape.written,
@@ -62,7 +62,7 @@ def _leaf(interval: MinMaxRule = min_max.dtype_range) -> Row:
 def _movement(
     new_shape: ShapeRule, new_axis: AxisRule = axis.source, interval: MinMaxRule = min_max.source
 ) -> Row:
-    """A movement of memory is memory: it can be stored through."""
+    """A movement op: its result is memory if the source is memory."""
     return Row(dtype.source, new_shape, device.source, device.source_addrspace, new_axis, interval)
 
 
@@ -87,7 +87,7 @@ def _void(op: Operation) -> Attribute:
 
 
 def _written_memory(op: Operation) -> Attribute:
-    """Memory, what is written to it and the gate are on one device, and sharded alike."""
+    """Void. Memory, stored value and gate are on one device, and sharded alike."""
     device.common(op)
     axis.inherited(op)
     return VOID
@@ -238,13 +238,13 @@ TABLE: dict[str, Row | TypeRule] = {
 
 
 def is_type_written(op: Operation) -> bool:
-    """Whether an op's result type is an argument of it rather than derived from operands."""
+    """Whether an op's result type is an argument, instead of derived from the operands."""
     row = TABLE[op.name]
     return row.dtype is dtype.written if isinstance(row, Row) else row is _written_type
 
 
 def result_type(op: Operation) -> Attribute:
-    """The type that an op's result must have. Raises VerifyException where its rule is broken."""
+    """The type that an op's result must have. Raises VerifyException if its rule is broken."""
     row = TABLE[op.name]
     if not isinstance(row, Row):
         return row(op)
@@ -256,14 +256,14 @@ def result_type(op: Operation) -> Attribute:
 
 
 def shape_of(value: SSAValue) -> Shape:
-    """The shape of a value, dynamic dimensions as the index values they come from."""
+    """The shape of a value, with index values for dynamic dimensions."""
     type = value.type
     if is_tensor(type) and DYNAMIC_INDEX not in (static := type.get_shape()):
         return static
     known: dict[SSAValue, Shape] = {}
 
     def row_of(value: SSAValue) -> Row | None:
-        """The row that says how a shape that is not static is derived."""
+        """The row by which a dynamic shape is derived; None if it is static."""
         owner = value.owner
         is_static = not is_tensor(value.type) or value.type.has_static_shape()
         row = None if is_static or isinstance(owner, Block) else TABLE.get(owner.name)
@@ -292,7 +292,7 @@ def _unknown_shape(value: SSAValue) -> Shape:
 
 
 def _element_shape(value: SSAValue, element: Operation) -> Shape:
-    """An extent of what a FUNCTION gives that is one of its PARAMs is that argument."""
+    """The shape of an element of a FUNCTION's tuple: extents that are PARAMs become arguments."""
     unknown = _unknown_shape(value)
     function, position = element.operands[0].owner, integer(element, "index")
     if isinstance(function, Block) or function.name != "tg.function" or position is None:
@@ -311,7 +311,8 @@ def _element_shape(value: SSAValue, element: Operation) -> Shape:
 
 
 def _argument_shape(argument: SSAValue, block: Block) -> Shape:
-    """A function argument says which index arguments its `?` are: `{tg.dims = array<i64: 0>}`."""
+    """The shape of a function's argument, whose `{tg.dims = array<i64: 0>}` has the positions of
+    the index arguments for its `?`s."""
     assert isinstance(argument, BlockArgument)
     positions = dims_attribute(argument_attributes(argument))
     if positions is None:

@@ -1,4 +1,4 @@
-"""What the rules read: the types of values and the arguments of ops, as Python values."""
+"""The inputs of rules: types of values and arguments of ops, as Python values."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _NOWHERE = PlaceAttr.of()
 
 
 def tensor(value: SSAValue) -> TensorType[Attribute]:
-    """The tensor type of an operand; anything else is an error of the program."""
+    """The tensor type of an operand. Raises VerifyException for other types."""
     if not is_tensor(value.type):
         raise VerifyException(f"expected a tensor, got {value.type}")
     return value.type
 
 
 def place_of(type: TensorType[Any]) -> PlaceAttr:
-    """Where a tensor lives; no encoding means nowhere in particular."""
+    """The place of a tensor type; all null without an encoding."""
     encoding = type.encoding
     if encoding.__class__ is NoneAttr:
         return _NOWHERE
@@ -43,7 +43,7 @@ def place_of(type: TensorType[Any]) -> PlaceAttr:
 
 
 def place(value: SSAValue) -> PlaceAttr:
-    """Where the tensor that a value is lives."""
+    """The place of a value's tensor type."""
     return place_of(tensor(value))
 
 
@@ -53,7 +53,7 @@ def is_memory(value: SSAValue) -> bool:
 
 
 def dtype_row(dtype: Attribute) -> DType:
-    """The row of the dtype table; a type that has none is an error of the program."""
+    """The row of the dtype table. Raises VerifyException for a type without one."""
     if (row := DTYPES.get(dtype)) is None:
         raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
     return row
@@ -68,9 +68,9 @@ def dtype_of(value: SSAValue) -> DType:
 def tensor_type(
     dtype: Attribute, shape: tuple[int, ...] = (), place: PlaceAttr | None = None
 ) -> TensorType[Attribute]:
-    """The (cached) tensor type; a place that says nothing is no encoding.
+    """The (cached) tensor type, without an encoding if all of the place is null.
 
-    A sharding axis is an axis of the shape, and its extent splits into equal shards.
+    Raises VerifyException unless the sharding axis exists and splits into equal shards.
     """
     if place is None or place == _NOWHERE:
         return TensorType(dtype, shape)
@@ -106,13 +106,13 @@ def type_of_number(value: Attribute) -> Attribute:
 
 
 def integer(op: Operation, name: str) -> int | None:
-    """A property that is an integer, if it is there."""
+    """The value of an integer property; None if it is absent."""
     value = op.properties.get(name)
     return cast("IntAttr", value).data if isinstance(value, IntAttr) else None
 
 
 def integers(op: Operation, name: str) -> tuple[int, ...]:
-    """A property that is a dense array of integers."""
+    """The values of a property that is a dense array of integers."""
     return tuple(cast(DenseArrayBase[Any], op.properties[name]).get_values())
 
 

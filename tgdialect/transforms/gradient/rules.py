@@ -183,9 +183,9 @@ def _sin(b: Builder, op: SinOp, g: SSAValue) -> Gradients:
 @_rule(ErfOp)
 def _erf(b: Builder, op: ErfOp, g: SSAValue) -> Gradients:
     """2 / sqrt(pi) exp(-x^2), which is 0 at the infinities."""
-    exponent = b.insert(MulOp(op.source, b.insert(MulOp(op.source, b.constant(-1 / _LN2, g)))))
-    slope = b.insert(MulOp(b.insert(Exp2Op(exponent)), b.constant(2 / math.sqrt(math.pi), g)))
-    return (b.insert(MulOp(g, slope)),)
+    exponent = b.put(MulOp(op.source, b.put(MulOp(op.source, b.constant(-1 / _LN2, g)))))
+    slope = b.put(MulOp(b.put(Exp2Op(exponent)), b.constant(2 / math.sqrt(math.pi), g)))
+    return (b.put(MulOp(g, slope)),)
 
 
 @_rule(SqrtOp)

@@ -46,7 +46,7 @@ func.func @f(%m: tensor<4xf32, #tg.place<"CPU", global>>, %v: tensor<4xf32>, %g:
 
 func.func @f(%m: tensor<1xf32, #tg.place<"CPU", global>>, %v: tensor<4xf32>) {
   %e = tg.expand %m [4] : tensor<1xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU", global>>
-  // expected-error@below {{the buffer is an EXPAND, of which many cells are one in memory}}
+  // expected-error@below {{the buffer is an EXPAND, which shows one cell of memory many times}}
   %0 = tg.store %e, %v : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32>
   func.return
 }
@@ -56,7 +56,7 @@ func.func @f(%m: tensor<1xf32, #tg.place<"CPU", global>>, %v: tensor<4xf32>) {
 func.func @f(%m: tensor<1x2xf32, #tg.place<"CPU", global>>, %v: tensor<8xf32>) {
   %e = tg.expand %m [4, 2] : tensor<1x2xf32, #tg.place<"CPU", global>> -> tensor<4x2xf32, #tg.place<"CPU", global>>
   %r = tg.reshape %e [8] : tensor<4x2xf32, #tg.place<"CPU", global>> -> tensor<8xf32, #tg.place<"CPU", global>>
-  // expected-error@below {{the buffer is an EXPAND, of which many cells are one in memory}}
+  // expected-error@below {{the buffer is an EXPAND, which shows one cell of memory many times}}
   %0 = tg.store %r, %v : tensor<8xf32, #tg.place<"CPU", global>>, tensor<8xf32>
   func.return
 }
