@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.validity import Validity
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DType, round_to
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.ordering import dependent_ranges
@@ -33,35 +35,24 @@ def keeps_loops(old: SSAValue, new: SSAValue) -> bool:
     return dependent_ranges(old) <= dependent_ranges(new)
 
 
-class NewOps:
-    """The ops of a rule's right side, in order, not inserted yet."""
-
-    def __init__(self, anchor: Operation) -> None:
-        self.location = anchor.location
-        self.ops: list[Operation] = []
+class NewOps(OpBuilder):
+    """Builds a rule's right side."""
 
     def apply(self, op: str, operands: Sequence[SSAValue]) -> SSAValue:
-        return self._add(OPS[op](*operands))
+        return self.put(OPS[op](*operands))
 
     def constant(self, value: Attribute) -> SSAValue:
-        return self._add(ConstOp(value))
+        return self.put(ConstOp(value))
 
-    def repeated(self, value: SSAValue, type: Attribute) -> list[Operation] | None:
-        """The ops that repeat a constant in a type; None if `value` is none, or they cannot."""
-        ops = None if constant_of(value) is None else repeat(value, type)
-        for op in ops or ():
-            self._add(op)
-        return ops
-
-    def _add(self, op: Operation) -> SSAValue:
-        op.location = self.location
-        self.ops.append(op)
-        return op.results[0]
-
-    def drop(self) -> None:
-        """Take the ops back."""
-        for op in reversed(self.ops):
-            op.erase()
+    def widened(self, value: SSAValue, type: Attribute) -> SSAValue | None:
+        """A value in a type: itself, or a constant repeated; None where it cannot be."""
+        if value.type == type:
+            return value
+        if constant_of(value) is None or (ops := repeat(value, type)) is None:
+            return None
+        for op in ops:
+            value = self.put(op)
+        return value
 
 
 class ApplyIdentities(RewritePattern):
@@ -77,14 +68,15 @@ class ApplyIdentities(RewritePattern):
             binding = match(pattern, op)
             if binding is None or not all(validity[binding[n]] for n in rule.needs_valid):
                 continue
-            new, result = NewOps(op), op.results[0]
+            new, result = NewOps.at_end(Block(), op.location), op.results[0]
             inner = operand_dtype(op, binding)
             value = build(rule.result, tensor(result).element_type, inner, binding, new)
-            repeated = [] if value.type == result.type else new.repeated(value, result.type)
-            if repeated is not None and keeps_loops(result, value):
-                rewriter.replace(op, new.ops, (repeated[-1].results[0] if repeated else value,))
+            value = new.widened(value, result.type)
+            if value is not None and keeps_loops(result, value):
+                rewriter.inline_block(new.block, InsertPoint.before(op))
+                rewriter.replace(op, (), (value,))
                 return
-            new.drop()
+            new.block.erase()
 
 
 class ConstantOnTheRight(RewritePattern):
