@@ -48,7 +48,7 @@ from xdsl.passes import ModulePass
 
 from tgdialect.dialect import TG
 from tgdialect.lowering.levels import STAGES, LoweringPass
-from tgdialect.lowering.optimize.passes import OptOpPass
+from tgdialect.lowering.optimize.optops.passes import OptOpPass
 from tgdialect.ops import elementwise
 from tgdialect.ops.base import OfType
 from tgdialect.universe import TG_UNIVERSE

@@ -28,7 +28,7 @@ from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
-from tgdialect.lowering.optimize.opts import (
+from tgdialect.lowering.optimize.optops.apply import (
     apply_opts,
     begin_schedule,
     has_schedule,

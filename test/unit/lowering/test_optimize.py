@@ -20,7 +20,7 @@ from tgdialect.interpreter import run
 from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.linearize import LinearizePass
 from tgdialect.lowering.optimize import OptimizePass
-from tgdialect.lowering.optimize.passes import (
+from tgdialect.lowering.optimize.optops.passes import (
     MergePass,
     NoLocalsPass,
     OptOpPass,

@@ -20,7 +20,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristics import schedule_prepacking
-from tgdialect.lowering.optimize.opts import begin_schedule, opt, spelled, try_opt
+from tgdialect.lowering.optimize.optops.apply import begin_schedule, opt, spelled, try_opt
 from tgdialect.lowering.pipeline import Stages, stages
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
 from tgdialect.ops.axis_types import EXPANDED

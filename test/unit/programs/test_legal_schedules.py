@@ -25,7 +25,7 @@ from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.opts import apply_opts, begin_schedule, parse_opt
+from tgdialect.lowering.optimize.optops.apply import apply_opts, begin_schedule, parse_opt
 from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.lowering.select import SelectPass
 from tgdialect.ops.call import KernelOp

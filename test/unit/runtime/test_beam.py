@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 import tgdialect as tg
 from tgdialect.diagnostics import CompilationError
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.optimize.opts import parse_opt
+from tgdialect.lowering.optimize.optops.apply import parse_opt
 from tgdialect.lowering.optimize.search import beam_search
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.call import KernelOp

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.diagnostics import CompilationError
 from tgdialect.lowering.levels import level_of
-from tgdialect.lowering.optimize.opts import spelled
+from tgdialect.lowering.optimize.optops.apply import spelled
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.call import KernelOp
 from tgdialect.runtime.compiler import compile, load_module

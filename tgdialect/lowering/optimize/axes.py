@@ -26,19 +26,20 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 NAMING = (EndOp, ReduceOp, AfterOp)
-"""Ops that use ranges, but for the first operand, to name loops and not for the number."""
+"""Ops whose operands after the first name loops. Every other op that has a RANGE as operand computes
+with the number of its iteration."""
 
 
 VIEWS = (IndexOp, ReshapeOp, BitcastOp, AfterOp)
-"""The views of memory that a kernel has."""
+"""The ops that make views of memory in a kernel."""
 
 
 class IllegalOptError(PassFailedException):
-    """An OptOp that a kernel does not have, and why."""
+    """An OptOp is not legal for a kernel; the message says why."""
 
 
 class Axes:
-    """The ranges of a kernel. What is known of them is dropped whenever one is changed."""
+    """The ranges of a kernel, and analyses of them, which are dropped whenever a range changes."""
 
     def __init__(
         self,
@@ -46,12 +47,15 @@ class Axes:
         original: KernelOp | None = None,
         constants: Set[int] = frozenset(),
     ) -> None:
-        """`original` is what the kernel is a copy of, if it is one: that has callers. `constants`
-        are the slots whose contents are the same in every call of the program."""
+        """
+        Args:
+            original: the kernel that this one is a copy of, whose CALLs say which memory is passed.
+            constants: the slots whose contents are the same in every call of the program.
+        """
         self.kernel = kernel
         self.constants = constants
         self.prepacked: list[KernelOp] = []
-        """The kernels that now run before this one, to put together what it loads."""
+        """The kernels that STAGEs have made: they run before this one, and pack what it loads."""
         self._original = kernel if original is None else original
         self._is_checked = False
 
@@ -61,8 +65,9 @@ class Axes:
         return self._original is not self.kernel
 
     def check_memory_order(self) -> None:
-        """Raise PassFailedException where an iteration reads what another one may write. OptOps
-        keep the order that there is, so that it is asked for once, before the first of them."""
+        """Raise PassFailedException where an iteration reads what another one may write.
+
+        OptOps do not change which iterations conflict: one check before the first is enough."""
         if not self._is_checked:
             MemoryOrder(self.ops).check_loop_carried()
             self._is_checked = True
@@ -84,7 +89,7 @@ class Axes:
 
     @cached_property
     def ops(self) -> Sequence[Operation]:
-        """The ops that count, in a topological order."""
+        """The ops that the SINK needs, in a topological order."""
         return needed_ops(self.kernel.body.block)
 
     @cached_property
@@ -147,7 +152,7 @@ class Axes:
         range.axis_type = AxisTypeAttr(kind)
 
     def replace(self, range: RangeOp, outer: RangeOp, inner: RangeOp, index: SSAValue) -> None:
-        """Have two ranges, which are in the block, in place of one, and `index` for its number."""
+        """Replace a range by two, which are in the block; `index` is the number of its iteration."""
         for use in list(range.result.uses):
             op = use.operation
             if op is index.owner or op in (outer, inner):
@@ -167,8 +172,8 @@ class Axes:
         self, range: RangeOp, parts: tuple[int, int], kinds: tuple[AxisType, AxisType], *, top: bool
     ) -> tuple[RangeOp, RangeOp]:
         """Two ranges, the outer first, in place of one. The new one is the inner, or with `top` the
-        outer; the other keeps its axis id. Where there are more iterations then, the last part
-        begins in the one before."""
+        outer; the other keeps its axis id. Where the product of `parts` is more than the extent,
+        the last part overlaps the one before."""
         block, old = self.kernel.body.block, range.axis.data
         new = next_axis(block.ops)
         numbers = (new, old) if top else (old, new)
@@ -220,8 +225,8 @@ class Axes:
         return False
 
     def is_bound_to(self, value: SSAValue, ranges: Set[RangeOp]) -> bool:
-        """Whether a value is computed by a REDUCE or STORE in the loop of one of some ranges, so
-        that it cannot be computed in other loops instead."""
+        """Whether a value depends on a REDUCE or STORE in the loop of one of some ranges. Such a
+        value cannot be computed again in other loops."""
         return any(
             isinstance(op, NOT_COPIED) and not isinstance(op, RangeOp) and self.open[op] & ranges
             for op in computed_from(value)
@@ -287,7 +292,7 @@ class Axes:
     # -- order
 
     def nest(self, range: RangeOp) -> EndOp | ReduceOp:
-        """What closes a range: its END, or else the first REDUCE."""
+        """The op that closes a range: its END, or else the first REDUCE over it."""
         if (end := self.ends.get(range)) is not None:
             return end
         return next(
@@ -311,7 +316,7 @@ class Axes:
 
 
 NOT_COPIED = (RangeOp, EndOp, ReduceOp, GroupOp, StoreOp, AtomicAddOp)
-"""What does not become another op where the ranges that it is in do."""
+"""The ops that are not copied when an expression is computed again for other ranges."""
 
 
 def computed_from(value: SSAValue) -> Sequence[Operation]:

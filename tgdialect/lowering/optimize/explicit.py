@@ -1,4 +1,4 @@
-"""Schedules that a user has written: OptOps, for all kernels or for one."""
+"""Schedules that a user writes: OptOps for all kernels, or for the one that they name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.opts import apply_opt, parse_opt
+from tgdialect.lowering.optimize.optops.apply import apply_opt, parse_opt
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 
@@ -17,7 +17,7 @@ EXPLICIT = "explicit"
 
 
 class KernelOpt(NamedTuple):
-    """An OptOp, and the kernel that it is for; None stands for each of them."""
+    """An OptOp, and the name of the kernel that it is for: None for all kernels."""
 
     kernel: str | None
     opt: OptAttr
@@ -52,7 +52,7 @@ def _parse(text: str) -> KernelOpt:
 
 
 def check_kernels(opts: Sequence[KernelOpt], kernels: Sequence[KernelOp]) -> None:
-    """Raise PassFailedException where OptOps are for a kernel that there is not."""
+    """Raise PassFailedException where an OptOp names a kernel that the module does not have."""
     names = [kernel.sym_name.data for kernel in kernels]
     for each in opts:
         if each.kernel is not None and each.kernel not in names:

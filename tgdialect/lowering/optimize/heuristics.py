@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from tgdialect.lowering.optimize import cpu
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.opts import begin_schedule
+from tgdialect.lowering.optimize.optops.apply import begin_schedule
 from tgdialect.targets import Target
 
 _HEURISTICS: Mapping[str, Callable[[Axes, Target], None]] = {"loops": cpu.schedule}

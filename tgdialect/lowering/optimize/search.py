@@ -1,8 +1,8 @@
-"""BEAM: schedules one step from those that are known to be quick, again and again.
+"""BEAM: a beam search over schedules, by the time that kernels take.
 
-Source: the specification, "Kernel Optimizations", whose search this is: the same OptOps as the
-heuristic's, chosen by how long kernels take and not by a model. What takes the time is the caller's
-`Timer`: nothing here runs a kernel.
+Each round tries the neighbours of the quickest schedules: schedules that differ by one OptOp.
+Nothing here runs a kernel: the caller's `Timer` does.
+Source: the specification, "Kernel Optimizations".
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.cpu.nests import Nests
-from tgdialect.lowering.optimize.opts import apply_opt, begin_schedule, opt
-from tgdialect.lowering.optimize.passes import (
+from tgdialect.lowering.optimize.optops.apply import apply_opt, begin_schedule, opt
+from tgdialect.lowering.optimize.optops.passes import (
     FACTORS,
     OptOpPass,
     OrderPass,
@@ -34,14 +34,16 @@ BEAM = "beam"
 
 Opts = tuple[OptAttr, ...]
 Timer = Callable[[KernelOp, float], float]
-"""How many seconds a kernel takes; infinity if it cannot be compiled. It may give up on one that
-takes clearly longer than the number of seconds it is given."""
+"""How many seconds a kernel takes; infinity if it cannot be compiled. A timer may give up on a kernel
+that takes clearly longer than its second argument, in seconds."""
 
 MAX_TILE = 2048
-"""How many elements of a value a tile may have: more take long to compile, and are never quick."""
+"""How many elements of a value a tile may have. Larger tiles spill registers and take long to
+compile: 2048 is eight times what 32 registers of 8 elements hold."""
 
 LEAST_GAIN = 0.01
-"""A round that makes the best schedule quicker by less than this part is the last."""
+"""The search stops after a round in which the best time falls by less than this fraction: the noise
+of repeated timings."""
 
 
 class Timed(NamedTuple):
@@ -72,9 +74,11 @@ def beam_search(
     go_on: Callable[[], bool],
     target: Target,
 ) -> Sequence[Timed]:
-    """The quickest schedules that were found, the quickest first, of those in `start` and what can
-    be made of them by OptOps on a target: `width` of them are looked at further in each round,
-    until `go_on` says no or there is nothing to gain any more."""
+    """The quickest schedules that were found, the quickest first.
+
+    The search begins with `start`. Each round tries the neighbours of the `width` best schedules,
+    until `go_on` says no or the best time falls no more.
+    """
     seen: set[Opts] = set()
 
     def measured(candidates: Iterator[Opts], best: float) -> Iterator[Timed]:
@@ -89,7 +93,7 @@ def beam_search(
     beam = sorted(measured(iter(start), math.inf), key=_seconds)
     while beam and go_on():
         quickest = beam[0].seconds
-        # The neighbours of each schedule in turns, for when there is no time for all.
+        # Take the neighbours of each schedule in turns: there may be no time for all.
         moves = zip_longest(*(neighbours(kernel, opts, target) for _, opts in beam[:width]))
         found = measured((o for o in chain.from_iterable(moves) if o is not None), quickest)
         beam = sorted([*beam, *found], key=_seconds)[: max(width, 1)]
@@ -116,7 +120,7 @@ def _tile_size(kernel: KernelOp) -> int:
 
 
 def neighbours(kernel: KernelOp, opts: Opts, target: Target) -> Iterator[Opts]:
-    """Schedules one step away, legal or not: a part of another size, an OptOp less, one more."""
+    """Schedules that differ in one OptOp, legal or not: another factor, one less, or one more."""
     yield from _resized(opts)
     for i in range(len(opts)):
         yield opts[:i] + opts[i + 1 :]
@@ -124,8 +128,7 @@ def neighbours(kernel: KernelOp, opts: Opts, target: Target) -> Iterator[Opts]:
 
 
 def _resized(opts: Opts) -> Iterator[Opts]:
-    """With a SPLIT into parts of another size: of the range, or of the range padded, whichever is
-    legal."""
+    """With another factor of a SPLIT: of the range as it is, and padded to a multiple."""
     steps: list[list[Opts]] = []
     for i, which in enumerate(opts):
         if which.op.data != OptOp.SPLIT.value:
@@ -147,7 +150,7 @@ def _resized(opts: Opts) -> Iterator[Opts]:
 
 
 def _sizes_near(size: int) -> list[int]:
-    """Other sizes of parts, the nearest first."""
+    """Other factors, the nearest first."""
     sizes = {*FACTORS, size - 1, size + 1} - {0, 1, size}
     return sorted(sizes, key=lambda s: abs(math.log(s / size)))
 

@@ -12,7 +12,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
 from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
-from tgdialect.lowering.optimize.opts import begin_schedule, has_schedule
+from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.targets.attribute import settle_target

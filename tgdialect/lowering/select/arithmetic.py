@@ -14,9 +14,16 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.zeros import may_be_negative_zero, shows_negative_zero
 from tgdialect.lowering.select.indices import Piece, lanes_of
 from tgdialect.lowering.select.kernel import Kernel, static_shape
-from tgdialect.lowering.select.lanes import Shape, Tile, broadcast_tile, cells, ones, row_length
 from tgdialect.lowering.select.narrow import EXACT
 from tgdialect.lowering.select.scalars import TYPES, dtype_name
+from tgdialect.lowering.select.tiles import (
+    RegisterTile,
+    Shape,
+    broadcast_tile,
+    cells,
+    ones,
+    row_length,
+)
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DTYPES
@@ -28,12 +35,14 @@ from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
 
-def elementwise(k: Kernel, op: Operation) -> Tile:
+def elementwise(k: Kernel, op: Operation) -> RegisterTile:
     shape = static_shape(op.results[0])
     operands = k.aligned(op.operands, shape)
     name, dtype = op.name.removeprefix("tg."), dtype_name(op.results[0])
     pieces = zip(*(tile.pieces for tile in operands), strict=True)
-    return Tile(shape, operands[0].widths, [_applied(k, name, each, dtype) for each in pieces])
+    return RegisterTile(
+        shape, operands[0].widths, [_applied(k, name, each, dtype) for each in pieces]
+    )
 
 
 def _applied(k: Kernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> Piece:
@@ -53,7 +62,7 @@ def _rounded(k: Kernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> S
     return wide if name in EXACT else k.narrow.rounded(wide, dtype)
 
 
-def cast(k: Kernel, op: CastOp) -> Tile:
+def cast(k: Kernel, op: CastOp) -> RegisterTile:
     source, dtype = dtype_name(op.source), dtype_name(op.result)
     tile = k.tile(op.source)
     if k.narrow.computed_dtype(source) == dtype:
@@ -67,7 +76,7 @@ def cast(k: Kernel, op: CastOp) -> Tile:
 # -- bitcast -------------------------------------------------------------------------------------
 
 
-def bitcast(k: Kernel, op: BitcastOp) -> Tile | None:
+def bitcast(k: Kernel, op: BitcastOp) -> RegisterTile | None:
     """BITCAST of values, through unsigned integers; a bool is a byte."""
     if is_memory(op.source):
         return None
@@ -86,7 +95,7 @@ def bitcast(k: Kernel, op: BitcastOp) -> Tile | None:
     else:
         ratio = new // old
         bits = [_joined(k, bits[i : i + ratio], new) for i in range(0, len(bits), ratio)]
-    return Tile(shape, ones(shape), [_from_bits(k, word, dtype) for word in bits])
+    return RegisterTile(shape, ones(shape), [_from_bits(k, word, dtype) for word in bits])
 
 
 def _itemsize(dtype: Dtype) -> int:
@@ -105,14 +114,14 @@ def _bits(k: Kernel, value: SSAValue, dtype: Dtype) -> SSAValue:
     unsigned = _UNSIGNED[_itemsize(dtype)]
     if dtype == "i1":
         return k.scalars.apply("cast", (value,), unsigned)
-    return _reinterpreted(k, k.stored(value, dtype), unsigned)
+    return _reinterpreted(k, k.narrow.stored(value, dtype), unsigned)
 
 
 def _from_bits(k: Kernel, bits: SSAValue, dtype: Dtype) -> SSAValue:
     """The value of a dtype that has these bits."""
     if dtype == "i1":
         return k.scalars.apply("cast", (bits,), dtype)
-    return k.computed(_reinterpreted(k, bits, k.narrow.stored_dtype(dtype)), dtype)
+    return k.narrow.computed(_reinterpreted(k, bits, k.narrow.stored_dtype(dtype)), dtype)
 
 
 def _part(k: Kernel, word: SSAValue, i: int, size: int) -> SSAValue:
@@ -136,7 +145,7 @@ def _joined(k: Kernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
 # -- reductions ----------------------------------------------------------------------------------
 
 
-def reduce(k: Kernel, op: ReduceOp) -> Tile:
+def reduce(k: Kernel, op: ReduceOp) -> RegisterTile:
     """A chain in the order of the axes; a sum or product of narrow floats is rounded at its end.
 
     A chain begins with its first element, and adds products by MULACC. A sum is never -0, so +0 is
@@ -187,7 +196,7 @@ def reduce(k: Kernel, op: ReduceOp) -> Tile:
         totals = [k.scalars.apply(kind, (total, neutral), computed) for total in totals]
     if dtype in NARROW_FORMATS and kind is not ReduceKind.MAX:
         totals = [k.narrow.rounded(total, dtype) for total in totals]
-    return Tile(shape, widths, totals)
+    return RegisterTile(shape, widths, totals)
 
 
 def _added(k: Kernel, kind: ReduceKind, total: SSAValue, value: SSAValue, dtype: Dtype) -> SSAValue:
@@ -206,11 +215,11 @@ def _piece_starts(shape: Shape, widths: Sequence[int]) -> Sequence[int]:
     """The row-major position of the first element of each piece."""
     length = row_length(shape)
     count = math.prod(shape) // length if length else 0
-    starts = Tile(shape, widths, ()).starts
+    starts = RegisterTile(shape, widths, ()).starts
     return [row * length + start for row in range(count) for start in starts]
 
 
-def wmma(k: Kernel, op: WmmaOp) -> Tile:
+def wmma(k: Kernel, op: WmmaOp) -> RegisterTile:
     """WMMA of one thread: the product of whole matrices, in the dtype of the accumulator."""
     if (threads := op.config.threads) > 1:
         raise PassFailedException(f"the target {k.target.name} has no wmma of {threads} threads")
@@ -225,7 +234,7 @@ def wmma(k: Kernel, op: WmmaOp) -> Tile:
             result[i] = k.scalars.apply("mulacc", (*factors, result[i]), computed)
     if dtype in NARROW_FORMATS:
         result = [k.narrow.rounded(value, dtype) for value in result]
-    return Tile(shape, ones(shape), result)
+    return RegisterTile(shape, ones(shape), result)
 
 
 def _widened(k: Kernel, value: SSAValue, dtype: Dtype) -> SSAValue:

@@ -24,9 +24,9 @@ from tgdialect.lowering.select.indices import (
     known_positions,
     lanes_of,
 )
-from tgdialect.lowering.select.lanes import Tile, elements, moved_tile
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import TYPES, Scalars, dtype_name
+from tgdialect.lowering.select.tiles import RegisterTile, elements, moved_tile
 from tgdialect.ops.movement import (
     BitcastOp,
     ExpandOp,
@@ -71,7 +71,7 @@ class Locations:
         self,
         scalars: Scalars,
         narrow: NarrowFloats,
-        tile: Callable[[SSAValue], Tile],
+        tile: Callable[[SSAValue], RegisterTile],
         edges: Callable[[SSAValue], Sequence[SSAValue] | None],
     ) -> None:
         """

@@ -36,7 +36,9 @@ class NarrowFloats:
         return dtype in self._scalars.target.converted
 
     def computed(self, stored: SSAValue, dtype: Dtype) -> SSAValue:
-        """The register form of a narrow value, from what memory holds."""
+        """The register form of a value, from what memory holds."""
+        if dtype not in NARROW_FORMATS:
+            return stored
         if self._is_converted(dtype):
             result = self._scalars.apply("cast", (stored,), "f32")
         else:
@@ -46,7 +48,9 @@ class NarrowFloats:
         return result
 
     def stored(self, computed: SSAValue, dtype: Dtype) -> SSAValue:
-        """The stored form of a narrow value; rounds an f32 that is not one of `dtype`."""
+        """The stored form of a value; rounds an f32 that is not one of a narrow `dtype`."""
+        if dtype not in NARROW_FORMATS:
+            return computed
         if (known := self._stored.get((computed, dtype))) is None:
             known = self._stored[computed, dtype] = self._encoded(computed, dtype)
         return known

@@ -14,7 +14,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.select import arithmetic, structure
 from tgdialect.lowering.select.kernel import Kernel
-from tgdialect.lowering.select.lanes import Tile
+from tgdialect.lowering.select.tiles import RegisterTile
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ProgramOp, WmmaOp
@@ -40,7 +40,7 @@ from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of
 from tgdialect.transforms.simplify import simplify
 
-Rule = Callable[[Kernel, Any], Tile | None]
+Rule = Callable[[Kernel, Any], RegisterTile | None]
 
 _RULES: dict[type[Operation], Rule] = {
     ParamOp: structure.param,

@@ -17,9 +17,10 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.select.indices import Index, Piece
 from tgdialect.lowering.select.kernel import Kernel, static_shape
-from tgdialect.lowering.select.lanes import (
+from tgdialect.lowering.select.scalars import TYPES, dtype_name
+from tgdialect.lowering.select.tiles import (
+    RegisterTile,
     Shape,
-    Tile,
     broadcast_tile,
     cells,
     moved,
@@ -29,7 +30,6 @@ from tgdialect.lowering.select.lanes import (
     row_length,
     scalar,
 )
-from tgdialect.lowering.select.scalars import TYPES, dtype_name
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp
@@ -44,7 +44,7 @@ from tgdialect.transforms.soft_float import NARROW_FORMATS
 # -- leaves --------------------------------------------------------------------------------------
 
 
-def param(k: Kernel, op: ParamOp) -> Tile | None:
+def param(k: Kernel, op: ParamOp) -> RegisterTile | None:
     return k.locations.add_param(op) if is_memory(op.result) else k.rebuilt(op)
 
 
@@ -52,7 +52,7 @@ def buffer(k: Kernel, op: BufferOp) -> None:
     k.locations.add_buffer(op)
 
 
-def const(k: Kernel, op: ConstOp) -> Tile:
+def const(k: Kernel, op: ConstOp) -> RegisterTile:
     if isinstance(op.value, InvalidAttr):
         raise PassFailedException("an invalid constant: tg-rangeify makes conditions of them")
     if dtype_name(op.result) in NARROW_FORMATS:
@@ -60,18 +60,18 @@ def const(k: Kernel, op: ConstOp) -> Tile:
     return scalar(k.scalars.literal(op.value))
 
 
-def vconst(k: Kernel, op: VConstOp) -> Tile:
+def vconst(k: Kernel, op: VConstOp) -> RegisterTile:
     values = integers(op, "values")
     widths, pieces = k.cut(len(values)), list[Piece]()
-    for start, width in zip(Tile((), widths, ()).starts, widths, strict=True):
+    for start, width in zip(RegisterTile((), widths, ()).starts, widths, strict=True):
         pieces.append(k.scalars.numbers(values[start : start + width]))
-    return Tile((len(values),), widths, pieces)
+    return RegisterTile((len(values),), widths, pieces)
 
 
 # -- movement ------------------------------------------------------------------------------------
 
 
-def movement(k: Kernel, op: Operation) -> Tile | None:
+def movement(k: Kernel, op: Operation) -> RegisterTile | None:
     source, result = op.operands[0], op.results[0]
     if is_memory(source):
         return None
@@ -84,21 +84,21 @@ def movement(k: Kernel, op: Operation) -> Tile | None:
     return moved_tile(k.scalars, k.tile(source), moved(op), k.cut(row_length(shape)))
 
 
-def stack(k: Kernel, op: StackOp) -> Tile:
+def stack(k: Kernel, op: StackOp) -> RegisterTile:
     shape = static_shape(op.result)
     if len(shape) > 1:
         tiles = [k.tile(source) for source in op.sources]
         widths = min((tile.widths for tile in tiles), key=len)
         rows = [broadcast_tile(k.scalars, tile, tile.shape, widths) for tile in tiles]
-        return Tile(shape, widths, [piece for tile in rows for piece in tile.pieces])
+        return RegisterTile(shape, widths, [piece for tile in rows for piece in tile.pieces])
     lanes = [k.tile(source).pieces[0] for source in op.sources]
     widths, pieces = k.cut(row_length(shape)), list[Piece]()
-    for start, width in zip(Tile(shape, widths, ()).starts, widths, strict=True):
+    for start, width in zip(RegisterTile(shape, widths, ()).starts, widths, strict=True):
         pieces.append(k.scalars.gathered(lanes[start : start + width]))
-    return Tile(shape, widths, pieces)
+    return RegisterTile(shape, widths, pieces)
 
 
-def index(k: Kernel, op: IndexOp) -> Tile | None:
+def index(k: Kernel, op: IndexOp) -> RegisterTile | None:
     """INDEX of a value: known elements, or a choice among them; 0 out of bounds."""
     if is_memory(op.source):
         return None
@@ -116,7 +116,7 @@ def index(k: Kernel, op: IndexOp) -> Tile | None:
     rows = {cell: lanes[i * size : (i + 1) * size] for i, cell in enumerate(cells(indexed))}
     zero = k.scalars.constant(0, k.narrow.computed_dtype(dtype_name(op.result)))
     pieces = [lane for pick in picks for lane in _row(k, pick, rows, [zero] * size)]
-    return Tile(result, ones(result), pieces)
+    return RegisterTile(result, ones(result), pieces)
 
 
 def _is_known(axis: Sequence[Index], extent: int) -> bool:
@@ -151,7 +151,7 @@ def _row(
 # -- ordering ------------------------------------------------------------------------------------
 
 
-def range_(k: Kernel, op: RangeOp) -> Tile:
+def range_(k: Kernel, op: RangeOp) -> RegisterTile:
     bound = k.scalars.index(k.scalars.known_index(k.tile(op.bound).pieces[0]))
     return scalar(k.scalars.append(RangeOp(op.axis.data, op.axis_type.data, bound)))
 
@@ -160,28 +160,28 @@ def after(k: Kernel, op: AfterOp) -> None:
     """Memory: what accesses it waits."""
 
 
-def in_order(k: Kernel, op: TgOp) -> Tile:
+def in_order(k: Kernel, op: TgOp) -> RegisterTile:
     return k.rebuilt(op)
 
 
 # -- memory --------------------------------------------------------------------------------------
 
 
-def load(k: Kernel, op: LoadOp) -> Tile:
+def load(k: Kernel, op: LoadOp) -> RegisterTile:
     if op.addrspace is not None:
         raise PassFailedException("a load into memory: inside a kernel it is a BUFFER and a STORE")
     return k.load(op.buffer, op.alt, op.gate) if is_memory(op.buffer) else k.tile(op.buffer)
 
 
-def store(k: Kernel, op: StoreOp) -> Tile:
+def store(k: Kernel, op: StoreOp) -> RegisterTile:
     return _grouped(k, k.store(op.buffer, op.value, op.gate))
 
 
-def _grouped(k: Kernel, effects: Sequence[SSAValue]) -> Tile:
+def _grouped(k: Kernel, effects: Sequence[SSAValue]) -> RegisterTile:
     return scalar(effects[0] if len(effects) == 1 else k.scalars.append(GroupOp(effects)))
 
 
-def atomic_add(k: Kernel, op: AtomicAddOp) -> Tile:
+def atomic_add(k: Kernel, op: AtomicAddOp) -> RegisterTile:
     """Where a cell does not exist, the neutral element is added to the first cell instead."""
     shape, dtype = static_shape(op.value), dtype_name(op.value)
     if dtype in NARROW_FORMATS:

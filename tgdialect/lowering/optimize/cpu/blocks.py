@@ -8,7 +8,7 @@ from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.cpu.copies import loop_of_copy, pages_of
 from tgdialect.lowering.optimize.cpu.nests import Access, Nests, is_tiled, vector_of
-from tgdialect.lowering.optimize.opts import opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp

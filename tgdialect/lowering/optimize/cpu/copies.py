@@ -16,7 +16,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
     is_stageable,
 )
-from tgdialect.lowering.optimize.opts import opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp

@@ -12,8 +12,9 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
     is_expandable,
 )
-from tgdialect.lowering.optimize.merging import mergeable
-from tgdialect.lowering.optimize.opts import divisors, opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.merge import mergeable
+from tgdialect.lowering.optimize.optops.split import divisors
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.memory import LoadOp

@@ -13,8 +13,8 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.prepacking import may_prepack
-from tgdialect.lowering.optimize.staging import is_of_parameter
+from tgdialect.lowering.optimize.optops.prepack import may_prepack
+from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
 from tgdialect.lowering.optimize.strides import Strides, strides
 from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.codegen import AtomicAddOp

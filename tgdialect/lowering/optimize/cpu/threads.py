@@ -6,7 +6,8 @@ import math
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.cpu.nests import Nests
-from tgdialect.lowering.optimize.opts import may_split, opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops.attributes import AxisType, OptOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp

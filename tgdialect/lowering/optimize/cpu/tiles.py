@@ -19,7 +19,8 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     packed_bytes,
     transposed_row,
 )
-from tgdialect.lowering.optimize.opts import may_overlap, opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.split import may_overlap
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.memory import LoadOp

@@ -12,7 +12,7 @@ from tgdialect.analysis.ramps import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.nests import Access, Nests, is_arithmetic
-from tgdialect.lowering.optimize.opts import may_split
+from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.axis_types import REDUCTIONS
 from tgdialect.ops.memory import LoadOp

@@ -1,4 +1,4 @@
-"""ORDER of the loop of a REDUCE and those around it: partial results in memory."""
+"""ORDER that moves the loop of a REDUCE outside: partial results are kept in memory."""
 
 from __future__ import annotations
 
@@ -34,17 +34,16 @@ from tgdialect.ops.source import BufferOp
 
 
 def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> None:
-    """Nest loops in the loop of a REDUCE that is in them: each of its steps is done for all of
-    their iterations before the next one is.
+    """Move the loop of a REDUCE outside of loops that it is in: one step of the reduction is done
+    for all of their iterations before the next step begins.
 
     before -> after:
         order 1, 0:  in the loop of range 0, store %x[%0], (reduce add %v over %1, %2) ->
             %b = buffer local; store %b[%3], 0; end over %3
             store %b[%0], (load %b[%0]) + (reduce add %v over %2); end over %0, %1
             in the loop of range 4, store %x[%4], (load %b[%4])
-    So that what is loaded is next to what was loaded before, or is used again while it is in a
-    cache (the loop over blocks of k of Goto and van de Geijn, "Anatomy of High-Performance Matrix
-    Multiplication", 2008).
+    Then consecutive loads are neighbours in memory, or find what they load in a cache: the loop over
+    blocks of k of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008.
     """
     reduce, end = _checked(axes, reduced, inside)
     parts = [r for r in reversed(closed_ranges(end)) if r.axis_type.data in EXPANDED]
@@ -58,7 +57,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     numbers = count(next_axis(block.ops))
 
     def again(numbers: Iterable[int]) -> list[SSAValue]:
-        """The loops once more."""
+        """New ranges for the loops that move inside."""
         bounds = [builder.constant(axes.extent(range)) for range in loops]
         kinds = [AxisType.UPCAST if range in parts else AxisType.LOOP for range in loops]
         ranges = zip(kinds, bounds, numbers, strict=False)
@@ -70,12 +69,14 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     type = tensor_type(wide, extents, PlaceAttr.of(addrspace=AddrSpace.LOCAL))
     buffer = put(BufferOp(next_slot(block.ops), type))
 
+    # First nest: set every partial result to the neutral element.
     first = again(numbers)
     around = sorted(outer, key=lambda r: r.axis.data)
     start = put(AfterOp(buffer, [r.result for r in around])) if around else buffer
     zero = builder.constant(identity(kind, DTYPES[wide]), wide)
     ready = put(EndOp(put(StoreOp(put(IndexOp(start, first)), zero)), first[::-1]))
 
+    # Second nest: add one step of the reduction to every partial result.
     second = again([r.axis.data for r in loops])
     copies: dict[SSAValue, SSAValue] = {r.result: v for r, v in zip(loops, second, strict=True)}
     partial = copied(reduce.source, copies, put, shared=NOT_COPIED)
@@ -88,6 +89,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     update = put(StoreOp(cell, put(ALU[kind].create(operands=sums, result_types=[partial.type]))))
     done = put(EndOp(update, [*second[::-1], reduced.result]))
 
+    # Third nest, which keeps the ops that used the REDUCE: load the results.
     for range, number in zip(loops, numbers, strict=False):
         range.axis = IntAttr(number)
     total = put(LoadOp(put(IndexOp(put(AfterOp(buffer, [done])), [r.result for r in loops]))))

@@ -1,4 +1,4 @@
-"""What STAGE copies, wherever it copies it to."""
+"""The LOADs of a tile that STAGE may copy, to whichever memory."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def is_of_parameter(op: LoadOp | StoreOp | AtomicAddOp, slot: int) -> bool:
 
 
 def staged_loads(axes: Axes, slot: int, ops: Iterable[Operation]) -> Sequence[LoadOp]:
-    """The LOADs of a parameter among some ops: all load the same cells, which nothing writes.
+    """The LOADs of a parameter among some ops.
 
-    Raises IllegalOptError where that is not so.
+    Raises IllegalOptError where they load different cells, or the kernel writes the parameter.
     """
     loads = [op for op in ops if isinstance(op, LoadOp) and is_of_parameter(op, slot)]
     if any(isinstance(op, StoreOp | AtomicAddOp) and is_of_parameter(op, slot) for op in axes.ops):
@@ -36,11 +36,11 @@ def staged_loads(axes: Axes, slot: int, ops: Iterable[Operation]) -> Sequence[Lo
 
 
 def in_tile_order(axes: Axes, load: LoadOp, around: Sequence[RangeOp]) -> Sequence[RangeOp]:
-    """The ranges that a LOAD depends on, other than those around its tile, in the order in which a
-    copy of the tile goes through them: vectors lie along the last.
+    """The ranges of the tile that a LOAD loads, in the order of the axes of a copy: vectors lie along
+    the last. Those are the ranges that the LOAD depends on, without the loops around the tile.
 
-    Raises IllegalOptError where one of them has no extent that is known, and where the place of a
-    cell takes a loop of the tile to compute.
+    Raises IllegalOptError where an extent is dynamic, and where the index of a cell is computed by a
+    REDUCE or STORE in a loop of the tile.
     """
     ranges = [r for r in axes.ranges.values() if r in axes.open[load] and r not in around]
 

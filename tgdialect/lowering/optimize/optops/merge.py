@@ -1,4 +1,4 @@
-"""MERGE: two loops that go through memory as one would."""
+"""MERGE: one loop in place of two whose indices are one flat index."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tgdialect.ops.source import ConstOp
 
 
 def merge(axes: Axes, first: int, second: int) -> None:
-    """Have one range, which keeps the id of the first, in place of two that nest directly: the
-    inverse of a SPLIT.
+    """Replace two ranges that nest directly by one, which keeps the id of the first: the inverse of
+    a SPLIT.
 
     before -> after:
         merge 0, 1:  %x[%0, %1], range 0 loop to 4, range 1 loop to 8 ->
             (reshape %x [32])[%0], range 0 loop to 32
-    They have to be indices of neighbouring axes wherever they are used, so that no division is
-    needed. Vectors go on from one row to the next then, and threads have more to share.
+    Wherever they are used they index neighbouring axes, so that no division is needed. Then vectors
+    run on from one row to the next, and threads have more iterations to share.
     """
     outer, inner = axes[first], axes[second]
     extents = axes.extent(outer), axes.extent(inner)
@@ -48,12 +48,13 @@ def merge(axes: Axes, first: int, second: int) -> None:
         elif op not in closers:
             raise IllegalOptError(f"{op.name} uses range {first} or {second} by itself")
     block = axes.kernel.body.block
-
+    # The merged range is where both of its parts are known.
     bound = ConstOp(math.prod(extents), INDEX)
     range = RangeOp(first, kind, bound.results[0])
     whole = range.results[0]
     bound.location = range.location = outer.location
     block.insert_ops_before([bound, range], max(outer, inner, key=block.get_operation_index))
+    # Each view merges the axes that the two ranges index.
     for op, positions in views:
         memory = op.source
         while isinstance(view := memory.owner, ReshapeOp):
@@ -65,6 +66,7 @@ def merge(axes: Axes, first: int, second: int) -> None:
         reshaped.location = op.location
         block.insert_op_before(reshaped, op)
         op.operands = (reshaped.results[0], *op.indices[:start], whole, *op.indices[stop:])
+    # The nests name the merged range once.
     for op in closers:
         kept = [o for o in op.operands if o is not inner.result]
         op.operands = [whole if o is outer.result else o for o in kept]
@@ -97,7 +99,7 @@ def _nest_directly(op: EndOp | ReduceOp | AfterOp, outer: RangeOp, inner: RangeO
     if isinstance(op, AfterOp):
         return {outer, inner} <= {d.owner for d in op.dependencies}
     pair = (inner, outer) if isinstance(op, EndOp) else (outer, inner)
-    # A REDUCE may also be of the number of an iteration.
+    # A REDUCE may also reduce the number of an iteration.
     return pair in pairwise(closed_ranges(op)) and op.operands[0].owner not in pair
 
 

@@ -1,8 +1,8 @@
-"""Tiles: the registers that hold a value of any shape, and movement between them.
+"""Register tiles: the registers that hold a value of any shape, and movement between them.
 
 Each row of a value, along its last axis, is cut into pieces of the widths that the target has. A
-piece is a vector, or one scalar where all its elements are equal. Shapes are static here, and where
-an element comes from is known when the program is compiled, so that no movement op is left.
+piece is a vector, or one scalar where all its elements are equal. Shapes are static, so that the
+compiler knows where each element comes from: no movement op is left.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Positions = NDArray[np.intp]
 """Row-major positions of elements."""
 
 
-class Tile(NamedTuple):
+class RegisterTile(NamedTuple):
     """The pieces of a value, row by row."""
 
     shape: Shape
@@ -47,8 +47,8 @@ class Tile(NamedTuple):
         return self.pieces[i], position - self.starts[i]
 
 
-def scalar(value: Piece) -> Tile:
-    return Tile((), (1,), (value,))
+def scalar(value: Piece) -> RegisterTile:
+    return RegisterTile((), (1,), (value,))
 
 
 def row_length(shape: Shape) -> int:
@@ -86,7 +86,7 @@ def cells(shape: Shape) -> Iterator[tuple[int, ...]]:
     return product(*(range(extent) for extent in shape))
 
 
-def elements(scalars: Scalars, tile: Tile) -> Sequence[Any]:
+def elements(scalars: Scalars, tile: RegisterTile) -> Sequence[Any]:
     """Every element of a tile, in row-major order."""
     if max(tile.widths, default=1) == 1:
         return [scalars.register(piece) for piece in tile.pieces]
@@ -104,21 +104,27 @@ Source = tuple[int, ...]
 """A piece, `(i,)`, or elements of pieces, `(i, lane, j, lane, ...)`: one, or one for each lane."""
 
 
-def moved_tile(scalars: Scalars, tile: Tile, positions: Positions, widths: Sequence[int]) -> Tile:
+def moved_tile(
+    scalars: Scalars, tile: RegisterTile, positions: Positions, widths: Sequence[int]
+) -> RegisterTile:
     """The tile whose elements are those of another at some positions."""
     sources = _plan(positions, tile.shape, tuple(tile.widths), tuple(widths))
-    return Tile(positions.shape, widths, [_taken(scalars, tile, source) for source in sources])
+    return RegisterTile(
+        positions.shape, widths, [_taken(scalars, tile, source) for source in sources]
+    )
 
 
-def broadcast_tile(scalars: Scalars, tile: Tile, shape: Shape, widths: Sequence[int]) -> Tile:
+def broadcast_tile(
+    scalars: Scalars, tile: RegisterTile, shape: Shape, widths: Sequence[int]
+) -> RegisterTile:
     """A tile as one of a shape that it broadcasts to."""
     if tile.shape == shape and tile.widths == widths:
         return tile
     sources = _broadcast_plan(tile.shape, tuple(tile.widths), shape, tuple(widths))
-    return Tile(shape, widths, [_taken(scalars, tile, source) for source in sources])
+    return RegisterTile(shape, widths, [_taken(scalars, tile, source) for source in sources])
 
 
-def _taken(scalars: Scalars, tile: Tile, source: Source) -> Piece:
+def _taken(scalars: Scalars, tile: RegisterTile, source: Source) -> Piece:
     if len(source) == 1:
         return tile.pieces[source[0]]
     lanes = [
@@ -128,17 +134,19 @@ def _taken(scalars: Scalars, tile: Tile, source: Source) -> Piece:
     return lanes[0] if all(lane is lanes[0] for lane in lanes) else scalars.gathered(lanes)
 
 
-def reshaped_tile(scalars: Scalars, tile: Tile, shape: Shape, cut: Sequence[int]) -> Tile:
+def reshaped_tile(
+    scalars: Scalars, tile: RegisterTile, shape: Shape, cut: Sequence[int]
+) -> RegisterTile:
     """A tile with its elements in other rows: of the same pieces if those fit, or else each row of
     pieces of the widths in `cut`."""
     old, new = row_length(tile.shape), row_length(shape)
     widths = tuple(tile.widths)
     if new > old and new % old == 0:
-        return Tile(shape, widths * (new // old), tile.pieces)
+        return RegisterTile(shape, widths * (new // old), tile.pieces)
     if 0 < new <= old and old % new == 0:
         count = next((i for i, end in enumerate(accumulate(widths), 1) if end == new), 0)
         if count and widths == widths[:count] * (old // new):
-            return Tile(shape, widths[:count], tile.pieces)
+            return RegisterTile(shape, widths[:count], tile.pieces)
     positions = np.arange(math.prod(shape)).reshape(shape)
     return moved_tile(scalars, tile, positions, cut)
 

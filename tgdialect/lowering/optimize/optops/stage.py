@@ -1,4 +1,4 @@
-"""STAGE: what a loop loads, copied into a buffer of its own first."""
+"""STAGE: a loop first copies the tile of a parameter that it uses into a buffer."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
-from tgdialect.lowering.optimize.prepacking import prepack
-from tgdialect.lowering.optimize.staging import in_tile_order, staged_loads
+from tgdialect.lowering.optimize.optops.prepack import prepack
+from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
 from tgdialect.lowering.optimize.strides import strides
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.axis_types import EXPANDED
@@ -26,17 +26,17 @@ from tgdialect.ops.source import BufferOp, ParamOp
 
 
 def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
-    """Copy what the loop of a range loads of a parameter into a buffer of its own, first.
+    """Copy the tile of a parameter that the loop of a range loads into a buffer, before it is used.
 
     before -> after:
         stage 1, 0, local:  in the loop of range 0, %v = load %x[%0, %1] ->
             %b = buffer local; store %b[%2], (load %x[%0, %2]); end over %2; ...
             %v = load (after %b, %end)[%1]
-    On a CPU this is packing: the tile that a loop uses again and again is put together.
+    On a CPU this is packing: the tile becomes contiguous, and loops inside use it again and again.
 
-        stage 1, 0, global:  as above for all iterations of range 0 and of those around it, by a
-            kernel that runs before (`prepack`). For weights, which are the same in every call of
-            the program, that is once.
+        stage 1, 0, global:  a kernel that runs before packs the tiles of all iterations of range 0
+            and of the ranges around it (`prepack`). For weights, which are the same in every call
+            of the program, it runs once.
     """
     if AddrSpace(space) is AddrSpace.GLOBAL:
         prepack(axes, slot, axis)
@@ -56,7 +56,7 @@ def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
 
 
 def _around(axes: Axes, at: RangeOp) -> Sequence[RangeOp]:
-    """A loop, and those that are around it."""
+    """A loop, and the loops around it."""
     nest = [r for r in reversed(closed_ranges(axes.ends[at])) if r.axis_type.data not in EXPANDED]
     return [*axes.open[axes.ends[at]], *nest[: nest.index(at) + 1]]
 
@@ -68,6 +68,7 @@ def _stage(
     inner: Sequence[RangeOp],
     space: AddrSpace,
 ) -> None:
+    """Insert the copy of a tile before its first LOAD, and load from the copy."""
     first, extents = loads[0], [axes.extent(r) for r in inner]
     block = axes.kernel.body.block
 
@@ -87,10 +88,12 @@ def _stage(
     def again(value: SSAValue) -> SSAValue:
         return copied(value, copies, put, shared=NOT_COPIED)
 
+    # The loops of the copy: in the order of memory, the axes of the register tile innermost.
     merged = _merged(axes, first, inner)
     tile = [r for r in inner if r.axis_type.data in EXPANDED]
     loops = [r for r in _by_stride(axes, first, inner) if r not in (*tile, *merged)]
     outer = [new_range(axes.extent(r), AxisType.LOOP) for r in loops]
+    # Loops over whole trailing axes of the parameter are one loop, whose number is divided.
     if merged:
         outer.append(whole := new_range(math.prod(map(axes.extent, merged)), AxisType.LOOP))
         for range in reversed(merged):
@@ -100,6 +103,7 @@ def _stage(
     parts = [new_range(axes.extent(r), AxisType.UPCAST) for r in tile]
     new = (*outer[: len(loops)], *parts)
     copies.update(zip((r.result for r in (*loops, *tile)), new, strict=True))
+    # What the copy loads: through a flat view of those axes, so that no index is divided.
     if merged:
         index = first.buffer.owner
         assert isinstance(index, IndexOp)
@@ -108,6 +112,7 @@ def _stage(
         lead = [again(i) for i in index.indices[:rest]]
         flat = put(ReshapeOp(index.source, [*shape, math.prod(map(axes.extent, merged))]))
         copies[first.buffer] = put(IndexOp(flat, [*lead, outer[-1]]))
+    # Copy each cell, then have the LOADs read the buffer after all of the copy.
     value = put(first.rebuild([again(operand) for operand in first.operands]))
     indices = [copies[r.result] for r in inner]
     cell = put(IndexOp(put(AfterOp(buffer, [at.result])), indices))
@@ -121,14 +126,13 @@ def _stage(
 
 
 def _by_stride(axes: Axes, load: LoadOp, ranges: Sequence[RangeOp]) -> Sequence[RangeOp]:
-    """Ranges in the order of the memory that a LOAD loads, where that is known."""
+    """Ranges by the stride of a LOAD along them, the largest first; unknown strides count as 0."""
     found = strides(axes, load.buffer)
     return sorted(ranges, key=lambda r: -abs(found.get(r) or 0))
 
 
 def _merged(axes: Axes, load: LoadOp, ranges: Sequence[RangeOp]) -> Sequence[RangeOp]:
-    """The loops that go through the last axes of a parameter, all of each: they are one loop when
-    it is copied."""
+    """The loops over the whole of trailing axes of a parameter: the copy has one loop for them."""
     index = load.buffer.owner
     if not isinstance(index, IndexOp) or not isinstance(index.source.owner, ParamOp):
         return ()

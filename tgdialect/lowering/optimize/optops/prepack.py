@@ -1,7 +1,7 @@
-"""STAGE in GLOBAL memory: a kernel of its own puts together what another one loads.
+"""STAGE in GLOBAL memory: prepacking, by a kernel that runs before.
 
-BLAS libraries call this prepacking: weights that are the same in every call are put in the order in
-which a tile goes through them, once.
+BLAS libraries call it that: weights, which are the same in every call, are stored once in the order
+in which the register tiles of a product load them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from xdsl.ir import Block, Region, SSAValue
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, computed_from
-from tgdialect.lowering.optimize.staging import in_tile_order, staged_loads
+from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.base import TgOp
@@ -31,8 +31,8 @@ from tgdialect.ops.source import BufferOp, ParamOp
 
 
 def prepack(axes: Axes, slot: int, axis: int) -> None:
-    """Have a kernel load what another one has put together: the cells of a parameter in the order
-    of the loops of a nest, down to that of a range, and then of the tile inside.
+    """Load a packed copy of a parameter, which a new kernel stores before: its axes are the loops
+    of the nest down to a range, then those of the tile inside.
 
     before -> after:
         stage 2, 1, global:  %v = load %w[%2, 16 * %1 + %3]  ->  %v = load %w[%1, %2, %3], and each
@@ -62,7 +62,7 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
 
 
 def may_prepack(axes: Axes, load: LoadOp) -> bool:
-    """Whether a kernel of its own can put together what a LOAD loads, whatever its tile is."""
+    """Whether a kernel that runs before can pack what a LOAD loads, whatever the tile is."""
     param = memory_of(load.buffer).owner
     ranges = [r for r in axes.open[load] if r in axes.ends]
     if not isinstance(param, ParamOp) or not ranges:
@@ -77,8 +77,8 @@ def may_prepack(axes: Axes, load: LoadOp) -> bool:
 def _checked(
     axes: Axes, slot: int, at: RangeOp
 ) -> tuple[Sequence[LoadOp], Sequence[RangeOp], Sequence[RangeOp]]:
-    """The LOADs of a parameter, the loops around their tile, and the ranges of that; raises
-    IllegalOptError where another kernel cannot put it together."""
+    """The LOADs of a parameter, the loops around their tile, and the ranges of the tile; raises
+    IllegalOptError where a kernel that runs before cannot pack it."""
     axis = at.axis.data
     if at not in axes.ends:
         raise IllegalOptError(f"range {axis} is no loop that an END closes")
@@ -136,7 +136,7 @@ def _name(kernel: KernelOp, slot: int) -> str:
 
 
 def _call_before(kernel: KernelOp, packing: KernelOp, packed: ParamOp) -> None:
-    """Have each CALL of a kernel pass what another kernel makes of the argument of a slot."""
+    """Pass to each CALL of a kernel the packed copy of the argument of a slot."""
     module = kernel.parent_op()
     if module is None:
         return
@@ -156,7 +156,7 @@ def _call_before(kernel: KernelOp, packing: KernelOp, packed: ParamOp) -> None:
 def _packed_argument(
     call: CallOp, source: SSAValue, packing: KernelOp, packed: ParamOp
 ) -> SSAValue:
-    """A BUFFER after the CALL of the kernel that stores in it."""
+    """The packed copy of an argument: a BUFFER, after the CALL of the packing kernel."""
     block, type = call.parent, tensor(packed.result)
     assert block is not None
     where = PlaceAttr.of(place(source).device, AddrSpace.GLOBAL)

@@ -19,8 +19,9 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.merging import mergeable
-from tgdialect.lowering.optimize.opts import SPLIT_FROM, apply_opt, apply_opts, begin_schedule, opt
+from tgdialect.lowering.optimize.optops.apply import apply_opt, apply_opts, begin_schedule, opt
+from tgdialect.lowering.optimize.optops.merge import mergeable
+from tgdialect.lowering.optimize.optops.split import SPLIT_FROM
 from tgdialect.ops.attributes import AddrSpace, OptAttr, OptOp
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.call import KernelOp

@@ -1,0 +1,126 @@
+"""OptOps: transforms of the ranges of a kernel, as attributes, as text, and applied.
+
+Source: the specification, "Kernel Optimizations". An axis is the id of a RANGE; a SPLIT keeps it
+for the range that was there, and the new one gets the next free id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
+from xdsl.utils.exceptions import PassFailedException, VerifyException
+
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.optops.merge import merge
+from tgdialect.lowering.optimize.optops.nolocals import nolocals
+from tgdialect.lowering.optimize.optops.order import order, swap
+from tgdialect.lowering.optimize.optops.padto import padto
+from tgdialect.lowering.optimize.optops.split import split
+from tgdialect.lowering.optimize.optops.stage import stage
+from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.ordering import EndOp
+
+
+def opt(kind: OptOp, *arguments: int | str) -> OptAttr:
+    """An OptOp as an attribute."""
+    return OptAttr(
+        StringAttr(kind.value),
+        ArrayAttr(IntAttr(a) if isinstance(a, int) else StringAttr(a) for a in arguments),
+    )
+
+
+def apply_opt(axes: Axes, which: OptAttr) -> None:
+    """Apply an OptOp to a kernel, and record it.
+
+    Raises IllegalOptError with the reason where it is not legal; then the kernel is as it was.
+    Raises PassFailedException where the kernel itself reads and writes memory in no order.
+    """
+    if not axes.kernel.sink.opts:
+        axes.check_memory_order()
+    arguments = [a.data for a in which.arguments]
+    try:
+        _RULES[OptOp(which.op.data)](axes, *arguments)
+    except IllegalOptError as error:
+        raise IllegalOptError(f"{spelled(which)}: {error}") from None
+    record(axes.kernel, which)
+
+
+def try_opt(axes: Axes, which: OptAttr) -> bool:
+    """Apply an OptOp if it is legal. Whether it was."""
+    try:
+        apply_opt(axes, which)
+    except IllegalOptError:
+        return False
+    return True
+
+
+def apply_opts(axes: Axes, opts: Sequence[OptAttr]) -> None:
+    """Apply OptOps from left to right; an error is at the kernel."""
+    for which in opts:
+        try:
+            apply_opt(axes, which)
+        except IllegalOptError as error:
+            raise locate(error, axes.kernel) from None
+
+
+def record(kernel: KernelOp, *opts: OptAttr) -> None:
+    """Note on a kernel's SINK which OptOps were applied."""
+    kernel.sink.opts = ArrayAttr[OptAttr]([*(kernel.sink.opts or ()), *opts])
+
+
+def parse_opt(text: str) -> OptAttr:
+    """An OptOp as it is printed, as `split 0, 4, upcast`. Raises PassFailedException for others."""
+    name, _, rest = text.strip().partition(" ")
+    arguments = [word.strip() for word in rest.split(",") if word.strip()]
+    if name not in _RULES:
+        there_are = ", ".join(_RULES)
+        raise PassFailedException(f"{text!r} is no OptOp: there are {there_are}")
+    try:
+        return opt(OptOp(name), *(int(word) if word.isdigit() else word for word in arguments))
+    except VerifyException as error:
+        raise PassFailedException(f"{text!r} is no OptOp: {error}") from None
+
+
+def spelled(which: OptAttr) -> str:
+    """An OptOp as `parse_opt` takes it."""
+    return " ".join([which.op.data, ", ".join(str(a.data) for a in which.arguments)]).strip()
+
+
+_RULES: dict[OptOp, Callable[..., None]] = {
+    OptOp.SPLIT: split,
+    OptOp.PADTO: padto,
+    OptOp.SWAP: swap,
+    OptOp.ORDER: order,
+    OptOp.NOLOCALS: nolocals,
+    OptOp.STAGE: stage,
+    OptOp.MERGE: merge,
+}
+
+
+def has_schedule(kernel: KernelOp) -> bool:
+    """Whether a kernel records its OptOps, be it none, or it is too late for them."""
+    return kernel.sink.opts is not None or kernel.target is not None
+
+
+def begin_schedule(axes: Axes) -> None:
+    """Make GLOBAL ranges of the outermost loops, whose iterations are in no order. From here on the
+    kernel has a schedule, be it an empty one.
+
+    Raises IllegalOptError where `tg-select` has been: what an OptOp masks would have no gates.
+    """
+    kernel = axes.kernel
+    if kernel.target is not None:
+        name, target = kernel.sym_name.data, kernel.target.data
+        message = f"@{name} is selected for {target} already: OptOps come before tg-select"
+        raise locate(IllegalOptError(message), kernel)
+    if kernel.sink.opts is None:
+        kernel.sink.opts = ArrayAttr[OptAttr]([])
+    for effect in axes.kernel.sink.effects:
+        if isinstance(end := effect.owner, EndOp):
+            for range in closed_ranges(end):
+                if range.axis_type.data is AxisType.LOOP:
+                    axes.set_type(range, AxisType.GLOBAL)

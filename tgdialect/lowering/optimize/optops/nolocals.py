@@ -1,0 +1,15 @@
+"""NOLOCALS: no workgroups."""
+
+from __future__ import annotations
+
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.ops.attributes import AxisType
+
+
+def nolocals(axes: Axes) -> None:
+    """Use no workgroup: LOCAL ranges are not allowed after this.
+
+    before -> after: nothing but the record; a CPU has no workgroups anyway.
+    """
+    if any(r.axis_type.data in (AxisType.LOCAL, AxisType.WARP) for r in axes.ranges.values()):
+        raise IllegalOptError("there are LOCAL ranges already")

@@ -1,0 +1,194 @@
+"""SPLIT: one range in two, the outer and the inner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+
+from tgdialect.analysis.memory_order import memory_of
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.axis_types import EXPANDED
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.elementwise import IDivOp, ModOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import known_index
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp
+from tgdialect.transforms.simplify import simplify
+
+SPLIT_FROM: dict[AxisType, tuple[frozenset[AxisType], frozenset[bool]]] = {
+    AxisType.LOCAL: (frozenset({AxisType.GLOBAL, AxisType.LOOP}), frozenset({False})),
+    AxisType.THREAD: (frozenset({AxisType.GLOBAL}), frozenset({True})),
+    AxisType.GROUP_REDUCE: (frozenset({AxisType.REDUCE}), frozenset({False, True})),
+    AxisType.UPCAST: (
+        frozenset({AxisType.GLOBAL, AxisType.LOCAL, AxisType.LOOP}),
+        frozenset({False}),
+    ),
+    AxisType.UNROLL: (frozenset({AxisType.REDUCE, AxisType.GROUP_REDUCE}), frozenset({False})),
+    AxisType.LOOP: (frozenset({AxisType.UPCAST}), frozenset({True})),
+}
+"""The specification's table: by target, the types that it is split from, and whether it may be the
+outer part (`top`). The last row is ours: a loop over parts of a tile that is too wide. And a range
+may always be split into two of its own type, which is how loops are blocked."""
+
+
+def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> None:
+    """Split a range of n into n/k and k; the new part gets the target's type.
+
+    before -> after:
+        split 0, 4, upcast:   range 0 loop to 64 -> range 0 loop to 16, range 5 upcast to 4
+        split 0, 4, loop, top:  range 0 loop to 64 -> range 5 loop to 4, range 0 loop to 16
+    and `%0` becomes `outer * extent of inner + inner`. A range that is all one part changes its
+    type.
+        split 0, 16, upcast, overlap:  range 0 loop to 41 -> range 0 loop to 3, range 5 upcast to 16
+    and `%0` becomes `min(16 * outer, 41 - 16) + inner`: some iterations are done twice.
+    Where indices divide the number of the range, they are simplified: its digits are at hand now.
+    """
+    kind, top, range = AxisType(target), where == "top", axes[axis]
+    old = range.axis_type.data
+    _check_split(axes, range, kind, top=top)
+    extent = axes.extent(range)
+    if factor == 1 < extent:
+        raise IllegalOptError(f"a part of 1 of range {axis} to {extent} is no loop")
+    if where == "overlap":
+        _check_overlap(axes, range, factor)
+    elif factor > extent or extent % factor:
+        raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
+    if factor == extent:
+        axes.set_type(range, kind)
+        new = range
+    else:
+        count = -(-extent // factor)
+        parts = (factor, count) if top else (count, factor)
+        kinds = (kind, old) if top else (old, kind)
+        is_divided = bool(divisors(range))
+        outer, inner = axes.split(range, parts, kinds, top=top)
+        new = outer if top else inner
+        if is_divided:
+            simplify(axes.kernel)
+            axes.changed()
+    if kind in EXPANDED:
+        for buffer in axes.shared_buffers(new):
+            axes.privatize(buffer, new)
+            new = axes[new.axis.data]
+    elif kind is AxisType.THREAD:
+        ends = closed_ranges(axes.ends[new])
+        axes.reorder([new, *(r for r in reversed(ends) if r is not new)])
+
+
+def divisors(range: RangeOp) -> Set[int]:
+    """What the number of a range is divided by, or the remainder taken."""
+    users = (use.operation for use in range.result.uses if use.index == 0)
+    found = (known_index(u.operands[1]) for u in users if isinstance(u, IDivOp | ModOp))
+    return {by for by in found if by is not None}
+
+
+def may_split(axes: Axes, range: RangeOp, kind: AxisType, *, top: bool = False) -> bool:
+    """Whether a part of this type may be split off a range."""
+    return _passes(lambda: _check_split(axes, range, kind, top=top))
+
+
+def may_overlap(axes: Axes, range: RangeOp, factor: int) -> bool:
+    """Whether a range may be split into parts of which the last begins in the one before."""
+    return _passes(lambda: _check_overlap(axes, range, factor))
+
+
+def _passes(check: Callable[[], None]) -> bool:
+    try:
+        check()
+    except IllegalOptError:
+        return False
+    return True
+
+
+def _check_split(axes: Axes, range: RangeOp, kind: AxisType, *, top: bool) -> None:
+    """Raise IllegalOptError if no part of this type may be split off a range."""
+    _check_types(range, range.axis_type.data, kind, top=top)
+    _check_structure(axes, range, kind)
+
+
+def _check_types(range: RangeOp, old: AxisType, kind: AxisType, *, top: bool) -> None:
+    if kind is old and kind not in EXPANDED:
+        return
+    if (rule := SPLIT_FROM.get(kind)) is None or old not in rule[0]:
+        sources = " or ".join(sorted(rule[0])) if rule else "nothing"
+        raise IllegalOptError(
+            f"{kind} is split from {sources}, and range {range.axis.data} is {old}"
+        )
+    if top not in rule[1]:
+        side = "inner" if top else "outer"
+        raise IllegalOptError(f"{kind} is the {side} part")
+
+
+def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
+    """What a part of a type needs of the kernel."""
+    axis = range.axis.data
+    if kind is AxisType.LOCAL and any(
+        o.op.data == OptOp.NOLOCALS for o in axes.kernel.sink.opts or ()
+    ):
+        raise IllegalOptError("after nolocals there are no LOCAL ranges")
+    if kind is AxisType.LOCAL and axes.shared_buffers(range):
+        raise IllegalOptError("the threads of a workgroup would share a buffer")
+    if kind is AxisType.THREAD:
+        _check_thread(axes, range)
+    if kind not in EXPANDED:
+        return
+    end = axes.ends.get(range)
+    if end is not None and range.axis_type.data is AxisType.REDUCE:
+        raise IllegalOptError(f"the iterations of range {axis} have an order")
+    for other in axes.ranges.values():
+        if other is not range and axes.depends(other.bound, range):
+            raise IllegalOptError(f"the extent of range {other.axis.data} depends on range {axis}")
+    for op in axes.ops:
+        if isinstance(op, ReduceOp) and range in closed_ranges(op) and op.ordered is not None:
+            if kind is AxisType.GROUP_REDUCE:
+                raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
+            if closed_ranges(op)[-1] is not range:
+                raise IllegalOptError(f"range {axis} is not the innermost of an ordered REDUCE")
+    for store in axes.stores(range):
+        if axes.depends_on_index(store.buffer, range):
+            continue
+        memory = memory_of(store.buffer).owner
+        if not isinstance(memory, BufferOp) or not axes.is_private(memory, range):
+            raise IllegalOptError(f"each iteration of range {axis} writes the same cell")
+        axes.check_views(memory)
+
+
+def _check_overlap(axes: Axes, range: RangeOp, factor: int) -> None:
+    """Raise IllegalOptError if parts may not overlap: iterations that are done twice have to do the
+    same again."""
+    axis, extent = range.axis.data, axes.extent(range)
+    if factor > extent or extent % factor == 0:
+        raise IllegalOptError(f"parts of {factor} of range {axis} to {extent} do not overlap")
+    if range not in axes.ends or range.axis_type.data is AxisType.REDUCE:
+        raise IllegalOptError(f"the iterations of range {axis} count once each")
+    inside = [op for op in axes.ops if range in axes.open[op]]
+    if any(isinstance(op, AtomicAddOp) for op in inside):
+        raise IllegalOptError(f"an ATOMICADD is in range {axis}, and would be done twice")
+    written = {memory_of(op.buffer).owner for op in inside if isinstance(op, StoreOp)}
+    for op in inside:
+        if isinstance(op, LoadOp) and memory_of(op.buffer).owner in written:
+            raise IllegalOptError(f"range {axis} reads what it writes")
+    if axes.has_shared_memory:
+        raise IllegalOptError("a CALL of the kernel passes the same memory twice")
+
+
+def _check_thread(axes: Axes, range: RangeOp) -> None:
+    axis = range.axis.data
+    end = axes.ends.get(range)
+    if end is None or end not in [e.owner for e in axes.kernel.sink.effects]:
+        raise IllegalOptError(f"range {axis} is not closed by an END that the SINK has")
+    if len(axes.kernel.sink.effects) > 1 or any(
+        other is not end and not axes.open[other] for other in set(axes.ends.values())
+    ):
+        raise IllegalOptError("the kernel has several loop nests")
+    if any(r.axis_type.data is AxisType.THREAD for r in axes.ranges.values()):
+        raise IllegalOptError("there is a THREAD range already")
+    for other in axes.ranges.values():
+        if other is not range and axes.depends(other.bound, range):
+            raise IllegalOptError(f"the extent of range {other.axis.data} depends on range {axis}")
+    for op in axes.ops:
+        if isinstance(op, StoreOp | AtomicAddOp) and range not in axes.open[op]:
+            raise IllegalOptError(f"a STORE is outside of range {axis}")
