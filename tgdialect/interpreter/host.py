@@ -20,9 +20,9 @@ from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.custom import custom_result
 from tgdialect.interpreter.host_values import Tensor, Tuple, Value, View, Void, waits_for, whole
 from tgdialect.interpreter.linear import captured, run_linear
-from tgdialect.interpreter.machine import Machine
 from tgdialect.interpreter.movement import MOVEMENTS, Movement, extents
 from tgdialect.interpreter.pure import PURE, load
+from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
 from tgdialect.interpreter.versions import Journal, Memory, Store, Stores
 from tgdialect.ops.arrays import Data, numpy_dtype_of
@@ -39,7 +39,7 @@ from tgdialect.ops.source import BufferOp, ParamOp
 class Frame:
     """One run of a function: its stores, its buffers, and what its PARAMs stand for."""
 
-    machine: Machine
+    context: RunContext
     parameters: Sequence[Value] = ()
     journal: Journal = field(default_factory=Journal)
     buffers: dict[tuple[str, int], Memory] = field(default_factory=dict[tuple[str, int], Memory])
@@ -112,7 +112,7 @@ class Frame:
             return replace(view, after=view.after | after)
         contents = Array(view.memory.contents(version, self.journal))
         return View(
-            view.location.read(contents), view.memory, view.location, version, view.after | after
+            view.cell_map.read(contents), view.memory, view.cell_map, version, view.after | after
         )
 
     def store(
@@ -130,7 +130,7 @@ class Frame:
         if value.shape != shape:
             raise InterpretationError(f"a value of shape {value.shape} is stored to {shape}")
         mask = broadcast(mask, shape)
-        return self.journal.add(Store(op, view.memory, view.location, value, mask, after, adds))
+        return self.journal.add(Store(op, view.memory, view.cell_map, value, mask, after, adds))
 
     # -- calls
 
@@ -140,7 +140,7 @@ class Frame:
         after = waits_for([*outer.values(), *self.parameters])
         done = after
         for memory, contents, mask in run_linear(
-            self.machine, op, outer, self.parameters, self.journal
+            self.context, op, outer, self.parameters, self.journal
         ):
             done |= self.store(op, whole(memory), contents, mask, after)
         return Void(done)
@@ -151,14 +151,14 @@ class Frame:
         if callee is None:
             raise InterpretationError(f"there is no symbol @{symbol}")
         after = waits_for(operands)
-        read, written = self.machine.effects(callee)
+        read, written = self.context.effects(callee)
         arrays: list[Data] = []
         for slot, operand in enumerate(operands):
             if isinstance(operand, View) and slot in written and slot not in read:
                 arrays.append(operand.array.materialised())
             else:
                 arrays.append(self.read(op, operand, after).materialised())
-        outcome = self.machine.call(callee, arrays)
+        outcome = self.context.call(callee, arrays)
         done = after
         for operand, content in zip(operands, outcome.contents, strict=True):
             if content is not None and isinstance(operand, View):
@@ -204,7 +204,7 @@ def _pure(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 
 def _binary(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    frame.machine.custom.allow(op.name)
+    frame.context.custom.allow(op.name)
     return _pure(frame, op, operands)
 
 
@@ -213,8 +213,8 @@ def _movement(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     source, after = operands[0], waits_for(operands)
     movement = Movement(op, [frame.read(op, operand, after) for operand in operands[1:]])
     if isinstance(source, View):
-        location = source.location.moved(movement)
-        return View(movement.of(source.array), source.memory, location, source.version, after)
+        cell_map = source.cell_map.moved(movement)
+        return View(movement.of(source.array), source.memory, cell_map, source.version, after)
     return Tensor(movement.of(frame.read(op, source)), after)
 
 
@@ -255,7 +255,7 @@ def _buffer(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     assert space is not None
     key = (space.value, slot)
     if (memory := frame.buffers.get(key)) is None:
-        contents = frame.machine.buffers.get(slot) if space is AddrSpace.GLOBAL else None
+        contents = frame.context.buffers.get(slot) if space is AddrSpace.GLOBAL else None
         if contents is None:
             contents = _allocated(shape, op.result)
         memory = frame.buffers[key] = Memory(contents, dtype_of(op.result), f"buffer {slot}")
@@ -320,8 +320,8 @@ def _get_tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 def _function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """FUNCTION: its body, each PARAM k being argument k."""
     assert isinstance(op, FunctionOp)
-    inner = Frame(frame.machine, operands, frame.journal, frame.buffers)
-    with frame.machine.nested("a FUNCTION"):
+    inner = Frame(frame.context, operands, frame.journal, frame.buffers)
+    with frame.context.nested("a FUNCTION"):
         values = inner.run(op.body.block)
     return Tuple(tuple(values), waits_for((*values, *operands)))
 
@@ -335,7 +335,7 @@ def _custom(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     assert isinstance(op, CustomOp | InsOp)
     after = waits_for(operands)
     key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
-    function = frame.machine.custom.function(op.name, key)
+    function = frame.context.custom.function(op.name, key)
     value = function(*(frame.read(op, operand, after).materialised() for operand in operands))
     if isinstance(op.result.type, VoidType):
         return Void(after)

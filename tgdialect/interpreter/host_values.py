@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tgdialect.interpreter.locations import Location
+from tgdialect.interpreter.cell_maps import CellMap
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import Memory, Stores
 
@@ -27,7 +27,7 @@ class View:
 
     array: Array
     memory: Memory
-    location: Location
+    cell_map: CellMap
     version: Stores = 0
     after: Stores = 0
 
@@ -52,7 +52,7 @@ Value = Tensor | View | Void | Tuple
 
 def whole(memory: Memory) -> View:
     """The view of all of a memory, before any store."""
-    return View(Array(memory.initial), memory, memory.location)
+    return View(Array(memory.initial), memory, memory.cell_map)
 
 
 def waits_for(values: Sequence[Value]) -> Stores:

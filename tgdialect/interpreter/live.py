@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.locations import Cells, Location, flat_cells, from_cells, to_cells
+from tgdialect.interpreter.cell_maps import CellMap, Cells, flat_cells, from_cells, to_cells
 from tgdialect.interpreter.thread_races import (
     ThreadRaces,
     check_parallel_writes,
@@ -76,6 +76,11 @@ class LiveMemory:
         self._threads = threads
         self.races: ThreadRaces | None = None
 
+    @property
+    def first_contents(self) -> Data:
+        """What it held before every store, if that is kept."""
+        return self.contents if self.snapshot is None else self.snapshot
+
     def _make_copies(self) -> None:
         self._copy()
         if self._threads is not None:
@@ -103,11 +108,11 @@ class LiveMemory:
         return numbers - 1 + copy * (self.size * (self.dtype.itemsize if cells.bytewise else 1))
 
     def gather(
-        self, location: Location, mask: Data | None, *, snapshot: bool = False
+        self, cell_map: CellMap, mask: Data | None, *, snapshot: bool = False
     ) -> tuple[Data, Data]:
         """The elements of a view where `mask` is true and they exist, else 0; and where that is."""
         self._make_copies()
-        cells = location.cells
+        cells = cell_map.cells
         there = cells.written(mask)
         source = self.contents
         if snapshot and self.snapshot is not None:
@@ -127,8 +132,8 @@ class LiveMemory:
             chosen = np.where(there, positions, 0)
             data = np.where(there, flat[chosen], np.zeros((), flat.dtype))
         if cells.bytewise:
-            return from_cells(data, location.element_dtype, True), np.asarray(there.all(axis=-1))
-        return from_cells(data, location.element_dtype, False), there
+            return from_cells(data, cell_map.element_dtype, True), np.asarray(there.all(axis=-1))
+        return from_cells(data, cell_map.element_dtype, False), there
 
     def _check_defined(self, positions: Data, there: Data) -> None:
         assert self.defined is not None
@@ -138,7 +143,7 @@ class LiveMemory:
 
     def scatter(
         self,
-        location: Location,
+        cell_map: CellMap,
         value: Data,
         mask: Data | None,
         *,
@@ -155,10 +160,10 @@ class LiveMemory:
         numbers the lanes that run in parallel, which may not write different values to a cell.
         """
         self._make_copies()
-        cells = location.cells
+        cells = cell_map.cells
         there = cells.written(mask)
         positions = self._flat(cells, cells.numbers)
-        values = to_cells(value, location.element_dtype, cells.bytewise)
+        values = to_cells(value, cell_map.element_dtype, cells.bytewise)
         full = np.broadcast_shapes(positions.shape, there.shape, values.shape)
         full = np.broadcast_shapes((*shape, *[1] * (len(full) - len(shape))), full)
         check_size(full, 8)
@@ -184,7 +189,7 @@ class LiveMemory:
         elif cells.bytewise:
             raise InterpretationError("an atomic add to memory through a BITCAST of its elements")
         else:
-            np.add.at(flat.view(numpy_dtype(location.element_dtype)), positions, values)
+            np.add.at(flat.view(numpy_dtype(cell_map.element_dtype)), positions, values)
         if self.written is not None:
             self.written[elements] = True
         if self.defined is not None:
@@ -215,4 +220,4 @@ class LiveView:
     """A view of live memory."""
 
     memory: LiveMemory
-    location: Location
+    cell_map: CellMap

@@ -23,7 +23,7 @@ from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.custom import CustomCode
 from tgdialect.interpreter.host import HOST, Frame
 from tgdialect.interpreter.host_values import Tensor, Tuple, Value, View, Void, whole
-from tgdialect.interpreter.machine import Machine, write_back
+from tgdialect.interpreter.run_context import RunContext, write_back
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import Memory
 from tgdialect.ops.arrays import Data, numpy_dtype_of
@@ -40,8 +40,8 @@ class TgFunctions(InterpreterFunctions):
     """
 
     def __init__(self, custom: CustomCode | None = None):
-        self._machine = Machine(CALLEES, custom or CustomCode())
-        self._frames = [Frame(self._machine)]
+        self._context = RunContext(CALLEES, custom or CustomCode())
+        self._frames = [Frame(self._context)]
 
     @classmethod
     def _impls(cls) -> Iterable[tuple[type[Operation], OpImpl[InterpreterFunctions, Operation]]]:
@@ -88,7 +88,7 @@ class TgFunctions(InterpreterFunctions):
         if block is None or not block.ops:
             return interpreter.call_external(op.sym_name.data, op, arguments)
         values = [_argument(v, value) for v, value in zip(block.args, arguments, strict=True)]
-        frame = Frame(self._machine)
+        frame = Frame(self._context)
         self._frames.append(frame)
         try:
             results = interpreter.run_ssacfg_region(op.body, tuple(values), op.sym_name.data)
