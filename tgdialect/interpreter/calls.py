@@ -14,12 +14,12 @@ from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.cell_maps import CellMap
 from tgdialect.interpreter.execution import run_block
 from tgdialect.interpreter.host import Frame, check_parameter
-from tgdialect.interpreter.host_values import Tensor, Value, View, whole
+from tgdialect.interpreter.host_values import Tensor, Value, VersionedView, whole
 from tgdialect.interpreter.kernel import Value as LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import Callee, Contents, Outcome, RunContext, write_back
 from tgdialect.interpreter.values import Array
-from tgdialect.interpreter.versions import Memory
+from tgdialect.interpreter.versions import VersionedMemory
 from tgdialect.ops.arrays import Data
 from tgdialect.ops.call import KernelOp, parameters
 from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp
@@ -127,12 +127,12 @@ def _custom_function(
 def _argument(value: SSAValue, data: Data, name: str) -> Value:
     """An argument as a function's body sees it."""
     if is_memory(value):
-        return whole(Memory(data, dtype_of(value), name))
+        return whole(VersionedMemory(data, dtype_of(value), name))
     return Tensor(Array(data))
 
 
 def _contents(frame: Frame, value: Value) -> Contents | None:
-    if not isinstance(value, View) or not value.memory.stores:
+    if not isinstance(value, VersionedView) or not value.memory.stores:
         return None
     memory = value.memory
     return Contents(

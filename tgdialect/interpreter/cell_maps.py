@@ -93,10 +93,15 @@ class CellMap:
                 return dtype_of(movement.op.result)
         return self.dtype
 
+    @property
+    def is_bytewise(self) -> bool:
+        """Whether a BITCAST has changed the size of the elements."""
+        return any(_changes_size(movement) for movement in self.movements)
+
     @cached_property
     def cells(self) -> Cells:
         """Where each element lies."""
-        if any(_changes_size(movement) for movement in self.movements):
+        if self.is_bytewise:
             return Cells(self.byte_numbers, True)
         return Cells(self._numbers(False).materialised(), False)
 

@@ -18,13 +18,21 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.custom import custom_result
-from tgdialect.interpreter.host_values import Tensor, Tuple, Value, View, Void, waits_for, whole
+from tgdialect.interpreter.host_values import (
+    Tensor,
+    Tuple,
+    Value,
+    VersionedView,
+    Void,
+    waits_for,
+    whole,
+)
 from tgdialect.interpreter.linear import captured, run_linear
 from tgdialect.interpreter.movement import MOVEMENTS, Movement, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
-from tgdialect.interpreter.versions import Journal, Memory, Store, Stores
+from tgdialect.interpreter.versions import Journal, Store, Stores, VersionedMemory
 from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.attributes import AddrSpace, TupleType, VoidType
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
@@ -42,7 +50,9 @@ class Frame:
     context: RunContext
     parameters: Sequence[Value] = ()
     journal: Journal = field(default_factory=Journal)
-    buffers: dict[tuple[str, int], Memory] = field(default_factory=dict[tuple[str, int], Memory])
+    buffers: dict[tuple[str, int], VersionedMemory] = field(
+        default_factory=dict[tuple[str, int], VersionedMemory]
+    )
 
     def run(self, block: Block, arguments: Sequence[Value] = ()) -> Sequence[Value]:
         """Evaluate a block; the values that its `func.return` or last `tg.tuple` has."""
@@ -84,7 +94,7 @@ class Frame:
         """
         if isinstance(value, Tensor):
             return value.array
-        if not isinstance(value, View):
+        if not isinstance(value, VersionedView):
             raise InterpretationError(f"{op.name} takes a tensor")
         waits_for = value.after if after is None else after
         if waits_for & value.memory.stores & ~value.version:
@@ -102,23 +112,23 @@ class Frame:
         """What stands for `value`: a tensor, or a memory of its own that holds the array."""
         if not is_memory(value):
             return Tensor(array, after)
-        memory = Memory(np.asarray(array.materialised(), order="C"), dtype_of(value))
+        memory = VersionedMemory(np.asarray(array.materialised(), order="C"), dtype_of(value))
         return replace(whole(memory), after=after)
 
-    def refresh(self, view: View, after: Stores) -> View:
+    def refresh(self, view: VersionedView, after: Stores) -> VersionedView:
         """The view once the stores `after` are made."""
         version = view.version | (after & view.memory.stores)
         if version == view.version:
             return replace(view, after=view.after | after)
         contents = Array(view.memory.contents(version, self.journal))
-        return View(
+        return VersionedView(
             view.cell_map.read(contents), view.memory, view.cell_map, version, view.after | after
         )
 
     def store(
         self,
         op: Operation,
-        view: View,
+        view: VersionedView,
         value: Data,
         mask: Data | None,
         after: Stores,
@@ -154,14 +164,14 @@ class Frame:
         read, written = self.context.effects(callee)
         arrays: list[Data] = []
         for slot, operand in enumerate(operands):
-            if isinstance(operand, View) and slot in written and slot not in read:
+            if isinstance(operand, VersionedView) and slot in written and slot not in read:
                 arrays.append(operand.array.materialised())
             else:
                 arrays.append(self.read(op, operand, after).materialised())
         outcome = self.context.call(callee, arrays)
         done = after
         for operand, content in zip(operands, outcome.contents, strict=True):
-            if content is not None and isinstance(operand, View):
+            if content is not None and isinstance(operand, VersionedView):
                 done |= self.store(op, operand, content.data, content.written(), after)
         if isinstance(op, func.CallOp):
             return [
@@ -212,9 +222,11 @@ def _movement(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """A movement of memory is memory."""
     source, after = operands[0], waits_for(operands)
     movement = Movement(op, [frame.read(op, operand, after) for operand in operands[1:]])
-    if isinstance(source, View):
+    if isinstance(source, VersionedView):
         cell_map = source.cell_map.moved(movement)
-        return View(movement.of(source.array), source.memory, cell_map, source.version, after)
+        return VersionedView(
+            movement.of(source.array), source.memory, cell_map, source.version, after
+        )
     return Tensor(movement.of(frame.read(op, source)), after)
 
 
@@ -228,7 +240,7 @@ def _param(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     if slot >= len(frame.parameters):
         raise InterpretationError(f"parameter {slot} has no argument")
     value = frame.parameters[slot]
-    if isinstance(value, Tensor | View):
+    if isinstance(value, Tensor | VersionedView):
         check_parameter(op, value.array.materialised())
     return value
 
@@ -258,7 +270,9 @@ def _buffer(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
         contents = frame.context.buffers.get(slot) if space is AddrSpace.GLOBAL else None
         if contents is None:
             contents = _allocated(shape, op.result)
-        memory = frame.buffers[key] = Memory(contents, dtype_of(op.result), f"buffer {slot}")
+        memory = frame.buffers[key] = VersionedMemory(
+            contents, dtype_of(op.result), f"buffer {slot}"
+        )
     if memory.initial.shape != tuple(shape) or memory.dtype != dtype_of(op.result):
         raise InterpretationError(
             f"buffer {slot} is {memory.dtype.name} of shape {memory.initial.shape}, not "
@@ -286,7 +300,7 @@ def _store(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """STORE: the valid cells of the value, where the gate is true."""
     after = waits_for(operands)
     view, value = operands[0], frame.read(op, operands[1], after)
-    assert isinstance(view, View)
+    assert isinstance(view, VersionedView)
     mask = value.valid
     if len(operands) > 2:
         mask = all_valid([mask, frame.read(op, operands[2], after).materialised()])
@@ -295,7 +309,7 @@ def _store(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 def _after(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     view, *dependencies = operands
-    assert isinstance(view, View)
+    assert isinstance(view, VersionedView)
     return frame.refresh(view, waits_for(dependencies))
 
 

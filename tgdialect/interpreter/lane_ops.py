@@ -78,7 +78,7 @@ def _reduce(run: LaneRun, op: Operation) -> Value:
 
 
 def _special(run: LaneRun, op: Operation) -> Value:
-    """A thread or workgroup index: an axis that is never left."""
+    """SPECIAL: all its values, along its axis. `LaneRun.run` has evaluated it before the block."""
     assert isinstance(op, SpecialOp)
     if (known := run.known.get(op.result)) is not None:
         return known

@@ -192,7 +192,7 @@ class LaneRun(KernelRun):
         """In the lanes that `op` is run in."""
         active = all_valid([self._shaped(self.active(op), operand), gate])
         snapshot = operand in self.analysis.snapshots
-        return view.memory.gather(view.cell_map, active, snapshot=snapshot)[0]
+        return view.memory.gather(view.cell_map, active, snapshot=snapshot)
 
     def write(self, op: Operation, view: LiveView, value: Data, mask: Data | None) -> None:
         view.memory.scatter(view.cell_map, value, mask)

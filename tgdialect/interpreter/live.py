@@ -22,11 +22,11 @@ from tgdialect.ops.dtypes import DType
 
 
 class AssumptionError(Exception):
-    """An iteration has read what another one left in a memory that was taken to be private."""
+    """An iteration has read a value that another one stored in a buffer, assumed to be private."""
 
 
 class Lanes:
-    """Which copy of a private memory each lane has: a number of lane-axis shape, and how many."""
+    """The copies of a private memory: their `count`, and for each lane the `number` of its copy."""
 
     def __init__(self, extents: Sequence[int], private: Sequence[int]):
         """`extents` of all lane axes; `private` are the axes over which there are copies."""
@@ -107,16 +107,12 @@ class LiveMemory:
         copy = copy.reshape(copy.shape + (1,) * (numbers.ndim - copy.ndim))
         return numbers - 1 + copy * (self.size * (self.dtype.itemsize if cells.bytewise else 1))
 
-    def gather(
-        self, cell_map: CellMap, mask: Data | None, *, snapshot: bool = False
-    ) -> tuple[Data, Data]:
-        """The elements of a view where `mask` is true and they exist, else 0; and where that is."""
+    def gather(self, cell_map: CellMap, mask: Data | None, *, snapshot: bool = False) -> Data:
+        """The elements of a view where `mask` is true and they exist; 0 elsewhere."""
         self._make_copies()
         cells = cell_map.cells
         there = cells.written(mask)
-        source = self.contents
-        if snapshot and self.snapshot is not None:
-            source = self.snapshot
+        source = self.first_contents if snapshot else self.contents
         flat = flat_cells(source, cells.bytewise)
         positions = self._flat(cells, cells.numbers)
         width = self.dtype.itemsize if cells.bytewise else 1
@@ -131,9 +127,7 @@ class LiveMemory:
         else:
             chosen = np.where(there, positions, 0)
             data = np.where(there, flat[chosen], np.zeros((), flat.dtype))
-        if cells.bytewise:
-            return from_cells(data, cell_map.element_dtype, True), np.asarray(there.all(axis=-1))
-        return from_cells(data, cell_map.element_dtype, False), there
+        return from_cells(data, cell_map.element_dtype, cells.bytewise)
 
     def _check_defined(self, positions: Data, there: Data) -> None:
         assert self.defined is not None

@@ -49,7 +49,10 @@ Callee = Callable[["RunContext", Any, Sequence[Data], Sequence[Data]], Outcome]
 
 @dataclass
 class RunContext:
-    """What one run of the interpreter has in common; `callees` say how ops are called, by name."""
+    """What one run of the interpreter has in common.
+
+    `callees` say how ops are called, by name; `scalar` runs kernels one iteration at a time.
+    """
 
     callees: Mapping[str, Callee]
     custom: CustomCode = field(default_factory=CustomCode)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.block_analysis import Axis, BlockAnalysis, is_parallel
 from tgdialect.interpreter.cell_maps import CellMap, flat_cells, from_cells, to_cells
@@ -76,6 +77,8 @@ class ScalarMemory(KernelRun):
         """Write the elements of a value where `mask` is true, or add them to what is there."""
         memory, dtype = self._own(view.memory), view.cell_map.element_dtype
         contents, numbers = flat_cells(memory.contents, True), view.cell_map.byte_numbers
+        if adds and view.cell_map.is_bytewise:
+            raise InterpretationError("an atomic add to memory through a BITCAST of its elements")
         shape = numbers.shape[:-1]
         value = np.broadcast_to(value, shape)
         chosen = np.broadcast_to(True if mask is None else mask, shape)

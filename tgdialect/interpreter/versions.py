@@ -27,7 +27,7 @@ Stores = int
 """A set of stores: bit k is store k of the journal."""
 
 
-class Memory:
+class VersionedMemory:
     """The identity of a memory, its initial contents, and the stores that have been made to it."""
 
     def __init__(self, contents: Data, dtype: DType, name: str = "memory"):
@@ -65,7 +65,7 @@ class Store:
     """
 
     op: Operation
-    memory: Memory
+    memory: VersionedMemory
     cell_map: CellMap
     value: Data
     mask: Data | None
@@ -144,7 +144,7 @@ class Journal:
         for memory in dict.fromkeys(store.memory for store in self._stores):
             memory.contents(memory.stores, self)
 
-    def written(self, version: Stores, memory: Memory) -> Data:
+    def written(self, version: Stores, memory: VersionedMemory) -> Data:
         """Which elements of a memory the stores of `version` have written, in its shape."""
         result = np.zeros(memory.initial.size * memory.dtype.itemsize, np.bool_)
         for number, store in enumerate(self._stores):

@@ -85,6 +85,7 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--input", action="append", default=[], metavar="INPUT", help="the next input")
     add("--arg", action="append", default=[], metavar="NAME=INPUT", help="the input of that name")
     add("--target", default="cpu", metavar="TARGET", help="cpu (default) or interpreter")
+    add("--scalar", action="store_true", help="interpreter: one iteration of a loop at a time")
     add(
         "--opt",
         metavar="OPT",
