@@ -19,7 +19,8 @@ from xdsl.passes import ModulePass
 
 from tgdialect.dialect import TG
 from tgdialect.interpreter.host import HOST
-from tgdialect.interpreter.kernel import KERNEL
+from tgdialect.interpreter.lane_ops import LANES
+from tgdialect.interpreter.scalar import SCALAR
 from tgdialect.lowering.render import function, memory
 from tgdialect.lowering.render.arithmetic import ELEMENTWISE
 from tgdialect.lowering.select import stage
@@ -64,7 +65,7 @@ def in_render() -> set[str]:
 
 ROOMS: Mapping[str, set[str]] = {
     "properties": set(TABLE),
-    "interpreter": HOST.keys() | KERNEL.keys(),
+    "interpreter": HOST.keys() | LANES.keys() & (SCALAR.keys() | {"tg.range"}),
     "verify": in_levels(),
     "select": named(stage._RULES),
     "render": in_render(),

@@ -1,33 +1,39 @@
 """The reference semantics of every op of the `tg` dialect at every level, in NumPy.
 
-`run` executes a module. `register_tg_implementations` gives the same semantics to xDSL's own
-interpreter. What the ops mean where the specification leaves room is in docs/semantics.md; the
-backends are tested against this. In reading order:
+`run` executes a module; backends are tested against it. docs/semantics.md says in words what the
+ops mean where the specification leaves room. A kernel can be run in two ways: one iteration at a
+time, which is the definition, and many iterations at once as *lanes*, which is faster and what
+`run` does unless told otherwise. In reading order:
 
-Values and ops without state:
+The oracle of kernels:
 
-* `values.py`: arrays, some cells of which may be invalid;
-* `elementwise.py`, `movement.py`, `reduction.py`, `threefry.py`, `wmma.py`: one op family each;
-* `pure.py`: the table of these ops.
+* `scalar.py`: a kernel as nested Python loops; work items take turns from BARRIER to BARRIER;
+* `scalar_memory.py`, `scalar_races.py`: its loads and stores, one element at a time, and their
+  races;
+* `nesting.py`: the order of a kernel's ops, as a tree of loops;
+* `block_analysis.py`, from `scopes.py` (which loops an op is in), `memory_uses.py` (what it reads
+  and writes) and `graph_versions.py` (how AFTER orders reads and writes).
 
-Host programs:
+What an op computes:
 
-* `host_values.py`: tensors, views, ordering edges and tuples;
-* `locations.py`: views of memory; `versions.py`: versioned memory;
-* `machine.py`: the state of one run; `calls.py`: what a CALL may call; `custom.py`: foreign code;
-* `host.py`: ops of a host program; `linear.py`: a LINEAR among them.
+* `pure.py`: ops without state, from `elementwise.py`, `threefry.py`, `movement.py`, `reduction.py`
+  and `wmma.py`; `values.py`: arrays in which cells may be invalid;
+* `kernel.py`: the ops of a kernel that take no part in loops; `cell_maps.py`: the cells that a view
+  of memory shows; `live.py`: memory that a kernel changes as it runs;
+* `custom.py`: code of the caller.
 
-Kernels:
+Vectorised lanes:
 
-* `accesses.py`: which ops access which memory; `scopes.py`: the loops and conditions of each op;
-* `graph_versions.py`, `nesting.py`, `schedule.py`: an order of execution;
-* `live.py`: memory while a kernel runs; `thread_races.py`: races in it;
-* `execution.py`: runs a schedule; `kernel.py`: ops of a kernel.
+* `lane_schedule.py`: which loops become lanes; `lane_run.py`, `lane_ops.py`: running them;
+  `thread_races.py`: races between the work items of a workgroup.
 
-Entries:
+Whole programs:
 
-* `signature.py`: checks the inputs of a run; `entry.py`: `run`;
-* `registration.py`: implementations for xDSL's interpreter.
+* `host.py`: functions on tensors and memory, on `host_values.py` and `versions.py` (memory that is
+  a value); `execution.py`: a kernel or LINEAR in one of the two ways;
+* `calls.py`, `linear.py`, `run_context.py`: CALLs;
+* `signature.py`, `entry.py`: inputs, and `run`; `registration.py`: the same for xDSL's own
+  interpreter.
 """
 
 from tgdialect.interpreter.entry import run

@@ -11,16 +11,15 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.execution import Value as LiveValue
+from tgdialect.interpreter.cell_maps import CellMap
+from tgdialect.interpreter.execution import run_block
 from tgdialect.interpreter.host import Frame, check_parameter
-from tgdialect.interpreter.host_values import Tensor, Value, View, whole
-from tgdialect.interpreter.kernel import run_block
+from tgdialect.interpreter.host_values import Tensor, Value, VersionedView, whole
+from tgdialect.interpreter.kernel import Value as LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
-from tgdialect.interpreter.locations import Location
-from tgdialect.interpreter.machine import Callee, Contents, Machine, Outcome, write_back
-from tgdialect.interpreter.schedule import Schedule
+from tgdialect.interpreter.run_context import Callee, Contents, Outcome, RunContext, write_back
 from tgdialect.interpreter.values import Array
-from tgdialect.interpreter.versions import Memory
+from tgdialect.interpreter.versions import VersionedMemory
 from tgdialect.ops.arrays import Data
 from tgdialect.ops.call import KernelOp, parameters
 from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp
@@ -28,14 +27,14 @@ from tgdialect.ops.properties import dtype_of, is_memory
 
 
 def _function(
-    machine: Machine, callee: func.FuncOp, arguments: Sequence[Data], extra: Sequence[Data]
+    context: RunContext, callee: func.FuncOp, arguments: Sequence[Data], extra: Sequence[Data]
 ) -> Outcome:
-    with machine.nested(f"the call of @{callee.sym_name.data}"):
-        return _function_body(machine, callee, arguments, extra)
+    with context.nested(f"the call of @{callee.sym_name.data}"):
+        return _function_body(context, callee, arguments, extra)
 
 
 def _function_body(
-    machine: Machine, callee: func.FuncOp, arguments: Sequence[Data], extra: Sequence[Data]
+    context: RunContext, callee: func.FuncOp, arguments: Sequence[Data], extra: Sequence[Data]
 ) -> Outcome:
     if len(callee.body.blocks) != 1:
         raise InterpretationError(
@@ -51,7 +50,7 @@ def _function_body(
         _argument(param.result, data, f"parameter {param.slot.data}")
         for param, data in zip(slots, extra, strict=True)
     ]
-    frame = Frame(machine, params)
+    frame = Frame(context, params)
     returned = frame.run(block, values)
     end = block.last_op
     assert end is not None
@@ -60,32 +59,32 @@ def _function_body(
         results = [np.array(frame.read(end, value).materialised()) for value in returned]
     frame.journal.check_races()
     write_back(
-        (machine.buffers[slot], memory.contents(memory.stores, frame.journal))
+        (context.buffers[slot], memory.contents(memory.stores, frame.journal))
         for (_, slot), memory in frame.buffers.items()
-        if slot in machine.buffers and memory.stores
+        if slot in context.buffers and memory.stores
     )
     return Outcome(results, [_contents(frame, value) for value in (*values, *params)])
 
 
 def _kernel(
-    machine: Machine, callee: KernelOp, arguments: Sequence[Data], extra: Sequence[Data]
+    context: RunContext, callee: KernelOp, arguments: Sequence[Data], extra: Sequence[Data]
 ) -> Outcome:
-    return _block(machine, callee, callee.body.block, arguments, graph=True)
+    return _block(context, callee, callee.body.block, arguments, graph=True)
 
 
 def _program(
-    machine: Machine, callee: ProgramOp, arguments: Sequence[Data], extra: Sequence[Data]
+    context: RunContext, callee: ProgramOp, arguments: Sequence[Data], extra: Sequence[Data]
 ) -> Outcome:
-    return _block(machine, callee, callee.linear.body.block, arguments, graph=False)
+    return _block(context, callee, callee.linear.body.block, arguments, graph=False)
 
 
 def _block(
-    machine: Machine, callee: Operation, block: Block, arguments: Sequence[Data], *, graph: bool
+    context: RunContext, callee: Operation, block: Block, arguments: Sequence[Data], *, graph: bool
 ) -> Outcome:
     params = parameters(block)
-    _, written = machine.effects(callee)
+    _, written = context.effects(callee)
 
-    def bind(plan: Schedule) -> tuple[list[LiveValue], dict[SSAValue, LiveValue]]:
+    def bind(snapshots: bool) -> tuple[list[LiveValue], dict[SSAValue, LiveValue]]:
         values: list[LiveValue] = []
         for param, data in zip(params, arguments, strict=True):
             slot = param.slot.data
@@ -98,21 +97,21 @@ def _block(
                 data.copy() if slot in written else data,
                 dtype_of(param.result),
                 name=f"parameter {slot}",
-                keep_snapshot=slot in written and bool(plan.snapshots),
+                keep_snapshot=slot in written and snapshots,
             )
             if slot in written:
                 memory.written = np.zeros(memory.size, np.bool_)
-            values.append(LiveView(memory, Location(memory.shape, memory.dtype)))
+            values.append(LiveView(memory, CellMap(memory.shape, memory.dtype)))
         return values, {}
 
-    values, _ = run_block(block, machine, graph=graph, bind=bind)
+    values, _ = run_block(block, context, graph=graph, bind=bind)
     return Outcome([], [_live_contents(value) for value in values])
 
 
 def _custom_function(
-    machine: Machine, callee: CustomFunctionOp, arguments: Sequence[Data], extra: Sequence[Data]
+    context: RunContext, callee: CustomFunctionOp, arguments: Sequence[Data], extra: Sequence[Data]
 ) -> Outcome:
-    function = machine.custom.function(callee.name, callee.sym_name.data)
+    function = context.custom.function(callee.name, callee.sym_name.data)
     arrays = [data.copy() for data in arguments]
     function(*arrays)
     changed = [new.tobytes() != old.tobytes() for new, old in zip(arrays, arguments, strict=True)]
@@ -128,12 +127,12 @@ def _custom_function(
 def _argument(value: SSAValue, data: Data, name: str) -> Value:
     """An argument as a function's body sees it."""
     if is_memory(value):
-        return whole(Memory(data, dtype_of(value), name))
+        return whole(VersionedMemory(data, dtype_of(value), name))
     return Tensor(Array(data))
 
 
 def _contents(frame: Frame, value: Value) -> Contents | None:
-    if not isinstance(value, View) or not value.memory.stores:
+    if not isinstance(value, VersionedView) or not value.memory.stores:
         return None
     memory = value.memory
     return Contents(

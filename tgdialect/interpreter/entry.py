@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.custom import CustomCode, CustomFunction
-from tgdialect.interpreter.machine import Machine, write_back
+from tgdialect.interpreter.run_context import RunContext, write_back
 from tgdialect.interpreter.signature import bind, signature
 from tgdialect.ops.arrays import Data
 
@@ -27,6 +27,7 @@ def run(
     allow_custom: bool = False,
     custom: Mapping[str, CustomFunction] | None = None,
     buffers: dict[int, Data] | None = None,
+    scalar: bool = False,
 ) -> list[Data]:
     """Execute a function, kernel or program of `module`.
 
@@ -34,6 +35,8 @@ def run(
     `{tg.output}`, `{tg.workspace}` or `{tg.buffer}`, then for the PARAMs of a `func.func` by slot.
     An array that is memory and that the program stores to is changed in place. `buffers` holds the
     contents of global BUFFERs by slot, changed in place too; the others begin as zeros.
+    `scalar` runs kernels one iteration at a time (`scalar.py`), which defines what the faster lanes
+    compute.
 
     Returns the function's results, then its outputs, in the dtypes of `ops/arrays.py`. Raises
     InterpretationError, with one line that says what is wrong and located at the op, for inputs
@@ -47,11 +50,11 @@ def run(
     with errors_at(callee):
         params = signature(callee)
         arrays = bind(params, inputs, buffers)
-    machine = Machine(CALLEES, CustomCode(allow_custom, custom or {}), buffers)
+    context = RunContext(CALLEES, CustomCode(allow_custom, custom or {}), buffers, scalar)
     arguments = len(callee.body.block.args) if isinstance(callee, func.FuncOp) else len(arrays)
     # Overflow, division by zero and NaN have their meaning in the dialect; none is an error.
     with np.errstate(all="ignore"):
-        outcome = machine.call(callee, arrays[:arguments], arrays[arguments:])
+        outcome = context.call(callee, arrays[:arguments], arrays[arguments:])
     written = [
         (param, array, content.data)
         for param, array, content in zip(params, arrays, outcome.contents, strict=True)

@@ -1,365 +1,44 @@
-"""Carrying out the schedule of a kernel or LINEAR: loops, lanes, live memory, workgroups.
-
-Every array has one leading *lane* axis per range that is run all at once and per SPECIAL, of extent
-1 where the array does not vary along it. The threads of a workgroup are lanes too: each op is done
-by all of them before the next, so a BARRIER only has to check that all threads reach it.
-"""
+"""Running a kernel or LINEAR: by the oracle, one iteration at a time, or by vectorised lanes."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-from xdsl.ir import Operation, SSAValue
-from xdsl.utils.exceptions import InterpretationError
+from xdsl.ir import Block, SSAValue
 
-from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
-from tgdialect.interpreter.locations import Location
-from tgdialect.interpreter.machine import Machine
-from tgdialect.interpreter.nesting import Accumulate, Item, Loop
-from tgdialect.interpreter.pure import PURE
-from tgdialect.interpreter.reduction import accumulate, finish
-from tgdialect.interpreter.schedule import Schedule
-from tgdialect.interpreter.scopes import NO_SCOPE, Scope, axis_type
-from tgdialect.interpreter.values import Array, all_valid, check_size, lifted
-from tgdialect.ops.arrays import Data, numpy_dtype_of
-from tgdialect.ops.attributes import AddrSpace, AxisType
-from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
-from tgdialect.ops.codegen import SpecialOp
-from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import dtype_of, integers, is_memory, place, tensor
-from tgdialect.ops.reduce import ReduceOp, identity
-from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.interpreter.block_analysis import BlockAnalysis
+from tgdialect.interpreter.kernel import Value
+from tgdialect.interpreter.lane_ops import LANES
+from tgdialect.interpreter.lane_run import LaneRun
+from tgdialect.interpreter.lane_schedule import lane_schedule
+from tgdialect.interpreter.live import AssumptionError
+from tgdialect.interpreter.run_context import RunContext
+from tgdialect.interpreter.scalar import ScalarRun
 
-Value = Array | LiveView | None
-"""A value, memory, or an ordering edge."""
+Bind = Callable[[bool], tuple[Sequence[Value], Mapping[SSAValue, Value]]]
+"""Makes the values of a block's PARAMs by slot, and of what it captures, with fresh memory.
 
-Function = Callable[["Execution", Operation], Value]
-"""What an op does: the value of its result."""
+The argument says whether memory that is written keeps its first contents for later reads.
+"""
 
 
-_MAX_LANES_AT_ONCE = 1 << 24
-"""How many lanes are run at once: f32 arrays of 64 MiB."""
+def run_block(
+    block: Block, context: RunContext, *, graph: bool, bind: Bind
+) -> tuple[Sequence[Value], Mapping[SSAValue, Value]]:
+    """Execute a kernel's block, or the block of a LINEAR, and return what `bind` made for it.
 
-
-class Execution:
-    """One execution of a schedule; `functions` say what each op does, by name."""
-
-    def __init__(
-        self,
-        plan: Schedule,
-        machine: Machine,
-        functions: Mapping[str, Function],
-        parameters: Sequence[Value],
-        captured: Mapping[SSAValue, Value],
-    ):
-        self.plan = plan
-        self._functions = functions
-        self.machine = machine
-        self.parameters = parameters
-        self.known: dict[SSAValue, Value] = {
-            value: self.lift(what) for value, what in captured.items()
-        }
-        self.extents = [1] * plan.lanes
-        self._buffers: dict[SSAValue, LiveMemory] = {}
-        self._slice: tuple[Operation | None, slice] = (None, slice(None))
-        # Where a range has iterations that other lanes do not, and where an IF's gate is true.
-        self.masks: dict[Operation, Data] = {}
-        self._partial: dict[ReduceOp, list[Data]] = {}
-        self._writers = {op: number for number, op in enumerate(plan.unordered)}
-
-    # -- control
-
-    def run(self) -> None:
-        """Execute everything, in parts if all lanes at once would take too much space."""
-        before = dict(self.known)
-        for at, part in self._slices():
-            self.known = dict(before)
-            self._slice = (at, part)
-            for memory in [m for m, over in self.plan.private.items() if at in over]:
-                self._buffers.pop(memory, None)
-            for special in self.plan.specials:
-                self._evaluate_with_sources(special)
-            self._run_items(self.plan.items)
-
-    def _slices(self) -> Iterator[tuple[Operation | None, slice]]:
-        """A range or SPECIAL, and the parts of its values to run one after the other."""
-        sizes = {op: self._known_size(op) for op in self.plan.axes}
-        lanes = math.prod(sizes.values())
-        largest = max(self.plan.sliceable, key=lambda op: sizes[op], default=None)
-        if lanes <= _MAX_LANES_AT_ONCE or largest is None:
-            yield None, slice(None)
-            return
-        step = max(1, _MAX_LANES_AT_ONCE * sizes[largest] // lanes)
-        for start in range(0, sizes[largest], step):
-            yield largest, slice(start, start + step)
-
-    def _known_size(self, op: Operation) -> int:
-        """How many values a range has, where that can be found before the loops are run; else 1."""
-        assert isinstance(op, RangeOp | SpecialOp)
-        stack, seen = [op.bound.owner], set[Operation]()
-        while stack:
-            source = stack.pop()
-            if not isinstance(source, Operation) or source in seen:
-                continue
-            if source.name not in PURE and not isinstance(source, ParamOp):
-                return 1
-            seen.add(source)
-            stack.extend(operand.owner for operand in source.operands)
-        if isinstance(source := op.bound.owner, Operation):
-            self._evaluate_with_sources(source)
-        return max(int(self.bound(op).max(initial=0)), 0)
-
-    def values_of(self, op: Operation, size: int) -> Data:
-        """All the values of a range or SPECIAL, or those of the part that is run now."""
-        at, part = self._slice
-        check_size((size,), 8)
-        values = np.arange(size)[part if at is op else slice(None)]
-        axis = self.plan.axes[op]
-        self.extents[axis] = values.size
-        shape = [1] * self.plan.lanes
-        shape[axis] = values.size
-        return values.reshape(shape)
-
-    def _evaluate_with_sources(self, op: Operation) -> None:
-        """Execute an op before its turn, and what it needs."""
-        stack = [op]
-        while stack:
-            sources = [
-                o.owner
-                for o in stack[-1].operands
-                if o not in self.known and isinstance(o.owner, Operation)
-            ]
-            if sources:
-                stack.extend(sources)
-            elif (op := stack.pop()).results[0] not in self.known:
-                self._execute(op)
-
-    def _run_items(self, items: Sequence[Item]) -> None:
-        """Execute items in order; loops by a stack of what is left to do in each."""
-        stack: list[Iterator[Item]] = [iter(items)]
-        while stack:
-            for item in stack[-1]:
-                if isinstance(item, Loop):
-                    stack.append(self._iterations(item))
-                    break
-                if isinstance(item, Accumulate):
-                    self._accumulate(item.op)
-                else:
-                    self._execute(item)
-            else:
-                stack.pop()
-
-    def _iterations(self, loop: Loop) -> Iterator[Item]:
-        """The body again and again, the range having the next value each time."""
-        with errors_at(loop.range):
-            bound = self.bound(loop.range)
-        for i in range(int(bound.max(initial=0))):
-            self.known[loop.range.result] = Array(self._scalar(i))
-            self.mask_range(loop.range, bound, i)
-            yield from loop.body
-
-    def _scalar(self, value: int) -> Data:
-        return np.full((1,) * self.plan.lanes, value, np.int64)
-
-    def bound(self, op: RangeOp | SpecialOp) -> Data:
-        return self.array(op, op.bound).materialised()
-
-    def mask_range(self, op: RangeOp, bound: Data, index: Data | int) -> None:
-        """Where bounds differ between lanes, some have fewer iterations."""
-        if bound.size > 1:
-            self.masks[op] = index < bound
-        else:
-            self.masks.pop(op, None)
-
-    def mask(self, scope: Scope) -> Data | None:
-        """Where the iterations of the scope take place and its conditions hold."""
-        if not self.masks or not scope:
-            return None
-        return all_valid([self.masks.get(op) for op in scope])
-
-    def active(self, op: Operation) -> Data | None:
-        """The lanes in which an op is executed; None if all."""
-        return self.mask(self.plan.scopes.of.get(op, NO_SCOPE))
-
-    def lane_shape(self, op: Operation) -> tuple[int, ...]:
-        """The lanes that execute an op, as the shape of the lane axes."""
-        scope = self.plan.scopes.of.get(op, NO_SCOPE)
-        return tuple(
-            self.extents[axis] if isinstance(at, SpecialOp) or at in scope else 1
-            for at, axis in self.plan.axes.items()
-        )
-
-    def _execute(self, op: Operation) -> None:
-        with errors_at(op):
-            if (function := self._functions.get(op.name)) is None:
-                raise InterpretationError(f"{op.name} is not an op of a kernel")
-            try:
-                value = function(self, op)
-            except MemoryError as e:
-                raise InterpretationError(f"{op.name} of {op.results[0].type}: {e}") from e
-        if op.results:
-            self.known[op.results[0]] = value
-
-    def group_axes(self) -> list[int]:
-        """The lane axes of the threads of a workgroup, the one that numbers them fastest first."""
-        specials = sorted(
-            (s.symbol.data, axis)
-            for s, axis in self.plan.axes.items()
-            if isinstance(s, SpecialOp) and s.symbol.data.startswith("lidx")
-        )
-        ranges = sorted(
-            (axis_type(r) is not AxisType.WARP, r.axis.data, axis)
-            for r, axis in self.plan.axes.items()
-            if isinstance(r, RangeOp) and axis_type(r) in WORKGROUP
-        )
-        return [axis for *_, axis in ranges] + [axis for _, axis in specials]
-
-    def iterations(self, op: Operation) -> Callable[[], Data] | None:
-        """A number for each of the lanes that do an op in parallel; None if nothing is parallel."""
-        scope = self.plan.scopes.of.get(op, NO_SCOPE)
-        axes = [
-            axis
-            for at, axis in self.plan.axes.items()
-            if isinstance(at, SpecialOp)
-            or (isinstance(at, RangeOp) and at in scope and axis_type(at) in PARALLEL)
-        ]
-        return (lambda: Lanes(self.extents, axes).number) if axes else None
-
-    def writer(self, op: Operation) -> tuple[int, frozenset[int]] | None:
-        """The number of a write, and those of the writes that it may not meet, if there are any."""
-        if (others := self.plan.unordered.get(op)) is None:
-            return None
-        return self._writers[op], frozenset(self._writers[other] for other in others)
-
-    # -- operands
-
-    def array(self, op: Operation, operand: SSAValue, mask: Data | None = None) -> Array:
-        """The value of an operand; of memory, what it holds, in the lanes that `op` is run in."""
-        value = self.value(operand)
-        if isinstance(value, Array):
-            return value
-        if value is None:
-            raise InterpretationError(f"{op.name} takes a tensor")
-        active = all_valid([self._shaped(self.active(op), operand), mask])
-        snapshot = operand in self.plan.snapshots
-        return Array(value.memory.gather(value.location, active, snapshot=snapshot)[0])
-
-    def _shaped(self, active: Data | None, operand: SSAValue) -> Data | None:
-        """A mask of lanes as a mask of a value's elements."""
-        if active is None:
-            return None
-        return active.reshape(active.shape + (1,) * len(tensor(operand).get_shape()))
-
-    def value(self, operand: SSAValue) -> Value:
-        """What stands for an operand."""
-        return self.known[operand]
-
-    def lift(self, value: Value) -> Value:
-        """A value from outside, which has no lane axes."""
-        if isinstance(value, LiveView):
-            return LiveView(value.memory, value.location.lifted(self.plan.lanes))
-        return None if value is None else lifted(value, self.plan.lanes)
-
-    def result(self, op: Operation, array: Array) -> Value:
-        """A value; or memory that holds it, where the op's result is memory."""
-        return self._held(op, array) if is_memory(op.results[0]) else array
-
-    def _held(self, op: Operation, array: Array) -> LiveView:
-        """Memory with a copy per lane."""
-        lanes = self.plan.lanes
-        data = array.materialised()
-        shape = data.shape[lanes:]
-        dtype = dtype_of(op.results[0])
-        copies = Lanes(data.shape[:lanes], range(lanes))
-        memory = LiveMemory(np.zeros(shape, data.dtype), dtype, copies=lambda: copies)
-        location = Location(shape, dtype, lanes)
-        memory.scatter(location, data, None)
-        return LiveView(memory, location)
-
-    def buffer(self, op: BufferOp, shape: tuple[int, ...]) -> LiveView:
-        """The memory of a BUFFER: zeros, with a copy per iteration of the loops that have one."""
-        root = self.plan.roots[op.result]
-        if (memory := self._buffers.get(root)) is None:
-            check_size(shape, dtype_of(root).itemsize)
-            # A loop that is stepped has one iteration at a time, and needs no copies.
-            private = self.plan.private.get(root, ())
-            axes = [self.plan.axes[at] for at in private if at in self.plan.axes]
-            memory = self._buffers[root] = LiveMemory(
-                np.zeros(shape, numpy_dtype_of(root)),
-                dtype_of(root),
-                name=f"buffer {op.slot.data}",
-                copies=(lambda: Lanes(self.extents, axes)) if axes else None,
-                assumed=root in self.plan.assumed,
-                keep_snapshot=bool(self.plan.snapshots),
-                threads=self._thread_numbers if self._is_shared(root) else None,
-            )
-        return LiveView(memory, Location(memory.shape, memory.dtype, self.plan.lanes))
-
-    def _is_shared(self, buffer: SSAValue) -> bool:
-        """Whether the threads that SPECIALs number share a buffer."""
-        return place(buffer).addrspace is AddrSpace.LOCAL and any(
-            s.symbol.data.startswith("lidx") for s in self.plan.specials
-        )
-
-    def _thread_numbers(self) -> Data:
-        """A different number for each thread of a workgroup, as lanes."""
-        return Lanes(self.extents, self.group_axes()).number
-
-    def barrier(self, op: Operation) -> None:
-        """All threads of a workgroup reach a BARRIER, or none."""
-        active = self.active(op)
-        if active is not None:
-            active = np.broadcast_to(active, self.lane_shape(op))
-            axes = tuple(self.group_axes())
-            if bool((active.any(axis=axes) != active.all(axis=axes)).any()):
-                raise InterpretationError("a barrier is not reached by all threads of a workgroup")
-        for memory in self._buffers.values():
-            if memory.races is not None:
-                memory.races.barrier()
-
-    # -- reductions
-
-    def _accumulate(self, op: ReduceOp) -> None:
-        """A REDUCE in one iteration of its stepped ranges: over the other ranges, and the axes."""
-        with errors_at(op):
-            self._partial.setdefault(op, []).append(self._reduced(op))
-
-    def _reduced(self, op: ReduceOp) -> Data:
-        """Over lane axes and shape axes, in the accumulator's dtype."""
-        lanes = self.plan.lanes
-        source = self.array(op, op.source)
-        ranges = [r.owner for r in op.ranges]
-        axes = [self.plan.axes[r] for r in ranges if isinstance(r, RangeOp) and r in self.plan.axes]
-        mask = self.mask(frozenset(r for r in ranges if isinstance(r, RangeOp)))
-        shape = list(source.data.shape)
-        for axis in axes:
-            shape[axis] = self.extents[axis]
-        valid = source.valid
-        if mask is not None:
-            valid = all_valid([valid, mask.reshape(mask.shape + (1,) * (len(shape) - lanes))])
-            assert valid is not None
-            shape = list(np.broadcast_shapes(shape, valid.shape))
-        whole = Array(
-            np.broadcast_to(source.data, shape),
-            None if valid is None else np.broadcast_to(valid, shape),
-        )
-        axes += [lanes + axis for axis in integers(op, "axes")]
-        dtype = dtype_of(op.source)
-        return accumulate(op.kind.data, whole, axes, dtype, ordered=op.ordered is not None)
-
-    def reduce(self, op: ReduceOp) -> Array:
-        """The value of a REDUCE, once its stepped ranges are done."""
-        dtype, ordered = dtype_of(op.source), op.ordered is not None
-        if all(r.owner in self.plan.axes for r in op.ranges):
-            return Array(finish(self._reduced(op), dtype))
-        parts = self._partial.pop(op, [])
-        if not parts:
-            start = np.asarray(identity(op.kind.data, dtype)).astype(numpy_dtype_of(op.result))
-            shape = tensor(op.result).get_shape()
-            return Array(np.broadcast_to(start, (1,) * self.plan.lanes + shape))
-        together = Array(np.stack(np.broadcast_arrays(*parts)))
-        total = accumulate(op.kind.data, together, [0], dtype, ordered=ordered)[0]
-        return Array(finish(total, dtype))
+    Lanes assume that the iterations of a loop use a buffer apart. If one reads what another one has
+    left in it, the oracle runs the block again.
+    """
+    analysis = BlockAnalysis(block, graph=graph)
+    if not context.scalar:
+        parameters, captured = bind(bool(analysis.snapshots))
+        schedule = lane_schedule(block, analysis, graph=graph)
+        try:
+            LaneRun(schedule, context, LANES, parameters, captured).run()
+            return parameters, captured
+        except AssumptionError:
+            pass
+    parameters, captured = bind(bool(analysis.snapshots))
+    ScalarRun(block, analysis, context, parameters, captured, graph=graph).run()
+    return parameters, captured

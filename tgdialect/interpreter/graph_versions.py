@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import locate
-from tgdialect.interpreter.accesses import Access
+from tgdialect.interpreter.memory_uses import MemoryUse
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.ordering import AfterOp
 
@@ -20,7 +20,7 @@ class GraphVersions:
     comes before each write that its view does not wait for: `before[w]` are the ops that precede w.
     """
 
-    def __init__(self, block: Block, all_accesses: Sequence[Access]):
+    def __init__(self, block: Block, all_accesses: Sequence[MemoryUse]):
         self.snapshots: set[SSAValue] = set()
         self.before: dict[Operation, set[Operation]] = {}
         self.unordered: dict[Operation, set[Operation]] = {}
@@ -56,7 +56,7 @@ class GraphVersions:
             self._reach[result] = reach | self._number.get(op, 0)
         return reach
 
-    def _order_read(self, access: Access, writes: Sequence[Operation], reach: int) -> None:
+    def _order_read(self, access: MemoryUse, writes: Sequence[Operation], reach: int) -> None:
         version = self._version.get(access.view, 0)
         for write in writes:
             number = self._number[write]

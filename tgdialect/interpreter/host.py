@@ -18,13 +18,21 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.custom import custom_result
-from tgdialect.interpreter.host_values import Tensor, Tuple, Value, View, Void, waits_for, whole
+from tgdialect.interpreter.host_values import (
+    Tensor,
+    Tuple,
+    Value,
+    VersionedView,
+    Void,
+    waits_for,
+    whole,
+)
 from tgdialect.interpreter.linear import captured, run_linear
-from tgdialect.interpreter.machine import Machine
 from tgdialect.interpreter.movement import MOVEMENTS, Movement, extents
 from tgdialect.interpreter.pure import PURE, load
+from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
-from tgdialect.interpreter.versions import Journal, Memory, Store, Stores
+from tgdialect.interpreter.versions import Journal, Store, Stores, VersionedMemory
 from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.attributes import AddrSpace, TupleType, VoidType
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
@@ -39,10 +47,12 @@ from tgdialect.ops.source import BufferOp, ParamOp
 class Frame:
     """One run of a function: its stores, its buffers, and what its PARAMs stand for."""
 
-    machine: Machine
+    context: RunContext
     parameters: Sequence[Value] = ()
     journal: Journal = field(default_factory=Journal)
-    buffers: dict[tuple[str, int], Memory] = field(default_factory=dict[tuple[str, int], Memory])
+    buffers: dict[tuple[str, int], VersionedMemory] = field(
+        default_factory=dict[tuple[str, int], VersionedMemory]
+    )
 
     def run(self, block: Block, arguments: Sequence[Value] = ()) -> Sequence[Value]:
         """Evaluate a block; the values that its `func.return` or last `tg.tuple` has."""
@@ -84,7 +94,7 @@ class Frame:
         """
         if isinstance(value, Tensor):
             return value.array
-        if not isinstance(value, View):
+        if not isinstance(value, VersionedView):
             raise InterpretationError(f"{op.name} takes a tensor")
         waits_for = value.after if after is None else after
         if waits_for & value.memory.stores & ~value.version:
@@ -102,23 +112,23 @@ class Frame:
         """What stands for `value`: a tensor, or a memory of its own that holds the array."""
         if not is_memory(value):
             return Tensor(array, after)
-        memory = Memory(np.asarray(array.materialised(), order="C"), dtype_of(value))
+        memory = VersionedMemory(np.asarray(array.materialised(), order="C"), dtype_of(value))
         return replace(whole(memory), after=after)
 
-    def refresh(self, view: View, after: Stores) -> View:
+    def refresh(self, view: VersionedView, after: Stores) -> VersionedView:
         """The view once the stores `after` are made."""
         version = view.version | (after & view.memory.stores)
         if version == view.version:
             return replace(view, after=view.after | after)
         contents = Array(view.memory.contents(version, self.journal))
-        return View(
-            view.location.read(contents), view.memory, view.location, version, view.after | after
+        return VersionedView(
+            view.cell_map.read(contents), view.memory, view.cell_map, version, view.after | after
         )
 
     def store(
         self,
         op: Operation,
-        view: View,
+        view: VersionedView,
         value: Data,
         mask: Data | None,
         after: Stores,
@@ -130,7 +140,7 @@ class Frame:
         if value.shape != shape:
             raise InterpretationError(f"a value of shape {value.shape} is stored to {shape}")
         mask = broadcast(mask, shape)
-        return self.journal.add(Store(op, view.memory, view.location, value, mask, after, adds))
+        return self.journal.add(Store(op, view.memory, view.cell_map, value, mask, after, adds))
 
     # -- calls
 
@@ -140,7 +150,7 @@ class Frame:
         after = waits_for([*outer.values(), *self.parameters])
         done = after
         for memory, contents, mask in run_linear(
-            self.machine, op, outer, self.parameters, self.journal
+            self.context, op, outer, self.parameters, self.journal
         ):
             done |= self.store(op, whole(memory), contents, mask, after)
         return Void(done)
@@ -151,17 +161,17 @@ class Frame:
         if callee is None:
             raise InterpretationError(f"there is no symbol @{symbol}")
         after = waits_for(operands)
-        read, written = self.machine.effects(callee)
+        read, written = self.context.effects(callee)
         arrays: list[Data] = []
         for slot, operand in enumerate(operands):
-            if isinstance(operand, View) and slot in written and slot not in read:
+            if isinstance(operand, VersionedView) and slot in written and slot not in read:
                 arrays.append(operand.array.materialised())
             else:
                 arrays.append(self.read(op, operand, after).materialised())
-        outcome = self.machine.call(callee, arrays)
+        outcome = self.context.call(callee, arrays)
         done = after
         for operand, content in zip(operands, outcome.contents, strict=True):
-            if content is not None and isinstance(operand, View):
+            if content is not None and isinstance(operand, VersionedView):
                 done |= self.store(op, operand, content.data, content.written(), after)
         if isinstance(op, func.CallOp):
             return [
@@ -204,7 +214,7 @@ def _pure(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 
 def _binary(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    frame.machine.custom.allow(op.name)
+    frame.context.custom.allow(op.name)
     return _pure(frame, op, operands)
 
 
@@ -212,9 +222,11 @@ def _movement(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """A movement of memory is memory."""
     source, after = operands[0], waits_for(operands)
     movement = Movement(op, [frame.read(op, operand, after) for operand in operands[1:]])
-    if isinstance(source, View):
-        location = source.location.moved(movement)
-        return View(movement.of(source.array), source.memory, location, source.version, after)
+    if isinstance(source, VersionedView):
+        cell_map = source.cell_map.moved(movement)
+        return VersionedView(
+            movement.of(source.array), source.memory, cell_map, source.version, after
+        )
     return Tensor(movement.of(frame.read(op, source)), after)
 
 
@@ -228,7 +240,7 @@ def _param(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     if slot >= len(frame.parameters):
         raise InterpretationError(f"parameter {slot} has no argument")
     value = frame.parameters[slot]
-    if isinstance(value, Tensor | View):
+    if isinstance(value, Tensor | VersionedView):
         check_parameter(op, value.array.materialised())
     return value
 
@@ -255,10 +267,12 @@ def _buffer(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     assert space is not None
     key = (space.value, slot)
     if (memory := frame.buffers.get(key)) is None:
-        contents = frame.machine.buffers.get(slot) if space is AddrSpace.GLOBAL else None
+        contents = frame.context.buffers.get(slot) if space is AddrSpace.GLOBAL else None
         if contents is None:
             contents = _allocated(shape, op.result)
-        memory = frame.buffers[key] = Memory(contents, dtype_of(op.result), f"buffer {slot}")
+        memory = frame.buffers[key] = VersionedMemory(
+            contents, dtype_of(op.result), f"buffer {slot}"
+        )
     if memory.initial.shape != tuple(shape) or memory.dtype != dtype_of(op.result):
         raise InterpretationError(
             f"buffer {slot} is {memory.dtype.name} of shape {memory.initial.shape}, not "
@@ -286,7 +300,7 @@ def _store(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """STORE: the valid cells of the value, where the gate is true."""
     after = waits_for(operands)
     view, value = operands[0], frame.read(op, operands[1], after)
-    assert isinstance(view, View)
+    assert isinstance(view, VersionedView)
     mask = value.valid
     if len(operands) > 2:
         mask = all_valid([mask, frame.read(op, operands[2], after).materialised()])
@@ -295,7 +309,7 @@ def _store(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 def _after(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     view, *dependencies = operands
-    assert isinstance(view, View)
+    assert isinstance(view, VersionedView)
     return frame.refresh(view, waits_for(dependencies))
 
 
@@ -320,8 +334,8 @@ def _get_tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 def _function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """FUNCTION: its body, each PARAM k being argument k."""
     assert isinstance(op, FunctionOp)
-    inner = Frame(frame.machine, operands, frame.journal, frame.buffers)
-    with frame.machine.nested("a FUNCTION"):
+    inner = Frame(frame.context, operands, frame.journal, frame.buffers)
+    with frame.context.nested("a FUNCTION"):
         values = inner.run(op.body.block)
     return Tuple(tuple(values), waits_for((*values, *operands)))
 
@@ -335,7 +349,7 @@ def _custom(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     assert isinstance(op, CustomOp | InsOp)
     after = waits_for(operands)
     key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
-    function = frame.machine.custom.function(op.name, key)
+    function = frame.context.custom.function(op.name, key)
     value = function(*(frame.read(op, operand, after).materialised() for operand in operands))
     if isinstance(op.result.type, VoidType):
         return Void(after)

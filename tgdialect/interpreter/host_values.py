@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tgdialect.interpreter.locations import Location
+from tgdialect.interpreter.cell_maps import CellMap
 from tgdialect.interpreter.values import Array
-from tgdialect.interpreter.versions import Memory, Stores
+from tgdialect.interpreter.versions import Stores, VersionedMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +19,15 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class VersionedView:
     """Memory: what a read through the view sees, and where a store through it goes.
 
     `version` are the stores to `memory` that the view sees; it may wait for others as well.
     """
 
     array: Array
-    memory: Memory
-    location: Location
+    memory: VersionedMemory
+    cell_map: CellMap
     version: Stores = 0
     after: Stores = 0
 
@@ -47,12 +47,12 @@ class Tuple:
     after: Stores = 0
 
 
-Value = Tensor | View | Void | Tuple
+Value = Tensor | VersionedView | Void | Tuple
 
 
-def whole(memory: Memory) -> View:
+def whole(memory: VersionedMemory) -> VersionedView:
     """The view of all of a memory, before any store."""
-    return View(Array(memory.initial), memory, memory.location)
+    return VersionedView(Array(memory.initial), memory, memory.cell_map)
 
 
 def waits_for(values: Sequence[Value]) -> Stores:

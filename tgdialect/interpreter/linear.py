@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from tgdialect.interpreter.execution import Value as LiveValue
-from tgdialect.interpreter.host_values import Tensor, Value, View
-from tgdialect.interpreter.kernel import run_block
+from tgdialect.interpreter.execution import run_block
+from tgdialect.interpreter.host_values import Tensor, Value, VersionedView
+from tgdialect.interpreter.kernel import Value as LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
-from tgdialect.interpreter.machine import Machine
-from tgdialect.interpreter.schedule import Schedule
-from tgdialect.interpreter.versions import Journal, Memory, Stores
+from tgdialect.interpreter.run_context import RunContext
+from tgdialect.interpreter.versions import Journal, Stores, VersionedMemory
 from tgdialect.ops.arrays import Data
 from tgdialect.ops.ordering import LinearOp
 
@@ -29,28 +28,32 @@ def captured(op: LinearOp, known: Mapping[SSAValue, Value]) -> Mapping[SSAValue,
 
 
 def run_linear(
-    machine: Machine,
+    context: RunContext,
     op: LinearOp,
     outer: Mapping[SSAValue, Value],
     arguments: Sequence[Value],
     journal: Journal,
-) -> Sequence[tuple[Memory, Data, Data]]:
+) -> Sequence[tuple[VersionedMemory, Data, Data]]:
     """Run a LINEAR on what it captures and the arguments of its PARAMs, by slot.
 
     For each memory that it stores to: the contents after it, and which elements it wrote.
     """
-    views = [v for v in (*outer.values(), *arguments) if isinstance(v, View)]
-    versions: dict[Memory, Stores] = {}
+    views = [v for v in (*outer.values(), *arguments) if isinstance(v, VersionedView)]
+    versions: dict[VersionedMemory, Stores] = {}
     for view in views:
         versions[view.memory] = versions.get(view.memory, 0) | view.version
-    lived: dict[Memory, LiveMemory] = {}
+    lived: dict[VersionedMemory, LiveMemory] = {}
 
     def live(value: Value) -> LiveValue:
         if isinstance(value, Tensor):
             return value.array
-        return LiveView(lived[value.memory], value.location) if isinstance(value, View) else None
+        return (
+            LiveView(lived[value.memory], value.cell_map)
+            if isinstance(value, VersionedView)
+            else None
+        )
 
-    def bind(plan: Schedule) -> tuple[list[LiveValue], dict[SSAValue, LiveValue]]:
+    def bind(snapshots: bool) -> tuple[list[LiveValue], dict[SSAValue, LiveValue]]:
         for memory, version in versions.items():
             contents = memory.contents(version, journal)
             lived[memory] = LiveMemory(contents.copy(), memory.dtype, name=memory.name)
@@ -60,7 +63,7 @@ def run_linear(
             {operand: live(value) for operand, value in outer.items()},
         )
 
-    run_block(op.body.block, machine, graph=False, bind=bind)
+    run_block(op.body.block, context, graph=False, bind=bind)
     return [
         (memory, now.contents, now.written.reshape(now.shape))
         for memory, now in lived.items()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.locations import Cells, Location, flat_cells, from_cells, to_cells
+from tgdialect.interpreter.cell_maps import CellMap, Cells, flat_cells, from_cells, to_cells
 from tgdialect.interpreter.thread_races import (
     ThreadRaces,
     check_parallel_writes,
@@ -22,11 +22,11 @@ from tgdialect.ops.dtypes import DType
 
 
 class AssumptionError(Exception):
-    """An iteration has read what another one left in a memory that was taken to be private."""
+    """An iteration has read a value that another one stored in a buffer, assumed to be private."""
 
 
 class Lanes:
-    """Which copy of a private memory each lane has: a number of lane-axis shape, and how many."""
+    """The copies of a private memory: their `count`, and for each lane the `number` of its copy."""
 
     def __init__(self, extents: Sequence[int], private: Sequence[int]):
         """`extents` of all lane axes; `private` are the axes over which there are copies."""
@@ -76,6 +76,11 @@ class LiveMemory:
         self._threads = threads
         self.races: ThreadRaces | None = None
 
+    @property
+    def first_contents(self) -> Data:
+        """What it held before every store, if that is kept."""
+        return self.contents if self.snapshot is None else self.snapshot
+
     def _make_copies(self) -> None:
         self._copy()
         if self._threads is not None:
@@ -102,16 +107,12 @@ class LiveMemory:
         copy = copy.reshape(copy.shape + (1,) * (numbers.ndim - copy.ndim))
         return numbers - 1 + copy * (self.size * (self.dtype.itemsize if cells.bytewise else 1))
 
-    def gather(
-        self, location: Location, mask: Data | None, *, snapshot: bool = False
-    ) -> tuple[Data, Data]:
-        """The elements of a view where `mask` is true and they exist, else 0; and where that is."""
+    def gather(self, cell_map: CellMap, mask: Data | None, *, snapshot: bool = False) -> Data:
+        """The elements of a view where `mask` is true and they exist; 0 elsewhere."""
         self._make_copies()
-        cells = location.cells
+        cells = cell_map.cells
         there = cells.written(mask)
-        source = self.contents
-        if snapshot and self.snapshot is not None:
-            source = self.snapshot
+        source = self.first_contents if snapshot else self.contents
         flat = flat_cells(source, cells.bytewise)
         positions = self._flat(cells, cells.numbers)
         width = self.dtype.itemsize if cells.bytewise else 1
@@ -126,9 +127,7 @@ class LiveMemory:
         else:
             chosen = np.where(there, positions, 0)
             data = np.where(there, flat[chosen], np.zeros((), flat.dtype))
-        if cells.bytewise:
-            return from_cells(data, location.element_dtype, True), np.asarray(there.all(axis=-1))
-        return from_cells(data, location.element_dtype, False), there
+        return from_cells(data, cell_map.element_dtype, cells.bytewise)
 
     def _check_defined(self, positions: Data, there: Data) -> None:
         assert self.defined is not None
@@ -138,7 +137,7 @@ class LiveMemory:
 
     def scatter(
         self,
-        location: Location,
+        cell_map: CellMap,
         value: Data,
         mask: Data | None,
         *,
@@ -155,10 +154,10 @@ class LiveMemory:
         numbers the lanes that run in parallel, which may not write different values to a cell.
         """
         self._make_copies()
-        cells = location.cells
+        cells = cell_map.cells
         there = cells.written(mask)
         positions = self._flat(cells, cells.numbers)
-        values = to_cells(value, location.element_dtype, cells.bytewise)
+        values = to_cells(value, cell_map.element_dtype, cells.bytewise)
         full = np.broadcast_shapes(positions.shape, there.shape, values.shape)
         full = np.broadcast_shapes((*shape, *[1] * (len(full) - len(shape))), full)
         check_size(full, 8)
@@ -184,7 +183,7 @@ class LiveMemory:
         elif cells.bytewise:
             raise InterpretationError("an atomic add to memory through a BITCAST of its elements")
         else:
-            np.add.at(flat.view(numpy_dtype(location.element_dtype)), positions, values)
+            np.add.at(flat.view(numpy_dtype(cell_map.element_dtype)), positions, values)
         if self.written is not None:
             self.written[elements] = True
         if self.defined is not None:
@@ -215,4 +214,4 @@ class LiveView:
     """A view of live memory."""
 
     memory: LiveMemory
-    location: Location
+    cell_map: CellMap

@@ -1,6 +1,6 @@
 """Movement ops on arrays.
 
-The same functions move data, masks, and the cell numbers of a memory (`locations.py`), which is how
+The same functions move data, masks, and the cell numbers of a memory (`cell_maps.py`), which is how
 a STORE through a movement finds the cells that it writes.
 """
 

@@ -1,106 +1,219 @@
-"""The order of a kernel's ops, with its stepped loops: a LINEAR as it stands, a graph sorted."""
+"""The order of a kernel's ops, as a tree of loops: a LINEAR as it stands, a graph sorted.
+
+The RANGEs in `looped` become loops; any other RANGE stays an op, whose value is all its iterations.
+In a graph END and REDUCE say where loops end, and several of them may close one RANGE: the maximum,
+the sum and the quotients of a softmax go over the same row. Each of them gets a loop of its own. If
+memory carries a value from one iteration to the next (the RANGE is in `connected`), those that do
+not depend on each other share one loop.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
 from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.diagnostics import errors_at, locate
+from tgdialect.diagnostics import locate
 from tgdialect.interpreter.scopes import Scopes
-from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.codegen import AtomicAddOp, SpecialOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp
 from tgdialect.ops.reduce import ReduceOp
 
 
 @dataclass(eq=False)
-class Loop:
-    """A stepped range and what is executed in each of its iterations."""
+class LoopBody:
+    """A RANGE or SPECIAL and what is executed in each of its iterations."""
 
-    range: RangeOp
+    axis: RangeOp | SpecialOp
     body: list[Item] = field(default_factory=list["Item"])
 
 
 @dataclass(frozen=True)
 class Accumulate:
-    """The part of a REDUCE that is inside a stepped range."""
+    """The part of a REDUCE that is inside the loops over its ranges."""
 
     op: ReduceOp
 
 
-Item = Operation | Loop | Accumulate
+Item = Operation | LoopBody | Accumulate
 
 
-def _shown(cycle: Sequence[Item]) -> Operation:
-    """The op of a cycle that an error is reported at: one that accesses memory, if there is one."""
-    ops = [
-        item.range if isinstance(item, Loop) else item.op if isinstance(item, Accumulate) else item
-        for item in cycle
-    ]
-    return next((op for op in ops if isinstance(op, LoadOp | StoreOp | AtomicAddOp)), ops[0])
-
-
-def nested(block: Block, stepped: set[RangeOp]) -> list[Item]:
-    """A LINEAR as it stands, with a loop for each stepped range."""
+def linear_items(block: Block, looped: Collection[RangeOp]) -> list[Item]:
+    """The ops of a LINEAR as they stand, with a loop for each range of `looped`."""
     root: list[Item] = []
     bodies = [root]
-    open_ranges: list[RangeOp] = []
     for op in block.ops:
-        if isinstance(op, RangeOp) and op in stepped:
-            loop = Loop(op)
+        if isinstance(op, RangeOp) and op in looped:
+            loop = LoopBody(op)
             bodies[-1].append(loop)
             bodies.append(loop.body)
-            open_ranges.append(op)
             continue
-        for closed in getattr(op, "ranges", ()):
-            if open_ranges and closed.owner is open_ranges[-1]:
-                open_ranges.pop()
-                bodies.pop()
+        if isinstance(op, EndOp):
+            closed = sum(range.owner in looped for range in op.ranges)
+            del bodies[len(bodies) - closed :]
         bodies[-1].append(op)
     return root
 
 
-class Nest:
-    """A graph put in order: each op in its innermost stepped loop, and each loop's body sorted."""
+@dataclass(frozen=True)
+class _Closer:
+    """An END, REDUCE or SINK, and those of its loops that are inside the current one, in order."""
+
+    op: Operation
+    nest: Sequence[RangeOp]
+
+
+@dataclass(frozen=True)
+class _Unsorted:
+    """The ops of a loop body, those of the loops inside it included, and where they go."""
+
+    items: list[Item]
+    ops: Sequence[Operation]
+    around: frozenset[Operation]
+    """The loops that the body is in."""
+    closers: Sequence[_Closer]
+    """What closes the innermost of them."""
+
+
+class GraphNest:
+    """The loops of a graph; `before[w]` are the reads that have to come before a write w."""
 
     def __init__(
         self,
         block: Block,
         scopes: Scopes,
-        stepped: set[RangeOp],
-        before: dict[Operation, set[Operation]],
+        before: Mapping[Operation, Iterable[Operation]],
+        looped: Collection[RangeOp],
+        connected: Collection[RangeOp],
     ):
-        self._scopes = scopes
-        self._stepped = [r for r in scopes.ranges if r in stepped]
-        self._parent = {
-            r: max(scopes.outside[r] & stepped, key=self._stepped.index, default=None)
-            for r in self._stepped
-        }
-        self._level: dict[Item, RangeOp | None] = {}
-        self._loops = {r: Loop(r) for r in self._stepped}
-        for range, loop in self._loops.items():
-            self._level[loop] = self._parent[range]
-        self._sorters: dict[RangeOp | None, TopologicalSorter[Item]] = {
-            level: TopologicalSorter() for level in (None, *self._stepped)
-        }
-        for loop in self._loops.values():
-            self._sorters[self._level[loop]].add(loop)
+        self._block = block
+        self._before = before
+        self._looped = frozenset[Operation](looped)
+        self._connected = frozenset(connected)
+        # The loops that each op is in, and those that it closes, the outermost first.
+        self._around: dict[Operation, frozenset[Operation]] = {}
+        self._nests: dict[Operation, Sequence[RangeOp]] = {}
+        # The closers that each op depends on, as a set of bits.
+        self._bits: dict[Operation, int] = {}
+        self._needs: dict[Operation, int] = {}
         for op in block.ops:
-            with errors_at(op):
-                self._place(op)
-        for op in block.ops:
-            self._link(op, before.get(op, ()))
+            around = scopes.of[op] & self._looped
+            nest = self._nest(op, scopes, around)
+            self._around[op] = around.difference(nest)
+            needs = 0
+            for operand in op.operands:
+                if isinstance(operand.owner, Operation):
+                    needs |= self._needs.get(operand.owner, 0)
+            if nest:
+                self._nests[op] = nest
+                self._bits[op] = 1 << len(self._bits)
+            self._needs[op] = needs | self._bits.get(op, 0)
 
     def items(self) -> list[Item]:
-        """The whole, in order."""
+        """All that is executed, in order."""
+        root: list[Item] = []
+        unsorted = [_Unsorted(root, list(self._block.ops), frozenset(), ())]
+        while unsorted:
+            unsorted += self._sort(unsorted.pop())
+        return root
+
+    def _nest(
+        self, op: Operation, scopes: Scopes, around: frozenset[Operation]
+    ) -> Sequence[RangeOp]:
+        """The loops that an op closes. A SINK closes all that are still open."""
+        if isinstance(op, SinkOp):
+            return [r for r in scopes.ranges if r in around]
+        if not isinstance(op, EndOp | ReduceOp):
+            return ()
+        owners = [r.owner for r in op.ranges]
+        nest = [r for r in owners if isinstance(r, RangeOp) and r in self._looped]
+        return nest[::-1] if isinstance(op, EndOp) else nest
+
+    def _sort(self, body: _Unsorted) -> list[_Unsorted]:
+        """Put the items of a body in order; returns the bodies of the loops among them."""
+        members: dict[Item, Sequence[Operation]] = {
+            op: (op,)
+            for op in body.ops
+            if op not in self._looped and self._around[op] <= body.around
+        }
+        begun = [
+            _Closer(op, self._nests[op]) for op in body.ops if op in members and op in self._nests
+        ]
+        loops = self._loops([*body.closers, *begun])
+        for closer in body.closers:
+            if isinstance(closer.op, ReduceOp) and not closer.nest:
+                members[Accumulate(closer.op)] = (closer.op,)
+        inner: list[_Unsorted] = []
+        for loop, closers in loops.items():
+            ops = self._inside(closers, body)
+            members[loop] = ops
+            inner.append(_Unsorted(loop.body, ops, body.around | {loop.axis}, closers))
+        self._order(body.items, members, loops)
+        return inner
+
+    def _loops(self, closers: Iterable[_Closer]) -> dict[LoopBody, list[_Closer]]:
+        """The loops that begin in a body, each with what closes it."""
+        loops: dict[LoopBody, list[_Closer]] = {}
+        for closer in closers:
+            if not closer.nest:
+                continue
+            shared = (
+                loop
+                for loop, others in loops.items()
+                if loop.axis is closer.nest[0]
+                and not self._connected.isdisjoint(closer.nest)
+                and not any(self._needs[closer.op] & self._bits[other.op] for other in others)
+            )
+            if (loop := next(shared, None)) is None:
+                loop = LoopBody(closer.nest[0])
+            loops.setdefault(loop, []).append(_Closer(closer.op, closer.nest[1:]))
+        return loops
+
+    def _inside(self, closers: Sequence[_Closer], body: _Unsorted) -> list[Operation]:
+        """The ops that closers need and that only loops inside of a body can execute."""
+        known, needed = set(body.ops), set[Operation]()
+        stack = [closer.op for closer in closers]
+        while stack:
+            for operand in stack.pop().operands:
+                op = operand.owner
+                if not isinstance(op, Operation) or op in needed or op not in known:
+                    continue
+                if op in self._looped or not self._around[op] <= body.around:
+                    needed.add(op)
+                    stack.append(op)
+        return [op for op in body.ops if op in needed]
+
+    def _order(
+        self,
+        items: list[Item],
+        members: Mapping[Item, Sequence[Operation]],
+        loops: Mapping[LoopBody, Sequence[_Closer]],
+    ) -> None:
+        """Sort by operands and by versions of memory; what closes a loop comes after it."""
+        items_of: dict[Operation, list[Item]] = {}
+        for item, ops in members.items():
+            for op in ops:
+                items_of.setdefault(op, []).append(item)
+        sorter: TopologicalSorter[Item] = TopologicalSorter()
+        for item, ops in members.items():
+            sorter.add(item)
+            for op in ops:
+                for operand in op.operands:
+                    owner = operand.owner
+                    if isinstance(owner, Operation) and owner in members and owner is not item:
+                        sorter.add(item, owner)
+                for read in self._before.get(op, ()):
+                    sorter.add(item, *(i for i in items_of.get(read, ()) if i is not item))
+        for loop, closers in loops.items():
+            for closer in closers:
+                if closer.op in members:
+                    sorter.add(closer.op, loop)
         try:
-            for range, loop in self._loops.items():
-                loop.body = list(self._sorters[range].static_order())
-            return list(self._sorters[None].static_order())
+            items += sorter.static_order()
         except CycleError as e:
             message = (
                 "cycle: the loops and the versions of memory of this kernel ask for two orders at "
@@ -108,66 +221,15 @@ class Nest:
             )
             raise locate(InterpretationError(message), _shown(e.args[1])) from e
 
-    def _innermost(self, ranges: Iterable[Operation]) -> RangeOp | None:
-        """The innermost stepped range of a scope, which all others must enclose."""
-        inside = [r for r in self._stepped if r in ranges]
-        if not inside:
-            return None
-        deepest = max(inside, key=lambda r: len(self._path(r)))
-        if not set(inside) <= set(self._path(deepest)):
-            axes = ", ".join(str(r.axis.data) for r in inside)
-            raise InterpretationError(f"ranges {axes} are open together but do not nest")
-        return deepest
 
-    def _path(self, level: RangeOp | None) -> list[RangeOp]:
-        """The loops around and including a level, the outermost first."""
-        path: list[RangeOp] = []
-        while level is not None:
-            path.append(level)
-            level = self._parent[level]
-        return path[::-1]
-
-    def _place(self, op: Operation) -> None:
-        if op in self._loops:
-            return
-        scope = self._scopes.of[op]
-        self._level[op] = self._innermost(scope)
-        self._sorters[self._level[op]].add(op)
-        if isinstance(op, ReduceOp):
-            closed = {r.owner for r in op.ranges if isinstance(r.owner, Operation)}
-            if closed & set(self._stepped):
-                item = Accumulate(op)
-                self._level[item] = self._innermost(scope | closed)
-                self._sorters[self._level[item]].add(item)
-                self._depend(op, item)
-
-    def _link(self, op: Operation, before: Iterable[Operation]) -> None:
-        item: Item = op
-        if isinstance(op, RangeOp):
-            item = self._loops.get(op, op)
-        elif isinstance(op, ReduceOp) and Accumulate(op) in self._level:
-            item = Accumulate(op)
-        for operand in op.operands:
-            owner = operand.owner
-            if isinstance(owner, Operation) and owner in self._scopes.of:
-                self._depend(item, owner)
-        for earlier in before:
-            self._depend(item, earlier)
-
-    def _depend(self, later: Item, earlier: Item) -> None:
-        """Sort `later` after `earlier`, or the loops they are in where they first part."""
-        later_path = self._with_loops(later)
-        earlier_path = self._with_loops(earlier)
-        level: RangeOp | None = None
-        for one, other in zip(later_path, earlier_path, strict=False):
-            if one is not other:
-                self._sorters[level].add(one, other)
-                return
-            if isinstance(one, Loop):
-                level = one.range
-
-    def _with_loops(self, item: Item) -> list[Item]:
-        if isinstance(item, RangeOp) and item in self._loops:
-            return [self._loops[r] for r in self._path(item)]
-        loops: list[Item] = [self._loops[r] for r in self._path(self._level[item])]
-        return [*loops, item]
+def _shown(cycle: Sequence[Item]) -> Operation:
+    """The op of a cycle that an error is reported at: one that accesses memory, if there is one."""
+    ops = [
+        item.axis
+        if isinstance(item, LoopBody)
+        else item.op
+        if isinstance(item, Accumulate)
+        else item
+        for item in cycle
+    ]
+    return next((op for op in ops if isinstance(op, LoadOp | StoreOp | AtomicAddOp)), ops[0])

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.interpreter.elementwise import LOGICAL
+from tgdialect.interpreter.elementwise import ARITHMETIC, LOGICAL
 from tgdialect.interpreter.values import Array
 from tgdialect.ops.arrays import FLOAT32, FLOAT64, Data, numpy_dtype, round_once
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DTYPES, F32, DType
-from tgdialect.ops.reduce import identity
+from tgdialect.ops.properties import dtype_of, integers
+from tgdialect.ops.reduce import ReduceOp, identity
 
 _UFUNCS: dict[ReduceKind, np.ufunc] = {
     ReduceKind.ADD: np.add,
@@ -76,6 +77,30 @@ def _positive_zero(result: Data, data: Data, axes: tuple[int, ...]) -> Data:
     positive = ((data == 0) & ~np.signbit(data)).any(axis=axes, keepdims=True)
     zeros = np.where(positive, 0.0, -0.0).astype(result.dtype)
     return np.where(result == 0, zeros, result)
+
+
+def initial(op: ReduceOp) -> Data:
+    """What a REDUCE begins with, in the accumulator's dtype."""
+    kind, dtype = op.kind.data, dtype_of(op.source)
+    accumulator = accumulator_dtype(kind, dtype, ordered=op.ordered is not None)
+    return np.asarray(identity(kind, dtype)).astype(accumulator)
+
+
+def combine(op: ReduceOp, total: Data, source: Array) -> Data:
+    """A total and the elements of an array over the axes of a REDUCE, one after the other.
+
+    The shape of the result is the array's, with 1 for each axis that is reduced.
+    """
+    kind, dtype, axes = op.kind.data, dtype_of(op.source), integers(op, "axes")
+    neutral = np.asarray(identity(kind, dtype)).astype(source.data.dtype)
+    data = source.data if source.valid is None else np.where(source.valid, source.data, neutral)
+    kept = tuple(1 if axis in axes else size for axis, size in enumerate(data.shape))
+    wide = np.moveaxis(data.astype(total.dtype), axes, range(len(axes)))
+    function = (LOGICAL if dtype.is_bool else ARITHMETIC)[f"tg.{kind.value}"]
+    total = np.broadcast_to(total, kept)
+    for elements in wide.reshape((-1, *kept)) if data.size else ():
+        total = np.asarray(function(total, elements))
+    return total
 
 
 def finish(accumulated: Data, dtype: DType) -> Data:

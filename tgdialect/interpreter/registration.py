@@ -22,10 +22,10 @@ from tgdialect.dialect import TG
 from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.custom import CustomCode
 from tgdialect.interpreter.host import HOST, Frame
-from tgdialect.interpreter.host_values import Tensor, Tuple, Value, View, Void, whole
-from tgdialect.interpreter.machine import Machine, write_back
+from tgdialect.interpreter.host_values import Tensor, Tuple, Value, VersionedView, Void, whole
+from tgdialect.interpreter.run_context import RunContext, write_back
 from tgdialect.interpreter.values import Array
-from tgdialect.interpreter.versions import Memory
+from tgdialect.interpreter.versions import VersionedMemory
 from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
@@ -40,8 +40,8 @@ class TgFunctions(InterpreterFunctions):
     """
 
     def __init__(self, custom: CustomCode | None = None):
-        self._machine = Machine(CALLEES, custom or CustomCode())
-        self._frames = [Frame(self._machine)]
+        self._context = RunContext(CALLEES, custom or CustomCode())
+        self._frames = [Frame(self._context)]
 
     @classmethod
     def _impls(cls) -> Iterable[tuple[type[Operation], OpImpl[InterpreterFunctions, Operation]]]:
@@ -88,7 +88,7 @@ class TgFunctions(InterpreterFunctions):
         if block is None or not block.ops:
             return interpreter.call_external(op.sym_name.data, op, arguments)
         values = [_argument(v, value) for v, value in zip(block.args, arguments, strict=True)]
-        frame = Frame(self._machine)
+        frame = Frame(self._context)
         self._frames.append(frame)
         try:
             results = interpreter.run_ssacfg_region(op.body, tuple(values), op.sym_name.data)
@@ -98,7 +98,7 @@ class TgFunctions(InterpreterFunctions):
         write_back(
             (argument, value.memory.contents(value.memory.stores, frame.journal))
             for value, argument in zip(values, arguments, strict=True)
-            if isinstance(value, View) and value.memory.stores
+            if isinstance(value, VersionedView) and value.memory.stores
         )
         return returned
 
@@ -153,7 +153,7 @@ def _data(value: SSAValue, given: Any) -> Data:
 
 def _value(value: SSAValue, given: Any) -> Value:
     """An operand, whether a tg op made it or not."""
-    if isinstance(given, Tensor | View | Void | Tuple):
+    if isinstance(given, Tensor | VersionedView | Void | Tuple):
         return given
     return Tensor(Array(_data(value, given)))
 
@@ -168,13 +168,15 @@ def _plain(value: Value) -> Any:
 def _argument(value: SSAValue, given: Any) -> Any:
     """An argument of a function; what is no tensor is another dialect's business."""
     if is_memory(value):
-        return whole(Memory(_data(value, given), dtype_of(value), f"argument {value.name_hint}"))
+        return whole(
+            VersionedMemory(_data(value, given), dtype_of(value), f"argument {value.name_hint}")
+        )
     return given
 
 
 def _array(frame: Frame, op: Operation, value: Any) -> Any:
     """A tg value as the array it stands for."""
-    if isinstance(value, Tensor | View):
+    if isinstance(value, Tensor | VersionedView):
         value = frame.read(op, value).materialised()
     # A copy, because it may share the storage of an argument that is written next.
     return cast(Any, value).copy() if isinstance(value, np.ndarray) else value

@@ -18,6 +18,9 @@ Scope = frozenset[Operation]
 
 NO_SCOPE: Scope = frozenset()
 
+_Nesting = dict[RangeOp, set[RangeOp]]
+"""The ranges that each range is nested in."""
+
 
 def axis_type(range: RangeOp) -> AxisType:
     """How a range is executed."""
@@ -29,17 +32,16 @@ class Scopes:
     """`of[op]` is what an op executes in; `ranges` are in nesting order, the outermost first.
 
     An END or REDUCE executes outside the ranges that it closes, a RANGE outside itself.
-    `outside[r]` are the ranges that r is nested in.
     """
 
     of: dict[Operation, Scope] = field(default_factory=dict[Operation, Scope])
     ranges: list[RangeOp] = field(default_factory=list[RangeOp])
-    outside: dict[RangeOp, set[RangeOp]] = field(default_factory=dict[RangeOp, set[RangeOp]])
 
 
 def graph_scopes(block: Block) -> Scopes:
     """By dependence: an op is inside each range that it depends on and that nothing closed."""
     scopes = Scopes()
+    outside: _Nesting = {}
     opened: dict[SSAValue, Scope] = {}
     for op in block.ops:
         sources = [opened.get(operand, NO_SCOPE) for operand in op.operands]
@@ -52,13 +54,13 @@ def graph_scopes(block: Block) -> Scopes:
             after = after | {op}
         if isinstance(op, RangeOp):
             scopes.ranges.append(op)
-            scopes.outside[op] = _only_ranges(inside)
+            outside[op] = _only_ranges(inside)
         for result in op.results:
             opened[result] = after
     for op in block.ops:
         if isinstance(op, EndOp | ReduceOp):
-            _nest(scopes, op)
-    scopes.ranges = _nesting_order(scopes)
+            _nest(op, _only_ranges(scopes.of[op]), outside)
+    scopes.ranges = _nesting_order(scopes.ranges, outside)
     return scopes
 
 
@@ -72,24 +74,23 @@ def _only_ranges(scope: Scope) -> set[RangeOp]:
     return {op for op in scope if isinstance(op, RangeOp)}
 
 
-def _nest(scopes: Scopes, closer: EndOp | ReduceOp) -> None:
-    """What closes a range is outside it; an END closes the inner ones of its list first."""
-    outer = _only_ranges(scopes.of[closer])
+def _nest(closer: EndOp | ReduceOp, around: set[RangeOp], outside: _Nesting) -> None:
+    """The ranges around a closer are outside those that it closes. END lists inner ones first."""
     closed = [r.owner for r in closer.ranges]
     for range in reversed(closed):
         if isinstance(range, RangeOp):
-            scopes.outside.setdefault(range, set()).update(outer)
+            outside.setdefault(range, set()).update(around)
             if isinstance(closer, EndOp):
-                outer = outer | {range}
+                around = around | {range}
 
 
-def _nesting_order(scopes: Scopes) -> list[RangeOp]:
+def _nesting_order(ranges: Sequence[RangeOp], outside: _Nesting) -> list[RangeOp]:
     """Outer ranges first; by axis id where there is no one nesting."""
-    by_id = sorted(scopes.ranges, key=lambda range: range.axis.data)
+    by_id = sorted(ranges, key=lambda range: range.axis.data)
     known = set(by_id)
     sorter: TopologicalSorter[RangeOp] = TopologicalSorter()
     for range in by_id:
-        sorter.add(range, *(scopes.outside[range] & known))
+        sorter.add(range, *(outside[range] & known))
     try:
         order = list(sorter.static_order())
     except CycleError:
@@ -97,7 +98,7 @@ def _nesting_order(scopes: Scopes) -> list[RangeOp]:
         return by_id
     depth: dict[RangeOp, int] = {}
     for range in order:
-        depth[range] = 1 + max((depth[r] for r in scopes.outside[range] & known), default=0)
+        depth[range] = 1 + max((depth[r] for r in outside[range] & known), default=0)
     return sorted(by_id, key=lambda range: depth[range])
 
 
@@ -114,7 +115,6 @@ def linear_scopes(block: Block) -> Scopes:
         scopes.of[op] = inside
         if isinstance(op, RangeOp):
             scopes.ranges.append(op)
-            scopes.outside[op] = _only_ranges(inside)
         if isinstance(op, RangeOp | IfOp):
             open_ops.append(op)
             inside = frozenset(open_ops)

@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.locations import Location, flat_cells, to_cells
+from tgdialect.interpreter.cell_maps import CellMap, flat_cells, to_cells
 from tgdialect.interpreter.values import Array, broadcast
 from tgdialect.ops.arrays import Data, numpy_dtype
 from tgdialect.ops.dtypes import DType
@@ -27,7 +27,7 @@ Stores = int
 """A set of stores: bit k is store k of the journal."""
 
 
-class Memory:
+class VersionedMemory:
     """The identity of a memory, its initial contents, and the stores that have been made to it."""
 
     def __init__(self, contents: Data, dtype: DType, name: str = "memory"):
@@ -38,8 +38,8 @@ class Memory:
         self._latest: tuple[Stores, Data] = (0, contents)
 
     @property
-    def location(self) -> Location:
-        return Location(self.initial.shape, self.dtype)
+    def cell_map(self) -> CellMap:
+        return CellMap(self.initial.shape, self.dtype)
 
     def contents(self, version: Stores, journal: Journal) -> Data:
         """The contents after the stores of `version`."""
@@ -59,14 +59,14 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """What an op, a STORE, ATOMICADD or CALL, writes: `value` to `location` where `mask` is true.
+    """What an op, a STORE, ATOMICADD or CALL, writes: `value` to `cell_map` where `mask` is true.
 
-    `value` and `mask` have the shape of the location; a mask of None is true everywhere.
+    `value` and `mask` have the shape of the cell map; a mask of None is true everywhere.
     """
 
     op: Operation
-    memory: Memory
-    location: Location
+    memory: VersionedMemory
+    cell_map: CellMap
     value: Data
     mask: Data | None
     waits_for: Stores
@@ -74,17 +74,17 @@ class Store:
 
     def on(self, contents: Data) -> Data:
         """A copy of `contents` with the store made."""
-        if self.location.source is None and self.mask is None and not self.adds:
+        if self.cell_map.source is None and self.mask is None and not self.adds:
             return self.value.reshape(contents.shape)
         result = np.array(contents, order="C")
-        view = self.location.read(Array(result)).data
+        view = self.cell_map.read(Array(result)).data
         if not self.adds and np.may_share_memory(view, result) and view.flags.writeable:
             np.copyto(view, self.value, where=True if self.mask is None else self.mask)
             return result
-        cells = self.location.cells
+        cells = self.cell_map.cells
         written = cells.written(self.mask)
         numbers = cells.numbers[written] - 1
-        dtype = self.location.element_dtype
+        dtype = self.cell_map.element_dtype
         flat = flat_cells(result, cells.bytewise)
         if self.adds:
             self._add(result, numbers, written)
@@ -94,8 +94,8 @@ class Store:
 
     def _add(self, result: Data, numbers: Data, written: Data) -> None:
         """One addition after the other, each rounded, as an atomic does."""
-        cells = self.location.cells
-        dtype = self.location.element_dtype
+        cells = self.cell_map.cells
+        dtype = self.cell_map.element_dtype
         if cells.bytewise:
             raise InterpretationError("an atomic add to memory through a BITCAST of its elements")
         flat = flat_cells(result, False)
@@ -106,7 +106,7 @@ class Store:
         """Which bytes of the memory it writes, flat."""
         shape = self.memory.initial.shape
         touched = np.zeros(shape, self.memory.initial.dtype)
-        cells = self.location.cells
+        cells = self.cell_map.cells
         chosen = cells.written(broadcast(self.mask, self.value.shape))
         bytes = flat_cells(touched, True)
         width = 1 if cells.bytewise else self.memory.dtype.itemsize
@@ -144,7 +144,7 @@ class Journal:
         for memory in dict.fromkeys(store.memory for store in self._stores):
             memory.contents(memory.stores, self)
 
-    def written(self, version: Stores, memory: Memory) -> Data:
+    def written(self, version: Stores, memory: VersionedMemory) -> Data:
         """Which elements of a memory the stores of `version` have written, in its shape."""
         result = np.zeros(memory.initial.size * memory.dtype.itemsize, np.bool_)
         for number, store in enumerate(self._stores):

@@ -91,6 +91,7 @@ def argument_parser() -> argparse.ArgumentParser:
         metavar="TARGET",
         help=f"{DEFAULT_TARGET} (default) or interpreter",
     )
+    add("--scalar", action="store_true", help="interpreter: one iteration of a loop at a time")
     add(
         "--opt",
         metavar="OPT",

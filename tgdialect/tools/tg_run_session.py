@@ -70,7 +70,8 @@ def _results(value: Array | Sequence[Array]) -> tuple[Array, ...]:
 
 def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
     def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
-        return _results(run(module, entry, inputs, allow_custom=options.allow_custom))
+        how = {"allow_custom": options.allow_custom, "scalar": options.scalar}
+        return _results(run(module, entry, inputs, **how))
 
     return Executor(execute)
 
@@ -264,6 +265,8 @@ def run_session(options: argparse.Namespace) -> None:
     if options.target not in (*TARGETS, INTERPRETER):
         targets = ", ".join((*TARGETS, INTERPRETER))
         raise CompilationError(Diagnostic(f"unknown target '{options.target}': one of {targets}"))
+    if options.scalar and options.target != INTERPRETER:
+        raise CompilationError(Diagnostic("--scalar is a way to run --target=interpreter"))
     source = read_source(options.file)
     try:
         run_module(parse_verified(source), options)

@@ -1,6 +1,7 @@
 // Functions that call kernels run at every level, a graph and a LINEAR alike.
 
 // RUN: tg-run %s --target=interpreter --input 1,2,3,4 | filecheck %s
+// RUN: tg-run %s --target=interpreter --scalar --input 1,2,3,4 | filecheck %s
 // CHECK: dense<[-2.0, -4.0, -8.0, -16.0]> : tensor<4xf32>
 
 !parameter = tensor<4xf32, #tg.place<global>>

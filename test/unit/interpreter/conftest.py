@@ -31,10 +31,16 @@ def parse() -> Callable[[str], ModuleOp]:
 
 
 @pytest.fixture
-def execute() -> Callable[..., list[Any]]:
+def scalar() -> bool:
+    """Whether kernels are run one iteration at a time; files on kernels have both."""
+    return False
+
+
+@pytest.fixture
+def execute(scalar: bool) -> Callable[..., list[Any]]:
     """`execute(text, *inputs, entry="main", **options)`: the results of a program."""
 
     def execute_text(text: str, *inputs: Any, entry: str = "main", **options: Any) -> list[Any]:
-        return run(parse_program(text), entry, inputs, **options)
+        return run(parse_program(text), entry, inputs, scalar=scalar, **options)
 
     return execute_text

@@ -7,9 +7,17 @@ import pytest
 from kernel_text import P, S, index, mem
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.nesting import Loop
-from tgdialect.interpreter.schedule import schedule
+from tgdialect.interpreter.block_analysis import BlockAnalysis
+from tgdialect.interpreter.lane_schedule import lane_schedule
+from tgdialect.interpreter.nesting import LoopBody
 from tgdialect.ops.call import KernelOp
+
+
+@pytest.fixture(params=[False, True], ids=["lanes", "scalar"])
+def scalar(request):
+    """Every test of this file is one of both ways to run a kernel."""
+    return request.param
+
 
 A, B, C = mem("4x6x"), mem("6x5x"), mem("4x5x")
 ACC = mem("1x", space="reg")
@@ -97,13 +105,14 @@ def test_gemm(execute, operands, text):
     assert c.tolist() == (a @ b).tolist()
 
 
-def stepped(parse, text, **options):
+def stepped(parse, text):
     """The axis ids of the ranges that are not run all at once."""
     (kernel,) = (op for op in parse(text).body.ops if isinstance(op, KernelOp))
-    found, items = [], schedule(kernel.body.block, graph=True, **options).items
+    block = kernel.body.block
+    found, items = [], lane_schedule(block, BlockAnalysis(block, graph=True), graph=True).items
     while items:
-        loops = [item for item in items if isinstance(item, Loop)]
-        found += [loop.range.axis.data for loop in loops]
+        loops = [item for item in items if isinstance(item, LoopBody)]
+        found += [loop.axis.axis.data for loop in loops]
         items = [item for loop in loops for item in loop.body]
     return found
 
@@ -111,7 +120,10 @@ def stepped(parse, text, **options):
 def test_only_loops_that_carry_memory_are_stepped(parse):
     assert stepped(parse, GEMM) == []
     assert stepped(parse, ACCUMULATOR) == [2]
-    assert stepped(parse, ACCUMULATOR, assume_private=False) == [0, 1, 2]
+    (kernel,) = parse(ACCUMULATOR).body.ops
+    analysis = BlockAnalysis(kernel.body.block, graph=True)
+    connected = analysis.connected(analysis.private)
+    assert sorted(r.axis.data for r in connected) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("text", [ACCUMULATOR, LINEAR], ids=["reg", "linear"])
@@ -587,7 +599,7 @@ def test_many_iterations_stepped(execute, operands):
 @pytest.mark.parametrize("lanes", [1, 8, 100])
 def test_lanes_run_in_parts_give_the_same(execute, operands, monkeypatch, lanes):
     """A range of which not all fit at once is run in parts."""
-    monkeypatch.setattr("tgdialect.interpreter.execution._MAX_LANES_AT_ONCE", lanes)
+    monkeypatch.setattr("tgdialect.interpreter.lane_run._MAX_LANES_AT_ONCE", lanes)
     a, b = operands
     for text in (GEMM, ACCUMULATOR, LINEAR):
         c = np.full((4, 5), -1, "f4")

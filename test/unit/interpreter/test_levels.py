@@ -30,10 +30,14 @@ def make_inputs(function, seed):
     ]
 
 
-@pytest.mark.parametrize("lanes", [1 << 24, 4], ids=["at once", "in parts"])
+@pytest.mark.parametrize(
+    ("lanes", "scalar"),
+    [(1 << 24, False), (4, False), (1, True)],
+    ids=["lanes", "lanes in parts", "scalar"],
+)
 @pytest.mark.parametrize("name", [*NAMES, "softmax", "threefry"])
-def test_every_level_gives_the_same(parse, monkeypatch, name, lanes):
-    monkeypatch.setattr("tgdialect.interpreter.execution._MAX_LANES_AT_ONCE", lanes)
+def test_every_level_gives_the_same(parse, monkeypatch, name, lanes, scalar):
+    monkeypatch.setattr("tgdialect.interpreter.lane_run._MAX_LANES_AT_ONCE", lanes)
     module = parse((EXAMPLES / f"{name}.mlir").read_text())
     function = module.body.block.first_op
     inputs = make_inputs(function, 0)
@@ -43,7 +47,7 @@ def test_every_level_gives_the_same(parse, monkeypatch, name, lanes):
         context.load_dialect(dialect)
     for stage in replace(stages(), render=None):
         stage.apply(context, module)
-        results = run(module, function.sym_name.data, inputs)
+        results = run(module, function.sym_name.data, inputs, scalar=scalar)
         assert len(results) == len(expected)
         for result, wanted in zip(results, expected, strict=True):
             assert result.dtype == wanted.dtype

@@ -149,11 +149,14 @@ func.func @main(%o: {host}, %a: {host}) {{
 
 
 def check(group, value, opts=("none", "heuristic")):
-    """The kernel gives on the cpu what it gives in the interpreter."""
+    """The kernel gives on the cpu what it gives in the interpreter, whose two ways agree."""
     text = group.text(value)
     x = np.random.default_rng(0).integers(-50, 50, group.size).astype("f4")
     expected = np.zeros_like(x)
     run(parse(text), "main", [expected, x])
+    one_by_one = np.zeros_like(x)
+    run(parse(text), "main", [one_by_one, x], scalar=True)
+    assert np.array_equal(one_by_one, expected), text
     for opt in opts:
         out = np.zeros_like(x)
         tg.compile(text, opt=opt)(out, x)
@@ -215,8 +218,9 @@ def test_a_loop_whose_bound_depends_on_the_work_item():
     group = Workgroup([4])
     text = group.text(group.loop(group.read(), group.items[0]))
     x = np.zeros(4, "f4")
-    with pytest.raises(InterpretationError, match="barrier is not reached by all threads"):
-        run(parse(text), "main", [x.copy(), x])
+    for scalar in (False, True):
+        with pytest.raises(InterpretationError, match="barrier is not reached by all threads"):
+            run(parse(text), "main", [x.copy(), x], scalar=scalar)
     with pytest.raises(tg.CompilationError, match="bound may differ between the threads"):
         tg.compile(text, opt="none")
 

@@ -37,8 +37,8 @@ T = TypeVar("T")
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 31, 33, 64, 65)
 MAX_CELLS = 600
 """Of a nest, reductions aside."""
-MAX_STEPS = 6000
-"""Of a nest, reductions included."""
+STEPS_PER_CELL = 10
+"""Of reductions, in a nest of as many cells as there may be."""
 
 _UNARY = (ew.NegOp, ew.NotOp, ew.TruncOp)
 _BINARY = (
@@ -60,6 +60,7 @@ class RandomKernel:
 class _Grower:
     random: Random
     block: Block
+    max_cells: int
     params: list[SSAValue] = field(default_factory=list)
     ready: list[SSAValue] = field(default_factory=list)
     """Memory that may be read: what nothing writes, and what has been written as a whole."""
@@ -88,7 +89,7 @@ class _Grower:
         """One to three extents."""
         shape: list[int] = []
         for _ in range(self.random.randint(1, 3)):
-            room = MAX_CELLS // math.prod(shape)
+            room = self.max_cells // math.prod(shape)
             shape.append(self.choose([extent for extent in EXTENTS if extent <= max(room, 1)]))
         return tuple(shape)
 
@@ -190,7 +191,7 @@ class _Grower:
             # Nothing else in the nest may be in place: iterations are in no order.
             pool.append(self.add(LoadOp(cell)))
         self.grown(loops, pool, self.random.randint(1, 5))
-        room = MAX_STEPS // max(math.prod(shape), 1)
+        room = self.max_cells * STEPS_PER_CELL // max(math.prod(shape), 1)
         for _ in range(self.random.randint(0, 2)):
             pool.append(self.reduced(loops, pool, room))
             if self.chance(2):
@@ -230,11 +231,11 @@ def _dtype(value: SSAValue) -> Attribute:
     return tensor(value).element_type
 
 
-def random_kernel(seed: int) -> RandomKernel:
+def random_kernel(seed: int, max_cells: int = MAX_CELLS) -> RandomKernel:
     """A kernel on up to three inputs, that stores to one or two parameters."""
     random = Random(seed)
     block = Block()
-    g = _Grower(random, block)
+    g = _Grower(random, block, max_cells)
     where = PlaceAttr.of(addrspace=AddrSpace.GLOBAL)
     inputs: list[Array] = []
     favourite = g.choose(tuple(DTYPES))

@@ -13,6 +13,9 @@
 // RUN: not tg-run %s --target abacus --input 1 2>&1 | filecheck %s --check-prefix=TARGET
 // TARGET: tg-run: error: unknown target 'abacus': one of cpu, interpreter
 
+// RUN: not tg-run %s --scalar 2>&1 | filecheck %s --check-prefix=SCALAR
+// SCALAR: tg-run: error: --scalar is a way to run --target=interpreter
+
 // An error in the program is shown where it is.
 // RUN: sed 's/tg.neg/tg.not/' %s | not tg-run - --input 1 2>&1 | filecheck %s --check-prefix=PROGRAM
 // PROGRAM:      <stdin>:{{[0-9]+}}:8: error: tg.not is defined on bool, not f32

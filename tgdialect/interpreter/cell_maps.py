@@ -42,8 +42,8 @@ class Cells:
 
 
 @dataclass(frozen=True, eq=False)
-class Location:
-    """The whole of a memory of `shape` and `dtype`, or a movement of another location.
+class CellMap:
+    """The whole of a memory of `shape` and `dtype`, or a movement of another cell_map.
 
     `lanes` is the number of leading axes that each array of the kernel has before its shape.
     """
@@ -51,32 +51,32 @@ class Location:
     shape: Sequence[int]
     dtype: DType
     lanes: int = 0
-    source: Location | None = None
+    source: CellMap | None = None
     movement: Movement | None = None
     _cache: dict[bool, Array] = field(default_factory=dict[bool, Array])
 
-    def moved(self, movement: Movement) -> Location:
-        """A movement of this location."""
-        return Location(self.shape, self.dtype, self.lanes, self, movement)
+    def moved(self, movement: Movement) -> CellMap:
+        """A movement of this cell_map."""
+        return CellMap(self.shape, self.dtype, self.lanes, self, movement)
 
-    def lifted(self, lanes: int) -> Location:
+    def lifted(self, lanes: int) -> CellMap:
         """The same view of the same memory, for arrays with `lanes` axes before their shape."""
         if lanes == self.lanes:
             return self
-        location = Location(self.shape, self.dtype, lanes)
+        cell_map = CellMap(self.shape, self.dtype, lanes)
         for movement in self.movements:
             operands = [lifted(operand, lanes) for operand in movement.operands]
-            location = location.moved(Movement(movement.op, operands, lanes))
-        return location
+            cell_map = cell_map.moved(Movement(movement.op, operands, lanes))
+        return cell_map
 
     @property
     def movements(self) -> list[Movement]:
-        """From the memory to this location."""
+        """From the memory to this cell_map."""
         result: list[Movement] = []
-        location = self
-        while location.source is not None and location.movement is not None:
-            result.append(location.movement)
-            location = location.source
+        cell_map = self
+        while cell_map.source is not None and cell_map.movement is not None:
+            result.append(cell_map.movement)
+            cell_map = cell_map.source
         return result[::-1]
 
     def read(self, contents: Array) -> Array:
@@ -93,29 +93,38 @@ class Location:
                 return dtype_of(movement.op.result)
         return self.dtype
 
+    @property
+    def is_bytewise(self) -> bool:
+        """Whether a BITCAST has changed the size of the elements."""
+        return any(_changes_size(movement) for movement in self.movements)
+
     @cached_property
     def cells(self) -> Cells:
         """Where each element lies."""
-        bytewise = any(_changes_size(movement) for movement in self.movements)
-        numbers = self._numbers(bytewise).materialised()
-        if bytewise:
-            numbers = np.ascontiguousarray(numbers)[..., np.newaxis].view(np.int64)
-        return Cells(numbers, bytewise)
+        if self.is_bytewise:
+            return Cells(self.byte_numbers, True)
+        return Cells(self._numbers(False).materialised(), False)
+
+    @cached_property
+    def byte_numbers(self) -> Data:
+        """Where each byte of each element lies, on a new last axis: one-based, 0 for nowhere."""
+        numbers = self._numbers(True).materialised()
+        return np.ascontiguousarray(numbers).reshape(numbers.shape)[..., np.newaxis].view(np.int64)
 
     def _numbers(self, bytewise: bool) -> Array:
         """Cell numbers as an array that movements apply to; a chain's prefixes are kept."""
-        chain: list[Location] = []
-        location = self
-        while bytewise not in location._cache and location.source is not None:
-            chain.append(location)
-            location = location.source
-        if bytewise not in location._cache:
-            location._cache[bytewise] = location._base_numbers(bytewise)
-        numbers = location._cache[bytewise]
-        for location in reversed(chain):
-            assert location.movement is not None
-            numbers = location.movement.of(numbers, cells=True)
-            location._cache[bytewise] = numbers
+        chain: list[CellMap] = []
+        cell_map = self
+        while bytewise not in cell_map._cache and cell_map.source is not None:
+            chain.append(cell_map)
+            cell_map = cell_map.source
+        if bytewise not in cell_map._cache:
+            cell_map._cache[bytewise] = cell_map._base_numbers(bytewise)
+        numbers = cell_map._cache[bytewise]
+        for cell_map in reversed(chain):
+            assert cell_map.movement is not None
+            numbers = cell_map.movement.of(numbers, cells=True)
+            cell_map._cache[bytewise] = numbers
         return numbers
 
     def _base_numbers(self, bytewise: bool) -> Array:

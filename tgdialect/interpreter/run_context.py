@@ -14,8 +14,8 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.accesses import Roots, accesses
 from tgdialect.interpreter.custom import CustomCode
+from tgdialect.interpreter.memory_uses import Roots, memory_uses
 from tgdialect.ops.arrays import Data
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.source import ParamOp
@@ -43,17 +43,21 @@ class Outcome:
 Slots = frozenset[int]
 
 
-Callee = Callable[["Machine", Any, Sequence[Data], Sequence[Data]], Outcome]
+Callee = Callable[["RunContext", Any, Sequence[Data], Sequence[Data]], Outcome]
 """Runs an op that can be called on arrays, and on those of the PARAMs of a `func.func`."""
 
 
 @dataclass
-class Machine:
-    """What one run of the interpreter has in common; `callees` say how ops are called, by name."""
+class RunContext:
+    """What one run of the interpreter has in common.
+
+    `callees` say how ops are called, by name; `scalar` runs kernels one iteration at a time.
+    """
 
     callees: Mapping[str, Callee]
     custom: CustomCode = field(default_factory=CustomCode)
     buffers: Mapping[int, Data] = field(default_factory=dict[int, Data])
+    scalar: bool = False
     _effects: dict[Operation, tuple[Slots, Slots]] = field(
         default_factory=dict[Operation, tuple[Slots, Slots]]
     )
@@ -102,7 +106,7 @@ class Machine:
                 if isinstance(op, CallOp | func.CallOp):
                     target = SymbolTable.lookup_symbol(op, op.callee.string_value())
                     inner = None if target is None else self.effects(target)
-                for access in accesses(op, roots):
+                for access in memory_uses(op, roots):
                     if (slot := _slot(access.root)) is None:
                         continue
                     if access.reads and (inner is None or access.position in inner[0]):

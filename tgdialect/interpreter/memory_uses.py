@@ -68,7 +68,7 @@ class Roots:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class MemoryUse:
     """One op reading or writing (or both) memory through `view`, its operand at `position`."""
 
     op: Operation
@@ -79,7 +79,7 @@ class Access:
     writes: bool
 
 
-def accesses(op: Operation, roots: Roots) -> Iterable[Access]:
+def memory_uses(op: Operation, roots: Roots) -> Iterable[MemoryUse]:
     """How an op uses the memory among its operands."""
     if isinstance(op, _ORDERING):
         return
@@ -88,10 +88,10 @@ def accesses(op: Operation, roots: Roots) -> Iterable[Access]:
             continue
         root = roots[operand]
         if isinstance(op, _OPAQUE):
-            yield Access(op, position, operand, root, reads=True, writes=True)
+            yield MemoryUse(op, position, operand, root, reads=True, writes=True)
         elif position == 0 and isinstance(op, StoreOp):
-            yield Access(op, position, operand, root, reads=False, writes=True)
+            yield MemoryUse(op, position, operand, root, reads=False, writes=True)
         elif position == 0 and isinstance(op, AtomicAddOp):
-            yield Access(op, position, operand, root, reads=True, writes=True)
+            yield MemoryUse(op, position, operand, root, reads=True, writes=True)
         elif position > 0 or not is_view(op):
-            yield Access(op, position, operand, root, reads=True, writes=False)
+            yield MemoryUse(op, position, operand, root, reads=True, writes=False)

@@ -1,0 +1,114 @@
+"""What has to be known of a kernel's graph or of a LINEAR before it is executed.
+
+That is: the loops that each op is in, the memory that it reads and writes, the buffers of which
+each iteration of a parallel loop has a copy, and the loops that carry values from one iteration to
+the next through memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tgdialect.interpreter.graph_versions import GraphVersions
+from tgdialect.interpreter.memory_uses import MemoryUse, Roots, memory_uses
+from tgdialect.interpreter.scopes import axis_type, graph_scopes, linear_scopes
+from tgdialect.ops.attributes import AddrSpace, AxisType
+from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
+from tgdialect.ops.codegen import AtomicAddOp, SpecialOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import place
+from tgdialect.ops.source import BufferOp
+
+Axis = RangeOp | SpecialOp
+
+
+def is_parallel(axis: Operation) -> bool:
+    """Whether the iterations of a RANGE or SPECIAL are in no order."""
+    return isinstance(axis, SpecialOp) or (
+        isinstance(axis, RangeOp) and axis_type(axis) in PARALLEL
+    )
+
+
+def is_work_item(axis: Operation) -> bool:
+    """Whether a RANGE or SPECIAL numbers the work items of a workgroup."""
+    if isinstance(axis, SpecialOp):
+        return axis.symbol.data.startswith("lidx")
+    return isinstance(axis, RangeOp) and axis_type(axis) in WORKGROUP
+
+
+def _speed(axis: Axis) -> tuple[int, int, str]:
+    """A key by which the axis that numbers work items fastest is first: WARP, LOCAL, SPECIAL."""
+    if isinstance(axis, SpecialOp):
+        return 2, 0, axis.symbol.data
+    return int(axis_type(axis) is not AxisType.WARP), axis.axis.data, ""
+
+
+class BlockAnalysis:
+    """The loops and the uses of memory of a block.
+
+    A read of memory is in `snapshots` if it sees the contents before every STORE of the block;
+    `before[w]` are the reads that come before a write w, and `unordered[w]` the writes that neither
+    wait for w nor are waited for.
+    """
+
+    def __init__(self, block: Block, *, graph: bool):
+        self.scopes = graph_scopes(block) if graph else linear_scopes(block)
+        self.roots = Roots()
+        self.specials = [op for op in block.ops if isinstance(op, SpecialOp)]
+        uses = [use for op in block.ops for use in memory_uses(op, self.roots)]
+        self.snapshots: set[SSAValue] = set()
+        self.before: Mapping[Operation, set[Operation]] = {}
+        self.unordered: Mapping[Operation, set[Operation]] = {}
+        if graph:
+            versions = GraphVersions(block, uses)
+            self.snapshots = versions.snapshots
+            self.before, self.unordered = versions.before, versions.unordered
+        self.uses: dict[SSAValue, list[MemoryUse]] = {}
+        for use in uses:
+            if use.writes or use.view not in self.snapshots:
+                self.uses.setdefault(use.root, []).append(use)
+        axes: list[Axis] = [*self.specials, *self.scopes.ranges]
+        self.work_items = sorted(filter(is_work_item, axes), key=_speed)
+        """The axes that number the work items of a workgroup, the one that varies fastest first."""
+        # SPECIALs are around everything.
+        self.loops_around: dict[Operation, list[Axis]] = {
+            op: [a for a in axes if isinstance(a, SpecialOp) or a in scope]
+            for op, scope in self.scopes.of.items()
+        }
+        self.private = {
+            root: self._private(root) for root in self.uses if isinstance(root.owner, BufferOp)
+        }
+        """The parallel axes over which a LOCAL or REG buffer has a copy per iteration."""
+
+    def common_ranges(self, root: SSAValue) -> list[RangeOp]:
+        """The ranges that all uses of a memory are inside of."""
+        scopes = [self.scopes.of[use.op] for use in self.uses[root]]
+        return [r for r in self.scopes.ranges if all(r in scope for scope in scopes)]
+
+    def _private(self, root: SSAValue) -> list[Axis]:
+        space = place(root).addrspace
+        if space is AddrSpace.GLOBAL:
+            return []
+        parallel = [a for a in (*self.specials, *self.common_ranges(root)) if is_parallel(a)]
+        return [a for a in parallel if space is AddrSpace.REG or not is_work_item(a)]
+
+    def connected(self, private: Mapping[SSAValue, Sequence[Axis]]) -> set[RangeOp]:
+        """The ranges whose iterations memory connects: one may read what another one has written.
+
+        The iterations of a range in `private[b]` have copies of a buffer b. Work items are not
+        connected, as what one of them stores reaches the others at a BARRIER only.
+        """
+        result: set[RangeOp] = set()
+        for root, uses in self.uses.items():
+            if all(isinstance(use.op, AtomicAddOp) for use in uses):
+                continue
+            for range in self.scopes.ranges:
+                if is_work_item(range) or range in private.get(root, ()):
+                    continue
+                inside = [use for use in uses if range in self.scopes.of[use.op]]
+                both = any(use.reads and use.writes for use in inside)
+                if both or (len(inside) > 1 and any(use.writes for use in inside)):
+                    result.add(range)
+        return result

@@ -1,0 +1,248 @@
+"""The oracle of kernels: a nest of Python loops that executes one iteration at a time.
+
+An op is executed on the values of one iteration, and a STORE changes memory at once. Work items
+take turns: each of them runs up to its next BARRIER, then all go on. What an elementwise op or a
+movement computes is in `pure.py` and `movement.py`, the order of ops and loops in `nesting.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+
+import numpy as np
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.diagnostics import errors_at, locate
+from tgdialect.interpreter.block_analysis import (
+    Axis,
+    BlockAnalysis,
+    is_work_item,
+)
+from tgdialect.interpreter.kernel import COMMON, Function, Value
+from tgdialect.interpreter.live import LiveView
+from tgdialect.interpreter.nesting import Accumulate, GraphNest, Item, LoopBody, linear_items
+from tgdialect.interpreter.reduction import combine, finish, initial
+from tgdialect.interpreter.run_context import RunContext
+from tgdialect.interpreter.scalar_memory import Iteration, ScalarMemory
+from tgdialect.interpreter.values import Array, all_valid
+from tgdialect.interpreter.wmma import wmma
+from tgdialect.ops.arrays import Data
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, IfOp, WmmaOp
+from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.reduce import ReduceOp
+
+
+class ScalarRun(ScalarMemory):
+    """One run of a block; `known` has the values of the iteration and work item that is running."""
+
+    def __init__(
+        self,
+        block: Block,
+        analysis: BlockAnalysis,
+        context: RunContext,
+        parameters: Sequence[Value],
+        captured: Mapping[SSAValue, Value],
+        *,
+        graph: bool,
+    ):
+        super().__init__(analysis, context, SCALAR, parameters, captured)
+        self._items = _loop_nest(block, analysis, graph=graph)
+        self._conditions = {
+            op: [c for c in block.ops if isinstance(c, IfOp) and c in analysis.scopes.of[op]]
+            for op in block.ops
+            if any(isinstance(c, IfOp) for c in analysis.scopes.of[op])
+        }
+        self._totals: dict[tuple[Operation, Iteration], Data] = {}
+        self._fragments: dict[tuple[Operation, int], Sequence[Array]] = {}
+        self._done: set[tuple[Operation, Iteration]] = set()
+
+    # -- loops
+
+    def run(self) -> None:
+        """Execute the block."""
+        for _ in self._execute(self._items):
+            self.races.barrier()
+
+    def _execute(self, items: Sequence[Item]) -> Generator[Operation]:
+        """Execute items in order. Yields at each BARRIER, for the other work items to catch up."""
+        stack: list[Iterator[Item]] = [iter(items)]
+        while stack:
+            for item in stack[-1]:
+                if isinstance(item, Accumulate):
+                    with errors_at(item.op):
+                        self._accumulate(item.op)
+                elif isinstance(item, LoopBody):
+                    if not self._is_reached(item.axis):
+                        continue
+                    if is_work_item(item.axis):
+                        yield from self._work_items(item)
+                    else:
+                        stack.append(self._iterations(item))
+                        break
+                elif self._is_reached(item):
+                    if isinstance(item, BarrierOp):
+                        yield item
+                    elif isinstance(item, WmmaOp) and item.config.threads > 1:
+                        key = item, self._work_item()[0]
+                        self._fragments[key] = [self.array(item, x) for x in item.operands]
+                        yield item
+                    self.execute(item)
+            else:
+                stack.pop()
+
+    def _is_reached(self, op: Operation) -> bool:
+        """Whether the gates of the IFs that an op is inside of are true."""
+        return all(bool(self.array(c, c.gate).data) for c in self._conditions.get(op, ()))
+
+    def _iterations(self, loop: LoopBody) -> Iterator[Item]:
+        """The body again and again, the loop variable having the next value each time."""
+        for i in range(self._bound(loop.axis)):
+            self.known[loop.axis.result] = _index(i)
+            yield from loop.body
+
+    def _work_items(self, loop: LoopBody) -> Generator[Operation]:
+        """The body of each work item up to its next BARRIER, and again until all are done."""
+        outer = self.known
+        work_items = [
+            ({**outer, loop.axis.result: _index(i)}, self._execute(loop.body))
+            for i in range(self._bound(loop.axis))
+        ]
+        while True:
+            reached: list[Operation | None] = []
+            for known, work_item in work_items:
+                self.known = known
+                reached.append(next(work_item, None))
+            self.known = outer
+            waiting = next((op for op in reached if op is not None), None)
+            if waiting is None:
+                break
+            if any(op is not waiting for op in reached):
+                group = "warp" if isinstance(waiting, WmmaOp) else "workgroup"
+                message = f"a {waiting.name[3:]} is not reached by all threads of a {group}"
+                raise locate(InterpretationError(message), waiting)
+            yield waiting
+        if not self._open_work_items():
+            self.races.barrier()
+
+    def _bound(self, axis: Axis) -> int:
+        with errors_at(axis):
+            return int(self.array(axis, axis.bound).materialised())
+
+    def _open_work_items(self) -> Sequence[Axis]:
+        """The axes that number the work item that is running, the fastest first."""
+        return [a for a in self.analysis.work_items if a.result in self.known]
+
+    def _work_item(self) -> tuple[int, int]:
+        """The number of the work item that is running in its workgroup, and how many it has."""
+        number, count = 0, 1
+        axes = self._open_work_items()
+        for axis, i in zip(axes, self.iteration(axes), strict=True):
+            number += i * count
+            count *= self._bound(axis)
+        return number, count
+
+    def is_first(self, op: Operation) -> bool:
+        """Whether this is the first time that an op is executed in an iteration of its loops.
+
+        An op is inside the loops that it depends on. Where one that it does not depend on is around
+        those, a STORE is executed in the first iteration of that one alone.
+        """
+        key = op, self.iteration(self.analysis.loops_around[op])
+        is_first = key not in self._done
+        self._done.add(key)
+        return is_first
+
+    # -- reductions and matrices
+
+    def _accumulate(self, op: ReduceOp) -> None:
+        """A REDUCE in one iteration of its loops: add the elements of its operand, in order."""
+        key = op, self.iteration(self.analysis.loops_around[op])
+        total = self._totals.get(key, initial(op))
+        self._totals[key] = combine(op, total, self.array(op, op.source))
+
+    def reduce(self, op: ReduceOp) -> Array:
+        """The value of a REDUCE, once its loops are done."""
+        key = op, self.iteration(self.analysis.loops_around[op])
+        if not op.ranges:
+            total = combine(op, initial(op), self.array(op, op.source))
+        else:
+            total = self._totals.pop(key, initial(op))
+        total = np.broadcast_to(total, tensor(op.result).get_shape())
+        return Array(finish(total, dtype_of(op.source)))
+
+    def wmma(self, op: WmmaOp) -> Array:
+        """The elements that the running work item holds of the product of its warp."""
+        number, count = self._work_item()
+        fragments = zip(*(self._fragments[op, item] for item in range(count)), strict=True)
+        operands = [Array(np.stack([x.materialised() for x in each])) for each in fragments]
+        return Array(wmma(op, operands, 1, [0]).data[number])
+
+
+def _index(i: int) -> Array:
+    return Array(np.asarray(i, np.int64))
+
+
+def _loop_nest(block: Block, analysis: BlockAnalysis, *, graph: bool) -> Sequence[Item]:
+    """All ranges as loops; SPECIALs are loops around everything, workgroups outside work items."""
+    ranges = analysis.scopes.ranges
+    if graph:
+        connected = analysis.connected(analysis.private)
+        items = GraphNest(block, analysis.scopes, analysis.before, ranges, connected).items()
+    else:
+        items = linear_items(block, ranges)
+    if not analysis.specials:
+        return items
+    for special in sorted(analysis.specials, key=is_work_item, reverse=True):
+        items: list[Item] = [LoopBody(special, items)]
+    needed = {special.bound.owner for special in analysis.specials}
+    for op in reversed(list(block.ops)):
+        if op in needed:
+            needed.update(operand.owner for operand in op.operands)
+    return [*(op for op in block.ops if op in needed), *items]
+
+
+def _store(run: ScalarRun, op: Operation) -> Value:
+    """STORE and ATOMICADD: valid cells of the value, where the gate is true."""
+    view = run.known[op.operands[0]]
+    assert isinstance(view, LiveView)
+    value = run.array(op, op.operands[1])
+    gate = run.array(op, op.operands[2]).materialised() if len(op.operands) > 2 else None
+    mask = all_valid([value.valid, gate])
+    if run.is_first(op):
+        run.write(op, view, value.data, mask, adds=isinstance(op, AtomicAddOp))
+    return None
+
+
+def _reduce(run: ScalarRun, op: Operation) -> Value:
+    assert isinstance(op, ReduceOp)
+    return run.result(op, run.reduce(op))
+
+
+def _wmma(run: ScalarRun, op: Operation) -> Value:
+    assert isinstance(op, WmmaOp)
+    if op.config.threads == 1:
+        return COMMON[op.name](run, op)
+    return run.result(op, run.wmma(op))
+
+
+def _special(run: ScalarRun, op: Operation) -> Value:
+    """SPECIAL: a loop variable that has its value already."""
+    return run.known[op.results[0]]
+
+
+def _nothing(run: ScalarRun, op: Operation) -> Value:
+    return None
+
+
+SCALAR: Mapping[str, Function] = {
+    **COMMON,
+    "tg.store": _store,
+    "tg.atomicadd": _store,
+    "tg.reduce": _reduce,
+    "tg.wmma": _wmma,
+    "tg.special": _special,
+    "tg.barrier": _nothing,
+    "tg.if": _nothing,
+}
+"""Every op of a kernel but RANGE, by name."""

@@ -1,0 +1,118 @@
+"""Memory as the oracle uses it: views are read and written one element after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+
+from tgdialect.interpreter.block_analysis import Axis, BlockAnalysis, is_parallel
+from tgdialect.interpreter.cell_maps import CellMap, flat_cells, from_cells, to_cells
+from tgdialect.interpreter.elementwise import compute
+from tgdialect.interpreter.kernel import Function, KernelRun, Value
+from tgdialect.interpreter.live import LiveMemory, LiveView
+from tgdialect.interpreter.run_context import RunContext
+from tgdialect.interpreter.scalar_races import Instance, ScalarRaces
+from tgdialect.interpreter.values import Array, check_size
+from tgdialect.ops.arrays import Data, numpy_dtype_of
+from tgdialect.ops.properties import dtype_of
+from tgdialect.ops.source import BufferOp
+
+Iteration = tuple[int, ...]
+"""The values of some loop variables."""
+
+
+class ScalarMemory(KernelRun):
+    """The part of a run that knows memory. `known` has the values of one iteration."""
+
+    def __init__(
+        self,
+        analysis: BlockAnalysis,
+        context: RunContext,
+        functions: Mapping[str, Function],
+        parameters: Sequence[Value],
+        captured: Mapping[SSAValue, Value],
+    ):
+        super().__init__(context, functions, 0, parameters, captured)
+        self.analysis = analysis
+        self.races = ScalarRaces(analysis.unordered)
+        self._buffers: dict[tuple[SSAValue, Iteration], LiveMemory] = {}
+        self._roots: dict[LiveMemory, SSAValue] = {}
+
+    def iteration(self, axes: Sequence[Axis]) -> Iteration:
+        """The values of loop variables."""
+        return tuple(int(self.array(axis, axis.result).data) for axis in axes)
+
+    def buffer(self, op: BufferOp, shape: tuple[int, ...]) -> LiveView:
+        root = self.analysis.roots[op.result]
+        if (root, ()) not in self._buffers:
+            check_size(shape, dtype_of(root).itemsize)
+            memory = _zeros(shape, root, f"buffer {op.slot.data}")
+            self._buffers[root, ()] = memory
+            self._roots[memory] = root
+        memory = self._buffers[root, ()]
+        return LiveView(memory, CellMap(memory.shape, memory.dtype))
+
+    def hold(self, op: Operation, array: Array) -> LiveView:
+        memory = LiveMemory(array.materialised().copy(), dtype_of(op.results[0]))
+        return LiveView(memory, CellMap(memory.shape, memory.dtype))
+
+    def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Data | None) -> Data:
+        memory, numbers = self._own(view.memory), view.cell_map.byte_numbers
+        there = numbers != 0 if gate is None else (numbers != 0) & gate[..., np.newaxis]
+        contents = memory.contents
+        if operand in self.analysis.snapshots:
+            contents = memory.first_contents
+        else:
+            self.races.read(memory, numbers[there] - 1, self._instance(op))
+        bytes = np.zeros(there.shape, np.uint8)
+        bytes[there] = flat_cells(contents, True)[numbers[there] - 1]
+        return from_cells(bytes, view.cell_map.element_dtype, True)
+
+    def write(
+        self, op: Operation, view: LiveView, value: Data, mask: Data | None, *, adds: bool = False
+    ) -> None:
+        """Write the elements of a value where `mask` is true, or add them to what is there."""
+        memory, dtype = self._own(view.memory), view.cell_map.element_dtype
+        contents, numbers = flat_cells(memory.contents, True), view.cell_map.byte_numbers
+        if adds and view.cell_map.is_bytewise:
+            raise InterpretationError("an atomic add to memory through a BITCAST of its elements")
+        shape = numbers.shape[:-1]
+        value = np.broadcast_to(value, shape)
+        chosen = np.broadcast_to(True if mask is None else mask, shape)
+        instance = self._instance(op)
+        for element in np.ndindex(shape):
+            there = numbers[element] != 0
+            if not chosen[element] or not there.any():
+                continue
+            cells, new = numbers[element][there] - 1, np.asarray(value[element])
+            if adds:
+                old = from_cells(contents[cells], dtype, True)
+                new = compute("tg.add", [old, new], [dtype, dtype], dtype)
+            bytes = to_cells(new, dtype, True)[there]
+            if not adds:
+                changes = bool((contents[cells] != bytes).any())
+                self.races.write(memory, cells, instance, changes=changes)
+            contents[cells] = bytes
+            if memory.written is not None:
+                memory.written[cells // memory.dtype.itemsize] = True
+
+    def _own(self, memory: LiveMemory) -> LiveMemory:
+        """The copy of a buffer that the iterations of parallel loops have each, if they have."""
+        root = self._roots.get(memory)
+        if root is None or not (axes := self.analysis.private[root]):
+            return memory
+        key = root, self.iteration(axes)
+        if key not in self._buffers:
+            self._buffers[key] = _zeros(memory.shape, root, memory.name)
+        return self._buffers[key]
+
+    def _instance(self, op: Operation) -> Instance:
+        axes = [axis for axis in self.analysis.loops_around[op] if is_parallel(axis)]
+        return Instance(op, dict(zip(axes, self.iteration(axes), strict=True)))
+
+
+def _zeros(shape: Sequence[int], root: SSAValue, name: str) -> LiveMemory:
+    return LiveMemory(np.zeros(tuple(shape), numpy_dtype_of(root)), dtype_of(root), name=name)
