@@ -43,7 +43,7 @@ from tgdialect.ops.source import BinaryDataOp, ConstOp
 LOAD, STORE = 4.0, 16.0
 """What a load from a buffer in memory and a store to one cost, in elementwise operations."""
 
-STAGED_LOAD, STAGED_STORE = 1.0, 2.0
+LOCAL_LOAD, LOCAL_STORE = 1.0, 2.0
 """The same where the buffer is small and close: it is in a cache."""
 
 _COST: dict[type[Operation], float] = {
@@ -83,8 +83,8 @@ class Demands(Positions):
     def __init__(self) -> None:
         super().__init__()
         self._loops: dict[Demand, Index] = {}
-        self.selections: set[Operation] = set()
-        """REDUCEs that have no loop: they ask for one element (`selection.py`)."""
+        self.one_hot_sums: set[Operation] = set()
+        """REDUCEs that have no loop: they ask for one element (`one_hot.py`)."""
 
     def loops(
         self, shape: Shape, outer: tuple[Dependence, ...] = (), order: Sequence[int] = ()
@@ -145,7 +145,7 @@ class Demands(Positions):
     def _reduced(self, demand: Demand, op: ReduceOp) -> Index:
         if (known := self._loops.get(demand)) is None:
             axes, shape = integers(op, "axes"), shape_of(op.source)
-            if op in self.selections:
+            if op in self.one_hot_sums:
                 one = self._atom("selected", (demand,), 0, math.inf, demand.depends)
                 inner = (one,) * len(axes)
             else:
@@ -208,10 +208,11 @@ def own_cost(kind: type[Operation]) -> float:
     """What an op costs for each element, its operands left out."""
     if issubclass(kind, ElementwiseOp):
         return _COST.get(kind, 1)
-    return LOAD if kind is BinaryDataOp else 0  # Of a REDUCE it is the loop that costs: see Work.
+    # A REDUCE costs its iterations, which `demand_cost` counts.
+    return LOAD if kind is BinaryDataOp else 0
 
 
-class Work(NamedTuple):
+class DemandCost(NamedTuple):
     """What some demands cost together, and the demands for reductions among what they lead to.
 
     If it is not complete, they lead to more than is worth following, and cost more.
@@ -222,7 +223,9 @@ class Work(NamedTuple):
     is_complete: bool = True
 
 
-def work(demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, float]) -> Work:
+def demand_cost(
+    demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, float]
+) -> DemandCost:
     """The cost of computing elements where they are asked for, each once at each index.
 
     `stored` says what reading the values costs that have a buffer, unless they are `roots`.
@@ -243,7 +246,7 @@ def work(demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, f
             cost += stored[op] * demand.trips
             continue
         if len(seen) > _BUDGET:
-            return Work(cost, reductions, is_complete=False)
+            return DemandCost(cost, reductions, is_complete=False)
         if price := own_cost(type(op)):
             cost += price * demand.trips
         is_reduction = type(op) is ReduceOp
@@ -255,7 +258,7 @@ def work(demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, f
             if inner not in seen:
                 seen[inner] = None
                 stack.append(inner)
-    return Work(cost, reductions)
+    return DemandCost(cost, reductions)
 
 
 def is_storage(value: SSAValue) -> bool:

@@ -19,16 +19,16 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.demand import (
     LOAD,
-    STAGED_LOAD,
-    STAGED_STORE,
+    LOCAL_LOAD,
+    LOCAL_STORE,
     STORE,
     Demand,
     Demands,
+    demand_cost,
     is_storage,
-    work,
 )
+from tgdialect.analysis.one_hot import constant_values, one_hot_mask
 from tgdialect.analysis.positions import Index, Loop, surrounding, trips_of
-from tgdialect.analysis.selection import constant_values, selecting_mask
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.elementwise import ElementwiseOp, MulOp
@@ -37,7 +37,7 @@ from tgdialect.ops.movement import FlipOp, MovementOp, PadOp, PermuteOp, Reshape
 from tgdialect.ops.properties import dtype_of, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 
-STAGED_BYTES = 64 * 1024
+LOCAL_BYTES = 64 * 1024
 """The greatest buffer inside a kernel."""
 
 CHEAP = 12
@@ -118,8 +118,8 @@ class _Planner:
             if isinstance(op, ReduceOp):
                 if self.is_closed(op):
                     self.prices[op] = 1
-                elif mask := selecting_mask(self.demands, op, constants):
-                    self.demands.selections.add(op)
+                elif mask := one_hot_mask(self.demands, op, constants):
+                    self.demands.one_hot_sums.add(op)
                     self.masks |= mask
                 elif self.is_long(op):
                     self.prices[_epilogue(op)] = LOAD
@@ -198,7 +198,7 @@ class _Planner:
                 continue
             if op in self.fusion.realised and demand is not root:
                 continue
-            if isinstance(op, ReduceOp) and op not in self.demands.selections:
+            if isinstance(op, ReduceOp) and op not in self.demands.one_hot_sums:
                 if self.is_closed(op):
                     continue
                 if not everything <= {loop for loop, _ in demand.depends}:
@@ -245,21 +245,21 @@ class _Planner:
             return asked
         fresh = Demand(op, value, self.demands.loops(shape_of(value)))
         elements = fresh.trips
-        once = work(self.demands, [fresh], self.prices).cost
+        once = demand_cost(self.demands, [fresh], self.prices).cost
         is_hot = self.is_hot(op, asked, elements, once)
         if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
             return asked
         reads = sum(demand.trips for demand in asked)
         buffered = once + STORE * elements + LOAD * reads
         many = len(asked) > _MANY
-        again = None if many else work(self.demands, asked, self.prices)
+        again = None if many else demand_cost(self.demands, asked, self.prices)
         fused = again.cost if again and again.is_complete else math.inf
         row = self.staged_demand(value, asked)
         staged = math.inf
         if row is not None:
-            inside = work(self.demands, [row], self.prices)
+            inside = demand_cost(self.demands, [row], self.prices)
             if not self.is_contraction(inside.reductions, row):
-                staged = inside.cost + STAGED_STORE * row.trips + STAGED_LOAD * reads
+                staged = inside.cost + LOCAL_STORE * row.trips + LOCAL_LOAD * reads
         if is_hot:
             fused = staged = math.inf
         elif once <= CHEAP * elements and not many:
@@ -272,7 +272,7 @@ class _Planner:
             return asked
         if choice == "staged" and row is not None:
             self.fusion.staged[op] = self.inner_axes(asked)
-            self.prices[op] = STAGED_LOAD
+            self.prices[op] = LOCAL_LOAD
             return [row]
         return [self.realise(op, value)]
 
@@ -326,7 +326,7 @@ class _Planner:
         shape = tensor(value).get_shape()
         extents = [shape[a] for a in inner]
         size = math.prod(extents) * dtype_of(value).itemsize
-        if DYNAMIC_INDEX in extents or not 0 < size <= STAGED_BYTES:
+        if DYNAMIC_INDEX in extents or not 0 < size <= LOCAL_BYTES:
             return None
         first = asked[0].at
         outer = Demand(root, value, tuple(p for a, p in enumerate(first) if a not in inner))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.memory_order import Access, accesses
+from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.ops.codegen import EndIfOp, IfOp
 from tgdialect.ops.movement import BitcastOp, FlipOp, MovementOp, PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
@@ -33,22 +33,22 @@ def live_ranges(linear: LinearOp) -> dict[SSAValue, LiveRange]:
     Memory that is read in a loop before an iteration has written it carries a value from one
     iteration to the next: it is live in the whole of the outermost loop around it.
     """
-    code = _Code(linear)
+    code = _LinearAccesses(linear)
     return {memory: code.live_range(memory) for memory in code.accesses}
 
 
 @dataclass(eq=False)
-class _Loop:
+class _LoopSpan:
     """A RANGE and its END, by position; the whole LINEAR is one too."""
 
     start: int
     end: int
-    parent: _Loop | None
+    parent: _LoopSpan | None
 
-    def around(self) -> list[_Loop]:
+    def around(self) -> list[_LoopSpan]:
         """This loop and those around it, the outermost first."""
-        loops: list[_Loop] = []
-        loop: _Loop | None = self
+        loops: list[_LoopSpan] = []
+        loop: _LoopSpan | None = self
         while loop is not None:
             loops.append(loop)
             loop = loop.parent
@@ -58,24 +58,24 @@ class _Loop:
 class _Site(NamedTuple):
     """Where an access is."""
 
-    access: Access
+    access: MemoryAccess
     position: int
-    loop: _Loop
+    loop: _LoopSpan
     is_conditional: bool
 
 
-class _Code:
+class _LinearAccesses:
     def __init__(self, linear: LinearOp) -> None:
         ops = list(linear.body.block.ops)
         self.accesses: dict[SSAValue, list[_Site]] = defaultdict(list)
-        by_op: dict[object, list[Access]] = defaultdict(list)
+        by_op: dict[object, list[MemoryAccess]] = defaultdict(list)
         for access in accesses(ops):
             by_op[access.op].append(access)
-        loop, conditions = _Loop(0, len(ops), None), 0
+        loop, conditions = _LoopSpan(0, len(ops), None), 0
         for position, op in enumerate(ops):
             kind = type(op)
             if kind is RangeOp:
-                loop = _Loop(position, position, loop)
+                loop = _LoopSpan(position, position, loop)
             elif kind is EndOp:
                 for _ in op.operands[1:]:
                     loop.end = position
@@ -98,7 +98,7 @@ class _Code:
         return LiveRange(min(s.start for s in spans), max(s.end for s in spans))
 
 
-def _common_loop(loops: Iterable[_Loop]) -> _Loop:
+def _common_loop(loops: Iterable[_LoopSpan]) -> _LoopSpan:
     """The innermost loop around all."""
     nests = [loop.around() for loop in set(loops)]
     common = nests[0][0]
@@ -117,7 +117,7 @@ def _span(site: _Site, depth: int) -> LiveRange:
     return LiveRange(around[depth].start, around[depth].end)
 
 
-def _is_carried(memory: SSAValue, sites: Sequence[_Site], common: _Loop) -> bool:
+def _is_carried(memory: SSAValue, sites: Sequence[_Site], common: _LoopSpan) -> bool:
     """Whether an iteration may read what it has not written itself."""
     size = math.prod(tensor(memory).get_shape())
     written: set[int] = set()

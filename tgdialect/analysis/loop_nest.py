@@ -25,7 +25,7 @@ from tgdialect.ops.reduce import ReduceOp
 
 
 @dataclass(eq=False)
-class Loop:
+class LoopTree:
     """A loop, or with no range the whole kernel: ops and loops in the order of execution.
 
     The RANGE itself and the END are not among the items, and a GROUP is nowhere: it does nothing.
@@ -33,19 +33,19 @@ class Loop:
 
     range: RangeOp | None = None
     end: EndOp | None = None
-    parent: Loop | None = None
+    parent: LoopTree | None = None
     depth: int = 0
-    items: list[Operation | Loop] = field(default_factory=list["Operation | Loop"])
+    items: list[Operation | LoopTree] = field(default_factory=list["Operation | LoopTree"])
 
-    def walk(self) -> Iterator[tuple[Loop, Operation | None]]:
+    def walk(self) -> Iterator[tuple[LoopTree, Operation | None]]:
         """Each op with its loop, in order; a loop's RANGE comes first, and None where it ends."""
-        stack: list[tuple[Loop, Iterator[Operation | Loop]]] = [(self, iter(self.items))]
+        stack: list[tuple[LoopTree, Iterator[Operation | LoopTree]]] = [(self, iter(self.items))]
         while stack:
             loop, items = stack[-1]
             if (item := next(items, None)) is None:
                 stack.pop()
                 yield loop, None
-            elif type(item) is Loop:
+            elif type(item) is LoopTree:
                 assert item.range is not None
                 stack.append((item, iter(item.items)))
                 yield item, item.range
@@ -53,7 +53,7 @@ class Loop:
                 yield loop, cast(Operation, item)
 
 
-def loop_nest(block: Block) -> Loop:
+def loop_nest(block: Block) -> LoopTree:
     """Schedule the graph of a kernel that has no REDUCE over ranges, or the CALLs of a function.
 
     Raises PassFailedException where loops do not nest, a RANGE is not closed, memory is needed in
@@ -79,19 +79,19 @@ class _Scheduler:
         self.ranges = [op for op in ops if isinstance(op, RangeOp)]
         self.bit = {op: 1 << i for i, op in enumerate(self.ranges)}
         self.open = self._open_ranges()
-        self.root = Loop()
-        self.loops: dict[RangeOp, Loop] = {}
+        self.root = LoopTree()
+        self.loops: dict[RangeOp, LoopTree] = {}
         self._nest()
-        self._loop_of_mask: dict[int, Loop] = {0: self.root}
+        self._loop_of_mask: dict[int, LoopTree] = {0: self.root}
         self.loop = [self._innermost(mask) for mask in self.open]
         """The innermost loop around an op; of an END, the one around the loops that it closes."""
 
-    def schedule(self) -> Loop:
+    def schedule(self) -> LoopTree:
         memory = MemoryOrder(self.ops)
         if not any(isinstance(op, SinkOp) and op.opts for op in self.ops):
             # OptOps make iterations that store equal values to one cell, in any two forms.
             memory.check_races()
-        items: dict[Loop, list[tuple[int, Operation | Loop]]] = defaultdict(list)
+        items: dict[LoopTree, list[tuple[int, Operation | LoopTree]]] = defaultdict(list)
         for i, op in enumerate(self.ops):
             if type(op) is EndOp:
                 for loop in self._closed(op):
@@ -103,7 +103,7 @@ class _Scheduler:
             (self.number[read.op], self.number[write.op])
             for read, write in memory.anti_dependences()
         ]
-        successors: dict[Loop, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        successors: dict[LoopTree, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for before, after in (*self._data_edges(), *anti):
             if (edge := self._lift(before, after)) is not None:
                 loop, a, b = edge
@@ -139,12 +139,12 @@ class _Scheduler:
     def _members(self, mask: int) -> list[RangeOp]:
         return [range for range in self.ranges if mask & self.bit[range]]
 
-    def _closed(self, end: EndOp) -> list[Loop]:
+    def _closed(self, end: EndOp) -> list[LoopTree]:
         """The loops that an END closes, the innermost first."""
         return [self.loops[range] for range in closed_ranges(end)]
 
     def _nest(self) -> None:
-        """Make a Loop of each range, inside the loops around the END that closes it."""
+        """Make a LoopTree of each range, inside the loops around the END that closes it."""
         outer: dict[RangeOp, int] = {}
         ends: dict[RangeOp, EndOp] = {}
         for op, mask in zip(self.ops, self.open, strict=True):
@@ -163,7 +163,7 @@ class _Scheduler:
             if parent is not None and outer[range] != outer[parent] | self.bit[parent]:
                 raise self._crossing(range, outer[range])
             enclosing = self.root if parent is None else self.loops[parent]
-            self.loops[range] = Loop(range, ends[range], enclosing, enclosing.depth + 1)
+            self.loops[range] = LoopTree(range, ends[range], enclosing, enclosing.depth + 1)
 
     def _close_transitively(self, outer: dict[RangeOp, int]) -> None:
         changed = True
@@ -183,7 +183,7 @@ class _Scheduler:
         message = f"the loop of range {range.axis.data} does not nest with that of {others}"
         return locate(PassFailedException(message), range)
 
-    def _innermost(self, mask: int) -> Loop:
+    def _innermost(self, mask: int) -> LoopTree:
         """The innermost of some loops, which have to be all those around it."""
         if (known := self._loop_of_mask.get(mask)) is not None:
             return known
@@ -214,7 +214,7 @@ class _Scheduler:
                 elif type(self.ops[source]) is not RangeOp:
                     yield source, i
 
-    def _lift(self, before: int, after: int) -> tuple[Loop, int, int] | None:
+    def _lift(self, before: int, after: int) -> tuple[LoopTree, int, int] | None:
         """An edge between two ops as one between two items of the innermost loop around both.
 
         None where there is nothing to order: both are in one item.
@@ -237,13 +237,13 @@ class _Scheduler:
             raise locate(PassFailedException(message), self.ops[after])
         return None
 
-    def _as_item(self, loop: Loop) -> tuple[int, Loop]:
+    def _as_item(self, loop: LoopTree) -> tuple[int, LoopTree]:
         """The number of a loop among the items of the loop around it, and that loop."""
         assert loop.parent is not None
         return self.number[loop.end], loop.parent
 
     def _both_orders(
-        self, loop: Loop, stuck: set[int], anti: Sequence[tuple[int, int]]
+        self, loop: LoopTree, stuck: set[int], anti: Sequence[tuple[int, int]]
     ) -> PassFailedException:
         """Name a write that is stuck behind a read of what was there before it."""
         for read, write in anti:

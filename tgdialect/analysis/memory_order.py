@@ -32,7 +32,7 @@ from tgdialect.ops.walk import computed, operands_of
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class MemoryAccess:
     """An op reads or writes a buffer, a parameter or an argument, at a location in it.
 
     `cell` is the element in row-major order, where the index is constant; None is any element.
@@ -80,7 +80,7 @@ def _without_after(location: SSAValue) -> SSAValue:
     return location
 
 
-def accesses(ops: Iterable[Operation]) -> Iterator[Access]:
+def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
     """What each op of a kernel, or each CALL of a function, reads and writes."""
     effects: dict[str, Mapping[int, tuple[bool, bool]] | None] = {}
     for op in ops:
@@ -88,7 +88,7 @@ def accesses(ops: Iterable[Operation]) -> Iterator[Access]:
             location, (reads, writes) = op.operands[0], kind
             if writes or is_memory(location):
                 memory, cell = memory_of(location), constant_cell(location)
-                yield Access(op, location, memory, cell, reads, writes)
+                yield MemoryAccess(op, location, memory, cell, reads, writes)
         elif op.name == CallOp.name:
             assert isinstance(op, CallOp)
             symbol = op.callee.string_value()
@@ -99,7 +99,7 @@ def accesses(ops: Iterable[Operation]) -> Iterator[Access]:
                 if is_memory(argument):
                     nothing = (False, False)
                     reads, writes = (True, True) if known is None else known.get(slot, nothing)
-                    yield Access(op, argument, memory_of(argument), None, reads, writes)
+                    yield MemoryAccess(op, argument, memory_of(argument), None, reads, writes)
 
 
 _ACCESS: Mapping[type[Operation], tuple[bool, bool]] = {
@@ -146,7 +146,7 @@ class MemoryOrder:
 
     def __init__(self, ops: Sequence[Operation]) -> None:
         self.ops = ops
-        by_memory: dict[SSAValue, list[Access]] = defaultdict(list)
+        by_memory: dict[SSAValue, list[MemoryAccess]] = defaultdict(list)
         for access in accesses(ops):
             by_memory[access.memory].append(access)
         self._shared = [
@@ -174,7 +174,7 @@ class MemoryOrder:
     def _depends(self, op: Operation, write: Operation) -> bool:
         return bool(self._writes_before[op] & self._bits[write])
 
-    def _seen(self, read: Access) -> int:
+    def _seen(self, read: MemoryAccess) -> int:
         """The shared writes that a read sees: those that the AFTERs of its location wait for."""
         seen, location = 0, read.location
         while isinstance(owner := location.owner, MovementOp | AfterOp):
@@ -184,13 +184,13 @@ class MemoryOrder:
             location = owner.operands[0]
         return seen
 
-    def anti_dependences(self) -> Iterator[tuple[Access, Access]]:
+    def anti_dependences(self) -> Iterator[tuple[MemoryAccess, MemoryAccess]]:
         """Each read with each write to its buffer that it does not see, so that must follow it.
 
         ATOMICADDs are in any order among themselves: nothing sees what they read.
         """
         for group in self._shared:
-            by_cell: dict[int | None, list[Access]] = defaultdict(list)
+            by_cell: dict[int | None, list[MemoryAccess]] = defaultdict(list)
             for access in group:
                 if access.writes:
                     by_cell[access.cell].append(access)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tgdialect.analysis.loop_nest import Loop, loop_nest
+from tgdialect.analysis.loop_nest import LoopTree, loop_nest
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
@@ -49,7 +49,7 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
         if isinstance(op, GroupOp) and op.members:
             # Any of its members will do to name it: they are all in order.
             op.result.replace_all_uses_with(op.members[-1])
-    linear = LinearOp(Region(_Emitter().emit(nest)))
+    linear = LinearOp(Region(_LinearBuilder().emit(nest)))
     program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
     program.location = linear.location = kernel.location
     for op in reversed(list(graph.ops)):
@@ -90,15 +90,15 @@ def is_per_lane(gate: SSAValue) -> bool:
     return bool(tensor(gate).get_shape())
 
 
-class _Emitter:
+class _LinearBuilder:
     """Moves the ops of a loop nest into a new block."""
 
     def __init__(self) -> None:
         self.block = Block()
-        self._closing: list[Loop] = []
+        self._closing: list[LoopTree] = []
         """Loops that end here, the innermost first, and that one END may close."""
 
-    def emit(self, nest: Loop) -> Block:
+    def emit(self, nest: LoopTree) -> Block:
         for loop, op in nest.walk():
             if op is None:
                 if self._closing and self._closing[-1].end is not loop.end:

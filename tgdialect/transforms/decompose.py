@@ -54,7 +54,7 @@ _OPS: dict[Primitive, Callable[..., Operation]] = {
 }
 
 
-class TgTarget:
+class TgSemantics:
     """Builds tg ops, in the order in which the recipe applies them. Equal constants are one op."""
 
     def __init__(self) -> None:
@@ -146,17 +146,17 @@ def decompose(op: Operation) -> list[Operation]:
 
     The new ops stand where `op` was, with its location. They may be decomposed ops themselves.
     """
-    target = TgTarget()
-    operands = [Value(target, o, cast(Dtype, dtype_of(o).name)) for o in op.operands]
+    semantics = TgSemantics()
+    operands = [Value(semantics, o, cast(Dtype, dtype_of(o).name)) for o in op.operands]
     if isinstance(op, elementwise.CastOp):
         result = soft_cast(operands[0], cast(Dtype, dtype_of(op.result).name))
     else:
         result = _decomposition(op.name.removeprefix("tg."), operands)
-    for new_op in target.ops:
+    for new_op in semantics.ops:
         new_op.location = op.location
-    Rewriter.insert_op(target.ops, InsertPoint.before(op))
+    Rewriter.insert_op(semantics.ops, InsertPoint.before(op))
     Rewriter.replace_op(op, (), [result.handle])
-    return target.ops
+    return semantics.ops
 
 
 def decompose_all(

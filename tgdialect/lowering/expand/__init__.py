@@ -3,7 +3,7 @@
 Kernels level to tiles level (docs/ir.md). In reading order:
 
 * `transforms/private_ranges.py` gives every loop its own RANGE;
-* `tile.py` knows which axes a value has, and broadcasts;
+* `expansion.py` knows which axes a value has, and broadcasts;
 * `rules.py` says what becomes of each op;
 * `reduction.py` makes accumulators of REDUCEs;
 * `stage.py` is the pass.

@@ -9,10 +9,10 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop, needed_ops
+from tgdialect.lowering.expand.expansion import Expansion
 from tgdialect.lowering.expand.iterations import drop_single_iterations
 from tgdialect.lowering.expand.reduction import expand_reductions
 from tgdialect.lowering.expand.rules import Rules
-from tgdialect.lowering.expand.tile import Tile
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
@@ -67,21 +67,21 @@ def expand_kernel(kernel: KernelOp) -> None:
             if op not in kept:
                 old.erase_op(op)
         return
-    tile = Tile(ops)
+    expansion = Expansion(ops)
     groups = _groups(ops)
-    rules, done = Rules(tile), set[Operation]()
+    rules, done = Rules(expansion), set[Operation]()
     for op in _sources_first(ops, groups):
         if op in done:
             continue
         if isinstance(op, ReduceOp):
-            expand_reductions(tile, groups[op])
+            expand_reductions(expansion, groups[op])
             done.update(groups[op])
         elif isinstance(op, TgOp):
             rules.expand(op)
     for op in reversed(list(old.ops)):
         old.erase_op(op)
     kernel.body.detach_block(old)
-    kernel.body.add_block(tile.block)
+    kernel.body.add_block(expansion.block)
 
 
 def _is_to_expand(op: Operation) -> bool:

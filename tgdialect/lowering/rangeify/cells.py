@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.indexing import broadcast, moved
 from tgdialect.analysis.positions import Index, Position
 from tgdialect.analysis.zeros import may_be_negative_zero
-from tgdialect.lowering.rangeify.emitter import Emitter
+from tgdialect.lowering.rangeify.emitter import ScalarEmitter
 from tgdialect.ops.attributes import AxisType, InvalidAttr, ReduceKind
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX
@@ -57,7 +57,7 @@ Lowering = Generator[Request, Cell, Cell]
 """A lowering in progress."""
 
 
-def materialised(k: Emitter, cell: Cell) -> SSAValue:
+def materialised(k: ScalarEmitter, cell: Cell) -> SSAValue:
     """A cell as memory holds it: 0 where it is invalid."""
     if cell.valid is None:
         return cell.value
@@ -75,14 +75,14 @@ def _unsigned(bits: int) -> Attribute:
     return next(type for type, row in DTYPES.items() if row.name == f"ui{bits}")
 
 
-def _const(k: Emitter, op: ConstOp, index: Index) -> Lowering:
+def _const(k: ScalarEmitter, op: ConstOp, index: Index) -> Lowering:
     dtype = tensor(op.result).element_type
     if isinstance(op.value, InvalidAttr):
         return done(Cell(k.constant(0, dtype), k.constant(0, BOOL)))
     return done(Cell(k.emit(ConstOp, argument=op.value), None))
 
 
-def _binary(k: Emitter, op: BinaryDataOp, index: Index) -> Lowering:
+def _binary(k: ScalarEmitter, op: BinaryDataOp, index: Index) -> Lowering:
     dtype = tensor(op.result).element_type
     result = k.constant(0, dtype)
     at = k.value(index[0])
@@ -92,13 +92,13 @@ def _binary(k: Emitter, op: BinaryDataOp, index: Index) -> Lowering:
     return done(Cell(result, None))
 
 
-def _move(k: Emitter, op: MovementOp, index: Index) -> Lowering:
+def _move(k: ScalarEmitter, op: MovementOp, index: Index) -> Lowering:
     where = moved(k, op, index)
     assert where is not None
     return (yield op.operands[0], where)
 
 
-def _pad(k: Emitter, op: PadOp, index: Index) -> Lowering:
+def _pad(k: ScalarEmitter, op: PadOp, index: Index) -> Lowering:
     inner = moved(k, op, index)
     assert inner is not None
     exists = k.inside(inner, shape_of(op.source))
@@ -114,7 +114,7 @@ def _pad(k: Emitter, op: PadOp, index: Index) -> Lowering:
     return Cell(value, k.emit(OrOp, k.emit(NotOp, exists), cell.valid))
 
 
-def _index(k: Emitter, op: IndexOp, index: Index) -> Lowering:
+def _index(k: ScalarEmitter, op: IndexOp, index: Index) -> Lowering:
     """Data-dependent indices; out of bounds, or through an invalid index, 0 is read."""
     inner, exists, rest = yield from indices(k, op, index)
     cell = yield op.source, (*inner, *rest)
@@ -128,7 +128,7 @@ def _index(k: Emitter, op: IndexOp, index: Index) -> Lowering:
 
 
 def indices(
-    k: Emitter, op: IndexOp, index: Index
+    k: ScalarEmitter, op: IndexOp, index: Index
 ) -> Generator[Request, Cell, tuple[Index, SSAValue | None, Index]]:
     """The values of an INDEX's operands, the condition for them, and the axes left over."""
     inner: list[Position] = []
@@ -147,7 +147,7 @@ def indices(
     return tuple(inner), exists, index[axis:]
 
 
-def _stack(k: Emitter, op: StackOp, index: Index) -> Lowering:
+def _stack(k: ScalarEmitter, op: StackOp, index: Index) -> Lowering:
     which, inner = index[0], index[1:]
     if not which.terms and 0 <= which.constant < len(op.sources):
         return (yield op.sources[which.constant], inner)
@@ -159,7 +159,7 @@ def _stack(k: Emitter, op: StackOp, index: Index) -> Lowering:
     return result
 
 
-def _select(k: Emitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
+def _select(k: ScalarEmitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
     """WHERE on cells: only the branch that is taken need be valid."""
     value = k.emit(WhereOp, condition, a.value, b.value)
     if a.valid is None and b.valid is None:
@@ -174,7 +174,7 @@ def _select(k: Emitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
     return Cell(value, valid)
 
 
-def _where(k: Emitter, op: WhereOp, index: Index) -> Lowering:
+def _where(k: ScalarEmitter, op: WhereOp, index: Index) -> Lowering:
     shape = shape_of(op.result)
     condition = yield op.condition, broadcast(index, shape, shape_of(op.condition))
     a = yield op.lhs, broadcast(index, shape, shape_of(op.lhs))
@@ -183,7 +183,7 @@ def _where(k: Emitter, op: WhereOp, index: Index) -> Lowering:
     return Cell(result.value, k.both(condition.valid, result.valid))
 
 
-def _elementwise(k: Emitter, op: ElementwiseOp, index: Index) -> Lowering:
+def _elementwise(k: ScalarEmitter, op: ElementwiseOp, index: Index) -> Lowering:
     shape = shape_of(op.result)
     valid: SSAValue | None = None
     values: list[SSAValue] = []
@@ -195,7 +195,7 @@ def _elementwise(k: Emitter, op: ElementwiseOp, index: Index) -> Lowering:
     return Cell(k.emit(cast(Callable[..., TgOp], type(op)), *values, argument=argument), valid)
 
 
-def _bitcast(k: Emitter, op: BitcastOp, index: Index) -> Lowering:
+def _bitcast(k: ScalarEmitter, op: BitcastOp, index: Index) -> Lowering:
     source = tensor(op.source).element_type
     old, new = DTYPES[source].itemsize, DTYPES[op.dtype].itemsize
     if old == new:
@@ -226,7 +226,7 @@ def _bitcast(k: Emitter, op: BitcastOp, index: Index) -> Lowering:
     return Cell(k.emit(BitcastOp, bits, argument=op.dtype), valid)
 
 
-def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
+def _reduce(k: ScalarEmitter, op: ReduceOp, index: Index) -> Lowering:
     """REDUCE over axes becomes REDUCE over ranges; an invalid cell counts as the identity."""
     axes, shape = integers(op, "axes"), shape_of(op.source)
     inner, loops = k.loops(tuple(shape[a] for a in axes), AxisType.REDUCE)
@@ -252,7 +252,7 @@ def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
     return Cell(k.append(result), None)
 
 
-def _load(k: Emitter, op: LoadOp, index: Index) -> Lowering:
+def _load(k: ScalarEmitter, op: LoadOp, index: Index) -> Lowering:
     """LOAD where it is realised: what is made into memory is valid from then on."""
     cell = yield op.buffer, index
     value = materialised(k, cell)
@@ -265,7 +265,7 @@ def _load(k: Emitter, op: LoadOp, index: Index) -> Lowering:
     return Cell(k.emit(WhereOp, condition, value, materialised(k, alt)), None)
 
 
-RULES: tuple[tuple[type[Operation], Callable[[Emitter, Any, Index], Lowering]], ...] = (
+RULES: tuple[tuple[type[Operation], Callable[[ScalarEmitter, Any, Index], Lowering]], ...] = (
     (WhereOp, _where),
     (ElementwiseOp, _elementwise),
     (ConstOp, _const),

@@ -45,7 +45,7 @@ class _Part(NamedTuple):
     value: SSAValue
 
 
-class Emitter(Positions):
+class ScalarEmitter(Positions):
     """The block of a kernel under construction, and what it has so far."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ from tgdialect.lowering.rangeify.cells import (
     indices,
     materialised,
 )
-from tgdialect.lowering.rangeify.emitter import Emitter
+from tgdialect.lowering.rangeify.emitter import ScalarEmitter
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
@@ -44,7 +44,7 @@ from tgdialect.ops.properties import dtype_of, is_memory, place, shape_of, tenso
 from tgdialect.ops.source import BufferOp, ConstOp
 
 
-class Location(NamedTuple):
+class MemoryCell(NamedTuple):
     """A cell of memory: the buffer it is in, its index, and the condition for it to exist."""
 
     buffer: SSAValue
@@ -72,7 +72,7 @@ def is_host_scalar(value: SSAValue) -> bool:
     return isinstance(value, BlockArgument) and not is_memory(value)
 
 
-class KernelBuilder(Emitter):
+class KernelBuilder(ScalarEmitter):
     """Builds one kernel."""
 
     def __init__(
@@ -219,7 +219,7 @@ class KernelBuilder(Emitter):
         finally:
             self.realised[op] = buffers
 
-    def locate(self, target: SSAValue, index: Index) -> Location:
+    def locate(self, target: SSAValue, index: Index) -> MemoryCell:
         """The cell of a buffer that an index into a view of it means."""
         valid: SSAValue | None = None
         while isinstance(op := target.owner, TgOp) and not isinstance(op, BufferOp):
@@ -238,7 +238,7 @@ class KernelBuilder(Emitter):
                         valid = self.both(valid, self.inside(inner, shape_of(target)))
                 case _:
                     raise locate(PassFailedException(f"a STORE cannot go through {op.name}"), op)
-        return Location(target, index, valid)
+        return MemoryCell(target, index, valid)
 
     def _drive(
         self, indices: Generator[Request, Cell, tuple[Index, SSAValue | None, Index]]
@@ -252,7 +252,7 @@ class KernelBuilder(Emitter):
                 return done.value
             reply = self.cell(*request)
 
-    def store(self, where: Location, cell: Cell, gate: SSAValue | None = None) -> SSAValue:
+    def store(self, where: MemoryCell, cell: Cell, gate: SSAValue | None = None) -> SSAValue:
         """Store a cell where it exists, is valid, and the gate is open."""
         condition = self.both(gate, self.both(where.valid, cell.valid))
         location = self._at(self.parameter(where.buffer), where.position)

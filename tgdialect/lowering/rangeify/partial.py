@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from tgdialect.analysis.one_hot import may_be_one_hot
 from tgdialect.analysis.parts import PARTS, parts_of
-from tgdialect.analysis.selection import may_select
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
@@ -47,7 +47,7 @@ def _axis(op: ReduceOp) -> tuple[int, int, int] | None:
         return None
     if dtype.is_float and dtype.itemsize < 4:
         return None  # Narrow floats accumulate in f32, and a buffer would be narrow.
-    if may_select(op):
+    if may_be_one_hot(op):
         return None
     for axis in integers(op, "axes"):
         if parts := parts_of(source[axis], math.prod(source), math.prod(result)):

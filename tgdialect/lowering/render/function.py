@@ -17,8 +17,8 @@ from tgdialect.diagnostics import locate
 from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.lowering.render.arithmetic import ELEMENTWISE, across, compute
 from tgdialect.lowering.render.calls import Requirement, check_call
-from tgdialect.lowering.render.emitter import ACQUIRE, RELEASE, Emitter
-from tgdialect.lowering.render.memory import Memory
+from tgdialect.lowering.render.emitter import ACQUIRE, RELEASE, LLVMEmitter
+from tgdialect.lowering.render.memory import MemoryRenderer
 from tgdialect.lowering.render.threads import Context
 from tgdialect.lowering.render.types import (
     POINTER,
@@ -64,7 +64,7 @@ def argument_type(value: SSAValue) -> Attribute:
     return POINTER if is_memory(value) else register_type(dtype_of(value))
 
 
-class _Loop(NamedTuple):
+class _OpenLoop(NamedTuple):
     body: Block
     exit: Block
     bound: SSAValue
@@ -92,14 +92,14 @@ class FunctionRenderer:
         # A copy of a kernel at each of its calls would have LLVM compile it as often.
         flags = () if programs is not None else ("no_inline",)
         types = [argument_type(p) for p in parameters]
-        self.emitter = Emitter(name, [POINTER] if is_threaded else types, *flags)
+        self.emitter = LLVMEmitter(name, [POINTER] if is_threaded else types, *flags)
         self.context = Context(self.emitter, types) if is_threaded else None
         self.values: dict[SSAValue, SSAValue] = {}
         self.intervals = MinMax()
-        self.memory = Memory(self.emitter, self.intervals, self.values)
+        self.memory = MemoryRenderer(self.emitter, self.intervals, self.values)
         self._rows: dict[SSAValue, Sequence[SSAValue]] = {}
         """The vectors of values that have two axes."""
-        self._loops: dict[SSAValue, _Loop] = {}
+        self._loops: dict[SSAValue, _OpenLoop] = {}
         self._conditionals: dict[SSAValue, Block] = {}
         self._stack_bytes = 0
         given = self.emitter.arguments if self.context is None else self.context.arguments()
@@ -282,7 +282,7 @@ class FunctionRenderer:
             number = self.context.take()
             e.branch_if(e.compare("slt", number, bound), taken, (), exit)
             e.enter(taken)
-            self._loops[op.result] = _Loop(taken, exit, bound, next)
+            self._loops[op.result] = _OpenLoop(taken, exit, bound, next)
             self.define(op, number)
             return
         body, exit = e.new_block(i64), e.new_block()
@@ -291,7 +291,7 @@ class FunctionRenderer:
         else:
             e.branch_if(e.compare("sgt", bound, zero), body, (zero,), exit)
         e.enter(body)
-        self._loops[op.result] = _Loop(body, exit, bound)
+        self._loops[op.result] = _OpenLoop(body, exit, bound)
         self.define(op, body.args[0])
 
     def end(self, op: EndOp) -> None:

@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ramps import covering, lane_indices
 from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
-from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.emitter import LLVMEmitter
 from tgdialect.lowering.render.types import is_vector, lanes_of, memory_type, vector_of
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
@@ -42,7 +42,7 @@ _CACHE_LINE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class PointerView:
     """Memory: elements of a dtype from a pointer on."""
 
     pointer: SSAValue
@@ -55,7 +55,7 @@ class View:
     """Whether there is an element at the pointer, which may be read instead of one that is not."""
     lanes: int = 1
     """How many elements are accessed at once."""
-    elements: tuple[View, ...] = ()
+    elements: tuple[PointerView, ...] = ()
     """Where each of them is, unless they are neighbours."""
     offsets: tuple[int, ...] = ()
     """How far each of them is from the pointer, if that is known, and what is between may be
@@ -64,17 +64,17 @@ class View:
     """Whether what is stored is not to take the place of other things in the caches."""
 
 
-class Memory:
+class MemoryRenderer:
     """The views of one function."""
 
     def __init__(
-        self, emitter: Emitter, intervals: MinMax, values: Mapping[SSAValue, SSAValue]
+        self, emitter: LLVMEmitter, intervals: MinMax, values: Mapping[SSAValue, SSAValue]
     ) -> None:
         """`values` are the index scalars of the function, among others."""
         self._emitter = emitter
         self._intervals = intervals
         self._values = values
-        self._views: dict[SSAValue, View] = {}
+        self._views: dict[SSAValue, PointerView] = {}
 
     def __contains__(self, value: SSAValue) -> bool:
         return value in self._views
@@ -90,7 +90,7 @@ class Memory:
         """A buffer; it is aligned to its elements unless said."""
         dtype = dtype_of(value)
         alignment = alignment or dtype.itemsize
-        self._views[value] = View(pointer, dtype, alignment, is_streamed=is_streamed)
+        self._views[value] = PointerView(pointer, dtype, alignment, is_streamed=is_streamed)
 
     def view(self, op: Operation) -> None:
         """A movement op of memory."""
@@ -107,7 +107,7 @@ class Memory:
         """The elements at a location; where the gate is false, `alt`, and memory is not touched."""
         return self._load(self._views[location], gate, alt)
 
-    def _load(self, view: View, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
+    def _load(self, view: PointerView, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
         e = self._emitter
         # A mask has the gate of one lane for each element.
         are_apart = view.offsets and (gate is None or len({*view.offsets}) == view.lanes)
@@ -136,7 +136,7 @@ class Memory:
         return merge.args[0]
 
     def _gathered(
-        self, view: View, starts: Sequence[int], gate: SSAValue | None, alt: SSAValue | None
+        self, view: PointerView, starts: Sequence[int], gate: SSAValue | None, alt: SSAValue | None
     ) -> SSAValue:
         """Elements apart, picked out of the vectors from these offsets on, which have them all."""
         e, lanes, near = self._emitter, view.lanes, replace(view, elements=(), offsets=())
@@ -157,7 +157,7 @@ class Memory:
         return result if gate is None or alt is None else e.select(gate, result, alt)
 
     def _loaded(
-        self, view: View, mask: SSAValue | None = None, alt: SSAValue | None = None
+        self, view: PointerView, mask: SSAValue | None = None, alt: SSAValue | None = None
     ) -> SSAValue:
         e, type = self._emitter, vector_of(memory_type(view.dtype), view.lanes)
         address = self._address(view)
@@ -182,7 +182,7 @@ class Memory:
         for lane, element in enumerate(view.elements):
             self._store(self._emitter.lane(value, lane), element)
 
-    def _store(self, value: SSAValue, view: View, gate: SSAValue | None = None) -> None:
+    def _store(self, value: SSAValue, view: PointerView, gate: SSAValue | None = None) -> None:
         e = self._emitter
         is_whole = view.lanes == 1 and is_vector(value.type)
         if is_whole and value is e.number(0, value.type):
@@ -198,7 +198,7 @@ class Memory:
         else:
             e.store(value, address, view.alignment)
 
-    def _stream(self, value: SSAValue, address: SSAValue, view: View) -> None:
+    def _stream(self, value: SSAValue, address: SSAValue, view: PointerView) -> None:
         """Store a vector around the caches, if it is aligned, which the instruction asks for."""
         e, bytes = self._emitter, min(view.lanes * view.dtype.itemsize, _CACHE_LINE)
         number = e.emit(llvm.PtrToIntOp, (address,), i64)
@@ -213,20 +213,20 @@ class Memory:
         e.branch(after)
         e.enter(after)
 
-    def _address(self, view: View) -> SSAValue:
+    def _address(self, view: PointerView) -> SSAValue:
         if view.index is None:
             return view.pointer
         return self._emitter.offset(view.pointer, view.index, memory_type(view.dtype))
 
     # -- movement
 
-    def reshape(self, op: ReshapeOp, source: View) -> View:
+    def reshape(self, op: ReshapeOp, source: PointerView) -> PointerView:
         return source
 
-    def bitcast(self, op: BitcastOp, source: View) -> View:
+    def bitcast(self, op: BitcastOp, source: PointerView) -> PointerView:
         return replace(source, pointer=self._address(source), index=None, dtype=dtype_of(op.result))
 
-    def shrink(self, op: ShrinkOp, source: View) -> View:
+    def shrink(self, op: ShrinkOp, source: PointerView) -> PointerView:
         """Rows of a buffer: only the first axis that is not of size 1 may be cut."""
         old, new = shape_of(op.source), shape_of(op.result)
         offsets, _ = window(op)
@@ -247,7 +247,7 @@ class Memory:
             return self._intervals[dim]
         return Interval(dim, dim) if isinstance(dim, int) else dtype_range(DTYPES[INDEX])
 
-    def index(self, op: IndexOp, source: View) -> View:
+    def index(self, op: IndexOp, source: PointerView) -> PointerView:
         """INDEX by scalars: an element, or a row. By a vector: an element for each lane."""
         shape = shape_of(op.source)
         if any(tensor(index).get_shape() for index in op.indices):
@@ -256,7 +256,7 @@ class Memory:
         is_safe = source.index is None and all(self._interval(e).lo >= 1 for e in shape)
         return replace(moved, is_safe=is_safe)
 
-    def _neighbours(self, op: IndexOp, source: View) -> View:
+    def _neighbours(self, op: IndexOp, source: PointerView) -> PointerView:
         (index,) = op.indices
         e, lanes = self._emitter, tensor(index).get_shape()[0]
         if (found := lane_indices(index)) is None:
@@ -277,7 +277,7 @@ class Memory:
         offsets = () if is_register else found.numbers
         return replace(first, elements=tuple(each), offsets=offsets, lanes=lanes)
 
-    def _moved(self, source: View, offsets: Sequence[Dim], shape: Shape) -> View:
+    def _moved(self, source: PointerView, offsets: Sequence[Dim], shape: Shape) -> PointerView:
         """A view from an element on; the offsets are of the leading axes."""
         e = self._emitter
         known, total = 0, None
@@ -293,7 +293,7 @@ class Memory:
             total = term if total is None else e.binary(llvm.AddOp, total, term)
         return self._advanced(source, total, known)
 
-    def _advanced(self, source: View, total: SSAValue | None, known: int) -> View:
+    def _advanced(self, source: PointerView, total: SSAValue | None, known: int) -> PointerView:
         """A view from the element on that is `total + known` after its first."""
         if total is None and not known:
             return source
@@ -313,9 +313,9 @@ class Memory:
         return self._emitter.number(dim)
 
 
-_MOVEMENTS: dict[type[Operation], Callable[[Memory, Any, View], View]] = {
-    ReshapeOp: Memory.reshape,
-    BitcastOp: Memory.bitcast,
-    ShrinkOp: Memory.shrink,
-    IndexOp: Memory.index,
+_MOVEMENTS: dict[type[Operation], Callable[[MemoryRenderer, Any, PointerView], PointerView]] = {
+    ReshapeOp: MemoryRenderer.reshape,
+    BitcastOp: MemoryRenderer.bitcast,
+    ShrinkOp: MemoryRenderer.shrink,
+    IndexOp: MemoryRenderer.index,
 }

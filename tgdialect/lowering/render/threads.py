@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.llvm_dialect import AtomicRMWOp
-from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.emitter import LLVMEmitter
 from tgdialect.lowering.render.types import POINTER
 
 PARALLEL = "tg_parallel"
@@ -35,7 +35,7 @@ _CACHE_LINE = 64
 class Context:
     """What the threads of a program share: a counter, and its arguments."""
 
-    def __init__(self, emitter: Emitter, types: Sequence[Attribute]) -> None:
+    def __init__(self, emitter: LLVMEmitter, types: Sequence[Attribute]) -> None:
         """`emitter` is that of the function that every thread runs."""
         self._emitter = emitter
         self._types = types
@@ -59,7 +59,7 @@ def _offset(argument: int) -> int:
 
 def driver(name: str, body: str, types: Sequence[Attribute]) -> llvm.FuncOp:
     """The function that packs its arguments and has all threads run `body`."""
-    e = Emitter(name, types, "no_inline")
+    e = LLVMEmitter(name, types, "no_inline")
     context = e.allocate(_offset(len(types)), _CACHE_LINE)
     for i, argument in enumerate(e.arguments):
         e.store(argument, e.offset(context, e.number(_offset(i)), i8), _SLOT)

@@ -102,7 +102,7 @@ class Scalars:
             known = self._known[key] = self.append(op)
         return known
 
-    # -- the protocol of recipe.Target
+    # -- the protocol of recipe.Semantics
 
     def constant(self, value: int | float, dtype: Dtype) -> SSAValue:
         return self.literal(number_attribute(value, TYPES[dtype]))

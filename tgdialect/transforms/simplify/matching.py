@@ -260,7 +260,7 @@ def _result_dtype(op: str, dtype: DType) -> DType:
 # -- building ------------------------------------------------------------------------------------
 
 
-class Emitter(Protocol):
+class ResultEmitter(Protocol):
     """Where the ops of a rule's result go."""
 
     def apply(self, op: str, operands: Sequence[SSAValue]) -> SSAValue:
@@ -284,7 +284,7 @@ def operand_dtype(op: Operation, binding: Binding) -> Attribute:
 
 
 def build(
-    term: Term, element: Attribute, inner: Attribute, binding: Binding, emitter: Emitter
+    term: Term, element: Attribute, inner: Attribute, binding: Binding, emitter: ResultEmitter
 ) -> SSAValue:
     """The value of a rule's right side. Its dtype is `element`, that of any comparands `inner`."""
     match term:

@@ -29,7 +29,7 @@ Axes = tuple[RangeOp, ...]
 """The expanded ranges that a value has an axis for."""
 
 
-class Tile:
+class Expansion:
     """The new block of a kernel, and the axes of the values in it."""
 
     def __init__(self, ops: Sequence[Operation]) -> None:

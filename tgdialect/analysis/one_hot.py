@@ -28,9 +28,7 @@ def constant_values(block: Block) -> set[Operation]:
     return found
 
 
-def selecting_mask(
-    demands: Demands, op: ReduceOp, constants: set[Operation]
-) -> frozenset[Operation]:
+def one_hot_mask(demands: Demands, op: ReduceOp, constants: set[Operation]) -> frozenset[Operation]:
     """The ops between a sum over an axis and the comparison of positions on it; none if there is
     no such comparison.
 
@@ -55,7 +53,7 @@ def selecting_mask(
     return frozenset()
 
 
-def may_select(op: ReduceOp) -> bool:
+def may_be_one_hot(op: ReduceOp) -> bool:
     """Whether comparisons mask a sum."""
     return bool(_paths(op))
 
