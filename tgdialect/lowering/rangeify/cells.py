@@ -1,8 +1,8 @@
-"""One element of a value: how each op is lowered at an index.
+"""How each op computes one element at an index.
 
-A rule is a generator: it yields the (value, index) pairs whose elements it needs, is sent their
-cells, and returns its own. Movement ops only change the index; elementwise ops become scalar ops;
-REDUCE opens RANGEs.
+A rule is a generator, since graphs are too deep for recursion: it yields the (value, index) pairs
+whose elements it needs, is sent their cells, and returns its own. Movement ops only change the
+index, elementwise ops become scalar ops, and REDUCE makes RANGEs.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ Lowering = Generator[Request, Cell, Cell]
 
 
 def materialised(k: ScalarEmitter, cell: Cell) -> SSAValue:
-    """A cell as memory holds it: 0 where it is invalid."""
+    """A cell as it is stored: 0 where it is invalid."""
     if cell.valid is None:
         return cell.value
     zero = k.constant(0, tensor(cell.value).element_type)
@@ -66,7 +66,7 @@ def materialised(k: ScalarEmitter, cell: Cell) -> SSAValue:
 
 
 def done(cell: Cell) -> Lowering:
-    """A lowering that needs nothing."""
+    """A lowering that needs no other cells."""
     return cell
     yield
 
@@ -115,7 +115,7 @@ def _pad(k: ScalarEmitter, op: PadOp, index: Index) -> Lowering:
 
 
 def _index(k: ScalarEmitter, op: IndexOp, index: Index) -> Lowering:
-    """Data-dependent indices; out of bounds, or through an invalid index, 0 is read."""
+    """INDEX: an index that is out of bounds or invalid reads 0."""
     inner, exists, rest = yield from indices(k, op, index)
     cell = yield op.source, (*inner, *rest)
     if exists is None:
@@ -130,7 +130,8 @@ def _index(k: ScalarEmitter, op: IndexOp, index: Index) -> Lowering:
 def indices(
     k: ScalarEmitter, op: IndexOp, index: Index
 ) -> Generator[Request, Cell, tuple[Index, SSAValue | None, Index]]:
-    """The values of an INDEX's operands, the condition for them, and the axes left over."""
+    """The positions that the indices of an INDEX are, the condition for all of them to be valid and
+    in bounds, and the index along the axes that they do not fix."""
     inner: list[Position] = []
     exists: SSAValue | None = None
     axis = 0
@@ -160,7 +161,7 @@ def _stack(k: ScalarEmitter, op: StackOp, index: Index) -> Lowering:
 
 
 def _select(k: ScalarEmitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
-    """WHERE on cells: only the branch that is taken need be valid."""
+    """WHERE on cells: valid if the branch that is taken is."""
     value = k.emit(WhereOp, condition, a.value, b.value)
     if a.valid is None and b.valid is None:
         return Cell(value, None)
@@ -228,6 +229,7 @@ def _bitcast(k: ScalarEmitter, op: BitcastOp, index: Index) -> Lowering:
 
 def _reduce(k: ScalarEmitter, op: ReduceOp, index: Index) -> Lowering:
     """REDUCE over axes becomes REDUCE over ranges; an invalid cell counts as the identity."""
+    # The operand in loops over the reduced axes.
     axes, shape = integers(op, "axes"), shape_of(op.source)
     inner, loops = k.loops(tuple(shape[a] for a in axes), AxisType.REDUCE)
     reduced = dict(zip(axes, inner, strict=True))
@@ -238,6 +240,7 @@ def _reduce(k: ScalarEmitter, op: ReduceOp, index: Index) -> Lowering:
     value = cell.value
     if cell.valid is not None:
         value = k.emit(WhereOp, cell.valid, value, neutral)
+    # Axes of one cell have no loops. `reduce add` of -0 is +0.
     if not loops:
         if kind is ReduceKind.ADD and may_be_negative_zero(value):
             value = k.emit(AddOp, value, neutral)
@@ -245,7 +248,8 @@ def _reduce(k: ScalarEmitter, op: ReduceOp, index: Index) -> Lowering:
     dependent = dependent_ranges(value, k.open_ranges)
     for loop in loops:
         if loop.owner not in dependent:
-            # The operand repeats along this range: a condition that always holds ties it in.
+            # The operand is the same along this range. A condition that always holds makes it
+            # depend on the range, which keeps it inside the loop.
             inside = k.emit(CmpLtOp, loop, k.emit(AddOp, loop, k.constant(1)))
             value = k.emit(WhereOp, inside, value, neutral)
     result = ReduceOp(kind, value, (), loops, ordered=op.ordered is not None)
@@ -253,7 +257,7 @@ def _reduce(k: ScalarEmitter, op: ReduceOp, index: Index) -> Lowering:
 
 
 def _load(k: ScalarEmitter, op: LoadOp, index: Index) -> Lowering:
-    """LOAD where it is realised: what is made into memory is valid from then on."""
+    """A LOAD of a value: its cells are valid, and 0 where they were not."""
     cell = yield op.buffer, index
     value = materialised(k, cell)
     if op.gate is None or op.alt is None:
