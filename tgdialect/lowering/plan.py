@@ -1,7 +1,8 @@
-"""Plan: storage that is not used at the same time is the same storage.
+"""Plan: buffers that are not live at the same time share storage.
 
 Linear level to planned level (docs/ir.md). The intermediate buffers of a function become views of
-one arena per device, an argument; REG and LOCAL buffers of one type in a program become one.
+one arena per device, which is an argument. REG and LOCAL buffers of one type in a program become
+one buffer.
 """
 
 from __future__ import annotations
@@ -120,8 +121,8 @@ def plan_function(function: FuncOp) -> None:
 
 
 def _constants_first(function: FuncOp, linear: LinearOp) -> tuple[Set[SSAValue], int]:
-    """Put the CALLs of a function that depend on constant arguments alone before the others; what
-    memory has the same contents in every call, and how many these are."""
+    """Put the CALLs that depend on constant arguments alone before the others. Returns the memory
+    that has the same contents in every call of the function, and the number of these CALLs."""
     block = linear.body.block
     memory, calls = constants(function, block.ops)
     others = [op for op in block.ops if op not in calls]
@@ -134,7 +135,8 @@ def _constants_first(function: FuncOp, linear: LinearOp) -> tuple[Set[SSAValue],
 def written_in_place(
     linear: LinearOp, live: Mapping[SSAValue, LiveRange]
 ) -> dict[SSAValue, SSAValue]:
-    """For buffers that are written over one that is not read any more: the first of that memory."""
+    """Buffers that can be written in place over a buffer that is not read any more, each with the
+    first buffer of the chain."""
     slots: dict[str, list[tuple[int, int]]] = {}
     first: dict[SSAValue, SSAValue] = {}
     taken: set[SSAValue] = set()
@@ -175,7 +177,7 @@ def shards(device: Device) -> int:
 
 
 def max_bytes(buffer: BufferOp, intervals: MinMax) -> int:
-    """The bytes that a buffer may need on one device."""
+    """The greatest size of a buffer on one device, in bytes."""
     elements = most_elements(buffer, intervals)
     return elements * dtype_of(buffer.result).itemsize // shards(place(buffer.result).device)
 
@@ -219,7 +221,7 @@ def _add_arena(function: FuncOp, kind: str, device: Device, size: int) -> SSAVal
 
 
 def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) -> None:
-    """The bytes of the arena from an offset on, as the type of the buffer."""
+    """Replace a buffer by a view of the arena, from an offset on."""
     block = buffer.parent
     assert block is not None
 
@@ -250,9 +252,10 @@ def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) 
 
 
 def plan_program(program: ProgramOp) -> None:
-    """Use one REG or LOCAL buffer for all those of its type that are not live at the same time.
+    """Merge the REG or LOCAL buffers of one type that are not live at the same time.
 
-    Threads of a workgroup share LOCAL memory: there a BARRIER has to be between the two lives.
+    The threads of a workgroup share LOCAL memory: between the two live ranges there has to be a
+    BARRIER.
     """
     linear = program.linear
     ops = list(linear.body.block.ops)

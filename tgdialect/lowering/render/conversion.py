@@ -29,7 +29,7 @@ def convert(
 
 
 def _to_bool(e: LLVMEmitter, value: SSAValue, source: DType) -> SSAValue:
-    """x != 0, which NaN is."""
+    """x != 0; true for NaN."""
     if source.is_bool:
         return value
     if source.is_float:

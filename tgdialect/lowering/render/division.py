@@ -1,7 +1,7 @@
 """IDIV and MOD: floor division that never traps.
 
-LLVM's division is undefined for a divisor of 0, and for the least integer divided by -1. Such a
-divisor is replaced by 1 and the result put right, unless intervals prove that there is none.
+LLVM's division is undefined for the divisor 0, and for the least integer divided by -1. Unless
+intervals exclude these cases, the divisor is replaced by 1 and the result corrected.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def modulo(
 
 
 class _FloorDivision:
-    """One division, and what is proven of its operands."""
+    """A division, and the facts that intervals prove of its operands."""
 
     def __init__(
         self, e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax

@@ -39,7 +39,8 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 
 STACK_LIMIT = 4 << 20
-"""How many bytes of REG and LOCAL buffers a program may have: half of the usual stack."""
+"""The greatest size of the REG and LOCAL buffers of a program, in bytes. They are on the stack, of
+which threads usually have 8 MiB: half is left to the caller."""
 BUFFER_ALIGNMENT = 64
 FLAG_BYTES = 8
 
@@ -60,7 +61,7 @@ def refusal(op: Operation) -> PassFailedException:
 
 
 def argument_type(value: SSAValue) -> Attribute:
-    """What a parameter of a function is: a pointer, or a scalar."""
+    """The LLVM type of a parameter: a pointer for memory, else a scalar."""
     return POINTER if is_memory(value) else register_type(dtype_of(value))
 
 
@@ -73,7 +74,7 @@ class _OpenLoop(NamedTuple):
 
 
 class FunctionRenderer:
-    """The function under construction, and what became of the values of the LINEAR."""
+    """Renders one function: appends `llvm` ops for the ops of a LINEAR."""
 
     def __init__(
         self,
@@ -84,9 +85,9 @@ class FunctionRenderer:
         is_threaded: bool = False,
         streamed: Set[SSAValue] = frozenset(),
     ) -> None:
-        """`programs` are those that a host function may call; None in a program. One that is
-        threaded gets its arguments in a `threads.Context`. What is stored to parameters that are
-        `streamed` goes around the caches."""
+        """Without `programs` a program is rendered; else a host function, which may call these. A
+        function that is threaded takes its arguments from a `threads.Context`. STOREs to `streamed`
+        parameters bypass the caches."""
         self._programs = programs
         self._streamed = streamed
         # A copy of a kernel at each of its calls would have LLVM compile it as often.
@@ -108,13 +109,13 @@ class FunctionRenderer:
             self.bind(parameter, argument)
 
     def alias(self, value: SSAValue, parameter: SSAValue) -> None:
-        """A value that is a parameter once more."""
+        """Bind a PARAM to the parameter of the function for its slot."""
         if value is not parameter:
             memory = is_memory(value)
             self.bind(value, self.memory.pointer(parameter) if memory else self.values[parameter])
 
     def bind(self, value: SSAValue, argument: SSAValue) -> None:
-        """A value that is an argument of the function."""
+        """Bind a value to an argument of the function."""
         if is_memory(value):
             self.memory.add(value, argument, is_streamed=value in self._streamed)
         else:
@@ -137,8 +138,11 @@ class FunctionRenderer:
                 raise locate(error, op) from error
 
     def append_once(self, ops: Sequence[Operation], memory: SSAValue) -> None:
-        """Execute ops unless the first 8 bytes of memory say that they have been: perhaps by
-        another thread, of which all writes are seen then."""
+        """Render ops that run once, guarded by a flag in the first 8 bytes of memory.
+
+        The load of the flag acquires and the store releases: a thread that finds it set sees all
+        that the thread which has set it has written.
+        """
         e, flag = self.emitter, self.memory.pointer(memory)
         is_new = e.compare("eq", e.load(flag, i64, FLAG_BYTES, ACQUIRE), e.number(0))
         merge = self._enter_if(is_new)
@@ -165,7 +169,7 @@ class FunctionRenderer:
             raise refusal(op)
 
     def define(self, op: Operation, value: SSAValue) -> None:
-        """What the result of an op is."""
+        """Record the LLVM value of the result of an op."""
         result = op.results[0]
         self.values[result] = value
         if value.name_hint is None:
@@ -183,7 +187,7 @@ class FunctionRenderer:
             self.define(op, self.emitter.stack(lanes))
 
     def buffer(self, op: BufferOp) -> None:
-        """REG and LOCAL buffers are on the stack; what is read before it is written is 0."""
+        """A REG or LOCAL buffer: zeroed memory on the stack."""
         type = tensor(op.result)
         if place(op.result).addrspace is AddrSpace.GLOBAL:
             raise PassFailedException("a global buffer has no memory yet: run tg-plan first")
@@ -237,14 +241,14 @@ class FunctionRenderer:
             self.define(op, self.emitter.stack(sources))
 
     def permute(self, op: PermuteOp) -> None:
-        """Vectors that are transposed."""
+        """PERMUTE of a STACK of vectors: a transpose."""
         rows = self._rows.get(op.source)
         if rows is None:
             raise PassFailedException("a vector has no axes to permute")
         self._rows[op.result] = self.emitter.transposed(rows)
 
     def lane(self, op: IndexOp) -> None:
-        """INDEX of a vector, or of several: a known one."""
+        """INDEX by a constant: a lane of a vector, or a vector of a STACK."""
         attribute = constant_attribute(op.indices[0])
         if attribute is None or len(op.indices) > 1:
             raise PassFailedException("a vector is indexed by one constant")
@@ -255,7 +259,8 @@ class FunctionRenderer:
             self.define(op, self.emitter.lane(self.values[op.source], position))
 
     def reshape(self, op: ReshapeOp) -> None:
-        """A scalar as a vector of one lane: a scalar. Vectors as one."""
+        """RESHAPE of a scalar to one lane, which is that scalar; of a STACK of vectors to one
+        vector."""
         if (parts := self._rows.get(op.source)) is not None:
             self.define(op, self.emitter.joined(parts))
         else:
@@ -272,7 +277,8 @@ class FunctionRenderer:
     # -- control flow
 
     def range(self, op: RangeOp) -> None:
-        """Begin a loop: it is tested before the first iteration unless that is known to be."""
+        """Begin a loop. The test before the first iteration is left out if the bound is at least
+        1."""
         e = self.emitter
         bound, zero = self.values[op.bound], e.number(0)
         if self.context is not None and op.axis_type.data is AxisType.THREAD:
@@ -313,7 +319,7 @@ class FunctionRenderer:
         self._leave_if(self._conditionals[op.begin])
 
     def _enter_if(self, condition: SSAValue) -> Block:
-        """Go on in a block for where a condition holds; returns the one after it."""
+        """Begin a block that runs if a condition holds; returns the block after it."""
         then, merge = self.emitter.new_block(), self.emitter.new_block()
         self.emitter.branch_if(condition, then, (), merge)
         self.emitter.enter(then)
@@ -348,7 +354,7 @@ _MOVEMENTS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
     ReshapeOp: FunctionRenderer.reshape,
     ExpandOp: FunctionRenderer.expand,
 }
-"""Movement of values, which are scalars and vectors."""
+"""How movement ops of scalars and vectors are rendered."""
 
 _HANDLERS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
     ConstOp: FunctionRenderer.const,

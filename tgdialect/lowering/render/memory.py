@@ -1,6 +1,6 @@
-"""Memory in a function of the `llvm` dialect: pointers, views of them, and access to elements.
+"""Memory in a function of the `llvm` dialect: pointers, contiguous views, loads and stores.
 
-A view is contiguous: tg-select and tg-plan leave no others.
+tg-select and tg-plan leave no views but contiguous ones.
 """
 
 from __future__ import annotations
@@ -36,32 +36,34 @@ from tgdialect.ops.properties import (
 )
 
 _STREAMED_BYTES = 32
-"""Vectors of a multiple of this fill a cache line soon enough."""
+"""Only vectors of a multiple of this many bytes are stored non-temporally: smaller ones leave the
+write-combining buffer of a cache line half full."""
 
 _CACHE_LINE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class PointerView:
-    """Memory: elements of a dtype from a pointer on."""
+    """Elements of a dtype from a pointer on: memory, or the location of an access."""
 
     pointer: SSAValue
     dtype: DType
     alignment: int
-    """What the pointer is known to be aligned to."""
+    """The known alignment of the pointer, in bytes."""
     index: SSAValue | None = None
-    """The position of the first element, if it is not at the pointer."""
+    """The position of the first element relative to the pointer; None is 0."""
     is_safe: bool = False
-    """Whether there is an element at the pointer, which may be read instead of one that is not."""
+    """Whether the pointer itself is known to be valid. A gated load then reads there where its gate
+    is false, instead of branching."""
     lanes: int = 1
-    """How many elements are accessed at once."""
+    """The number of elements of an access."""
     elements: tuple[PointerView, ...] = ()
-    """Where each of them is, unless they are neighbours."""
+    """The views of the single elements of a gather or scatter; empty if they are neighbours."""
     offsets: tuple[int, ...] = ()
-    """How far each of them is from the pointer, if that is known, and what is between may be
-    loaded too."""
+    """The offsets of the elements from the pointer, if they are known and the elements between them
+    may be loaded as well."""
     is_streamed: bool = False
-    """Whether what is stored is not to take the place of other things in the caches."""
+    """Whether STOREs bypass the caches: nothing reads them while they would still be cached."""
 
 
 class MemoryRenderer:
@@ -70,7 +72,7 @@ class MemoryRenderer:
     def __init__(
         self, emitter: LLVMEmitter, intervals: MinMax, values: Mapping[SSAValue, SSAValue]
     ) -> None:
-        """`values` are the index scalars of the function, among others."""
+        """`values` has the LLVM values of index scalars."""
         self._emitter = emitter
         self._intervals = intervals
         self._values = values
@@ -87,7 +89,7 @@ class MemoryRenderer:
         *,
         is_streamed: bool = False,
     ) -> None:
-        """A buffer; it is aligned to its elements unless said."""
+        """Add memory at a pointer; its alignment is that of an element unless given."""
         dtype = dtype_of(value)
         alignment = alignment or dtype.itemsize
         self._views[value] = PointerView(pointer, dtype, alignment, is_streamed=is_streamed)
@@ -138,7 +140,8 @@ class MemoryRenderer:
     def _gathered(
         self, view: PointerView, starts: Sequence[int], gate: SSAValue | None, alt: SSAValue | None
     ) -> SSAValue:
-        """Elements apart, picked out of the vectors from these offsets on, which have them all."""
+        """Gather elements by shuffles of the vectors at the offsets `starts`, which cover all of
+        them."""
         e, lanes, near = self._emitter, view.lanes, replace(view, elements=(), offsets=())
         lane_at = {offset: lane for lane, offset in enumerate(view.offsets)}
         mask = result = None
@@ -173,7 +176,7 @@ class MemoryRenderer:
         return e.compare("ne", value, e.number(0, type)) if view.dtype.is_bool else value
 
     def store(self, value: SSAValue, location: SSAValue, gate: SSAValue | None = None) -> None:
-        """Write the elements at a location; of a vector those of the gate's lanes."""
+        """Store a value at a location; a vector under a mask if there is a gate."""
         view = self._views[location]
         if not view.elements:
             self._store(value, view, gate)
@@ -199,7 +202,8 @@ class MemoryRenderer:
             e.store(value, address, view.alignment)
 
     def _stream(self, value: SSAValue, address: SSAValue, view: PointerView) -> None:
-        """Store a vector around the caches, if it is aligned, which the instruction asks for."""
+        """Store a vector non-temporally where its address is aligned, as the instruction
+        requires."""
         e, bytes = self._emitter, min(view.lanes * view.dtype.itemsize, _CACHE_LINE)
         number = e.emit(llvm.PtrToIntOp, (address,), i64)
         rest = e.binary(llvm.AndOp, number, e.number(bytes - 1))
@@ -227,7 +231,7 @@ class MemoryRenderer:
         return replace(source, pointer=self._address(source), index=None, dtype=dtype_of(op.result))
 
     def shrink(self, op: ShrinkOp, source: PointerView) -> PointerView:
-        """Rows of a buffer: only the first axis that is not of size 1 may be cut."""
+        """A contiguous SHRINK: axes before the innermost that it cuts have one cell."""
         old, new = shape_of(op.source), shape_of(op.result)
         offsets, _ = window(op)
         kept = [same_dim(a, b) for a, b in zip(old, new, strict=True)]
@@ -242,13 +246,13 @@ class MemoryRenderer:
         return self._moved(source, offsets, old)
 
     def _interval(self, dim: Dim) -> Interval:
-        """What an extent or offset may be."""
+        """The interval of an extent or offset."""
         if isinstance(dim, SSAValue):
             return self._intervals[dim]
         return Interval(dim, dim) if isinstance(dim, int) else dtype_range(DTYPES[INDEX])
 
     def index(self, op: IndexOp, source: PointerView) -> PointerView:
-        """INDEX by scalars: an element, or a row. By a vector: an element for each lane."""
+        """INDEX by scalars: an element or a row. INDEX by a vector: an element for each lane."""
         shape = shape_of(op.source)
         if any(tensor(index).get_shape() for index in op.indices):
             return self._neighbours(op, source)
@@ -278,7 +282,7 @@ class MemoryRenderer:
         return replace(first, elements=tuple(each), offsets=offsets, lanes=lanes)
 
     def _moved(self, source: PointerView, offsets: Sequence[Dim], shape: Shape) -> PointerView:
-        """A view from an element on; the offsets are of the leading axes."""
+        """A view from the element on at these offsets along the leading axes."""
         e = self._emitter
         known, total = 0, None
         for axis, offset in enumerate(offsets):
@@ -294,7 +298,7 @@ class MemoryRenderer:
         return self._advanced(source, total, known)
 
     def _advanced(self, source: PointerView, total: SSAValue | None, known: int) -> PointerView:
-        """A view from the element on that is `total + known` after its first."""
+        """A view from the element on that is `total + known` after the first."""
         if total is None and not known:
             return source
         e = self._emitter
