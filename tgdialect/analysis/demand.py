@@ -1,8 +1,7 @@
-"""What computing an element asks for: elements of operands, and work.
+"""The cost of computing an element, and the elements of operands that it needs.
 
-A demand is a value at a symbolic index inside the loops of one kernel. Following demands from a
-kernel's root to what is in memory says what the kernel computes and how often, if everything
-between is computed where it is used.
+A demand is a value at a symbolic index, inside the loops of one kernel. Its operands are followed
+down to memory: this gives the work of the kernel if all values between are fused.
 """
 
 from __future__ import annotations
@@ -41,10 +40,11 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BinaryDataOp, ConstOp
 
 LOAD, STORE = 4.0, 16.0
-"""What a load from a buffer in memory and a store to one cost, in elementwise operations."""
+"""The cost of a load from memory and of a store to it. The unit of all costs is a cheap elementwise
+operation on one element."""
 
 LOCAL_LOAD, LOCAL_STORE = 1.0, 2.0
-"""The same where the buffer is small and close: it is in a cache."""
+"""The same for a LOCAL buffer, which stays in a cache close to the core."""
 
 _COST: dict[type[Operation], float] = {
     Exp2Op: 8,
@@ -54,14 +54,16 @@ _COST: dict[type[Operation], float] = {
     PowOp: 24,
     ThreefryOp: 60,
 }
-"""Elementwise ops that cost more than one."""
+"""The cost of elementwise ops that are not 1."""
 
 _BUDGET = 128
-"""Demands after which a walk gives up: so much is not worth computing twice."""
+"""The number of demands after which a walk gives up: a value with more is not worth computing
+twice. The bound keeps planning linear in programs such as sorting networks, where each step needs
+twice as many elements as the one before."""
 
 
 class Demand(NamedTuple):
-    """A value at an index, in the kernel of a root."""
+    """A value at an index, in the kernel whose root is given."""
 
     root: Operation
     value: SSAValue
@@ -73,7 +75,7 @@ class Demand(NamedTuple):
 
     @property
     def trips(self) -> float:
-        """How often it is computed, each time that the loops it is in go round."""
+        """The number of times that it is computed."""
         return trips_of(self.depends)
 
 
@@ -84,7 +86,7 @@ class Demands(Positions):
         super().__init__()
         self._loops: dict[Demand, Index] = {}
         self.one_hot_sums: set[Operation] = set()
-        """REDUCEs that have no loop: they ask for one element (`one_hot.py`)."""
+        """Sums with a one-hot mask (`one_hot.py`): they have no loop."""
 
     def loops(
         self, shape: Shape, outer: tuple[Dependence, ...] = (), order: Sequence[int] = ()
@@ -103,7 +105,7 @@ class Demands(Positions):
         return tuple(index[axis] for axis in range(len(shape)))
 
     def operands(self, demand: Demand) -> Iterable[Demand]:
-        """What an element is computed from."""
+        """The elements that an element is computed from."""
         op = demand.value.owner
         follow = _FOLLOW.get(type(op))
         if follow is None:
@@ -197,15 +199,16 @@ _FOLLOW: dict[type, Callable[[Demands, Demand, Any], Iterable[Demand]]] = {
     BitcastOp: Demands.bitcast,
     MovementOp: Demands.move,
 }
-"""How demands go on from an op, by its class; subclasses are added when they are met."""
+"""How an op's demand becomes demands for its operands, by class; the caches of subclasses are
+filled as they are met."""
 
 _UNKNOWN_TRIPS = 1024
-"""What a dynamic extent counts as, unless it is known to be less."""
+"""The extent that a dynamic dimension counts as, unless its maximum is less."""
 
 
 @cache
 def own_cost(kind: type[Operation]) -> float:
-    """What an op costs for each element, its operands left out."""
+    """The cost of an op per element, without its operands."""
     if issubclass(kind, ElementwiseOp):
         return _COST.get(kind, 1)
     # A REDUCE costs its iterations, which `demand_cost` counts.
@@ -213,9 +216,9 @@ def own_cost(kind: type[Operation]) -> float:
 
 
 class DemandCost(NamedTuple):
-    """What some demands cost together, and the demands for reductions among what they lead to.
+    """The cost of some demands together, and the reductions among all that they lead to.
 
-    If it is not complete, they lead to more than is worth following, and cost more.
+    The walk is not complete if there were too many demands; the cost is greater then.
     """
 
     cost: float
@@ -226,9 +229,9 @@ class DemandCost(NamedTuple):
 def demand_cost(
     demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, float]
 ) -> DemandCost:
-    """The cost of computing elements where they are asked for, each once at each index.
+    """The cost of computing elements, each once per index.
 
-    `stored` says what reading the values costs that have a buffer, unless they are `roots`.
+    `stored` has the cost of reading a value that has a buffer; `roots` themselves are computed.
     """
     roots = list(roots)
     cost, seen = 0.0, dict.fromkeys(roots)

@@ -1,9 +1,9 @@
-"""The loop nest of a kernel: which loop each op is in, and an order of execution.
+"""The loop nest of a kernel: the loop that each op is in, and an order of execution.
 
 A kernel is a graph: an op is in the loop of every RANGE that it depends on and that no END has
-closed. From this follow how the loops nest, and, with the order that versioned memory asks for, a
-total order: every op is in the outermost loop that it may be in, so what does not change in a loop
-is computed before it.
+closed. This determines how the loops nest. Together with the order that versioned memory needs
+(`memory_order.py`) it gives a total order. Each op is in the outermost loop that it can be in, so
+loop-invariant ops are hoisted.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from tgdialect.ops.reduce import ReduceOp
 
 @dataclass(eq=False)
 class LoopTree:
-    """A loop, or with no range the whole kernel: ops and loops in the order of execution.
+    """A loop, or the whole kernel if there is no range: ops and loops in order of execution.
 
-    The RANGE itself and the END are not among the items, and a GROUP is nowhere: it does nothing.
+    The RANGE and the END of the loop are not among the items, nor are GROUPs, which do nothing.
     """
 
     range: RangeOp | None = None
@@ -63,10 +63,11 @@ def loop_nest(block: Block) -> LoopTree:
 
 
 class _Scheduler:
-    """Ops are numbered in the order of the block, and sets of ranges are bits.
+    """Finds the loops of ops, and orders the items of each loop.
 
-    The number of a loop, as an item of the loop around it, is that of its outermost END: in the
-    order of the block all that a loop needs is before its END.
+    Ops are numbered in the order of the block, and sets of ranges are bits. A loop, as an item of
+    the loop around it, has the number of its outermost END: all ops that it needs come before that
+    in the block.
     """
 
     def __init__(self, ops: Sequence[Operation]) -> None:
@@ -91,6 +92,7 @@ class _Scheduler:
         if not any(isinstance(op, SinkOp) and op.opts for op in self.ops):
             # OptOps make iterations that store equal values to one cell, in any two forms.
             memory.check_races()
+        # The items of each loop: its ops, and the loops inside it.
         items: dict[LoopTree, list[tuple[int, Operation | LoopTree]]] = defaultdict(list)
         for i, op in enumerate(self.ops):
             if type(op) is EndOp:
@@ -99,6 +101,7 @@ class _Scheduler:
                     items[loop.parent].append((i, loop))
             elif type(op) is not RangeOp and not _is_merge(op):
                 items[self.loop[i]].append((i, op))
+        # Edges between items of one loop: data dependences, and writes after reads.
         anti = [
             (self.number[read.op], self.number[write.op])
             for read, write in memory.anti_dependences()
@@ -108,6 +111,7 @@ class _Scheduler:
             if (edge := self._lift(before, after)) is not None:
                 loop, a, b = edge
                 successors[loop][a].append(b)
+        # A topological order of the items of each loop.
         for loop, numbered in items.items():
             by_number = dict(numbered)
             order = _topological(by_number, successors[loop])
@@ -145,6 +149,7 @@ class _Scheduler:
 
     def _nest(self) -> None:
         """Make a LoopTree of each range, inside the loops around the END that closes it."""
+        # The END of each range, and the ranges that are open around it.
         outer: dict[RangeOp, int] = {}
         ends: dict[RangeOp, EndOp] = {}
         for op, mask in zip(self.ops, self.open, strict=True):
@@ -157,6 +162,7 @@ class _Scheduler:
                 message = f"range {range.axis.data} is never closed by an END"
                 raise locate(PassFailedException(message), range)
         self._close_transitively(outer)
+        # Outer loops first: the parent is the innermost of the loops around.
         for range in sorted(self.ranges, key=lambda r: outer[r].bit_count()):
             around = self._members(outer[range])
             parent = max(around, key=lambda r: outer[r].bit_count(), default=None)
@@ -184,7 +190,8 @@ class _Scheduler:
         return locate(PassFailedException(message), range)
 
     def _innermost(self, mask: int) -> LoopTree:
-        """The innermost of some loops, which have to be all those around it."""
+        """The innermost of a set of loops. Refused unless the others are just the loops around
+        it."""
         if (known := self._loop_of_mask.get(mask)) is not None:
             return known
         loop = max((self.loops[r] for r in self._members(mask)), key=lambda each: each.depth)
@@ -215,9 +222,9 @@ class _Scheduler:
                     yield source, i
 
     def _lift(self, before: int, after: int) -> tuple[LoopTree, int, int] | None:
-        """An edge between two ops as one between two items of the innermost loop around both.
+        """An edge between two ops as an edge between two items of the innermost loop around both.
 
-        None where there is nothing to order: both are in one item.
+        None if both are in one item, which orders them itself.
         """
         a, b, a_loop, b_loop = before, after, self.loop[before], self.loop[after]
         if a_loop is b_loop and type(self.ops[after]) is not RangeOp:
@@ -263,7 +270,7 @@ def _is_merge(op: Operation) -> bool:
 
 
 def _topological(items: Iterable[int], successors: Mapping[int, Sequence[int]]) -> list[int]:
-    """Kahn's algorithm, the least item first; what is on a cycle is missing from the result."""
+    """Kahn's algorithm, the least item first; items on a cycle are missing from the result."""
     waiting = dict.fromkeys(items, 0)
     for after in successors.values():
         for item in after:

@@ -84,6 +84,7 @@ def plan_function(function: FuncOp) -> None:
     first: dict[SSAValue, SSAValue] = {}
     constant: Set[SSAValue] = frozenset()
     ops = list(function.body.block.ops)
+    # The live ranges of buffers, and which buffers are written in place over others.
     for op in ops:
         if isinstance(op, LinearOp):
             constant, count = _constants_first(function, op)
@@ -92,11 +93,13 @@ def plan_function(function: FuncOp) -> None:
                 if live[memory].end >= count:  # It lives on after the call.
                     live[memory] = LiveRange(live[memory].start, len(op.body.block.ops))
             first = written_in_place(op, live)
+    # An arena for each kind and device, and the buffers in it.
     for op in ops:
         if isinstance(op, BufferOp):
             kind = "tg.persistent" if op.result in constant else "tg.workspace"
             arenas.setdefault((kind, place(op.result).device), []).append(op)
     for (kind, device), buffers in sorted(arenas.items(), key=lambda arena: arena[0][0]):
+        # Buffers that are written in place share a block, which has one offset.
         used = [buffer for buffer in buffers if buffer.result in live]
         blocks: dict[SSAValue, list[BufferOp]] = defaultdict(list)
         for buffer in used:
@@ -108,7 +111,8 @@ def plan_function(function: FuncOp) -> None:
         if kind == "tg.workspace":
             total += size
         else:
-            start = ALIGNMENT  # Before it there is whether the rest has been computed.
+            start = ALIGNMENT  # The first bytes are the flag that the contents are computed.
+        # The argument, and views of it in place of the buffers.
         arena = _add_arena(function, kind, device, start + size)
         for block, offset in zip(blocks.values(), offsets, strict=True):
             for buffer in block:
@@ -230,6 +234,7 @@ def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) 
     type = tensor(buffer.result)
     devices = tensor(arena).get_shape()[:-1]
     start = [0] * len(devices)
+    # The bytes, as elements of the dtype, in the shape of the buffer.
     view = put(ShrinkOp(arena, [*start, offset], [*devices, size]))
     if type.element_type != UI8:
         view = put(BitcastOp(view, type.element_type))
@@ -264,6 +269,7 @@ def plan_program(program: ProgramOp) -> None:
     is_parallel = any(map(_is_in_workgroup, ops))
     buffers = [op for op in ops if isinstance(op, BufferOp)]
     owners: dict[Attribute, list[tuple[int, BufferOp]]] = defaultdict(list)
+    # In order of their first use, each takes over a buffer of its type that is not live any more.
     for buffer in sorted(buffers, key=lambda b: live.get(b.result, _NEVER)):
         if buffer.result not in live:
             _drop(buffer)

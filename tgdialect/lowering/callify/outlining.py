@@ -41,7 +41,7 @@ OUTLINE = "tg.outline"
 """The attribute of a FUNCTION that says whether it is called or substituted."""
 OUTLINED_OPS = 48
 """The number of ops from which on equal FUNCTIONs are outlined. Outlining saves compile time, but
-nothing is fused across the border; small functions are mostly elementwise, and better fused."""
+nothing is fused across the border: a small function saves little and loses more."""
 
 
 @dataclass

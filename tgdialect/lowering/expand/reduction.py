@@ -1,4 +1,4 @@
-"""REDUCE over ranges becomes an accumulator, and REDUCE over axes where a range was unrolled."""
+"""Reductions: REDUCE over loops becomes an accumulator, over unrolled ranges a REDUCE over axes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
 
 
 class Accumulator(NamedTuple):
-    """A REDUCE over loops: its buffer, and the STORE in the loop."""
+    """The accumulator of a REDUCE: its buffer, and the STORE inside the loops."""
 
     op: ReduceOp
     buffer: SSAValue
@@ -56,6 +56,7 @@ def expand_reductions(expansion: Expansion, group: Sequence[ReduceOp]) -> None:
     added up after the loop.
     """
     loops = [axis.result for axis in closed_ranges(group[0]) if is_loop(axis)]
+    # What happens in the loops.
     accumulators: list[Accumulator] = []
     for op in group:
         expansion.location = op.location
@@ -66,6 +67,7 @@ def expand_reductions(expansion: Expansion, group: Sequence[ReduceOp]) -> None:
             _finish(expansion, op, _reduced(expansion, op, value, _expanded(op)))
     if not accumulators:
         return
+    # One END for all, and the results after it.
     updates = [accumulator.update for accumulator in accumulators]
     body = updates[0] if len(updates) == 1 else expansion.emit(GroupOp(updates))
     end = expansion.emit(EndOp(body, loops[::-1]))
@@ -77,13 +79,14 @@ def expand_reductions(expansion: Expansion, group: Sequence[ReduceOp]) -> None:
 
 
 def _expanded(op: ReduceOp, kind: AxisType | None = None) -> list[RangeOp]:
-    """The ranges of a REDUCE that are shape, all or those of a kind."""
+    """The expanded ranges of a REDUCE, all or those of a kind."""
     axes = [axis for axis in closed_ranges(op) if is_expanded(axis)]
     return [axis for axis in axes if kind in (None, axis.axis_type.data)]
 
 
 def _accumulate(expansion: Expansion, op: ReduceOp, loops: Sequence[SSAValue]) -> Accumulator:
     """The accumulator of a REDUCE: its initial STORE, and the STORE in the loops."""
+    # The buffer, with an axis for each expanded range but those that are unrolled.
     kind, value = op.kind.data, _widened(expansion, op)
     unrolled = _expanded(op, AxisType.UNROLL)
     axes = tuple(a for a in expansion.union([value]) if a not in unrolled)
@@ -92,12 +95,14 @@ def _accumulate(expansion: Expansion, op: ReduceOp, loops: Sequence[SSAValue]) -
     place = tensor_type(dtype, expansion.shape(axes), _REGISTER)
     buffer = expansion.emit(BufferOp(expansion.new_slot(), place), axes)
     buffer.name_hint = "acc"
+    # The identity is stored inside the outer loops, before the loops of the reduction.
     outer = [
         r.result for r in sorted(filter(is_loop, expansion.open[op]), key=lambda r: r.axis.data)
     ]
     version = expansion.emit(AfterOp(buffer, outer), axes) if outer else buffer
     start = expansion.broadcast(expansion.constant(identity(kind, DTYPES[dtype]), dtype), axes)
     init = expansion.emit(StoreOp(version, start))
+    # Inside the loops: load, combine with each unrolled iteration, store.
     version = expansion.emit(AfterOp(buffer, [init, *loops]), axes)
     result = expansion.emit(LoadOp(version), axes)
     if (factors := _factors(expansion, op, value)) is not None:
@@ -113,7 +118,7 @@ def _accumulate(expansion: Expansion, op: ReduceOp, loops: Sequence[SSAValue]) -
 
 
 def _factors(expansion: Expansion, op: ReduceOp, value: SSAValue) -> tuple[SSAValue, ...] | None:
-    """The factors of a sum of products that may be rounded once for each addition."""
+    """The factors of a float sum of products, whose MULs and ADDs may be contracted to MULACCs."""
     product = op.source.owner
     is_sum = op.kind.data is ReduceKind.ADD and op.ordered is None
     if not is_sum or not isinstance(product, MulOp) or value is not expansion.value(op.source):
@@ -124,7 +129,7 @@ def _factors(expansion: Expansion, op: ReduceOp, value: SSAValue) -> tuple[SSAVa
 
 
 def _is_in_order(op: ReduceOp) -> bool:
-    """Whether the order of accumulation can be seen: on floats, where it is asked for."""
+    """Whether the order of accumulation matters: of floats, if `ordered` is set."""
     dtype = DTYPES[tensor(op.source).element_type]
     if op.ordered is None or not dtype.is_float or op.kind.data is ReduceKind.MAX:
         return False
@@ -139,7 +144,7 @@ def _is_in_order(op: ReduceOp) -> bool:
 
 
 def _widened(expansion: Expansion, op: ReduceOp) -> SSAValue:
-    """The operand, in the dtype that is accumulated in."""
+    """The operand, cast to the dtype of the accumulator."""
     value = expansion.value(op.source)
     wide = accumulated_dtype(op)
     if wide != tensor(value).element_type:
@@ -158,7 +163,7 @@ def _finish(expansion: Expansion, op: ReduceOp, result: SSAValue) -> None:
 def _reduced(
     expansion: Expansion, op: ReduceOp, value: SSAValue, over: Sequence[RangeOp]
 ) -> SSAValue:
-    """REDUCE over the axes of some expanded ranges, which then leave the shape."""
+    """REDUCE over the axes of some expanded ranges, which the result does not have."""
     if not over:
         return value
     value = expansion.broadcast(value, expansion.sorted({*expansion.axes(value), *over}))

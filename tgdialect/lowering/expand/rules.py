@@ -1,7 +1,4 @@
-"""What becomes of each op of a kernel whose operands have axes.
-
-Ops whose operands have none are kept as they are.
-"""
+"""How each op is expanded when its operands have axes. Other ops are moved as they are."""
 
 from __future__ import annotations
 
@@ -62,11 +59,11 @@ class Rules:
         expansion.values[op.results[0]] = new
 
     def _is_repeated(self, op: TgOp) -> bool:
-        """Whether an op without axes has to be done once for each lane of some."""
+        """Whether an op without axes has an effect for each lane of the ranges around it."""
         return isinstance(op, AtomicAddOp) and bool(self.expansion.around(op))
 
     def _move(self, op: TgOp, operands: list[SSAValue]) -> None:
-        """An op that stays as it is."""
+        """Move an op to the new block."""
         op.detach()
         if operands != list(op.operands):
             op.operands = operands
@@ -97,7 +94,7 @@ class Rules:
     def _index(self, op: IndexOp, source: SSAValue, *indices: SSAValue) -> SSAValue:
         """A location with the axes of its indices.
 
-        Each index becomes (k,), all its axes in one, and the location takes them apart again.
+        Each index is flattened to (k,); the location is then reshaped to all axes.
         """
         expansion = self.expansion
         axes: Axes = tuple(axis for index in indices for axis in expansion.axes(index))
@@ -115,14 +112,17 @@ class Rules:
     def _flat_index(
         self, op: IndexOp, source: SSAValue, indices: tuple[SSAValue, ...]
     ) -> tuple[SSAValue, SSAValue]:
-        """The buffer as one axis, and one index into it, which is -1 where any index is outside.
+        """A flat view of the buffer, and one flat index, which is -1 where an index is out of
+        bounds.
 
-        INDEX would take the product of indices that share an axis, and here they go together.
+        INDEX takes the outer product of its indices; indices that share an axis have to be
+        combined.
         """
         expansion = self.expansion
         flat: SSAValue | None = None
         exists: SSAValue | None = None
         dims: list[SSAValue] = []
+        # Horner's scheme, and the condition for all indices to be in bounds.
         for old, index, extent in zip(op.indices, indices, shape_of(op.source), strict=True):
             if tensor(index).element_type != INDEX:
                 index = expansion.emit(CastOp(index, INDEX), expansion.axes(index))
@@ -141,6 +141,7 @@ class Rules:
         assert flat is not None
         if exists is not None:
             flat = expansion.elementwise(WhereOp, exists, flat, expansion.constant(-1))
+        # The flat view.
         shape = tensor(source).get_shape()
         size: int | SSAValue = math.prod(shape)
         if DYNAMIC_INDEX in shape:
@@ -186,7 +187,7 @@ class Rules:
     # -- ordering
 
     def _after(self, op: AfterOp, buffer: SSAValue, *dependencies: SSAValue) -> SSAValue:
-        """There is no order among the lanes: the ranges are not waited for."""
+        """AFTER without the expanded ranges: there is no order among lanes."""
         kept = [
             new
             for old, new in zip(op.dependencies, dependencies, strict=True)

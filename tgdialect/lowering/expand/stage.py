@@ -1,4 +1,4 @@
-"""The pass, and the order in which the ops of a kernel are expanded."""
+"""The pass: kernels are rebuilt in an order in which reductions that share loops come together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tgdialect.transforms.private_ranges import make_ranges_private
 from tgdialect.transforms.unique_storage import make_storage_unique
 
 Groups = dict[ReduceOp, list[ReduceOp]]
-"""The REDUCEs that share their loops with a REDUCE, itself included."""
+"""For each REDUCE, those that share its loops, itself included."""
 
 
 class ExpandPass(KernelPass):
@@ -49,24 +49,28 @@ def expand_kernel(kernel: KernelOp) -> None:
     Raises PassFailedException where a range cannot become shape, and where memory is read and
     written in a way that no order of the loops allows.
     """
+    # One RANGE per loop, no loops of one iteration, and only the ops that the SINK needs.
     old = kernel.body.block
     make_storage_unique(old)
     make_ranges_private(old, is_loop)
     ops = needed_ops(old)
     if drop_single_iterations(ops):
         ops = needed_ops(old)
+    # Memory accesses that no order of the loops allows.
     memory = MemoryOrder(ops)
     memory.check_races()
     if not kernel.sink.opts:
         # OptOps keep the order of accesses, but not the forms of locations that show it: they ask
         # before the first of them is applied.
         memory.check_loop_carried()
+    # A kernel without reductions and expanded ranges stays as it is.
     if not any(map(_is_to_expand, ops)):
         kept = set(ops)
         for op in reversed(old.ops):
             if op not in kept:
                 old.erase_op(op)
         return
+    # A new block, to which ops are moved or rebuilt; reductions that share loops at once.
     expansion = Expansion(ops)
     groups = _groups(ops)
     rules, done = Rules(expansion), set[Operation]()

@@ -111,10 +111,12 @@ class MemoryRenderer:
 
     def _load(self, view: PointerView, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
         e = self._emitter
-        # A mask has the gate of one lane for each element.
+        # Elements at known offsets are picked out of full vectors. A mask has the gate of one lane
+        # for each element, so that under a gate no two lanes may load the same.
         are_apart = view.offsets and (gate is None or len({*view.offsets}) == view.lanes)
         if are_apart and (starts := covering(view.offsets)):
             return self._gathered(view, starts, gate, alt)
+        # Other elements are loaded one by one.
         if view.elements:
             choices = [
                 [v if v is None or not is_vector(v.type) else e.lane(v, lane) for v in (gate, alt)]
@@ -122,10 +124,12 @@ class MemoryRenderer:
             ]
             lanes = zip(view.elements, choices, strict=True)
             return e.stack([self._load(element, *choice) for element, choice in lanes])
+        # Neighbours: one load, masked if there is a gate.
         if gate is None or alt is None:
             return self._loaded(view)
         if view.lanes > 1:
             return self._loaded(view, e.splat(gate, view.lanes), alt)
+        # One element under a gate: read element 0 instead, or branch.
         if view.is_safe:
             if view.index is not None:
                 view = replace(view, index=e.select(gate, view.index, e.number(0)))
@@ -263,10 +267,12 @@ class MemoryRenderer:
     def _neighbours(self, op: IndexOp, source: PointerView) -> PointerView:
         (index,) = op.indices
         e, lanes = self._emitter, tensor(index).get_shape()[0]
+        # Indices of unknown distances.
         if (found := lane_indices(index)) is None:
             vector = self._values[index]
             each = [self._advanced(source, e.lane(vector, lane), 0) for lane in range(lanes)]
             return replace(source, elements=tuple(each), lanes=lanes)
+        # A scalar base and known offsets: neighbours if they are consecutive.
         total: SSAValue | None = None
         for term in found.terms:
             value = self._values[term]

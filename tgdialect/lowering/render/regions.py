@@ -89,7 +89,8 @@ class Region:
     start: Operation | None = None
     """The first op. Loads and recomputations of values of other regions come before it."""
     has_effect: bool = False
-    """Whether the region stores anything. If not it is dropped, since others recompute its values."""
+    """Whether the region stores anything. Other regions recompute the values of one that does not,
+    so that it can be dropped."""
 
 
 class Regions:

@@ -202,7 +202,7 @@ class _Fission:
     # -- values in a region
 
     def _taken(self, value: SSAValue, region: Region) -> SSAValue:
-        """A value inside a region: the region's own, a load from its spill buffer, or recomputed."""
+        """A value inside a region: its own, a load from its spill buffer, or recomputed."""
 
         def is_rebuilt(value: SSAValue) -> bool:
             """Whether the op of a value is rebuilt in the region."""
