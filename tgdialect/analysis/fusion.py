@@ -64,7 +64,7 @@ extra kernel does not pay. Found with the ResNet of `bench`."""
 MANY_MASKS = 64
 """Reads per element of a padded operand of a product from which on a kernel of its own stores the
 padded operand. Masks in the steps of a convolution take a third of its time, the padded copy one
-pass over the input (measured: docs/decisions.md)."""
+pass over the input."""
 
 _MANY_DEMANDS = 16
 """Demands of one value beyond which it gets a buffer, whatever recomputing it would cost. Without a

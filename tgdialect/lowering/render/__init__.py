@@ -2,11 +2,14 @@
 
 Planned (or linear) level to llvm level (docs/ir.md). In reading order:
 
-* `types.py` says what the dtypes are, and `emitter.py` builds a function;
+* `types.py` has the LLVM types of dtypes, and `emitter.py` builds a function;
 * `arithmetic.py` is the table of elementwise ops; `division.py`, `shifts.py` and `conversion.py`
   are its longer rows;
-* `memory.py` has buffers, views and access to elements;
+* `memory.py` has buffers, views, loads and stores;
+* `calls.py` checks that the arguments of a CALL are what the program needs;
+* `threads.py` runs a THREAD axis on threads;
 * `function.py` has control flow and calls, and walks over one function;
+* `regions.py` and `work_items.py` split work-item loops at BARRIERs, before that;
 * `stage.py` is the pass.
 """
 

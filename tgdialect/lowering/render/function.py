@@ -42,7 +42,9 @@ STACK_LIMIT = 4 << 20
 """The greatest size of the REG and LOCAL buffers of a program, in bytes. They are on the stack, of
 which threads usually have 8 MiB: half is left to the caller."""
 BUFFER_ALIGNMENT = 64
+"""The alignment of REG and LOCAL buffers in bytes: the widest vector, and a cache line."""
 FLAG_BYTES = 8
+"""The size and alignment of the flag of `append_once`, in bytes."""
 
 _REFUSED = {
     "tg.special": "needs a gpu target: a cpu has RANGEs",
@@ -70,7 +72,7 @@ class _OpenLoop(NamedTuple):
     exit: Block
     bound: SSAValue
     next: Block | None = None
-    """Where a thread takes its next iteration."""
+    """The block in which a thread takes its next iteration, of a THREAD loop."""
 
 
 class FunctionRenderer:

@@ -34,7 +34,7 @@ OPS: dict[str, type[ElementwiseOp]] = {op.name: op for op in (*PRIMITIVES, *DECO
 """The elementwise ops by name."""
 
 REPEATING = frozenset({"tg.reshape", "tg.expand", "tg.permute", "tg.flip", "tg.shrink"})
-"""Movements that show only cells of their source: of a constant they are that constant."""
+"""Movement ops that show only cells of their source: of a constant they are that constant."""
 
 
 def constant_of(value: SSAValue) -> Attribute | None:
@@ -73,7 +73,7 @@ def same_extent(a: Attribute, b: Attribute) -> bool:
 
 
 def repeat(scalar: SSAValue, type: Attribute) -> list[Operation] | None:
-    """The ops that put a scalar in every cell of a type; None for one that lives somewhere."""
+    """The ops that broadcast a scalar to a type; None for a type with a place."""
     if scalar.type == type:
         return []
     if not is_tensor(type) or not type.has_static_shape() or place_of(type) != place(scalar):
@@ -87,7 +87,7 @@ def repeat(scalar: SSAValue, type: Attribute) -> list[Operation] | None:
 # -- matching ------------------------------------------------------------------------------------
 
 Binding = dict[str, SSAValue]
-"""What the variables and constants of a rule stand for."""
+"""The values of the variables and constants of a rule."""
 
 
 def match(pattern: Apply, op: Operation) -> Binding | None:
@@ -261,7 +261,7 @@ def _result_dtype(op: str, dtype: DType) -> DType:
 
 
 class ResultEmitter(Protocol):
-    """Where the ops of a rule's result go."""
+    """Builds the result of a rule."""
 
     def apply(self, op: str, operands: Sequence[SSAValue]) -> SSAValue:
         """An elementwise op on values."""
