@@ -30,8 +30,9 @@ from tgdialect.targets.cpu import FEATURES, cpu
 from tgdialect.transforms.decompose import RECIPES
 from tgdialect.universe import TARGETS, TG_UNIVERSE
 
-FILECHECK = Path(__file__).parents[1] / "filecheck"
-PACKAGE = Path(__file__).parents[2] / "tgdialect"
+ROOT = Path(__file__).parents[2]
+FILECHECK = ROOT / "test" / "filecheck"
+PACKAGE = ROOT / "tgdialect"
 OPS: Mapping[str, type[Operation]] = {op.name: op for op in TG.operations}
 
 
@@ -219,3 +220,51 @@ def test_a_package_lists_its_files(init: Path):
     listed = set(LISTED.findall(docstring))
     files = files_of(init.parent)
     assert listed == files or (not listed and len(files) < 3)
+
+
+# -- one name, one thing -------------------------------------------------------------------------
+
+SHARED_NAMES = {
+    "ArgumentParser": "the two command lines subclass argparse's",
+    "LoadOp": "tg.load, and upstream's name for llvm.load",
+    "StoreOp": "tg.store, and upstream's name for llvm.store",
+}
+
+
+def test_no_two_classes_have_one_name():
+    places: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    shared = {name: files for name, files in places.items() if len(files) > 1}
+    assert shared.keys() == SHARED_NAMES.keys(), shared
+
+
+# -- names of files in prose ---------------------------------------------------------------------
+
+NAMED = re.compile(r"`((?:\w+/)*\w+\.(?:py|ll|mlir|md))`")
+"""A file that prose names: from the root, from the package, or beside the file that names it."""
+
+PLACEHOLDERS = ("ops/FAMILY/OP.mlir", "OP_invalid.mlir")
+
+PROSE = ("*.md", "docs/**/*.md", "tgdialect/**/*.py", "test/unit/**/*.py", "bench/*.py")
+
+
+def exists(name: str, beside: Path) -> bool:
+    folders = (ROOT, ROOT / "tgdialect", ROOT / "examples", ROOT / "test", *beside.parents[:2])
+    if any((folder / name).exists() for folder in folders):
+        return True
+    return "/" not in name and any(
+        next((ROOT / folder).rglob(name), None) for folder in ("tgdialect", "test")
+    )
+
+
+def test_files_that_prose_names_exist():
+    missing: list[tuple[str, str]] = []
+    for path in (path for pattern in PROSE for path in ROOT.glob(pattern)):
+        if path.name != "CHANGELOG.md":  # It is about files that there were.
+            text = path.read_text(encoding="utf-8")
+            names = {*NAMED.findall(text)} - {*PLACEHOLDERS}
+            missing += [(str(path.relative_to(ROOT)), n) for n in names if not exists(n, path)]
+    assert not missing

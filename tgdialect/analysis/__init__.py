@@ -15,18 +15,18 @@ Graphs and loops:
 
 Values:
 
-* `min_max.py`: intervals of values; `bounds.py`: bounds of polynomials in index values;
+* `affine/`: index arithmetic as sums of loop variables: positions, bounds, strides, lanes;
+* `min_max.py`: intervals of values;
 * `conditions.py`: what a true or a false condition implies;
 * `validity.py`: which values may have invalid cells;
-* `zeros.py`: the sign of zero in sums;
-* `indexing.py`: how a movement op maps the index at which it is read;
-* `positions.py`: positions along an axis, as symbolic sums of loop variables;
-* `ramps.py`: vectors of indices, and the vectors of memory that they name.
+* `zeros.py`: the sign of zero in sums.
 
 Fusion:
 
 * `demand.py`: what computing one element asks of the operands, and what it costs;
-* `selection.py`: sums with a one-hot mask, which become loads;
+* `one_hot.py`: sums with a one-hot mask, which become loads;
+* `contractions.py`: which reductions are long, and which are products of matrices;
+* `loop_order.py`: the loops around the root of a kernel, their order and splits;
 * `parts.py`: into how many parts long reductions and scans are divided;
 * `fusion.py`: which values get a buffer.
 """

@@ -1,4 +1,4 @@
-"""How many elements a buffer of dynamic shape may have, which its storage has room for."""
+"""The greatest number of elements of a buffer of dynamic shape: the size of its storage."""
 
 from __future__ import annotations
 

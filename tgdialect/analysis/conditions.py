@@ -1,4 +1,4 @@
-"""Conditions taken apart: what else holds where a bool does, or does not."""
+"""Conditions as conjunctions: what follows from a bool that is true or false."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.properties import dtype_of, number
 
 Condition = tuple[SSAValue, bool]
-"""A bool, and what it is."""
+"""A bool, and the value that it has."""
 
 _AS_LESS: Mapping[type[Operation], tuple[bool, bool]] = {
     CmpLtOp: (False, False),
@@ -45,7 +45,7 @@ class Order(NamedTuple):
 
 
 def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
-    """What holds if all of these do, in the smallest parts, in order."""
+    """The conjuncts of conditions that all hold, as small as possible, in order."""
     stack = list(conditions)[::-1]
     while stack:
         value, holds = stack.pop()
@@ -68,7 +68,8 @@ def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
 
 
 def order(condition: SSAValue, holds: bool) -> Order | None:
-    """What the outcome of a comparison of integers says; None of anything else."""
+    """The inequality that the outcome of an integer comparison implies; None of other
+    conditions."""
     op = condition.owner
     if not isinstance(op, CompareOp) or type(op) not in _AS_LESS:
         return None

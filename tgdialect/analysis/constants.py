@@ -1,4 +1,5 @@
-"""What a function computes from constant arguments alone: once, and not in every call.
+"""The memory and CALLs of a function that depend on constant arguments alone: computed once, and
+not in every call.
 
 An argument marked `{tg.constant}` has the same contents from one call to the next.
 """
@@ -23,15 +24,15 @@ from tgdialect.ops.source import BufferOp, ConstOp
 
 
 class Constants(NamedTuple):
-    """The memory of a function that has the same contents in every call, and the CALLs that do
-    nothing but make some of it."""
+    """Memory with the same contents in every call of a function, and the CALLs that write nothing
+    else."""
 
     memory: Set[SSAValue]
     calls: Sequence[Operation]
 
 
 def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
-    """What is constant in a function whose CALLs are among `ops`."""
+    """The constant memory and CALLs of a function, whose CALLs are among `ops`."""
     given = {a for a in function.args if "tg.constant" in argument_attributes(a)}
     if not given:
         return Constants(frozenset(), ())
@@ -57,7 +58,7 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
 
 
 def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
-    """By kernel, the parameters that are constant memory in every CALL of it."""
+    """By kernel, the slots whose argument is constant memory in every CALL."""
     found: dict[str, Set[int]] = {}
     for function in own_functions(module):
         memory = constants(function, function.body.block.ops).memory
@@ -70,15 +71,14 @@ def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
 
 
 def _is_kept(memory: SSAValue) -> bool:
-    """Whether memory is, or can be, where a program keeps what it has computed."""
+    """Whether memory can be kept from one call of the function to the next."""
     if isinstance(memory, BlockArgument):
         return "tg.persistent" in argument_attributes(memory)
     return isinstance(memory.owner, BufferOp)
 
 
 def _is_pure(call: CallOp) -> bool:
-    """Whether a call does the same again as long as the memory that it is given has the same in it,
-    and nothing else."""
+    """Whether a CALL depends only on its memory arguments and constants."""
     callee = SymbolTable.lookup_symbol(call, call.callee)
     return isinstance(callee, KernelOp | ProgramOp) and all(
         is_memory(a) or isinstance(a.owner, ConstOp) for a in call.arguments

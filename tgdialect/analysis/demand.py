@@ -1,8 +1,7 @@
-"""What computing an element asks for: elements of operands, and work.
+"""The cost of computing an element, and the elements of operands that it needs.
 
-A demand is a value at a symbolic index inside the loops of one kernel. Following demands from a
-kernel's root to what is in memory says what the kernel computes and how often, if everything
-between is computed where it is used.
+A demand is a value at a symbolic index, inside the loops of one kernel. Its operands are followed
+down to memory: this gives the work of the kernel if all values between are fused.
 """
 
 from __future__ import annotations
@@ -36,22 +35,25 @@ from tgdialect.ops.properties import Dim, Shape, dtype_of, integers, is_memory, 
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BinaryDataOp, ConstOp
 
-# Prices in elementwise operations. They decide which kernels there are before any pass looks at a
-# target, so that a program has the same kernels on each: fields of `Target` are for later stages.
+# Costs, in cheap elementwise operations on one element. They decide which kernels there are before
+# any pass looks at a target, so that a program has the same kernels on each: fields of `Target` are
+# for later stages.
 
 LOAD, STORE = 4.0, 16.0
-"""A load from a buffer in memory, and a store to one with the loop and the call that it takes: the
-dearer they are, the more is computed again. From timing programs of `python -m bench`."""
+"""The cost of a load from memory, and of a store to it with the loop and the CALL that it takes.
+The greater they are, the more is computed again. From timing programs of `python -m bench`."""
 
-STAGED_LOAD, STAGED_STORE = 1.0, 2.0
-"""The same of a buffer that is inside one kernel, and small: it stays in a cache."""
+LOCAL_LOAD, LOCAL_STORE = 1.0, 2.0
+"""The same for a LOCAL buffer, which stays in a cache close to the core."""
 
 _BUDGET = 128
-"""Demands after which a walk gives up: so much is not worth computing twice."""
+"""The number of demands after which a walk gives up: a value with more is not worth computing
+twice. The bound keeps planning linear in programs such as sorting networks, where each step needs
+twice as many elements as the one before."""
 
 
 class Demand(NamedTuple):
-    """A value at an index, in the kernel of a root."""
+    """A value at an index, in the kernel whose root is given."""
 
     root: Operation
     value: SSAValue
@@ -63,7 +65,7 @@ class Demand(NamedTuple):
 
     @property
     def trips(self) -> float:
-        """How often it is computed, each time that the loops it is in go round."""
+        """The number of times that it is computed."""
         return trips_of(self.depends)
 
 
@@ -73,8 +75,8 @@ class Demands(Positions):
     def __init__(self) -> None:
         super().__init__()
         self._loops: dict[Demand, Index] = {}
-        self.selections: set[Operation] = set()
-        """REDUCEs that have no loop: they ask for one element (`selection.py`)."""
+        self.one_hot_sums: set[Operation] = set()
+        """Sums with a one-hot mask (`one_hot.py`): they have no loop."""
 
     def loops(
         self, shape: Shape, outer: tuple[Dependence, ...] = (), order: Sequence[int] = ()
@@ -94,7 +96,7 @@ class Demands(Positions):
         return tuple(index[axis] for axis in range(len(shape)))
 
     def operands(self, demand: Demand) -> Iterable[Demand]:
-        """What an element is computed from."""
+        """The elements that an element is computed from."""
         op = demand.value.owner
         follow = _FOLLOW.get(type(op))
         if follow is None:
@@ -136,7 +138,7 @@ class Demands(Positions):
     def _reduced(self, demand: Demand, op: ReduceOp) -> Index:
         if (known := self._loops.get(demand)) is None:
             axes, shape = integers(op, "axes"), shape_of(op.source)
-            if op in self.selections:
+            if op in self.one_hot_sums:
                 interval = Interval(0, math.inf)
                 one = self._atom("selected", (demand,), interval, demand.depends)
                 inner: Index = (Affine({one: 1}),) * len(axes)
@@ -189,26 +191,28 @@ _FOLLOW: dict[type, Callable[[Demands, Demand, Any], Iterable[Demand]]] = {
     BitcastOp: Demands.bitcast,
     MovementOp: Demands.move,
 }
-"""How demands go on from an op, by its class; subclasses are added when they are met."""
+"""How an op's demand becomes demands for its operands, by class; the caches of subclasses are
+filled as they are met."""
 
 _ANYTHING = Interval(-math.inf, math.inf)
 
 _UNKNOWN_TRIPS = 1024
-"""What a dynamic extent counts as, unless it is known to be less."""
+"""The extent that a dynamic dimension counts as, unless its maximum is less."""
 
 
 @cache
 def own_cost(kind: type[Operation]) -> float:
-    """What an op costs for each element, its operands left out."""
+    """The cost of an op per element, without its operands."""
     if issubclass(kind, ElementwiseOp):
         return kind.COST
-    return LOAD if kind is BinaryDataOp else 0  # Of a REDUCE it is the loop that costs: see Work.
+    # A REDUCE costs its iterations, which `demand_cost` counts.
+    return LOAD if kind is BinaryDataOp else 0
 
 
-class Work(NamedTuple):
-    """What some demands cost together, and the demands for reductions among what they lead to.
+class DemandCost(NamedTuple):
+    """The cost of some demands together, and the reductions among all that they lead to.
 
-    If it is not complete, they lead to more than is worth following, and cost more.
+    The walk is not complete if there were too many demands; the cost is greater then.
     """
 
     cost: float
@@ -216,10 +220,12 @@ class Work(NamedTuple):
     is_complete: bool = True
 
 
-def work(demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, float]) -> Work:
-    """The cost of computing elements where they are asked for, each once at each index.
+def demand_cost(
+    demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, float]
+) -> DemandCost:
+    """The cost of computing elements, each once per index.
 
-    `stored` says what reading the values costs that have a buffer, unless they are `roots`.
+    `stored` has the cost of reading a value that has a buffer; `roots` themselves are computed.
     """
     roots = list(roots)
     cost, seen = 0.0, dict.fromkeys(roots)
@@ -237,7 +243,7 @@ def work(demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, f
             cost += stored[op] * demand.trips
             continue
         if len(seen) > _BUDGET:
-            return Work(cost, reductions, is_complete=False)
+            return DemandCost(cost, reductions, is_complete=False)
         if price := own_cost(type(op)):
             cost += price * demand.trips
         is_reduction = type(op) is ReduceOp
@@ -249,7 +255,7 @@ def work(demands: Demands, roots: Iterable[Demand], stored: Mapping[Operation, f
             if inner not in seen:
                 seen[inner] = None
                 stack.append(inner)
-    return Work(cost, reductions)
+    return DemandCost(cost, reductions)
 
 
 def is_storage(value: SSAValue) -> bool:

@@ -1,4 +1,4 @@
-"""How much work a kernel does: floating-point operations, and bytes that it moves."""
+"""Estimates of a kernel: floating-point operations, and bytes moved."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of
 
 
 class Estimates(NamedTuple):
-    """What one run of a kernel does, dynamic sizes taken at their maximum.
+    """The work of one run of a kernel, with dynamic sizes at their maximum.
 
-    `flops` counts arithmetic on floats; a multiply-accumulate is two, and moving, converting or
-    choosing values is none. `bytes` is what is loaded from and stored to GLOBAL memory, of each
-    buffer at most its size: what has to be moved if all that is used again stays in the caches.
+    `flops` counts arithmetic on floats: a multiply-accumulate is two, and moves, casts and
+    selections are none. `bytes` is the memory traffic with GLOBAL memory, for each buffer at most
+    its size: what is moved if all reuse hits the caches.
     """
 
     flops: int

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.memory_order import Access, accesses
+from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
@@ -25,7 +25,7 @@ Loops = tuple[SSAValue, ...]
 def in_place_slots(linear: LinearOp) -> Iterator[tuple[int, int]]:
     """Pairs of slots: one that is only read, and one that may be written over it."""
     ops = list(linear.body.block.ops)
-    by_slot: dict[int, list[Access]] = defaultdict(list)
+    by_slot: dict[int, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(ops):
         if isinstance(parameter := access.memory.owner, ParamOp):
             by_slot[parameter.slot.data].append(access)
@@ -63,7 +63,7 @@ def _loops(ops: Sequence[Operation]) -> dict[Operation, Loops]:
 
 
 def _only_cell(
-    found: Sequence[Access], loops: dict[Operation, Loops]
+    found: Sequence[MemoryAccess], loops: dict[Operation, Loops]
 ) -> tuple[tuple[int, int], SSAValue, Loops] | None:
     """Number and size of the elements, the flat index and the loops of all accesses, if equal."""
     cells: set[tuple[tuple[int, int], SSAValue, Loops]] = set()

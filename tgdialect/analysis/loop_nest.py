@@ -1,9 +1,9 @@
-"""The loop nest of a kernel: which loop each op is in, and an order of execution.
+"""The loop nest of a kernel: the loop that each op is in, and an order of execution.
 
 A kernel is a graph: an op is in the loop of every RANGE that it depends on and that no END has
-closed. From this follow how the loops nest, and, with the order that versioned memory asks for, a
-total order: every op is in the outermost loop that it may be in, so what does not change in a loop
-is computed before it.
+closed. This determines how the loops nest. Together with the order that versioned memory needs
+(`memory_order.py`) it gives a total order. Each op is in the outermost loop that it can be in, so
+loop-invariant ops are hoisted.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from tgdialect.ops.reduce import ReduceOp
 
 
 @dataclass(eq=False)
-class Loop:
-    """A loop, or with no range the whole kernel: ops and loops in the order of execution.
+class LoopTree:
+    """A loop, or the whole kernel if there is no range: ops and loops in order of execution.
 
-    The RANGE itself and the END are not among the items, and a GROUP is nowhere: it does nothing.
+    The RANGE and the END of the loop are not among the items, nor are GROUPs, which do nothing.
     """
 
     range: RangeOp | None = None
     end: EndOp | None = None
-    parent: Loop | None = None
+    parent: LoopTree | None = None
     depth: int = 0
-    items: list[Operation | Loop] = field(default_factory=list["Operation | Loop"])
+    items: list[Operation | LoopTree] = field(default_factory=list["Operation | LoopTree"])
 
-    def walk(self) -> Iterator[tuple[Loop, Operation | None]]:
+    def walk(self) -> Iterator[tuple[LoopTree, Operation | None]]:
         """Each op with its loop, in order; a loop's RANGE comes first, and None where it ends."""
-        stack: list[tuple[Loop, Iterator[Operation | Loop]]] = [(self, iter(self.items))]
+        stack: list[tuple[LoopTree, Iterator[Operation | LoopTree]]] = [(self, iter(self.items))]
         while stack:
             loop, items = stack[-1]
             if (item := next(items, None)) is None:
                 stack.pop()
                 yield loop, None
-            elif type(item) is Loop:
+            elif type(item) is LoopTree:
                 assert item.range is not None
                 stack.append((item, iter(item.items)))
                 yield item, item.range
@@ -53,7 +53,7 @@ class Loop:
                 yield loop, cast(Operation, item)
 
 
-def loop_nest(block: Block) -> Loop:
+def loop_nest(block: Block) -> LoopTree:
     """Schedule the graph of a kernel that has no REDUCE over ranges, or the CALLs of a function.
 
     Raises PassFailedException where loops do not nest, a RANGE is not closed, memory is needed in
@@ -63,10 +63,11 @@ def loop_nest(block: Block) -> Loop:
 
 
 class _Scheduler:
-    """Ops are numbered in the order of the block, and sets of ranges are bits.
+    """Finds the loops of ops, and orders the items of each loop.
 
-    The number of a loop, as an item of the loop around it, is that of its outermost END: in the
-    order of the block all that a loop needs is before its END.
+    Ops are numbered in the order of the block, and sets of ranges are bits. A loop, as an item of
+    the loop around it, has the number of its outermost END: all ops that it needs come before that
+    in the block.
     """
 
     def __init__(self, ops: Sequence[Operation]) -> None:
@@ -79,19 +80,20 @@ class _Scheduler:
         self.ranges = [op for op in ops if isinstance(op, RangeOp)]
         self.bit = {op: 1 << i for i, op in enumerate(self.ranges)}
         self.open = self._open_ranges()
-        self.root = Loop()
-        self.loops: dict[RangeOp, Loop] = {}
+        self.root = LoopTree()
+        self.loops: dict[RangeOp, LoopTree] = {}
         self._nest()
-        self._loop_of_mask: dict[int, Loop] = {0: self.root}
+        self._loop_of_mask: dict[int, LoopTree] = {0: self.root}
         self.loop = [self._innermost(mask) for mask in self.open]
         """The innermost loop around an op; of an END, the one around the loops that it closes."""
 
-    def schedule(self) -> Loop:
+    def schedule(self) -> LoopTree:
         memory = MemoryOrder(self.ops)
         if not any(isinstance(op, SinkOp) and op.opts for op in self.ops):
             # OptOps make iterations that store equal values to one cell, in any two forms.
             memory.check_races()
-        items: dict[Loop, list[tuple[int, Operation | Loop]]] = defaultdict(list)
+        # The items of each loop: its ops, and the loops inside it.
+        items: dict[LoopTree, list[tuple[int, Operation | LoopTree]]] = defaultdict(list)
         for i, op in enumerate(self.ops):
             if type(op) is EndOp:
                 for loop in self._closed(op):
@@ -99,15 +101,17 @@ class _Scheduler:
                     items[loop.parent].append((i, loop))
             elif type(op) is not RangeOp and not _is_merge(op):
                 items[self.loop[i]].append((i, op))
+        # Edges between items of one loop: data dependences, and writes after reads.
         anti = [
             (self.number[read.op], self.number[write.op])
             for read, write in memory.anti_dependences()
         ]
-        successors: dict[Loop, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        successors: dict[LoopTree, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for before, after in (*self._data_edges(), *anti):
             if (edge := self._lift(before, after)) is not None:
                 loop, a, b = edge
                 successors[loop][a].append(b)
+        # A topological order of the items of each loop.
         for loop, numbered in items.items():
             by_number = dict(numbered)
             order = _topological(by_number, successors[loop])
@@ -139,12 +143,13 @@ class _Scheduler:
     def _members(self, mask: int) -> list[RangeOp]:
         return [range for range in self.ranges if mask & self.bit[range]]
 
-    def _closed(self, end: EndOp) -> list[Loop]:
+    def _closed(self, end: EndOp) -> list[LoopTree]:
         """The loops that an END closes, the innermost first."""
         return [self.loops[range] for range in closed_ranges(end)]
 
     def _nest(self) -> None:
-        """Make a Loop of each range, inside the loops around the END that closes it."""
+        """Make a LoopTree of each range, inside the loops around the END that closes it."""
+        # The END of each range, and the ranges that are open around it.
         outer: dict[RangeOp, int] = {}
         ends: dict[RangeOp, EndOp] = {}
         for op, mask in zip(self.ops, self.open, strict=True):
@@ -157,13 +162,14 @@ class _Scheduler:
                 message = f"range {range.axis.data} is never closed by an END"
                 raise locate(PassFailedException(message), range)
         self._close_transitively(outer)
+        # Outer loops first: the parent is the innermost of the loops around.
         for range in sorted(self.ranges, key=lambda r: outer[r].bit_count()):
             around = self._members(outer[range])
             parent = max(around, key=lambda r: outer[r].bit_count(), default=None)
             if parent is not None and outer[range] != outer[parent] | self.bit[parent]:
                 raise self._crossing(range, outer[range])
             enclosing = self.root if parent is None else self.loops[parent]
-            self.loops[range] = Loop(range, ends[range], enclosing, enclosing.depth + 1)
+            self.loops[range] = LoopTree(range, ends[range], enclosing, enclosing.depth + 1)
 
     def _close_transitively(self, outer: dict[RangeOp, int]) -> None:
         changed = True
@@ -183,8 +189,9 @@ class _Scheduler:
         message = f"the loop of range {range.axis.data} does not nest with that of {others}"
         return locate(PassFailedException(message), range)
 
-    def _innermost(self, mask: int) -> Loop:
-        """The innermost of some loops, which have to be all those around it."""
+    def _innermost(self, mask: int) -> LoopTree:
+        """The innermost of a set of loops. Refused unless the others are just the loops around
+        it."""
         if (known := self._loop_of_mask.get(mask)) is not None:
             return known
         loop = max((self.loops[r] for r in self._members(mask)), key=lambda each: each.depth)
@@ -214,10 +221,10 @@ class _Scheduler:
                 elif type(self.ops[source]) is not RangeOp:
                     yield source, i
 
-    def _lift(self, before: int, after: int) -> tuple[Loop, int, int] | None:
-        """An edge between two ops as one between two items of the innermost loop around both.
+    def _lift(self, before: int, after: int) -> tuple[LoopTree, int, int] | None:
+        """An edge between two ops as an edge between two items of the innermost loop around both.
 
-        None where there is nothing to order: both are in one item.
+        None if both are in one item, which orders them itself.
         """
         a, b, a_loop, b_loop = before, after, self.loop[before], self.loop[after]
         if a_loop is b_loop and type(self.ops[after]) is not RangeOp:
@@ -237,13 +244,13 @@ class _Scheduler:
             raise locate(PassFailedException(message), self.ops[after])
         return None
 
-    def _as_item(self, loop: Loop) -> tuple[int, Loop]:
+    def _as_item(self, loop: LoopTree) -> tuple[int, LoopTree]:
         """The number of a loop among the items of the loop around it, and that loop."""
         assert loop.parent is not None
         return self.number[loop.end], loop.parent
 
     def _both_orders(
-        self, loop: Loop, stuck: set[int], anti: Sequence[tuple[int, int]]
+        self, loop: LoopTree, stuck: set[int], anti: Sequence[tuple[int, int]]
     ) -> PassFailedException:
         """Name a write that is stuck behind a read of what was there before it."""
         for read, write in anti:
@@ -263,7 +270,7 @@ def _is_merge(op: Operation) -> bool:
 
 
 def _topological(items: Iterable[int], successors: Mapping[int, Sequence[int]]) -> list[int]:
-    """Kahn's algorithm, the least item first; what is on a cycle is missing from the result."""
+    """Kahn's algorithm, the least item first; items on a cycle are missing from the result."""
     waiting = dict.fromkeys(items, 0)
     for after in successors.values():
         for item in after:

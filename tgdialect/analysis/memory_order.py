@@ -1,7 +1,7 @@
-"""The order that versioned memory asks for, beyond the edges that are written down.
+"""Dependences through versioned memory that are not edges of the graph.
 
-A LOAD sees the STOREs that it depends on, through AFTER, and no others: every other STORE to its
-buffer comes later. Two STOREs to one cell that nothing orders are a race.
+A LOAD sees the STOREs that it is AFTER, and no others: every other STORE to its buffer comes later.
+Two STOREs to one cell without an order are a race.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from tgdialect.ops.walk import computed, operands_of
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
-    """An op reads or writes a buffer, a parameter or an argument, at a location in it.
+class MemoryAccess:
+    """A read or write of a buffer, a parameter or an argument, at a location in it.
 
-    `cell` is the element in row-major order, where the index is constant; None is any element.
+    `cell` is the element in row-major order if the index is constant; None stands for any element.
     """
 
     op: Operation
@@ -47,14 +47,14 @@ class Access:
 
 
 def memory_of(location: SSAValue) -> SSAValue:
-    """The buffer, parameter or argument that a location or view is a part of."""
+    """The buffer, parameter or argument that a location or view belongs to."""
     while isinstance(owner := location.owner, MovementOp | AfterOp):
         location = owner.operands[0]
     return location
 
 
 def constant_cell(location: SSAValue) -> int | None:
-    """The element that a location is, in row-major order, if constants say which."""
+    """The element at a location in row-major order, if its index is constant."""
     index = _without_after(location).owner
     if type(index) is not IndexOp:
         return None
@@ -80,15 +80,15 @@ def _without_after(location: SSAValue) -> SSAValue:
     return location
 
 
-def accesses(ops: Iterable[Operation]) -> Iterator[Access]:
-    """What each op of a kernel, or each CALL of a function, reads and writes."""
+def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
+    """The reads and writes of the ops of a kernel, or of the CALLs of a function."""
     effects: dict[str, Mapping[int, tuple[bool, bool]] | None] = {}
     for op in ops:
         if (kind := _ACCESS.get(type(op))) is not None:
             location, (reads, writes) = op.operands[0], kind
             if writes or is_memory(location):
                 memory, cell = memory_of(location), constant_cell(location)
-                yield Access(op, location, memory, cell, reads, writes)
+                yield MemoryAccess(op, location, memory, cell, reads, writes)
         elif op.name == CallOp.name:
             assert isinstance(op, CallOp)
             symbol = op.callee.string_value()
@@ -99,7 +99,7 @@ def accesses(ops: Iterable[Operation]) -> Iterator[Access]:
                 if is_memory(argument):
                     nothing = (False, False)
                     reads, writes = (True, True) if known is None else known.get(slot, nothing)
-                    yield Access(op, argument, memory_of(argument), None, reads, writes)
+                    yield MemoryAccess(op, argument, memory_of(argument), None, reads, writes)
 
 
 _ACCESS: Mapping[type[Operation], tuple[bool, bool]] = {
@@ -132,7 +132,7 @@ def parameter_effects(call: CallOp) -> Mapping[int, tuple[bool, bool]] | None:
 
 
 def _argument_effects(function: FuncOp) -> Mapping[int, tuple[bool, bool]]:
-    """What a function does to its arguments: it may read all of them but its results."""
+    """The slots that a function reads and writes: it may read all but its results."""
     written = {a.memory for a in accesses(function.body.block.ops) if a.writes}
     return {
         argument.index: ("tg.output" not in argument_attributes(argument), argument in written)
@@ -142,11 +142,11 @@ def _argument_effects(function: FuncOp) -> Mapping[int, tuple[bool, bool]]:
 
 
 class MemoryOrder:
-    """The accesses of a graph, whose ops come in any order that respects its edges."""
+    """The accesses of a graph, and the order that they need."""
 
     def __init__(self, ops: Sequence[Operation]) -> None:
         self.ops = ops
-        by_memory: dict[SSAValue, list[Access]] = defaultdict(list)
+        by_memory: dict[SSAValue, list[MemoryAccess]] = defaultdict(list)
         for access in accesses(ops):
             by_memory[access.memory].append(access)
         self._shared = [
@@ -156,7 +156,7 @@ class MemoryOrder:
 
     @cached_property
     def _writes_before(self) -> dict[object, int]:
-        """The shared writes that each op depends on or is, as a set of bits."""
+        """The shared writes that each op depends on, or is, as a set of bits."""
         bits = self._bits
         before: dict[object, int] = {}
         for op in self.ops if bits else ():
@@ -174,8 +174,8 @@ class MemoryOrder:
     def _depends(self, op: Operation, write: Operation) -> bool:
         return bool(self._writes_before[op] & self._bits[write])
 
-    def _seen(self, read: Access) -> int:
-        """The shared writes that a read sees: those that the AFTERs of its location wait for."""
+    def _seen(self, read: MemoryAccess) -> int:
+        """The shared writes that a read sees: those that its location is AFTER."""
         seen, location = 0, read.location
         while isinstance(owner := location.owner, MovementOp | AfterOp):
             if isinstance(owner, AfterOp):
@@ -184,13 +184,13 @@ class MemoryOrder:
             location = owner.operands[0]
         return seen
 
-    def anti_dependences(self) -> Iterator[tuple[Access, Access]]:
-        """Each read with each write to its buffer that it does not see, so that must follow it.
+    def anti_dependences(self) -> Iterator[tuple[MemoryAccess, MemoryAccess]]:
+        """Pairs of a read and a later write to its buffer, which it does not see.
 
-        ATOMICADDs are in any order among themselves: nothing sees what they read.
+        ATOMICADDs are in any order among themselves: nothing sees the values that they read.
         """
         for group in self._shared:
-            by_cell: dict[int | None, list[Access]] = defaultdict(list)
+            by_cell: dict[int | None, list[MemoryAccess]] = defaultdict(list)
             for access in group:
                 if access.writes:
                     by_cell[access.cell].append(access)
@@ -208,8 +208,8 @@ class MemoryOrder:
                         yield read, write
 
     def check_races(self) -> None:
-        """Refuse two STOREs of different values to one location, under one gate, that nothing
-        orders."""
+        """Raise PassFailedException for two unordered STOREs of different values to one location
+        under one gate."""
         intervals = MinMax()
         numbering, values = _Numbering(intervals), _ValueNumbering(intervals)
         for group in self._shared:
@@ -234,10 +234,10 @@ class MemoryOrder:
                 last[location] = op
 
     def check_loop_carried(self) -> None:
-        """Refuse a read without AFTER of cells that other iterations of its loop may write.
+        """Raise PassFailedException for a read without AFTER of cells that other iterations may
+        write.
 
-        The read and the write have to be of one location, or of cells that their intervals prove
-        different.
+        Read and write must be of one location, or of cells that intervals prove different.
         """
         if not self._shared:
             return
@@ -271,8 +271,8 @@ def _are_disjoint(a: SSAValue, b: SSAValue, intervals: MinMax) -> bool:
 
 
 class _Numbering:
-    """Value numbering: pure ops that are alike have one number, as have values that intervals prove
-    to be one constant, and AFTER has that of its buffer."""
+    """Value numbering of locations. Equal pure ops have one number, values that intervals prove
+    constant have that of the constant, and an AFTER has that of its buffer."""
 
     def __init__(self, intervals: MinMax) -> None:
         self._intervals = intervals
@@ -285,7 +285,7 @@ class _Numbering:
         )
 
     def _is_known(self, value: SSAValue) -> bool:
-        """Whether a value is what its operands make of it."""
+        """Whether a value is determined by its op and operands."""
         return isinstance(value.owner, Operation) and value.owner.has_trait(Pure)
 
     def _compute(self, value: SSAValue) -> int:
@@ -309,7 +309,7 @@ class _Numbering:
 
 
 class _ValueNumbering(_Numbering):
-    """The numbering where memory counts: LOADs of one location after the same writes are alike."""
+    """Value numbering of stored values: LOADs of one location AFTER the same writes are equal."""
 
     def _is_known(self, value: SSAValue) -> bool:
         return isinstance(value.owner, LoadOp) or super()._is_known(value)

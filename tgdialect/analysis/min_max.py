@@ -20,7 +20,7 @@ from tgdialect.ops.properties import TABLE, Row, tensor
 from tgdialect.ops.walk import computed, operands_of
 
 _NOTHING = Interval(0, 0)
-"""What stands for the interval of something that has no elements: `!tg.void`."""
+"""The interval of a value without elements: `!tg.void`."""
 
 _MAKING_MEMORY = frozenset({"tg.copy", "tg.contiguous"})
 
@@ -56,7 +56,7 @@ class MinMax:
         return interval
 
     def forget(self, value: SSAValue) -> None:
-        """Drop a value's interval, because what it is computed from has changed."""
+        """Drop the interval of a value whose operands have changed."""
         self._known.pop(value, None)
 
 

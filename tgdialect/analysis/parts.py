@@ -1,24 +1,29 @@
-"""Into how many parts long reductions and scans are done, for threads to share them.
+"""The number of parts that a long reduction or scan is split into, for threads to share.
 
-It does not depend on how many threads there are, so that results do not either.
+It does not depend on the number of threads, so that float results do not either.
 """
 
 from __future__ import annotations
 
 MANY_CELLS = 1 << 17
-"""From so many cells on, going through them on one core takes longer than two kernels and a start
-of threads."""
+"""Elements from which on a reduction is split. Below, one core is done before two kernels and a
+start of threads are."""
 
 FEW_RESULTS = 3
-"""With more results, or rows, than that there are loops around for threads to share."""
+"""Results, or rows of a scan, up to which a reduction is split. With more, threads share the loops
+over the results."""
 
 LEAST_PARTS, PARTS = 16, 64
-"""How many parts there are: enough to share evenly, and quickly put together."""
+"""The least and greatest number of parts: at least enough for threads to share evenly, at most so
+many that combining them takes no time."""
 
 
 def parts_of(extent: int, cells: int, results: int) -> int:
-    """The number of equal parts of an axis of an extent, where so many cells give so many results,
-    or are in so many rows, that leaves least of it; 0 where it is better left whole."""
+    """The part count with the smallest remainder, and the greatest such; 0 means do not split.
+
+    `extent` is that of the axis, `cells` the number of all elements, and `results` that of the
+    results of a reduction, or of the rows of a scan.
+    """
     if cells < MANY_CELLS or results > FEW_RESULTS:
         return 0
     counts = range(LEAST_PARTS, min(PARTS, extent) + 1)

@@ -1,4 +1,4 @@
-"""The ops of a graph that count, and the RANGEs whose loops they are in."""
+"""The ops that a SINK needs, and the RANGEs whose loops they are in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHANGES_RANGES = frozenset({RangeOp, EndOp, ReduceOp})
 
 
 def is_expanded(axis: RangeOp) -> bool:
-    """Whether `tg-expand` makes shape of a range."""
+    """Whether `tg-expand` turns a range into an axis of values."""
     return axis.axis_type.data in EXPANDED
 
 

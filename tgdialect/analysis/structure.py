@@ -1,4 +1,4 @@
-"""What a block does, as something that can be compared: blocks that are alike are equal."""
+"""Structural equality of blocks, up to the names of values and locations."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from xdsl.ir import Block, SSAValue
 
 
 def structure(block: Block) -> Hashable:
-    """The ops of a block, up to the names of values and where they come from.
+    """A key that is equal for blocks of the same structure.
 
-    Bodies inside of it do not use its values: they are isolated from above.
+    Blocks of regions inside use no values of the block: their ops are isolated from above.
     """
     numbers: dict[SSAValue, int] = {argument: i for i, argument in enumerate(block.args)}
     rows: list[Hashable] = []

@@ -1,4 +1,4 @@
-"""The symbols of a module that are the dialect's; the others are left alone by every pass."""
+"""The symbols of a module that belong to the dialect. Every pass leaves the others alone."""
 
 from __future__ import annotations
 

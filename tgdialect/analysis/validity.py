@@ -1,6 +1,7 @@
-"""Which values can have invalid cells: those that a PAD without `fill` or `const invalid` reaches.
+"""Which values may have invalid cells: those that depend on a PAD without `fill` or on `const
+invalid`.
 
-A rewrite that drops an operand must know that it was valid: `x * 0` is invalid where x is, not 0.
+A rewrite that drops an operand must know that it is valid: `x * 0` is invalid where x is.
 """
 
 from __future__ import annotations

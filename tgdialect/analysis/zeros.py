@@ -1,8 +1,8 @@
-"""The sign of a float that is 0: a sum is never -0, and so neither is what a lowering puts for it.
+"""The sign of zero: a float sum is never -0, and what replaces it must not be either.
 
-`reduce add` begins with +0, and +0 + -0 = +0: a sum that is 0 is +0 in any order of its terms. An
-accumulator that begins with +0 does the same. A lowering that begins with the first term, or leaves
-the sum out, adds +0.0 unless it can rule out -0.
+`reduce add` begins with +0, and +0 + -0 = +0: a sum that is 0 is +0 in any order of its terms. So
+is an accumulator that begins with +0. A lowering that begins with the first term, or drops the sum,
+adds +0.0 unless it can rule out -0.
 """
 
 from __future__ import annotations

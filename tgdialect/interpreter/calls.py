@@ -14,7 +14,7 @@ from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.cell_maps import CellMap
 from tgdialect.interpreter.execution import run_block
 from tgdialect.interpreter.host import Frame, check_parameter
-from tgdialect.interpreter.host_values import Tensor, Value, VersionedView, whole
+from tgdialect.interpreter.host_values import TensorValue, Value, VersionedView, whole
 from tgdialect.interpreter.kernel import Value as LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import Callee, Contents, Outcome, RunContext, write_back
@@ -128,7 +128,7 @@ def _argument(value: SSAValue, data: Data, name: str) -> Value:
     """An argument as a function's body sees it."""
     if is_memory(value):
         return whole(VersionedMemory(data, dtype_of(value), name))
-    return Tensor(Array(data))
+    return TensorValue(Array(data))
 
 
 def _contents(frame: Frame, value: Value) -> Contents | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.interpreter.movement import Movement
+from tgdialect.interpreter.movement import AppliedMovement
 from tgdialect.interpreter.values import Array, check_size, lifted
 from tgdialect.ops.arrays import Data, numpy_dtype
 from tgdialect.ops.dtypes import DType
@@ -52,10 +52,10 @@ class CellMap:
     dtype: DType
     lanes: int = 0
     source: CellMap | None = None
-    movement: Movement | None = None
+    movement: AppliedMovement | None = None
     _cache: dict[bool, Array] = field(default_factory=dict[bool, Array])
 
-    def moved(self, movement: Movement) -> CellMap:
+    def moved(self, movement: AppliedMovement) -> CellMap:
         """A movement of this cell_map."""
         return CellMap(self.shape, self.dtype, self.lanes, self, movement)
 
@@ -66,13 +66,13 @@ class CellMap:
         cell_map = CellMap(self.shape, self.dtype, lanes)
         for movement in self.movements:
             operands = [lifted(operand, lanes) for operand in movement.operands]
-            cell_map = cell_map.moved(Movement(movement.op, operands, lanes))
+            cell_map = cell_map.moved(AppliedMovement(movement.op, operands, lanes))
         return cell_map
 
     @property
-    def movements(self) -> list[Movement]:
+    def movements(self) -> list[AppliedMovement]:
         """From the memory to this cell_map."""
-        result: list[Movement] = []
+        result: list[AppliedMovement] = []
         cell_map = self
         while cell_map.source is not None and cell_map.movement is not None:
             result.append(cell_map.movement)
@@ -138,7 +138,7 @@ class CellMap:
         return Array(numbers.reshape(shape))
 
 
-def _changes_size(movement: Movement) -> bool:
+def _changes_size(movement: AppliedMovement) -> bool:
     op = movement.op
     if not isinstance(op, BitcastOp):
         return False

@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.custom import custom_result
 from tgdialect.interpreter.host_values import (
-    Tensor,
+    TensorValue,
     Tuple,
     Value,
     VersionedView,
@@ -28,7 +28,7 @@ from tgdialect.interpreter.host_values import (
     whole,
 )
 from tgdialect.interpreter.linear import captured, run_linear
-from tgdialect.interpreter.movement import MOVEMENTS, Movement, extents
+from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
@@ -92,7 +92,7 @@ class Frame:
         A view shows one version of its memory. An op that waits for a later store to that memory
         would have to come both before and after that one.
         """
-        if isinstance(value, Tensor):
+        if isinstance(value, TensorValue):
             return value.array
         if not isinstance(value, VersionedView):
             raise InterpretationError(f"{op.name} takes a tensor")
@@ -111,7 +111,7 @@ class Frame:
     def fresh(self, value: SSAValue, array: Array, after: Stores) -> Value:
         """What stands for `value`: a tensor, or a memory of its own that holds the array."""
         if not is_memory(value):
-            return Tensor(array, after)
+            return TensorValue(array, after)
         memory = VersionedMemory(np.asarray(array.materialised(), order="C"), dtype_of(value))
         return replace(whole(memory), after=after)
 
@@ -179,7 +179,7 @@ class Frame:
                 for result, data in zip(op.results, outcome.results, strict=True)
             ]
         if isinstance(op.results[0].type, TupleType):
-            return [Tuple([Tensor(Array(data), done) for data in outcome.results], done)]
+            return [Tuple([TensorValue(Array(data), done) for data in outcome.results], done)]
         return [Void(done)]
 
 
@@ -221,13 +221,13 @@ def _binary(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 def _movement(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """A movement of memory is memory."""
     source, after = operands[0], waits_for(operands)
-    movement = Movement(op, [frame.read(op, operand, after) for operand in operands[1:]])
+    movement = AppliedMovement(op, [frame.read(op, operand, after) for operand in operands[1:]])
     if isinstance(source, VersionedView):
         cell_map = source.cell_map.moved(movement)
         return VersionedView(
             movement.of(source.array), source.memory, cell_map, source.version, after
         )
-    return Tensor(movement.of(frame.read(op, source)), after)
+    return TensorValue(movement.of(frame.read(op, source)), after)
 
 
 def _identity(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
@@ -240,7 +240,7 @@ def _param(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     if slot >= len(frame.parameters):
         raise InterpretationError(f"parameter {slot} has no argument")
     value = frame.parameters[slot]
-    if isinstance(value, Tensor | VersionedView):
+    if isinstance(value, TensorValue | VersionedView):
         check_parameter(op, value.array.materialised())
     return value
 
@@ -326,7 +326,7 @@ def _get_tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     assert isinstance(op, GetTupleOp)
     assert isinstance(source, Tuple)
     value = source.values[op.index.data]
-    if is_memory(op.result) and isinstance(value, Tensor):
+    if is_memory(op.result) and isinstance(value, TensorValue):
         return frame.fresh(op.result, value.array, value.after)
     return value
 

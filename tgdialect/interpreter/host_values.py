@@ -11,7 +11,7 @@ from tgdialect.interpreter.versions import Stores, VersionedMemory
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class TensorValue:
     """A value, and the stores that it waits for."""
 
     array: Array
@@ -47,7 +47,7 @@ class Tuple:
     after: Stores = 0
 
 
-Value = Tensor | VersionedView | Void | Tuple
+Value = TensorValue | VersionedView | Void | Tuple
 
 
 def whole(memory: VersionedMemory) -> VersionedView:

@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.custom import custom_result
 from tgdialect.interpreter.live import LiveView
-from tgdialect.interpreter.movement import MOVEMENTS, Movement, extents
+from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import Array, aligned, lifted
@@ -115,7 +115,7 @@ def _binary(run: KernelRun, op: Operation) -> Value:
 def _movement(run: KernelRun, op: Operation) -> Value:
     source = run.known[op.operands[0]]
     operands = [run.array(op, operand) for operand in op.operands[1:]]
-    movement = Movement(op, operands, run.lanes)
+    movement = AppliedMovement(op, operands, run.lanes)
     if isinstance(source, LiveView):
         return LiveView(source.memory, source.cell_map.moved(movement))
     assert source is not None

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from tgdialect.interpreter.execution import run_block
-from tgdialect.interpreter.host_values import Tensor, Value, VersionedView
+from tgdialect.interpreter.host_values import TensorValue, Value, VersionedView
 from tgdialect.interpreter.kernel import Value as LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import RunContext
@@ -45,7 +45,7 @@ def run_linear(
     lived: dict[VersionedMemory, LiveMemory] = {}
 
     def live(value: Value) -> LiveValue:
-        if isinstance(value, Tensor):
+        if isinstance(value, TensorValue):
             return value.array
         return (
             LiveView(lived[value.memory], value.cell_map)

@@ -29,7 +29,7 @@ from tgdialect.ops.properties import (
 
 
 @dataclass(frozen=True, slots=True)
-class Movement:
+class AppliedMovement:
     """One movement op with its operands: `op` applied to whatever its source is.
 
     `operands` are those after the source: extents, offsets or indices. `lanes` counts the leading
@@ -75,18 +75,18 @@ def _both(source: Array, function: Callable[[Data], Data]) -> Array:
     return Array(function(source.data), None if source.valid is None else function(source.valid))
 
 
-def _permute(move: Movement, source: Array, cells: bool) -> Array:
+def _permute(move: AppliedMovement, source: Array, cells: bool) -> Array:
     lanes = move.lanes
     order = (*range(lanes), *(lanes + axis for axis in integers(move.op, "order")))
     return _both(source, lambda x: x.transpose(order))
 
 
-def _flip(move: Movement, source: Array, cells: bool) -> Array:
+def _flip(move: AppliedMovement, source: Array, cells: bool) -> Array:
     axes = tuple(move.lanes + i for i, flag in enumerate(integers(move.op, "flags")) if flag)
     return _both(source, lambda x: np.flip(x, axes))
 
 
-def _reshape(move: Movement, source: Array, cells: bool) -> Array:
+def _reshape(move: AppliedMovement, source: Array, cells: bool) -> Array:
     shape = extents(integers(move.op, "shape"), move.operands)
     old, lane_shape = source.data.shape[move.lanes :], source.data.shape[: move.lanes]
     if np.prod(old, dtype=object) != np.prod(shape, dtype=object):
@@ -94,7 +94,7 @@ def _reshape(move: Movement, source: Array, cells: bool) -> Array:
     return _both(source, lambda x: x.reshape(lane_shape + shape))
 
 
-def _expand(move: Movement, source: Array, cells: bool) -> Array:
+def _expand(move: AppliedMovement, source: Array, cells: bool) -> Array:
     shape = extents(integers(move.op, "shape"), move.operands)
     for axis, (old, new) in enumerate(zip(source.data.shape[move.lanes :], shape, strict=True)):
         if old not in (1, new):
@@ -104,7 +104,7 @@ def _expand(move: Movement, source: Array, cells: bool) -> Array:
 
 
 def _window(
-    move: Movement, inner_is_source: bool, source: Array
+    move: AppliedMovement, inner_is_source: bool, source: Array
 ) -> tuple[tuple[int, ...], tuple[slice, ...]]:
     """The new shape of a PAD or SHRINK, and where the smaller of the two lies in the greater."""
     static = integers(move.op, "offsets")
@@ -120,7 +120,7 @@ def _window(
     return shape, (slice(None),) * move.lanes + inside
 
 
-def _pad(move: Movement, source: Array, cells: bool) -> Array:
+def _pad(move: AppliedMovement, source: Array, cells: bool) -> Array:
     shape, inside = _window(move, True, source)
     shape = source.data.shape[: move.lanes] + shape
     check_size(shape, source.data.dtype.itemsize)
@@ -136,12 +136,12 @@ def _pad(move: Movement, source: Array, cells: bool) -> Array:
     return Array(data, valid)
 
 
-def _shrink(move: Movement, source: Array, cells: bool) -> Array:
+def _shrink(move: AppliedMovement, source: Array, cells: bool) -> Array:
     _, inside = _window(move, False, source)
     return _both(source, lambda x: x[inside])
 
 
-def _index(move: Movement, source: Array, cells: bool) -> Array:
+def _index(move: AppliedMovement, source: Array, cells: bool) -> Array:
     """Index from the left; a cell that is out of bounds reads 0, and so does an invalid index."""
     lanes, shape = move.lanes, source.data.shape
     if not move.operands:
@@ -195,7 +195,7 @@ def _take(x: Data, selectors: Sequence[Data]) -> Data:
     return np.asarray(x[tuple(selectors)])
 
 
-def _bitcast(move: Movement, source: Array, cells: bool) -> Array:
+def _bitcast(move: AppliedMovement, source: Array, cells: bool) -> Array:
     """Reinterpret storage. To another size, a cell is invalid where any of its bytes is."""
     old, new = dtype_of(move.op.operands[0]), DTYPES[_bitcast_target(move.op)]
     if old == new:
@@ -237,7 +237,7 @@ def _reinterpret(data: Data, dtype: np.dtype[Any]) -> Data:
     return data.view(dtype)
 
 
-_MOVEMENTS: dict[str, Callable[[Movement, Array, bool], Array]] = {
+_MOVEMENTS: dict[str, Callable[[AppliedMovement, Array, bool], Array]] = {
     "tg.permute": _permute,
     "tg.flip": _flip,
     "tg.reshape": _reshape,

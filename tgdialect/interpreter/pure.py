@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.elementwise import ELEMENTWISE, compute
-from tgdialect.interpreter.movement import MOVEMENTS, Movement, stack
+from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, stack
 from tgdialect.interpreter.reduction import reduce
 from tgdialect.interpreter.values import (
     Array,
@@ -86,7 +86,7 @@ def reduction(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
 
 
 def _movement(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
-    return Movement(op, operands[1:], lanes).of(operands[0])
+    return AppliedMovement(op, operands[1:], lanes).of(operands[0])
 
 
 def _stack(op: Operation, operands: Sequence[Array], lanes: int) -> Array:

@@ -22,7 +22,7 @@ from tgdialect.dialect import TG
 from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.custom import CustomCode
 from tgdialect.interpreter.host import HOST, Frame
-from tgdialect.interpreter.host_values import Tensor, Tuple, Value, VersionedView, Void, whole
+from tgdialect.interpreter.host_values import TensorValue, Tuple, Value, VersionedView, Void, whole
 from tgdialect.interpreter.run_context import RunContext, write_back
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import VersionedMemory
@@ -153,14 +153,14 @@ def _data(value: SSAValue, given: Any) -> Data:
 
 def _value(value: SSAValue, given: Any) -> Value:
     """An operand, whether a tg op made it or not."""
-    if isinstance(given, Tensor | VersionedView | Void | Tuple):
+    if isinstance(given, TensorValue | VersionedView | Void | Tuple):
         return given
-    return Tensor(Array(_data(value, given)))
+    return TensorValue(Array(_data(value, given)))
 
 
 def _plain(value: Value) -> Any:
     """A value as an array if it is no more than that."""
-    if isinstance(value, Tensor) and value.array.valid is None and not value.after:
+    if isinstance(value, TensorValue) and value.array.valid is None and not value.after:
         return value.array.data
     return value
 
@@ -176,7 +176,7 @@ def _argument(value: SSAValue, given: Any) -> Any:
 
 def _array(frame: Frame, op: Operation, value: Any) -> Any:
     """A tg value as the array it stands for."""
-    if isinstance(value, Tensor | VersionedView):
+    if isinstance(value, TensorValue | VersionedView):
         value = frame.read(op, value).materialised()
     # A copy, because it may share the storage of an argument that is written next.
     return cast(Any, value).copy() if isinstance(value, np.ndarray) else value

@@ -27,7 +27,7 @@ from tgdialect.ops.properties import tensor
 
 
 @dataclass(frozen=True)
-class Parameter:
+class EntryArgument:
     """One argument of an entry: where it is, its type, and the attributes it carries."""
 
     label: str
@@ -51,7 +51,7 @@ class Parameter:
         return integer_attribute(self.attributes, "tg.buffer")
 
 
-def signature(entry: Operation) -> list[Parameter]:
+def signature(entry: Operation) -> list[EntryArgument]:
     """The arguments of a `func.func` (then the PARAMs in its body), or the PARAMs of a kernel."""
     match entry:
         case func.FuncOp():
@@ -62,9 +62,9 @@ def signature(entry: Operation) -> list[Parameter]:
             block = entry.body.block
             result = [_argument(argument) for argument in block.args]
         case KernelOp():
-            block, result = entry.body.block, list[Parameter]()
+            block, result = entry.body.block, list[EntryArgument]()
         case ProgramOp():
-            block, result = entry.linear.body.block, list[Parameter]()
+            block, result = entry.linear.body.block, list[EntryArgument]()
         case _:
             raise InterpretationError(f"{entry.name} is not something that runs")
     try:
@@ -83,21 +83,21 @@ def signature(entry: Operation) -> list[Parameter]:
             name: IntegerAttr(bound.data, 64) for name, bound in bounds.items() if bound is not None
         }
         name = param.slot.data if param.symbol is None else param.symbol.data
-        result.append(Parameter(f"parameter {name}", tensor(param.result), attributes, dims))
+        result.append(EntryArgument(f"parameter {name}", tensor(param.result), attributes, dims))
     return result
 
 
-def _argument(argument: BlockArgument) -> Parameter:
+def _argument(argument: BlockArgument) -> EntryArgument:
     type, attributes = argument.type, argument_attributes(argument)
     if not isinstance(type, TensorType):
         raise InterpretationError(f"argument {argument.index} is {type}, not a tensor")
     type = cast(TensorType[Attribute], type)
     extents = dims_attribute(attributes) or [None] * type.get_shape().count(DYNAMIC_INDEX)
-    return Parameter(f"argument {argument.index}", type, attributes, extents)
+    return EntryArgument(f"argument {argument.index}", type, attributes, extents)
 
 
 def bind(
-    params: Sequence[Parameter], inputs: Sequence[Any], buffers: dict[int, Data]
+    params: Sequence[EntryArgument], inputs: Sequence[Any], buffers: dict[int, Data]
 ) -> list[Data]:
     """The arrays of all arguments: the inputs, checked, and zeros for what is allocated.
 
@@ -120,7 +120,7 @@ def bind(
     ]
 
 
-def _checked(param: Parameter, value: Any) -> Data:
+def _checked(param: EntryArgument, value: Any) -> Data:
     """An input as an array; a Python number becomes a scalar of the argument's dtype."""
     dtype, shape = _dtype(param), param.type.get_shape()
     if isinstance(value, bool | int | float):
@@ -152,19 +152,22 @@ def _checked(param: Parameter, value: Any) -> Data:
     return array
 
 
-def _dtype(param: Parameter) -> np.dtype[Any]:
+def _dtype(param: EntryArgument) -> np.dtype[Any]:
     """The NumPy dtype of an argument; the types of other dialects are an error."""
     if (dtype := DTYPES.get(param.type.element_type)) is None:
         raise InterpretationError(f"{param.type} is not a tensor of a tg dtype")
     return NUMPY_DTYPES[dtype.name]
 
 
-def _dynamic_axes(param: Parameter) -> list[int]:
+def _dynamic_axes(param: EntryArgument) -> list[int]:
     return [axis for axis, d in enumerate(param.type.get_shape()) if d == DYNAMIC_INDEX]
 
 
 def _check_extents(
-    param: Parameter, array: Data, params: Sequence[Parameter], arrays: Sequence[Data | None]
+    param: EntryArgument,
+    array: Data,
+    params: Sequence[EntryArgument],
+    arrays: Sequence[Data | None],
 ) -> None:
     """A dynamic dimension is what the index argument it comes from says."""
     for axis, position in zip(_dynamic_axes(param), param.extents, strict=True):
@@ -176,7 +179,9 @@ def _check_extents(
             )
 
 
-def _allocated(param: Parameter, arrays: Sequence[Data | None], buffers: dict[int, Data]) -> Data:
+def _allocated(
+    param: EntryArgument, arrays: Sequence[Data | None], buffers: dict[int, Data]
+) -> Data:
     """Zeros; or what the caller gave for the slot of a former BUFFER."""
     dtype = _dtype(param)
     if param.buffer is not None and param.buffer in buffers:

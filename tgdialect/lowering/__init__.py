@@ -1,7 +1,6 @@
 """The stages from tensors to the `llvm` dialect, in the order in which they run:
 
-* `callify.py`: functions on tensors become functions on memory; `outlining.py`: which FUNCTIONs
-  become functions of their own;
+* `callify/`: functions on tensors become functions on memory;
 * `rangeify/`: functions become kernels, and tensor ops become loops;
 * `optimize/`: schedules for the loops;
 * `expand/`: unrolled and vectorised loops become axes of values;
@@ -12,7 +11,7 @@
 
 Shared by the stages:
 
-* `levels.py`: the base class of stages; `verify.py`: what each level may hold;
+* `levels.py`: the base class of stages; `verify/`: what each level may hold;
 * `signature.py`: attributes that describe a function's arguments;
 * `pipeline.py`: the stages as data, and the named pipelines.
 """

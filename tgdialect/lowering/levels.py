@@ -31,14 +31,14 @@ STAGES = {
 
 _ORDER = tuple(LEVELS)
 _TRIED = ("tensor", "kernels", "function", *_ORDER[3:])
-"""The levels as `level_of` tries them."""
+"""The order in which `level_of` tries the levels."""
 
 
 class LoweringPass(ModulePass, ABC):
-    """A pass that takes a program at one level and leaves it at another, or at the same.
+    """A pass from one level to another, or to the same.
 
-    `apply` checks the level, for whoever runs the pass by itself. `lower` does not: a pipeline
-    whose first pass has been checked need not look at what its own passes leave.
+    `apply` checks the level of the module, for users who run the pass by itself. `lower` does not:
+    a pipeline checks once, before its first pass.
     """
 
     level_before: ClassVar[str]
@@ -50,7 +50,7 @@ class LoweringPass(ModulePass, ABC):
 
     @abstractmethod
     def lower(self, module: ModuleOp) -> None:
-        """Do what the pass does, to a module that is at its level."""
+        """Rewrite a module that is at the level of the pass."""
 
 
 class KernelPass(LoweringPass):
@@ -76,7 +76,7 @@ class KernelPass(LoweringPass):
 def check_level(module: ModuleOp, wanted: LoweringPass) -> None:
     """Raise PassFailedException unless a module is at the level that a pass takes.
 
-    It is at the first op that does not belong there, and says which passes are missing.
+    The error is at the first op that does not belong there, and names the passes that are missing.
     """
     try:
         verify_level(module, wanted.level_before)
@@ -100,9 +100,9 @@ def _reason(module: ModuleOp, wanted: str, error: VerifyException) -> str:
 def level_of(module: ModuleOp) -> str | None:
     """The first level, in the order of the stages, that a module is at; None if it is at none.
 
-    A module may be at several, as a kernel without vectors is at `kernels`, `tiles` and `target`:
-    from the first one on, no stage is left out that it may need. A function that only calls kernels
-    needs no tg-rangeify: it is at `kernels` rather than at `function`.
+    A module may be at several levels: a kernel without vectors is at `kernels`, `tiles` and
+    `target`. Starting from the first, no stage that it needs is left out. A function that only
+    calls kernels needs no tg-rangeify: it is at `kernels` rather than at `function`.
     """
     level = next((level for level in _TRIED if _is_at(module, level)), None)
     return "planned" if level == "linear" and _is_planned(module) else level
@@ -138,7 +138,7 @@ def _resembled(module: ModuleOp) -> str:
 
 
 def _is_planned(module: ModuleOp) -> bool:
-    """Whether tg-plan has been, which says how much memory a function needs."""
+    """Whether tg-plan has run: it records the size of the workspace of each function."""
     return any("tg.workspace_bytes" in function.attributes for function in own_functions(module))
 
 

@@ -1,7 +1,7 @@
-"""Linearize: one order of execution for each kernel, and for the calls of each function.
+"""Linearize: a total order of execution for each kernel, and for the calls of each function.
 
-Target level to linear level (docs/ir.md). The order is that of `analysis/loop_nest.py`; this makes
-a LINEAR of it, in which position says everything that AFTER said.
+Target level to linear level (docs/ir.md). `analysis/loop_nest.py` finds the order; this file makes
+a LINEAR of it. The position of an op replaces the AFTERs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tgdialect.analysis.loop_nest import Loop, loop_nest
+from tgdialect.analysis.loop_nest import LoopTree, loop_nest
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
@@ -22,10 +22,10 @@ from tgdialect.transforms.unique_storage import make_storage_unique
 
 
 class LinearizePass(KernelPass):
-    """Put kernels and functions in order of execution.
+    """Put the ops of kernels and the calls of functions in order of execution.
 
-    Each kernel becomes a PROGRAM with one LINEAR, in which position says everything that AFTER
-    said. A STORE with a scalar gate is put between IF and ENDIF.
+    Each kernel becomes a PROGRAM with one LINEAR, in which position replaces AFTER. A STORE with a
+    scalar gate is put between IF and ENDIF.
     """
 
     name = "tg-linearize"
@@ -51,7 +51,7 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
         if isinstance(op, GroupOp) and op.members:
             # Any of its members will do to name it: they are all in order.
             op.result.replace_all_uses_with(op.members[-1])
-    linear = LinearOp(Region(_Emitter().emit(nest)))
+    linear = LinearOp(Region(_LinearBuilder().emit(nest)))
     linear.location = kernel.location
     program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
     for op in reversed(list(graph.ops)):
@@ -86,19 +86,20 @@ def linearize_function(function: FuncOp) -> None:
 
 
 def is_per_lane(gate: SSAValue) -> bool:
-    """Whether a gate is a vector, which says for each lane whether it is stored."""
+    """Whether a gate is a vector: a mask."""
     return bool(tensor(gate).get_shape())
 
 
-class _Emitter:
+class _LinearBuilder:
     """Moves the ops of a loop nest into a new block."""
 
     def __init__(self) -> None:
         self.block = Block()
-        self._closing: list[Loop] = []
-        """Loops that end here, the innermost first, and that one END may close."""
+        self._closing: list[LoopTree] = []
+        """Loops that end at the current position, the innermost first, if one END may close
+        them."""
 
-    def emit(self, nest: Loop) -> Block:
+    def emit(self, nest: LoopTree) -> Block:
         for loop, op in nest.walk():
             if op is None:
                 if self._closing and self._closing[-1].end is not loop.end:
@@ -118,7 +119,7 @@ class _Emitter:
         return self.block
 
     def _close(self) -> None:
-        """The END of loops that end at one point. An END of others as well is split."""
+        """Close loops that end at one position. An END that closes outer loops as well is split."""
         end = self._closing[0].end
         assert end is not None
         ranges = [loop.range for loop in self._closing if loop.range is not None]
@@ -132,9 +133,11 @@ class _Emitter:
         end.operands = (part, *end.ranges[len(ranges) :])
 
     def _gated_store(self, store: Operation) -> None:
-        """
-        rewrite: `store %p, %v gate %g` -> `if %g; store %p, %v; endif`, and one IF for stores
-        under the same gate that follow each other.
+        """Put a STORE into an IF of its gate.
+
+        rewrite: `store %p, %v gate %g` -> `if %g; store %p, %v; endif`
+
+        Consecutive STOREs under one gate share the IF.
         """
         gate = store.operands[2]
         store.detach()

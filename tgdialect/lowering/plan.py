@@ -1,7 +1,8 @@
-"""Plan: storage that is not used at the same time is the same storage.
+"""Plan: buffers that are not live at the same time share storage.
 
 Linear level to planned level (docs/ir.md). The intermediate buffers of a function become views of
-one arena per device, an argument; REG and LOCAL buffers of one type in a program become one.
+one arena per device, which is an argument. REG and LOCAL buffers of one type in a program become
+one buffer.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ def plan_function(function: FuncOp, alignment: int) -> None:
     first: dict[SSAValue, SSAValue] = {}
     constant: Set[SSAValue] = frozenset()
     ops = list(function.body.block.ops)
+    # The live ranges of buffers, and which buffers are written in place over others.
     for op in ops:
         if isinstance(op, LinearOp):
             constant, count = _constants_first(function, op)
@@ -91,11 +93,13 @@ def plan_function(function: FuncOp, alignment: int) -> None:
                 if live[memory].end >= count:  # It lives on after the call.
                     live[memory] = LiveRange(live[memory].start, len(op.body.block.ops))
             first = written_in_place(op, live)
+    # An arena for each kind and device, and the buffers in it.
     for op in ops:
         if isinstance(op, BufferOp):
             kind = "tg.persistent" if op.result in constant else "tg.workspace"
             arenas.setdefault((kind, place(op.result).device), []).append(op)
     for (kind, device), buffers in sorted(arenas.items(), key=lambda arena: arena[0][0]):
+        # Buffers that are written in place share a block, which has one offset.
         used = [buffer for buffer in buffers if buffer.result in live]
         blocks: dict[SSAValue, list[BufferOp]] = defaultdict(list)
         for buffer in used:
@@ -110,7 +114,8 @@ def plan_function(function: FuncOp, alignment: int) -> None:
         if kind == "tg.workspace":
             total += size
         else:
-            start = alignment  # Before it there is whether the rest has been computed.
+            start = alignment  # The first bytes are the flag that the contents are computed.
+        # The argument, and views of it in place of the buffers.
         arena = _add_arena(function, kind, device, start + size)
         for block, offset in zip(blocks.values(), offsets, strict=True):
             for buffer in block:
@@ -123,8 +128,8 @@ def plan_function(function: FuncOp, alignment: int) -> None:
 
 
 def _constants_first(function: FuncOp, linear: LinearOp) -> tuple[Set[SSAValue], int]:
-    """Put the CALLs of a function that depend on constant arguments alone before the others; what
-    memory has the same contents in every call, and how many these are."""
+    """Put the CALLs that depend on constant arguments alone before the others. Returns the memory
+    that has the same contents in every call of the function, and the number of these CALLs."""
     block = linear.body.block
     memory, calls = constants(function, block.ops)
     others = [op for op in block.ops if op not in calls]
@@ -137,7 +142,8 @@ def _constants_first(function: FuncOp, linear: LinearOp) -> tuple[Set[SSAValue],
 def written_in_place(
     linear: LinearOp, live: Mapping[SSAValue, LiveRange]
 ) -> dict[SSAValue, SSAValue]:
-    """For buffers that are written over one that is not read any more: the first of that memory."""
+    """Buffers that can be written in place over a buffer that is not read any more, each with the
+    first buffer of the chain."""
     slots: dict[str, list[tuple[int, int]]] = {}
     first: dict[SSAValue, SSAValue] = {}
     taken: set[SSAValue] = set()
@@ -174,7 +180,7 @@ def shards(device: Device) -> int:
 
 
 def max_bytes(buffer: BufferOp, intervals: MinMax) -> int:
-    """The bytes that a buffer may need on one device."""
+    """The greatest size of a buffer on one device, in bytes."""
     elements = most_elements(buffer, intervals)
     return elements * dtype_of(buffer.result).itemsize // shards(place(buffer.result).device)
 
@@ -218,7 +224,7 @@ def _add_arena(function: FuncOp, kind: str, device: Device, size: int) -> SSAVal
 
 
 def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) -> None:
-    """The bytes of the arena from an offset on, as the type of the buffer."""
+    """Replace a buffer by a view of the arena, from an offset on."""
     block = buffer.parent
     assert block is not None
 
@@ -227,6 +233,7 @@ def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) 
     type = tensor(buffer.result)
     devices = tensor(arena).get_shape()[:-1]
     start = [0] * len(devices)
+    # The bytes, as elements of the dtype, in the shape of the buffer.
     view = put(ShrinkOp(arena, [*start, offset], [*devices, size]))
     if type.element_type != UI8:
         view = put(BitcastOp(view, type.element_type))
@@ -249,9 +256,10 @@ def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) 
 
 
 def plan_program(program: ProgramOp) -> None:
-    """Use one REG or LOCAL buffer for all those of its type that are not live at the same time.
+    """Merge the REG or LOCAL buffers of one type that are not live at the same time.
 
-    Threads of a workgroup share LOCAL memory: there a BARRIER has to be between the two lives.
+    The threads of a workgroup share LOCAL memory: between the two live ranges there has to be a
+    BARRIER.
     """
     linear = program.linear
     ops = list(linear.body.block.ops)
@@ -260,6 +268,7 @@ def plan_program(program: ProgramOp) -> None:
     is_parallel = any(map(_is_in_workgroup, ops))
     buffers = [op for op in ops if isinstance(op, BufferOp)]
     owners: dict[Attribute, list[tuple[int, BufferOp]]] = defaultdict(list)
+    # In order of their first use, each takes over a buffer of its type that is not live any more.
     for buffer in sorted(buffers, key=lambda b: live.get(b.result, _NEVER)):
         if buffer.result not in live:
             _drop(buffer)

@@ -1,7 +1,8 @@
-"""What the arguments of a function are, where its type does not say it any more.
+"""The signature of a rendered function: the tensors that its pointers and integers were.
 
-In the `llvm` dialect an argument is a pointer or an integer. `tg-render` leaves the rest in an
-attribute, so that a module at that level can still be called with arrays.
+In the `llvm` dialect an argument is a pointer or an integer. `tg-render` keeps shapes, dtypes and
+argument attributes in `tg.signature`, so that a module at that level can still be called with
+arrays.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def written_arguments(function: FuncOp) -> Set[int]:
 
 
 def signature_attribute(function: FuncOp) -> ArrayAttr[DictionaryAttr]:
-    """The arguments of a function at level `planned`, each as a dictionary of builtin attributes.
+    """The arguments of a function at level `planned`, each as a dictionary of builtin attributes:
 
     `{tg.type = tensor<4xf32>, tg.hint = "x", tg.written}`, and the attributes of the argument.
     """
@@ -66,9 +67,9 @@ def signature_attribute(function: FuncOp) -> ArrayAttr[DictionaryAttr]:
 
 
 def described_function(function: llvm.FuncOp) -> FuncOp:
-    """A function of no ops that has the arguments that an `llvm.func` is said to have.
+    """An empty function with the arguments that the `tg.signature` of an `llvm.func` describes.
 
-    Raises VerifyException, at the function, where its `tg.signature` does not fit it.
+    Raises VerifyException, at the function, where the signature does not fit it.
     """
     described, inputs = function.attributes.get(SIGNATURE), function.function_type.inputs.data
     entries = described.data if isa(described, ArrayAttr[DictionaryAttr]) else ()
@@ -100,7 +101,7 @@ def described_function(function: llvm.FuncOp) -> FuncOp:
 
 
 def arguments_said_to_be_written(function: FuncOp) -> Set[int]:
-    """The positions of the arguments that a description says are written."""
+    """The positions of the arguments that a signature marks as written."""
     return {a.index for a in function.args if _WRITTEN in argument_attributes(a)}
 
 

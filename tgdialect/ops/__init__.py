@@ -14,10 +14,11 @@ What ops are declared with:
 
 What rewrites and analyses build on:
 
-* `creation.py`: fast construction of ops; `builder.py`: insertion with a location;
-* `copies.py`: cloning of values; `numbering.py`: the next free slot, axis id or symbol name;
+* `creation.py`: fast construction of ops; `builder.py`: insertion with a location, and clones;
+* `numbering.py`: the next free slot, axis id or symbol name;
 * `walk.py`: values computed once along the edges of a graph;
 * `views.py`: the cells that a view shows; `arguments.py`: attributes of function arguments;
 * `arrays.py`: NumPy arrays of the dtypes;
-* `folding.py`: constant folding; `intervals.py`: interval arithmetic.
+* `folding.py`: constant folding; `intervals.py`: interval arithmetic;
+* `affine.py`: sums of integers with coefficients.
 """

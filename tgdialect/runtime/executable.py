@@ -246,10 +246,10 @@ class Executable:
         return self._launch(*arguments)
 
     def _new_launcher(self) -> Launcher | None:
-        from tgdialect.runtime.launcher import Slot, launcher
+        from tgdialect.runtime.launcher import FrameSlot, launcher
 
         slots = [
-            Slot(
+            FrameSlot(
                 position=position,
                 shape=None if p.role in ("workspace", "persistent") else p.shape_for(()),
                 dtype=p.dtype,

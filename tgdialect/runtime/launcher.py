@@ -31,7 +31,7 @@ Launcher = Callable[..., bool]
 _FASTCALL = 0x80
 
 
-class Slot(NamedTuple):
+class FrameSlot(NamedTuple):
     """An argument of a launcher: its position in the frame, and the array that it has to be. If
     `shape` is None it is an address, an int."""
 
@@ -42,7 +42,7 @@ class Slot(NamedTuple):
     is_written: bool
 
 
-def launcher(function: int, slots: Sequence[Slot], results: int) -> Launcher | None:
+def launcher(function: int, slots: Sequence[FrameSlot], results: int) -> Launcher | None:
     """A builtin that calls the function at an address with a frame: an array of pointers, one for
     each slot. The function has to live as long as the builtin.
 

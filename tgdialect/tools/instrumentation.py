@@ -41,7 +41,7 @@ class PipelinePass(Protocol):
 
 
 @runtime_checkable
-class StagePass(Protocol):
+class LevelCheckedPass(Protocol):
     """A pass whose `apply` checks the level of the module before it calls `lower`."""
 
     def lower(self, module: ModuleOp) -> None:
@@ -157,7 +157,7 @@ class PassRunner:
             self._dump(module, "Before", pass_, self.print_before)
             start = time.perf_counter()
             with timing.measure(pass_.name), failures_as_diagnostics(f"pass {pass_.name}", file):
-                if isinstance(pass_, StagePass) and not self.checks_each:
+                if isinstance(pass_, LevelCheckedPass) and not self.checks_each:
                     pass_.lower(module)
                 else:
                     pass_.apply(ctx, module)

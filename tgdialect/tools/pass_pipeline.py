@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterType
 from xdsl.utils.hints import isa, type_repr
 
-from tgdialect.tools.pipeline_parser import Option, Spec, spec_error
+from tgdialect.tools.pipeline_parser import Option, PassSpec, spec_error
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?")
@@ -73,7 +73,7 @@ def _options_text(cls: type[ArgSpecConvertible], types: Mapping[str, Any]) -> st
 
 
 def instantiate(
-    kind: str, spec: Spec, available: Mapping[str, Callable[[], type[_Convertible]]]
+    kind: str, spec: PassSpec, available: Mapping[str, Callable[[], type[_Convertible]]]
 ) -> _Convertible:
     """
     A pass or target (`kind` is either word, for messages) with its options.
@@ -120,7 +120,7 @@ def instantiate(
 
 
 def build_pipeline(
-    specs: Collection[Spec],
+    specs: Collection[PassSpec],
     available: Mapping[str, Callable[[], type[ModulePass]]],
     refused: Collection[str] = (),
 ) -> list[ModulePass]:

@@ -42,7 +42,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Spec:
+class PassSpec:
     """A pass (or target) name with its options, as it was written in `text`."""
 
     name: str
@@ -99,7 +99,7 @@ class _PipelineParser:
         if self.offset < len(self.text):
             self.fail(f"unexpected '{self.text[self.offset]}' after the end")
 
-    def parse_pipeline(self, anchor_required: bool) -> list[Spec]:
+    def parse_pipeline(self, anchor_required: bool) -> list[PassSpec]:
         start = self.offset
         name = self.match(_NAME)
         if name is not None and self.accept("("):
@@ -116,9 +116,9 @@ class _PipelineParser:
         self.expect_end()
         return specs
 
-    def parse_passes(self) -> list[Spec]:
+    def parse_passes(self) -> list[PassSpec]:
         """Passes separated by commas; empty entries are skipped."""
-        specs: list[Spec] = []
+        specs: list[PassSpec] = []
         while True:
             self.skip_space()
             if self.text[self.offset : self.offset + 1] not in (",", ")", ""):
@@ -126,7 +126,7 @@ class _PipelineParser:
             if not self.accept(","):
                 return specs
 
-    def parse_spec(self) -> Spec:
+    def parse_spec(self) -> PassSpec:
         self.skip_space()
         start = self.offset
         if (name := self.match(_NAME)) is None:
@@ -142,7 +142,7 @@ class _PipelineParser:
                 "'builtin.module' and find the operations themselves",
                 start,
             )
-        return Spec(name, options, start, self.text)
+        return PassSpec(name, options, start, self.text)
 
     def parse_mlir_opt_pipeline(self) -> Option:
         start, depth = self.offset, 1
@@ -188,7 +188,7 @@ class _PipelineParser:
         return text, False
 
 
-def parse_pipeline(text: str, anchor_required: bool = False) -> list[Spec]:
+def parse_pipeline(text: str, anchor_required: bool = False) -> list[PassSpec]:
     """
     Parse a pipeline, without looking up its passes. `anchor_required` is set for MLIR's
     `--pass-pipeline`. Raises `CompilationError`.
@@ -196,7 +196,7 @@ def parse_pipeline(text: str, anchor_required: bool = False) -> list[Spec]:
     return _PipelineParser(text).parse_pipeline(anchor_required)
 
 
-def parse_spec(text: str) -> Spec:
+def parse_spec(text: str) -> PassSpec:
     """Parse one name with options, as `-t` takes it. Raises `CompilationError`."""
     parser = _PipelineParser(text)
     spec = parser.parse_spec()

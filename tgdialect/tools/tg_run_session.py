@@ -43,7 +43,7 @@ from tgdialect.targets import INTERPRETER, TARGETS
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
     Array,
-    Parameter,
+    ProgramInput,
     literal,
     read_input,
     show_type,
@@ -130,7 +130,7 @@ def find_entry(module: ModuleOp, name: str | None) -> FuncOp:
     raise CompilationError(Diagnostic(f"there is no function @{name}{hint}"))
 
 
-def find_parameters(entry: FuncOp) -> list[Parameter]:
+def find_parameters(entry: FuncOp) -> list[ProgramInput]:
     """The inputs of the entry: its arguments, then the PARAMs of its body by slot.
 
     Arguments that stages have made of results and BUFFERs are not inputs.
@@ -151,7 +151,7 @@ def find_parameters(entry: FuncOp) -> list[Parameter]:
     }
     bounds = MinMax()
     return [
-        Parameter(
+        ProgramInput(
             position,
             name or value.name_hint,
             _tensor_type(entry, value.type),
@@ -190,7 +190,7 @@ def refuse_foreign_code(module: ModuleOp) -> None:
 
 
 def bind_inputs(
-    parameters: Sequence[Parameter], positional: Sequence[str], named: Sequence[str]
+    parameters: Sequence[ProgramInput], positional: Sequence[str], named: Sequence[str]
 ) -> list[Array]:
     """An array for each parameter: those of `--arg` by name, `--input` for the others in order."""
     given: dict[str | None, str] = {}
@@ -218,7 +218,7 @@ def bind_inputs(
     return arrays
 
 
-def _check_dimensions(parameter: Parameter, array: Array, inputs: Sequence[Array]) -> None:
+def _check_dimensions(parameter: ProgramInput, array: Array, inputs: Sequence[Array]) -> None:
     """Raise if an index input is out of bounds, or a dynamic extent is not equal to its index
     input."""
     if array.shape == () and parameter.dtype.is_integer and int(array) not in parameter.interval:
@@ -230,7 +230,7 @@ def _check_dimensions(parameter: Parameter, array: Array, inputs: Sequence[Array
             )
 
 
-def _show_parameter(parameter: Parameter) -> str:
+def _show_parameter(parameter: ProgramInput) -> str:
     name = "" if parameter.name is None else f"%{parameter.name}: "
     return name + show_type(parameter.type)
 
@@ -311,7 +311,7 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
 
 
 def signature(
-    name: str, parameters: Sequence[Parameter], results: Sequence[TensorType[Any]]
+    name: str, parameters: Sequence[ProgramInput], results: Sequence[TensorType[Any]]
 ) -> str:
     """The inputs and outputs of the entry, one per line."""
     lines = [f"@{name}"]

@@ -43,7 +43,7 @@ _SUMMARY_EDGE = 3
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ProgramInput:
     """An input of the program: its name and type.
 
     `dims` has, for each dynamic extent, the position of the index input with its value, and None
@@ -78,7 +78,7 @@ def show_type(type: TensorType[Any]) -> str:
 # -- reading -------------------------------------------------------------------------------------
 
 
-def read_input(text: str, parameter: Parameter) -> Array:
+def read_input(text: str, parameter: ProgramInput) -> Array:
     """The array of an argument of `--input` or `--arg`, of the parameter's dtype and shape.
 
     Raises `CompilationError` if the text or the file is malformed or does not fit the type.
@@ -102,7 +102,7 @@ def read_input(text: str, parameter: Parameter) -> Array:
     return _parse_values(text, shape, parameter)
 
 
-def _check_shape(shape: Sequence[int], got: str, parameter: Parameter) -> None:
+def _check_shape(shape: Sequence[int], got: str, parameter: ProgramInput) -> None:
     expected = parameter.type.get_shape()
     if len(shape) != len(expected) or any(
         e not in (s, DYNAMIC_INDEX) for s, e in zip(shape, expected, strict=True)
@@ -110,7 +110,7 @@ def _check_shape(shape: Sequence[int], got: str, parameter: Parameter) -> None:
         raise parameter.error(f"{got}, expected {show_type(parameter.type)}")
 
 
-def _parse_type(text: str, parameter: Parameter) -> TensorType[Attribute]:
+def _parse_type(text: str, parameter: ProgramInput) -> TensorType[Attribute]:
     match = _TYPE.fullmatch(text)
     if match is None or match[2] not in _BY_NAME:
         raise parameter.error(f"{text!r} is not a type such as 2x3xf32")
@@ -118,7 +118,7 @@ def _parse_type(text: str, parameter: Parameter) -> TensorType[Attribute]:
     return tensor_type(_BY_NAME[match[2]], shape)
 
 
-def _parse_values(text: str, shape: tuple[int, ...], parameter: Parameter) -> Array:
+def _parse_values(text: str, shape: tuple[int, ...], parameter: ProgramInput) -> Array:
     """Values in row-major order, with or without brackets; a single value is used everywhere."""
     dtype = numpy_dtype(parameter.dtype)
     if (random := _RANDOM.fullmatch(text.strip())) is not None:
@@ -150,7 +150,7 @@ def _parse_values(text: str, shape: tuple[int, ...], parameter: Parameter) -> Ar
     )
 
 
-def _random(seed: int, shape: tuple[int, ...], parameter: Parameter) -> Array:
+def _random(seed: int, shape: tuple[int, ...], parameter: ProgramInput) -> Array:
     """Random values that depend on the seed and the position among the inputs only."""
     rng = np.random.default_rng([seed, parameter.position])
     if parameter.dtype.is_float:
@@ -158,7 +158,7 @@ def _random(seed: int, shape: tuple[int, ...], parameter: Parameter) -> Array:
     return rng.integers(0, 2 if parameter.dtype.is_bool else 10, shape)
 
 
-def _number(word: str, parameter: Parameter) -> int | float:
+def _number(word: str, parameter: ProgramInput) -> int | float:
     """A word as a value of the parameter's dtype: floats round, integers must fit."""
     dtype = parameter.dtype
     try:
@@ -183,7 +183,7 @@ def _shorten(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:57]}...")
 
 
-def _load(path: str, member: str | None, parameter: Parameter) -> Array:
+def _load(path: str, member: str | None, parameter: ProgramInput) -> Array:
     """An array from a .npy file, or from a .npz file by its name. Pickles are refused."""
     try:
         loaded = np.load(path, allow_pickle=False)
@@ -212,7 +212,7 @@ def _load(path: str, member: str | None, parameter: Parameter) -> Array:
         raise parameter.error(f"cannot read {path}: {reason}") from error
 
 
-def _as_dtype(array: Array, path: str, parameter: Parameter) -> Array:
+def _as_dtype(array: Array, path: str, parameter: ProgramInput) -> Array:
     """The array in native byte order; bf16 and fp8 also from raw bits, as NumPy stores them."""
     expected = numpy_dtype(parameter.dtype)
     raw = parameter.dtype.name in _RAW_DTYPES and array.dtype.itemsize == expected.itemsize

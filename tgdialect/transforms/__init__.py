@@ -6,6 +6,8 @@
 * `gradient/`: `tg-gradient`, reverse-mode derivatives;
 * `decompose.py`: `tg-decompose`, which rewrites ops into primitives by recipes:
   * `recipe.py`: the language of recipes; `float_format.py`: fields and polynomials of f32 and f64;
-  * `transcendental.py`, `sine.py`, `soft_float.py`, `threefry.py`: the recipes;
-* `private_ranges.py`: a RANGE for each loop; `unique_storage.py`: one op for each slot.
+  * `transcendental.py`, `sine.py`, `error_function.py`, `soft_float.py`, `threefry.py`: the
+    recipes;
+* `private_ranges.py`: a RANGE for each loop; `unique_storage.py`: one op for each slot;
+* `dead_ops.py`: erases ops whose results nothing uses.
 """

@@ -55,7 +55,7 @@ _OPS: dict[Primitive, Callable[..., Operation]] = {
 }
 
 
-class TgTarget(UniquingBuilder):
+class TgSemantics(UniquingBuilder):
     """Builds tg ops, in the order in which the recipe applies them. Equal constants are one op."""
 
     def constant(self, value: int | float, dtype: Dtype) -> SSAValue:
@@ -127,14 +127,14 @@ def decompose(op: Operation) -> list[Operation]:
 
     The new ops stand where `op` was, with its location. They may be decomposed ops themselves.
     """
-    target = TgTarget.at_end(Block(), op.location)
-    operands = [Value(target, o, cast(Dtype, dtype_of(o).name)) for o in op.operands]
+    semantics = TgSemantics.at_end(Block(), op.location)
+    operands = [Value(semantics, o, cast(Dtype, dtype_of(o).name)) for o in op.operands]
     if isinstance(op, elementwise.CastOp):
         result = soft_cast(operands[0], cast(Dtype, dtype_of(op.result).name))
     else:
         result = _decomposition(op, operands)
-    new = list(target.block.ops)
-    Rewriter.inline_block(target.block, InsertPoint.before(op))
+    new = list(semantics.block.ops)
+    Rewriter.inline_block(semantics.block, InsertPoint.before(op))
     Rewriter.replace_op(op, (), [result.handle])
     return new
 

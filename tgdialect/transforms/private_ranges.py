@@ -1,7 +1,8 @@
 """Give every loop of a kernel its own RANGE.
 
-In a graph several REDUCEs, and an END, may go over one RANGE. A loop is run once, so those that
-cannot be computed in one loop get a copy of the RANGE and of the ops in it.
+In a graph several REDUCEs, and an END, may go over one RANGE. A RANGE becomes one loop. The REDUCEs
+that cannot be computed in the loop of the others get a copy of the RANGE, and of the ops in it that
+they need.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def make_ranges_private(block: Block, is_loop: Callable[[RangeOp], bool]) -> Non
 def _group_without_its_own_ranges(
     block: Block, is_loop: Callable[[RangeOp], bool]
 ) -> tuple[list[ReduceOp], Ranges] | None:
-    """REDUCEs that share a loop, and those of its ranges that another loop has."""
+    """A group of REDUCEs that share a loop, and those of its ranges that another loop has already;
+    None if there is no such group."""
     ops = needed_ops(block)
     if not any(type(op) is ReduceOp for op in ops):
         return None
@@ -64,7 +66,7 @@ def _group_without_its_own_ranges(
 
 
 def _copy_ranges(block: Block, group: Sequence[ReduceOp], taken: Ranges) -> None:
-    """Make a copy of some ranges, and of the ops in their loops that a group of REDUCEs needs."""
+    """Copy some ranges, and the ops in their loops that a group of REDUCEs needs."""
     ops = needed_ops(block)
     open_in = open_ranges(ops)
     sources: set[Operation] = set(group)

@@ -1,9 +1,9 @@
-"""The language that numerical recipes are written in: values with operators, over any target.
+"""The language that numerical recipes are written in: values with operators, over any semantics.
 
 A recipe is a Python function on `Value`s that does nothing but apply the primitives of
-`Primitive`. What a primitive does is the target's affair: `tg-decompose` passes a target that
-builds tg ops, the tests one that computes with NumPy arrays. So the text that is proven to be
-accurate is the text that is compiled.
+`Primitive`. A `Semantics` says what a primitive does: that of `tg-decompose` builds tg ops, that of
+the tests computes with NumPy arrays. The tests thus measure the accuracy of the code that is
+compiled.
 
 Every primitive is one tg op of that name, on whole values of any shape; constants have shape ()
 and broadcast. Arithmetic is IEEE 754 in the value's dtype, rounded to nearest even after every
@@ -61,8 +61,8 @@ Primitive = Literal[
 """The tg ops that recipes apply."""
 
 
-class Target(Protocol[V]):
-    """What a recipe is carried out on: builds or computes handles of type V."""
+class Semantics(Protocol[V]):
+    """What the primitives of a recipe do to handles of type V: build ops, or compute."""
 
     def constant(self, value: int | float, dtype: Dtype) -> V:
         """A scalar; integers are already in the range of `dtype`."""
@@ -75,19 +75,19 @@ class Target(Protocol[V]):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Value(Generic[V]):
-    """A handle of the target, with operators.
+    """A handle of a semantics, with operators.
 
     Python numbers on the other side of an operator are constants of this value's dtype.
     """
 
-    target: Target[V]
+    semantics: Semantics[V]
     handle: V
     dtype: Dtype
 
     def constant(self, value: int | float, dtype: Dtype | None = None) -> Value[V]:
-        """A constant for the same target, of this dtype unless said."""
+        """A constant of the same semantics; its dtype is this value's unless given."""
         dtype = dtype or self.dtype
-        return Value(self.target, self.target.constant(value, dtype), dtype)
+        return Value(self.semantics, self.semantics.constant(value, dtype), dtype)
 
     def _lift(self, other: Operand[V]) -> Value[V]:
         return other if isinstance(other, Value) else self.constant(other)
@@ -97,7 +97,7 @@ class Value(Generic[V]):
     ) -> Value[V]:
         dtype = dtype or self.dtype
         handles = (self.handle, *(self._lift(other).handle for other in others))
-        return Value(self.target, self.target.apply(primitive, handles, dtype), dtype)
+        return Value(self.semantics, self.semantics.apply(primitive, handles, dtype), dtype)
 
     def __add__(self, other: Operand[V]) -> Value[V]:
         return self._apply("add", other)
@@ -167,8 +167,8 @@ class Value(Generic[V]):
         """`yes` where this bool holds, else `no`."""
         no = yes._lift(no)
         return Value(
-            self.target,
-            self.target.apply("where", (self.handle, yes.handle, no.handle), yes.dtype),
+            self.semantics,
+            self.semantics.apply("where", (self.handle, yes.handle, no.handle), yes.dtype),
             yes.dtype,
         )
 

@@ -1,4 +1,4 @@
-"""One op for each slot: PARAMs, and BUFFERs, of one slot and type are one memory or value."""
+"""One op for each slot: PARAMs or BUFFERs of the same slot and type are the same memory."""
 
 from __future__ import annotations
 

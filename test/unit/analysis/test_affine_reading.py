@@ -14,9 +14,9 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial, greatest, interval, is_less
 from tgdialect.analysis.affine.positions import (
-    Atom,
     LoopVariable,
     Position,
+    PositionAtom,
     Positions,
     interval_of,
 )
@@ -153,7 +153,7 @@ STEPS = st.lists(
 )
 
 
-def atom_value(atom: Atom, values: Mapping[LoopVariable, int]) -> int:
+def atom_value(atom: PositionAtom, values: Mapping[LoopVariable, int]) -> int:
     if atom.kind == "digit":
         loop, divisor, extent = atom.digit
         return values[loop] // divisor % (extent or 2**62)

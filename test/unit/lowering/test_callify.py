@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 
 from tgdialect.interpreter import run
 from tgdialect.lowering.callify import CallifyPass
-from tgdialect.lowering.outlining import OUTLINED_OPS
+from tgdialect.lowering.callify.outlining import OUTLINED_OPS
 
 TYPE = "tensor<4xf64>"
 

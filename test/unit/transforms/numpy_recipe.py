@@ -32,7 +32,7 @@ DTYPES = {
 WIDER = {np.dtype(np.float32): np.float64, np.dtype(np.float64): np.longdouble}
 
 
-class NumpyTarget:
+class NumpySemantics:
     """Computes; `fused` says whether mulacc rounds once. `counts` are the primitives applied."""
 
     def __init__(self, fused: bool = False):
@@ -95,10 +95,10 @@ def carry_out(
 ) -> tuple[Array, Counter[str]]:
     """What the recipe makes of the arrays, and how often it applied each primitive."""
     names = {np.dtype(v): k for k, v in DTYPES.items()}
-    target = NumpyTarget(fused)
+    semantics = NumpySemantics(fused)
     with np.errstate(all="ignore"):
-        result = recipe(*(Value(target, a, names[a.dtype]) for a in arrays))
-    return result.handle, target.counts
+        result = recipe(*(Value(semantics, a, names[a.dtype]) for a in arrays))
+    return result.handle, semantics.counts
 
 
 def ulp_distance(result: Array, exact: Array) -> Array:

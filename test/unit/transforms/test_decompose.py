@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy_recipe import DTYPES, Array, NumpyTarget, carry_out
+from numpy_recipe import DTYPES, Array, NumpySemantics, carry_out
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, FunctionType, ModuleOp, TensorType
 from xdsl.dialects.func import Func, FuncOp, ReturnOp
@@ -38,7 +38,7 @@ def run(module: ModuleOp, *arrays: Array) -> Array:
     (func,) = module.ops
     block = func.body.block
     known: dict[SSAValue, Array] = dict(zip(block.args, arrays, strict=True))
-    target = NumpyTarget()
+    semantics = NumpySemantics()
     with np.errstate(all="ignore"):
         for op in block.ops:
             if isinstance(op, ReturnOp):
@@ -49,7 +49,7 @@ def run(module: ModuleOp, *arrays: Array) -> Array:
             else:
                 operands = tuple(known[o] for o in op.operands)
                 name = op.name.removeprefix("tg.")
-                known[op.results[0]] = target.apply(name, operands, dtype)
+                known[op.results[0]] = semantics.apply(name, operands, dtype)
     raise AssertionError("no return")
 
 

@@ -23,7 +23,7 @@ from z3_semantics import (
 
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
-from tgdialect.transforms.simplify.terms import Apply, Constant, Rule, Sort, Term, Variable
+from tgdialect.transforms.simplify.terms import AnyConstant, AnyValue, Apply, Rule, Sort, Term
 
 RULES = (*IDENTITIES, *ARITHMETIC)
 
@@ -50,9 +50,9 @@ def ops(term: Term) -> set[str]:
 
 def models(rule: Rule) -> Iterator[Translation]:
     """The dtypes that a rule applies to."""
-    sorts = {t.sort for t in leaves(rule.pattern) if isinstance(t, Variable)}
+    sorts = {t.sort for t in leaves(rule.pattern) if isinstance(t, AnyValue)}
     used = ops(rule.pattern) | ops(rule.result)
-    constants = any(isinstance(t, Constant) for t in leaves(rule.pattern))
+    constants = any(isinstance(t, AnyConstant) for t in leaves(rule.pattern))
     if sorts <= {Sort.BOOL, Sort.ANY, Sort.BITS} and not used & NOT_ON_BOOL:
         yield Translation(NARROW[0], any_is_bool=True)
     if Sort.FLOAT not in sorts:
@@ -285,7 +285,7 @@ def test_dropped_low_part():
 
 
 def _product(left: str, right: str) -> Apply:
-    return Apply("tg.mul", (Variable(left, Sort.INTEGER), Variable(right, Sort.INTEGER)))
+    return Apply("tg.mul", (AnyValue(left, Sort.INTEGER), AnyValue(right, Sort.INTEGER)))
 
 
 def test_recombination():
@@ -300,19 +300,19 @@ def test_recombination():
         claim = n * inner + mod == numbers.apply("tg.mod", y, n * m)
         zero = numbers.literal(0)
         fits = model._fits(
-            Apply("tg.mul", (Variable("n", Sort.INTEGER), Variable("m", Sort.INTEGER)))
+            Apply("tg.mul", (AnyValue("n", Sort.INTEGER), AnyValue("m", Sort.INTEGER)))
         )
         positive = [numbers.less(zero, n), numbers.less(zero, m), fits]
         assert counterexample(claim, [n != 0, n != -1, *positive[1:]]) is None
         c = numbers.variable("c")
         shifted = numbers.apply("tg.mod", idiv + c, m)
         sums = [
-            Apply("tg.add", (Variable("y", Sort.INTEGER), _product("c", "n"))),
-            Apply("tg.mul", (Variable("n", Sort.INTEGER), Variable("m", Sort.INTEGER))),
+            Apply("tg.add", (AnyValue("y", Sort.INTEGER), _product("c", "n"))),
+            Apply("tg.mul", (AnyValue("n", Sort.INTEGER), AnyValue("m", Sort.INTEGER))),
         ]
         model.values["c"] = c
         model.values["q"] = idiv
-        sums.append(Apply("tg.add", (Variable("q", Sort.INTEGER), Variable("c", Sort.INTEGER))))
+        sums.append(Apply("tg.add", (AnyValue("q", Sort.INTEGER), AnyValue("c", Sort.INTEGER))))
         fitting = [model._fits(term) for term in sums]
         claim = n * shifted + mod == numbers.apply("tg.mod", y + c * n, n * m)
         assert counterexample(claim, [n != 0, n != -1, *positive[1:], *fitting]) is None

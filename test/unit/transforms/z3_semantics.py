@@ -11,14 +11,14 @@ import z3
 from tgdialect.ops.elementwise import CompareOp
 from tgdialect.transforms.simplify.matching import OPS
 from tgdialect.transforms.simplify.terms import (
+    AnyConstant,
+    AnyValue,
     Apply,
-    Constant,
     Fits,
     Guard,
     Literal,
     Sort,
     Term,
-    Variable,
 )
 
 Expr = Any
@@ -167,9 +167,9 @@ class Translation:
     def value(self, term: Term, *, boolean: bool) -> Expr:
         """A term as an expression; `boolean` is what the context wants of a literal."""
         match term:
-            case Variable(name=name):
+            case AnyValue(name=name):
                 return self._named(name, is_bool(term, any_is_bool=self.any_is_bool))
-            case Constant(name=name):
+            case AnyConstant(name=name):
                 return self._named(name, boolean=False)
             case Literal(value=value):
                 if boolean:
@@ -219,7 +219,7 @@ class Translation:
     def is_valid(self, term: Term) -> Expr:
         """Whether a cell is valid: elementwise ops need all operands, WHERE the branch it takes."""
         match term:
-            case Variable(name=name):
+            case AnyValue(name=name):
                 return self.valid.setdefault(name, z3.Bool(f"{name} is valid"))
             case Apply(op="tg.where", operands=(condition, a, b)):
                 branch = z3.If(
@@ -235,7 +235,7 @@ class Translation:
 def is_bool(term: Term, *, any_is_bool: bool) -> bool:
     """Whether a term is a bool; a literal may be, but says nothing."""
     match term:
-        case Variable(sort=sort):
+        case AnyValue(sort=sort):
             return sort is Sort.BOOL or (sort in (Sort.ANY, Sort.BITS) and any_is_bool)
         case Apply(op="tg.where", operands=(_, a, b)):
             return any(is_bool(t, any_is_bool=any_is_bool) for t in (a, b))

@@ -43,7 +43,7 @@ Dependence = tuple[LoopVariable, int]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Atom:
+class PositionAtom:
     """Something that sums are made of. There is one object for each `kind` and `parts`."""
 
     kind: str
@@ -58,7 +58,7 @@ class Atom:
         return cast("tuple[LoopVariable, int, int | None]", self.parts)
 
 
-Position = Affine[Atom]
+Position = Affine[PositionAtom]
 Index = tuple[Position, ...]
 """One position per axis."""
 
@@ -70,7 +70,7 @@ def interval_of(position: Position) -> Interval:
     return position.interval(_atom_interval)
 
 
-def _atom_interval(atom: Atom) -> Interval:
+def _atom_interval(atom: PositionAtom) -> Interval:
     return atom.interval
 
 
@@ -98,7 +98,7 @@ class Positions:
 
     def __init__(self, intervals: MinMax | None = None) -> None:
         self.intervals = intervals or MinMax()
-        self._atoms: dict[tuple[str, tuple[Hashable, ...]], Atom] = {}
+        self._atoms: dict[tuple[str, tuple[Hashable, ...]], PositionAtom] = {}
 
     # -- making atoms
 
@@ -108,10 +108,10 @@ class Positions:
         parts: tuple[Hashable, ...],
         interval: Interval,
         depends: frozenset[Dependence],
-    ) -> Atom:
+    ) -> PositionAtom:
         key = (kind, parts)
         if (atom := self._atoms.get(key)) is None:
-            atom = self._atoms[key] = Atom(kind, parts, len(self._atoms), interval, depends)
+            atom = self._atoms[key] = PositionAtom(kind, parts, len(self._atoms), interval, depends)
         return atom
 
     def digit(self, loop: LoopVariable, divisor: int = 1, extent: int | None = None) -> Position:
@@ -126,7 +126,7 @@ class Positions:
             return ZERO
         return Affine({self._digit(loop, divisor, extent): 1})
 
-    def _digit(self, loop: LoopVariable, divisor: int, extent: int | None) -> Atom:
+    def _digit(self, loop: LoopVariable, divisor: int, extent: int | None) -> PositionAtom:
         interval = Interval(0, max((loop.trips if extent is None else extent) - 1, 0))
         return self._atom("digit", (loop, divisor, extent), interval, frozenset({(loop, divisor)}))
 
@@ -179,7 +179,7 @@ class Positions:
                 position += a * factor - Affine({high: factor * n.constant, low: factor})
         return position
 
-    def _merge_digits(self, factors: dict[Atom, int]) -> None:
+    def _merge_digits(self, factors: dict[PositionAtom, int]) -> None:
         """Digits that follow each other with the right factors are one digit."""
         pending = [a for a in factors if a.kind == "digit"]
         while len(pending) > 1:
@@ -212,7 +212,7 @@ class Positions:
             return a * b.constant
         return self._merged(a.times(b, self._product))
 
-    def _product(self, x: Atom, y: Atom) -> Atom:
+    def _product(self, x: PositionAtom, y: PositionAtom) -> PositionAtom:
         factors = sorted((*_factors(x), *_factors(y)), key=lambda atom: atom.number)
         interval = product(x.interval, y.interval)
         return self._atom("product", tuple(factors), interval, x.depends | y.depends)
@@ -284,7 +284,7 @@ class Positions:
             return None
         return self._merged(quotient), remainder
 
-    def _joined(self, factors: Sequence[Atom]) -> Atom:
+    def _joined(self, factors: Sequence[PositionAtom]) -> PositionAtom:
         result, *rest = factors
         for factor in rest:
             result = self._product(result, factor)
@@ -318,5 +318,5 @@ class Positions:
         return Affine({self._atom(kind, (a, b), interval, depends_of(a, b)): 1})
 
 
-def _factors(atom: Atom) -> tuple[Atom, ...]:
-    return cast("tuple[Atom, ...]", atom.parts) if atom.kind == "product" else (atom,)
+def _factors(atom: PositionAtom) -> tuple[PositionAtom, ...]:
+    return cast("tuple[PositionAtom, ...]", atom.parts) if atom.kind == "product" else (atom,)

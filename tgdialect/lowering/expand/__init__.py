@@ -4,7 +4,7 @@ Kernels level to tiles level (docs/ir.md). In reading order:
 
 * `transforms/private_ranges.py` gives every loop its own RANGE;
 * `iterations.py` removes loops of one iteration;
-* `tile.py` knows which axes a value has, and broadcasts;
+* `expansion.py` knows which axes a value has, and broadcasts;
 * `rules.py` has a rule for each op;
 * `reduction.py` makes accumulators of REDUCEs;
 * `stage.py` is the pass.

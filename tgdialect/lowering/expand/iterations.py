@@ -1,4 +1,4 @@
-"""Loops of one iteration, which are none."""
+"""Removing loops of one iteration."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tgdialect.ops.reduce import ReduceOp
 
 
 def drop_single_iterations(ops: Sequence[Operation]) -> bool:
-    """Have 0 in place of the ranges of one iteration that ENDs close. Whether there were any.
+    """Replace RANGEs of one iteration that ENDs close by 0. Whether there were any.
 
-    Where the number of such a loop folds, some of its ops leave it: STOREs that its END waits for
-    would have to come after its LOADs and before it begins. And an axis of one lane would have a
-    STORE in all of its lanes.
+    Else folding the RANGE could move ops out of the loop: a STORE that its END waits for would have
+    to be both after the LOADs and before the loop. And an axis of one lane would have a STORE for
+    every lane.
     """
     found = [range for range in _closed_by_ends(ops) if _is_single(range)]
     for range in found:

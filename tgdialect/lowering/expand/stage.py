@@ -1,4 +1,4 @@
-"""The pass, and the order in which the ops of a kernel are expanded."""
+"""The pass: kernels are rebuilt in an order in which reductions that share loops come together."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop, needed_ops
+from tgdialect.lowering.expand.expansion import Expansion
 from tgdialect.lowering.expand.iterations import drop_single_iterations
 from tgdialect.lowering.expand.reduction import expand_reductions
 from tgdialect.lowering.expand.rules import Rules
-from tgdialect.lowering.expand.tile import Tile
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
@@ -24,7 +24,7 @@ from tgdialect.transforms.private_ranges import make_ranges_private
 from tgdialect.transforms.unique_storage import make_storage_unique
 
 Groups = dict[ReduceOp, list[ReduceOp]]
-"""The REDUCEs that share their loops with a REDUCE, itself included."""
+"""For each REDUCE, those that share its loops, itself included."""
 
 
 class ExpandPass(KernelPass):
@@ -50,35 +50,39 @@ def expand_kernel(kernel: KernelOp) -> None:
     Raises PassFailedException where a range cannot become shape, and where memory is read and
     written in a way that no order of the loops allows.
     """
+    # One RANGE per loop, no loops of one iteration, and only the ops that the SINK needs.
     old = kernel.body.block
     make_storage_unique(old)
     make_ranges_private(old, is_loop)
     ops = needed_ops(old)
     if drop_single_iterations(ops):
         ops = needed_ops(old)
+    # Memory accesses that no order of the loops allows.
     memory = MemoryOrder(ops)
     memory.check_races()
     if not kernel.sink.opts:
         # OptOps keep the order of accesses, but not the forms of locations that show it: they ask
         # before the first of them is applied.
         memory.check_loop_carried()
+    # A kernel without reductions and expanded ranges stays as it is.
     if not any(map(_is_to_expand, ops)):
         erase_dead_ops(old, ops)
         return
-    tile = Tile(ops)
+    # A new block, to which ops are moved or rebuilt; reductions that share loops at once.
+    expansion = Expansion(ops)
     groups = _groups(ops)
-    rules, done = Rules(tile), set[Operation]()
+    rules, done = Rules(expansion), set[Operation]()
     for op in _sources_first(ops, groups):
         if op in done:
             continue
         if isinstance(op, ReduceOp):
-            expand_reductions(tile, groups[op])
+            expand_reductions(expansion, groups[op])
             done.update(groups[op])
         elif isinstance(op, TgOp):
             rules.expand(op)
     erase_dead_ops(old, ())
     kernel.body.detach_block(old)
-    kernel.body.add_block(tile.block)
+    kernel.body.add_block(expansion.block)
 
 
 def _is_to_expand(op: Operation) -> bool:

@@ -2,13 +2,15 @@
 
 Function level to kernels level (docs/ir.md). In reading order:
 
-* `partial.py` splits long reductions into parts that threads share;
-* `analysis/fusion.py` chooses the values that get a buffer;
-* `schedule.py` makes a task of each of them and of each STORE, and orders the tasks;
-* `emitter.py` emits ops and index arithmetic into a kernel;
-* `cells.py` lowers one element of a value; `kernel.py` writes the kernel of a task with it;
-* `arguments.py` passes views of memory to CALLs;
-* `stage.py` is the pass: it puts the calls into the function.
+* `views.py` rewrites views that a kernel cannot store to, or a call cannot pass;
+* `partial.py` splits a long reduction of few results into parts, for threads to share;
+* `closed_form.py` finds the reductions that need no loop;
+* `analysis/fusion.py` chooses the values that are stored in buffers;
+* `schedule.py` makes a task of each such value, STORE and CALL, and orders the tasks;
+* `emitter.py` appends scalar ops and loops to a kernel, `cells.py` says how each op is computed at
+  an index, and `kernel.py` makes the kernel of a task of both;
+* `host.py` makes the function that calls the kernels;
+* `stage.py` is the pass.
 """
 
 from tgdialect.lowering.rangeify.stage import RangeifyPass

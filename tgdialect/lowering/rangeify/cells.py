@@ -1,8 +1,8 @@
-"""One element of a value: how each op is lowered at an index.
+"""How each op computes one element at an index.
 
-A rule is a generator: it yields the (value, index) pairs whose elements it needs, is sent their
-cells, and returns its own. Movement ops only change the index; elementwise ops become scalar ops;
-REDUCE opens RANGEs.
+A rule is a generator, since graphs are too deep for recursion: it yields the (value, index) pairs
+whose elements it needs, is sent their cells, and returns its own. Movement ops only change the
+index, elementwise ops become scalar ops, and REDUCE makes RANGEs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.affine.movement import broadcast, moved
 from tgdialect.analysis.affine.positions import Index, Position
 from tgdialect.analysis.zeros import may_be_negative_zero
-from tgdialect.lowering.rangeify.emitter import Emitter
+from tgdialect.lowering.rangeify.emitter import ScalarEmitter
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AxisType, InvalidAttr, ReduceKind
 from tgdialect.ops.base import TgOp
@@ -58,8 +58,8 @@ Lowering = Generator[Request, Cell, Cell]
 """A lowering in progress."""
 
 
-def materialised(k: Emitter, cell: Cell) -> SSAValue:
-    """A cell as memory holds it: 0 where it is invalid."""
+def materialised(k: ScalarEmitter, cell: Cell) -> SSAValue:
+    """A cell as it is stored: 0 where it is invalid."""
     if cell.valid is None:
         return cell.value
     zero = k.constant(0, tensor(cell.value).element_type)
@@ -67,7 +67,7 @@ def materialised(k: Emitter, cell: Cell) -> SSAValue:
 
 
 def done(cell: Cell) -> Lowering:
-    """A lowering that needs nothing."""
+    """A lowering that needs no other cells."""
     return cell
     yield
 
@@ -76,14 +76,14 @@ def _unsigned(bits: int) -> Attribute:
     return next(type for type, row in DTYPES.items() if row.name == f"ui{bits}")
 
 
-def _const(k: Emitter, op: ConstOp, index: Index) -> Lowering:
+def _const(k: ScalarEmitter, op: ConstOp, index: Index) -> Lowering:
     dtype = tensor(op.result).element_type
     if isinstance(op.value, InvalidAttr):
         return done(Cell(k.constant(0, dtype), k.constant(0, BOOL)))
     return done(Cell(k.emit(ConstOp, op.value), None))
 
 
-def _binary(k: Emitter, op: BinaryDataOp, index: Index) -> Lowering:
+def _binary(k: ScalarEmitter, op: BinaryDataOp, index: Index) -> Lowering:
     dtype = tensor(op.result).element_type
     result = k.constant(0, dtype)
     at = k.value(index[0])
@@ -93,13 +93,13 @@ def _binary(k: Emitter, op: BinaryDataOp, index: Index) -> Lowering:
     return done(Cell(result, None))
 
 
-def _move(k: Emitter, op: MovementOp, index: Index) -> Lowering:
+def _move(k: ScalarEmitter, op: MovementOp, index: Index) -> Lowering:
     where = moved(k, op, index)
     assert where is not None
     return (yield op.operands[0], where)
 
 
-def _pad(k: Emitter, op: PadOp, index: Index) -> Lowering:
+def _pad(k: ScalarEmitter, op: PadOp, index: Index) -> Lowering:
     inner = moved(k, op, index)
     assert inner is not None
     exists = k.inside(inner, shape_of(op.source))
@@ -115,8 +115,8 @@ def _pad(k: Emitter, op: PadOp, index: Index) -> Lowering:
     return Cell(value, k.emit(OrOp, k.emit(NotOp, exists), cell.valid))
 
 
-def _index(k: Emitter, op: IndexOp, index: Index) -> Lowering:
-    """Data-dependent indices; out of bounds, or through an invalid index, 0 is read."""
+def _index(k: ScalarEmitter, op: IndexOp, index: Index) -> Lowering:
+    """INDEX: an index that is out of bounds or invalid reads 0."""
     inner, exists, rest = yield from indices(k, op, index)
     cell = yield op.source, (*inner, *rest)
     if exists is None:
@@ -129,9 +129,10 @@ def _index(k: Emitter, op: IndexOp, index: Index) -> Lowering:
 
 
 def indices(
-    k: Emitter, op: IndexOp, index: Index
+    k: ScalarEmitter, op: IndexOp, index: Index
 ) -> Generator[Request, Cell, tuple[Index, SSAValue | None, Index]]:
-    """The values of an INDEX's operands, the condition for them, and the axes left over."""
+    """The positions that the indices of an INDEX are, the condition for all of them to be valid and
+    in bounds, and the index along the axes that they do not fix."""
     inner: list[Position] = []
     exists: SSAValue | None = None
     axis = 0
@@ -148,7 +149,7 @@ def indices(
     return tuple(inner), exists, index[axis:]
 
 
-def _stack(k: Emitter, op: StackOp, index: Index) -> Lowering:
+def _stack(k: ScalarEmitter, op: StackOp, index: Index) -> Lowering:
     which, inner = index[0], index[1:]
     if not which.terms and 0 <= which.constant < len(op.sources):
         return (yield op.sources[which.constant], inner)
@@ -160,8 +161,8 @@ def _stack(k: Emitter, op: StackOp, index: Index) -> Lowering:
     return result
 
 
-def _select(k: Emitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
-    """WHERE on cells: only the branch that is taken need be valid."""
+def _select(k: ScalarEmitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
+    """WHERE on cells: valid if the branch that is taken is."""
     value = k.emit(WhereOp, condition, a.value, b.value)
     if a.valid is None and b.valid is None:
         return Cell(value, None)
@@ -175,7 +176,7 @@ def _select(k: Emitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
     return Cell(value, valid)
 
 
-def _where(k: Emitter, op: WhereOp, index: Index) -> Lowering:
+def _where(k: ScalarEmitter, op: WhereOp, index: Index) -> Lowering:
     shape = shape_of(op.result)
     condition = yield op.condition, broadcast(index, shape, shape_of(op.condition))
     a = yield op.lhs, broadcast(index, shape, shape_of(op.lhs))
@@ -184,7 +185,7 @@ def _where(k: Emitter, op: WhereOp, index: Index) -> Lowering:
     return Cell(result.value, k.both(condition.valid, result.valid))
 
 
-def _elementwise(k: Emitter, op: ElementwiseOp, index: Index) -> Lowering:
+def _elementwise(k: ScalarEmitter, op: ElementwiseOp, index: Index) -> Lowering:
     shape = shape_of(op.result)
     valid: SSAValue | None = None
     values: list[SSAValue] = []
@@ -196,7 +197,7 @@ def _elementwise(k: Emitter, op: ElementwiseOp, index: Index) -> Lowering:
     return Cell(k.emit(cast(Callable[..., TgOp], type(op)), *arguments), valid)
 
 
-def _bitcast(k: Emitter, op: BitcastOp, index: Index) -> Lowering:
+def _bitcast(k: ScalarEmitter, op: BitcastOp, index: Index) -> Lowering:
     source = tensor(op.source).element_type
     old, new = DTYPES[source].itemsize, DTYPES[op.dtype].itemsize
     if old == new:
@@ -227,8 +228,9 @@ def _bitcast(k: Emitter, op: BitcastOp, index: Index) -> Lowering:
     return Cell(k.emit(BitcastOp, bits, op.dtype), valid)
 
 
-def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
+def _reduce(k: ScalarEmitter, op: ReduceOp, index: Index) -> Lowering:
     """REDUCE over axes becomes REDUCE over ranges; an invalid cell counts as the identity."""
+    # The operand in loops over the reduced axes.
     axes, shape = integers(op, "axes"), shape_of(op.source)
     inner, loops = k.loops(tuple(shape[a] for a in axes), AxisType.REDUCE)
     reduced = dict(zip(axes, inner, strict=True))
@@ -239,6 +241,7 @@ def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
     value = cell.value
     if cell.valid is not None:
         value = k.emit(WhereOp, cell.valid, value, neutral)
+    # Axes of one cell have no loops. `reduce add` of -0 is +0.
     if not loops:
         if kind is ReduceKind.ADD and may_be_negative_zero(value):
             value = k.emit(AddOp, value, neutral)
@@ -246,15 +249,16 @@ def _reduce(k: Emitter, op: ReduceOp, index: Index) -> Lowering:
     dependent = dependent_ranges(value, k.open_ranges)
     for loop in loops:
         if loop.owner not in dependent:
-            # The operand repeats along this range: a condition that always holds ties it in.
+            # The operand is the same along this range. A condition that always holds makes it
+            # depend on the range, which keeps it inside the loop.
             inside = k.emit(CmpLtOp, loop, k.emit(AddOp, loop, k.constant(1)))
             value = k.emit(WhereOp, inside, value, neutral)
     result = ReduceOp(kind, value, (), loops, ordered=op.ordered is not None)
     return Cell(k.put(result), None)
 
 
-def _load(k: Emitter, op: LoadOp, index: Index) -> Lowering:
-    """LOAD where it is realised: what is made into memory is valid from then on."""
+def _load(k: ScalarEmitter, op: LoadOp, index: Index) -> Lowering:
+    """A LOAD of a value: its cells are valid, and 0 where they were not."""
     cell = yield op.buffer, index
     value = materialised(k, cell)
     if op.gate is None or op.alt is None:
@@ -266,7 +270,7 @@ def _load(k: Emitter, op: LoadOp, index: Index) -> Lowering:
     return Cell(k.emit(WhereOp, condition, value, materialised(k, alt)), None)
 
 
-RULES: tuple[tuple[type[Operation], Callable[[Emitter, Any, Index], Lowering]], ...] = (
+RULES: tuple[tuple[type[Operation], Callable[[ScalarEmitter, Any, Index], Lowering]], ...] = (
     (WhereOp, _where),
     (ElementwiseOp, _elementwise),
     (ConstOp, _const),

@@ -1,4 +1,4 @@
-"""Emitting the ops of one kernel: equal ops once, and positions as index arithmetic."""
+"""Appending scalar ops to a kernel: ops (equal ones once), loops, positions as arithmetic."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.affine.positions import (
     ZERO,
-    Atom,
     Index,
     LoopVariable,
     Position,
+    PositionAtom,
     Positions,
     interval_of,
 )
@@ -39,11 +39,12 @@ from tgdialect.ops.properties import Dim, Shape, is_memory, place, shape_of, ten
 from tgdialect.ops.source import ConstOp, ParamOp
 
 Splits = Sequence[Sequence[int]]
-"""For each axis the divisors at which its loop is split, the greatest first."""
+"""For each axis, the divisors at which its loop is split, the greatest first."""
 
 
 _Steps = Generator[Position, SSAValue, SSAValue]
-"""Computes a value: asks for those of positions, and is sent them. Positions nest deeply."""
+"""A computation in progress: it yields the positions whose values it needs, is sent these values,
+and returns its own. Positions nest too deeply for recursion."""
 
 
 class _Part(NamedTuple):
@@ -54,8 +55,8 @@ class _Part(NamedTuple):
     value: SSAValue
 
 
-class Emitter(Positions, UniquingBuilder):
-    """The block of a kernel under construction, and what it has so far."""
+class ScalarEmitter(Positions, UniquingBuilder):
+    """The block of a kernel under construction. Ops are appended, and equal ops are one."""
 
     def __init__(self) -> None:
         Positions.__init__(self)
@@ -63,15 +64,15 @@ class Emitter(Positions, UniquingBuilder):
         self.arguments: dict[SSAValue, SSAValue] = {}
         """The PARAM for each buffer and index scalar of the host, in the order of slots."""
         self.open_ranges: dict[SSAValue, frozenset[RangeOp]] = {}
-        """The RANGEs whose loops a value is in, for those that were asked for."""
+        """A cache: the RANGEs whose loops a value is in (`dependent_ranges`)."""
         self._values: dict[Position, SSAValue] = {}
         self._positions: dict[SSAValue, Position] = {}
-        """The positions that values were made of."""
+        """The inverse of `_values`."""
         self._parts: dict[LoopVariable, tuple[_Part, ...]] = {}
         """The RANGEs that a loop is made of, outermost first."""
 
     def constant(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
-        """A scalar. An index wraps, as if it were computed: a gate keeps what is out of bounds."""
+        """A scalar. An index constant wraps to 64 bits, as computed indices do."""
         if dtype == INDEX:
             value = wrap_to(DTYPES[INDEX], int(value))
         return self.emit(ConstOp, number_attribute(value, dtype))
@@ -92,7 +93,7 @@ class Emitter(Positions, UniquingBuilder):
         return known
 
     def _emit_bounds(self, parameter: SSAValue, host: SSAValue) -> None:
-        """An index scalar keeps its bounds."""
+        """Copy the bounds of an index scalar of the host to its PARAM."""
         if is_memory(host) or not isinstance(parameter.owner, ParamOp):
             return
         interval = MinMax()[host]
@@ -135,6 +136,7 @@ class Emitter(Positions, UniquingBuilder):
         return self._values[position]
 
     def _added(self, position: Position) -> _Steps:
+        """The sum of a position's terms."""
         total, constant = None, position.constant
         for atom, factor in sorted(position.terms.items(), key=lambda t: (-t[1], t[0].number)):
             term = yield from self._atom_value(atom)
@@ -150,7 +152,8 @@ class Emitter(Positions, UniquingBuilder):
             return self.constant(constant)
         return self.emit(AddOp, total, self.constant(constant)) if constant else total
 
-    def _atom_value(self, atom: Atom) -> _Steps:
+    def _atom_value(self, atom: PositionAtom) -> _Steps:
+        """The value of one atom: a digit, a number, a product, a quotient or a remainder."""
         match atom.kind:
             case "digit":
                 return self._digit_value(*atom.digit)
@@ -160,7 +163,7 @@ class Emitter(Positions, UniquingBuilder):
                 inside = isinstance(owner, Operation) and owner.parent is self.block
                 return value if inside else self.parameter(value)
             case "product":
-                first, *others = cast("tuple[Atom, ...]", atom.parts)
+                first, *others = cast("tuple[PositionAtom, ...]", atom.parts)
                 product = yield from self._atom_value(first)
                 for other in others:
                     factor = yield from self._atom_value(other)
@@ -173,7 +176,8 @@ class Emitter(Positions, UniquingBuilder):
                 return self.emit(IDivOp if atom.kind == "idiv" else ModOp, a, b)
 
     def _digit_value(self, loop: LoopVariable, divisor: int, extent: int | None) -> SSAValue:
-        """The digits that RANGEs are, put together; or else cut out of all of them."""
+        """`(i // divisor) % extent` of a loop variable: the sum of the RANGEs that make up just
+        this digit, if the loop is split so; else division of the whole variable."""
         parts = self._parts[loop]
         if extent is None:
             return parts[0].value
@@ -196,6 +200,7 @@ class Emitter(Positions, UniquingBuilder):
         return value
 
     def inside(self, index: Sequence[Position], extents: Sequence[Dim]) -> SSAValue | None:
+        """The condition for an index to be within a shape; None if intervals prove that it is."""
         condition: SSAValue | None = None
         for position, extent in zip(index, map(self.dim, extents), strict=True):
             if self.is_below(position, extent):
@@ -224,9 +229,9 @@ class Emitter(Positions, UniquingBuilder):
         splits: Splits = (),
         order: Sequence[int] = (),
     ) -> tuple[Index, list[SSAValue]]:
-        """A loop for each axis but those of size 1, and the RANGEs that they are made of.
+        """A loop for each axis of more than one cell; returns its index and its RANGEs.
 
-        `order` has the axis of the outermost loop first.
+        A loop that is split is several RANGEs. `order` has the axis of the outermost loop first.
         """
         index = [ZERO] * len(shape)
         ranges: list[SSAValue] = []
@@ -238,6 +243,7 @@ class Emitter(Positions, UniquingBuilder):
             static = None if bound.terms else bound.constant
             trips = max(interval_of(bound).hi, 0)
             loop = LoopVariable(extent if static is None else static, trips)
+            # A RANGE for each digit between two divisors, outermost first.
             parts: list[_Part] = []
             above = static or 0
             for divisor in (*(splits[axis] if splits else ()), 1):

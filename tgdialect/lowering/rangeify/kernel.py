@@ -1,7 +1,7 @@
 """The kernel of one task: every value broken down to shape ().
 
-`KernelBuilder.cell` lowers one element of a value, `locate` one cell of a view of memory; `store`
-puts the one into the other, and `finish` closes the loops.
+`KernelBuilder.cell` computes one element of a value, `locate` finds the memory cell that a view
+shows at an index, `store` writes an element to a cell, and `finish` closes the loops.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tgdialect.lowering.rangeify.cells import (
     indices,
     materialised,
 )
-from tgdialect.lowering.rangeify.emitter import Emitter
+from tgdialect.lowering.rangeify.emitter import ScalarEmitter
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UNKNOWN
@@ -45,8 +45,8 @@ from tgdialect.ops.properties import dtype_of, is_memory, shape_of, tensor, tens
 from tgdialect.ops.source import BufferOp, ConstOp
 
 
-class Location(NamedTuple):
-    """A cell of memory: the buffer it is in, its index, and the condition for it to exist."""
+class MemoryCell(NamedTuple):
+    """A cell of a buffer, and the condition under which it exists (None: it always does)."""
 
     buffer: SSAValue
     position: Index
@@ -55,47 +55,50 @@ class Location(NamedTuple):
 
 @dataclass(frozen=True)
 class Realised:
-    """The buffers that hold a realised value: its elements, and their validity if they need one."""
+    """The buffer that a value is stored in, and one for the validity of its cells if any may be
+    invalid."""
 
     data: SSAValue
     mask: SSAValue | None
 
 
 def memory_leaf(value: SSAValue) -> SSAValue:
-    """The buffer or argument that memory is, whichever version of it is read."""
+    """The buffer or argument below the AFTERs of memory; views stay."""
     while isinstance(value.owner, AfterOp):
         value = value.owner.buffer
     return value
 
 
 def is_host_scalar(value: SSAValue) -> bool:
-    """Whether a value is an index scalar of the host function: an argument that is no memory."""
+    """Whether a value is an argument of the host function that is an index scalar."""
     return isinstance(value, BlockArgument) and not is_memory(value)
 
 
-class KernelBuilder(Emitter):
+class KernelBuilder(ScalarEmitter):
     """Builds one kernel."""
 
     def __init__(
         self,
         realised: dict[Operation, Realised],
-        staged: Mapping[Operation, tuple[int, ...]] = {},
+        local_axes: Mapping[Operation, tuple[int, ...]] = {},
         constants: Mapping[Operation, Attribute] = {},
     ) -> None:
+        """`realised` values are loaded from memory, values of `local_axes` get a LOCAL buffer with
+        these axes (`Fusion`), and values of `constants` are one number."""
         super().__init__()
         self.constants = constants
         self.realised = realised
-        self.staged = staged
+        self.local_axes = local_axes
         self.loads: dict[SSAValue, set[Index]] = {}
         """The indices at which each buffer is read."""
         self._cells: dict[Request, Cell] = {}
         self._rows: dict[tuple[Operation, Index], Realised] = {}
-        """The buffers of staged values, filled, for each index of the axes that loops fix."""
+        """The filled LOCAL buffers, by their value and its index along the axes that they lack."""
 
     # -- cells
 
     def cell(self, value: SSAValue, index: Index) -> Cell:
-        """One element of a value. Explicit stack: graphs can be as deep as they like."""
+        """One element of a value, by an explicit stack of lowerings: graphs can be deep."""
         cells = self._cells
         root = (value, index)
         stack: list[tuple[Request, Lowering]] = []
@@ -119,20 +122,23 @@ class KernelBuilder(Emitter):
 
     def _lower(self, value: SSAValue, index: Index) -> Lowering:
         owner = value.owner
+        # Values that are stored or known.
         if isinstance(owner, Operation) and (buffers := self.realised.get(owner)) is not None:
             data = self._load(buffers.data, index)
             mask = None if buffers.mask is None else self._load(buffers.mask, index)
             return done(Cell(data, mask))
         if isinstance(owner, Operation) and owner in self.constants:
             return done(Cell(self.emit(ConstOp, self.constants[owner]), None))
+        # Leaves.
         leaf = memory_leaf(value)
         if is_memory(leaf) and isinstance(leaf.owner, BufferOp | Block):
             return done(Cell(self._load(leaf, index), None))
         if is_host_scalar(value):
             return done(Cell(self.parameter(value), None))
+        # Values that this kernel computes.
         assert isinstance(owner, Operation)
-        if owner in self.staged:
-            return self._staged(owner, index)
+        if owner in self.local_axes:
+            return self._from_local_buffer(owner, index)
         return self._rule(owner, index)
 
     def _rule(self, op: Operation, index: Index) -> Lowering:
@@ -142,11 +148,11 @@ class KernelBuilder(Emitter):
         message = f"{op.name} does not belong in a function on memory"
         raise locate(PassFailedException(message), op)
 
-    # -- staged values
+    # -- local values
 
-    def _staged(self, op: Operation, index: Index) -> Lowering:
-        """Read a buffer that a loop of its own has filled."""
-        axes = self.staged[op]
+    def _from_local_buffer(self, op: Operation, index: Index) -> Lowering:
+        """Load an element from a LOCAL buffer, which loops of its own fill at its first use."""
+        axes = self.local_axes[op]
         key = op, tuple(p for a, p in enumerate(index) if a not in axes)
         if (row := self._rows.get(key)) is None:
             shape = tensor(op.results[0]).get_shape()
@@ -160,10 +166,10 @@ class KernelBuilder(Emitter):
         return Cell(data, mask)
 
     def _fill(self, cell: Cell, index: Index, ranges: Sequence[SSAValue]) -> Realised:
-        """Store a cell in a buffer of the kernel, in loops; the buffer as it is after them."""
+        """Store a cell in a LOCAL buffer, in loops; returns the buffer after these."""
         parts = [cell.value] if cell.valid is None else [materialised(self, cell), cell.valid]
         shape = [int(interval_of(position).hi) + 1 for position in index]
-        buffers = [self.local(tensor(part).element_type, shape) for part in parts]
+        buffers = [self.local_buffer(tensor(part).element_type, shape) for part in parts]
         stores = [
             self.put(StoreOp(self._at(buffer, index), part))
             for buffer, part in zip(buffers, parts, strict=True)
@@ -173,8 +179,8 @@ class KernelBuilder(Emitter):
         versions = [self.put(AfterOp(buffer, [end])) for buffer in buffers]
         return Realised(versions[0], versions[1] if len(versions) > 1 else None)
 
-    def local(self, dtype: Attribute, shape: Sequence[int]) -> SSAValue:
-        """A new buffer of the kernel's own."""
+    def local_buffer(self, dtype: Attribute, shape: Sequence[int]) -> SSAValue:
+        """A new LOCAL buffer."""
         type = tensor_type(dtype, tuple(shape), PlaceAttr.of(addrspace=AddrSpace.LOCAL))
         return self.put(BufferOp(next(self.free_slots), type))
 
@@ -183,8 +189,10 @@ class KernelBuilder(Emitter):
         return self.emit(LoadOp, self._at(*self._viewed(self.parameter(buffer), index)))
 
     def _viewed(self, memory: SSAValue, index: Index) -> tuple[SSAValue, Index]:
-        """A view in which axes are one whose positions are digits of one loop, which goes through
-        all of them in order."""
+        """A view with axes merged where one loop goes through all of their cells in order.
+
+        `a[i // 4, i % 4]` of a `3x4` buffer is `a[i]` of 12 cells: no division is left.
+        """
         extents: list[int] = []
         positions: list[Position] = []
         for extent, position in zip(tensor(memory).get_shape(), index, strict=True):
@@ -208,7 +216,7 @@ class KernelBuilder(Emitter):
     # -- the root
 
     def root_cell(self, op: Operation, index: Index) -> Cell:
-        """An element of a value that is being realised: its own rule, not a load of its buffer."""
+        """An element of the value that this kernel realises: computed, and not loaded."""
         result = op.results[0]
         buffers = self.realised.pop(op)
         try:
@@ -216,8 +224,8 @@ class KernelBuilder(Emitter):
         finally:
             self.realised[op] = buffers
 
-    def locate(self, target: SSAValue, index: Index) -> Location:
-        """The cell of a buffer that an index into a view of it means."""
+    def locate(self, target: SSAValue, index: Index) -> MemoryCell:
+        """The memory cell that a view shows at an index."""
         valid: SSAValue | None = None
         while isinstance(op := target.owner, TgOp) and not isinstance(op, BufferOp):
             match op:
@@ -235,12 +243,12 @@ class KernelBuilder(Emitter):
                         valid = self.both(valid, self.inside(inner, shape_of(target)))
                 case _:
                     raise locate(PassFailedException(f"a STORE cannot go through {op.name}"), op)
-        return Location(target, index, valid)
+        return MemoryCell(target, index, valid)
 
     def _drive(
         self, indices: Generator[Request, Cell, tuple[Index, SSAValue | None, Index]]
     ) -> tuple[Index, SSAValue | None, Index]:
-        """Run a generator of requests to its end."""
+        """Run the generator of an INDEX's positions to its end."""
         reply: Cell | None = None
         while True:
             try:
@@ -249,8 +257,8 @@ class KernelBuilder(Emitter):
                 return done.value
             reply = self.cell(*request)
 
-    def store(self, where: Location, cell: Cell, gate: SSAValue | None = None) -> SSAValue:
-        """Store a cell where it exists, is valid, and the gate is open."""
+    def store(self, where: MemoryCell, cell: Cell, gate: SSAValue | None = None) -> SSAValue:
+        """Write a cell if the memory cell exists, the value is valid, and the gate is true."""
         condition = self.both(gate, self.both(where.valid, cell.valid))
         location = self._at(self.parameter(where.buffer), where.position)
         value, dtype = cell.value, tensor(where.buffer).element_type
@@ -259,7 +267,7 @@ class KernelBuilder(Emitter):
         return self.put(StoreOp(location, value, condition))
 
     def finish(self, name: str, stores: Sequence[SSAValue], ranges: Sequence[SSAValue]) -> KernelOp:
-        """Close the loops around the stores, the innermost first."""
+        """Close the loops around the stores, the innermost first, and erase what is not used."""
         effect = stores[0] if len(stores) == 1 else self.put(GroupOp(stores))
         if ranges:
             effect = self.put(EndOp(effect, ranges[::-1]))
@@ -273,7 +281,7 @@ class KernelBuilder(Emitter):
 
 
 def _is_digit(position: Position) -> bool:
-    """Whether a position is a digit of a loop variable and nothing else."""
+    """Whether a position is one digit of a loop variable."""
     return position.atom is not None and position.atom.kind == "digit"
 
 

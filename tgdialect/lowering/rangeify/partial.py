@@ -1,4 +1,4 @@
-"""Reductions of much to little, in two steps: parts of it, which threads share, and then those.
+"""Long reductions of few results in two steps: of parts, which threads share, and of their results.
 
 Source: tinygrad's schedule does the same (`split_reduceop`), for the same reason.
 """
@@ -12,25 +12,26 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation
 from xdsl.rewriter import Rewriter
 
+from tgdialect.analysis.one_hot import may_be_one_hot
 from tgdialect.analysis.parts import PARTS, parts_of
-from tgdialect.analysis.selection import may_select
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ALU, ReduceOp
 
 WHOLE = 128
-"""What the parts of the last axis are a multiple of: vectors lie along it, and masks take time."""
+"""The length of a part of the last axis is a multiple of this, so that vectors and unrolled loops
+fill it without masks. Parts of odd sizes took twice as long (a sum of 10^6)."""
 
 
 def split_reductions(block: Block, is_whole: Callable[[ReduceOp], bool]) -> set[Operation]:
-    """Split reductions of much to little; returns the reductions of the parts, which are to have
-    buffers. Those that `is_whole` says are left alone.
+    """Split long reductions of few results; returns the reductions of the parts, whose results have
+    to be stored. A REDUCE that `is_whole` holds for stays.
 
     rewrite: `reduce %x [0] : 1048576 -> 1` ->
         `reduce (reshape %x [64, 16384]) [1]`, `reduce ... [0]`, `reshape ... [1]`
 
-    What equal parts leave is reduced by itself, and added to the rest.
+    The remainder that does not fill a part is reduced by itself, and combined with the rest.
     """
     found: set[Operation] = set()
     for op in list(block.ops):
@@ -40,14 +41,14 @@ def split_reductions(block: Block, is_whole: Callable[[ReduceOp], bool]) -> set[
 
 
 def _axis(op: ReduceOp) -> tuple[int, int, int] | None:
-    """The axis to split, the number of its parts and their size, if that is worth while."""
+    """The axis to split, the number of parts, and their size; None where splitting does not pay."""
     source, result = tensor(op.source).get_shape(), tensor(op.result).get_shape()
     dtype = dtype_of(op.source)
     if op.ordered is not None or DYNAMIC_INDEX in source:
         return None
     if dtype.is_float and dtype.itemsize < 4:
-        return None  # Narrow floats accumulate in f32, and a buffer would be narrow.
-    if may_select(op):
+        return None  # They accumulate in f32, and a buffer of parts would be rounded.
+    if may_be_one_hot(op):
         return None
     for axis in integers(op, "axes"):
         if parts := parts_of(source[axis], math.prod(source), math.prod(result)):
@@ -59,7 +60,7 @@ def _axis(op: ReduceOp) -> tuple[int, int, int] | None:
 
 
 def _split(op: ReduceOp, axis: int, parts: int, size: int) -> ReduceOp:
-    """Put two reductions in place of one; the first of them."""
+    """Replace a REDUCE by two; returns the first."""
     kind, axes, source = op.kind.data, integers(op, "axes"), tensor(op.source).get_shape()
     left = source[axis] - parts * size
     before, after = source[:axis], source[axis + 1 :]

@@ -1,8 +1,8 @@
-"""Tasks and their order: what has to execute before what.
+"""Tasks and their order of execution.
 
-A task writes memory: it is a STORE of the program, a realised value, or the call of a kernel that
-was there already. Memory is versioned (docs/ir.md): a read without AFTER comes before every task
-that writes that memory, a read AFTER some of them comes before all the others.
+A task writes memory: it is a STORE of the program, a realised value, or a CALL of the program.
+Memory is versioned (docs/ir.md): a read without AFTER comes before every task that writes the
+buffer, a read AFTER some writers comes before all other writers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tgdialect.ops.properties import integers, is_memory, tensor, window
 
 @dataclass(eq=False)
 class Task:
-    """One thing to execute, and what it depends on."""
+    """An op to execute, and its dependences."""
 
     op: Operation
     number: int
@@ -36,7 +36,7 @@ class Task:
     reads: list[tuple[SSAValue, frozenset[Task]]] = field(
         default_factory=list[tuple[SSAValue, "frozenset[Task]"]]
     )
-    """The memory it reads, each with the tasks whose writes it must see."""
+    """The memory that it reads, with the tasks whose writes each read must see."""
     before: set[Task] = field(default_factory=set["Task"])
     """The tasks that come first."""
 
@@ -45,7 +45,7 @@ class Task:
 
     @property
     def bit(self) -> int:
-        """The task in a set of tasks."""
+        """The task as a set of one, in bits."""
         return 1 << self.number
 
 
@@ -79,7 +79,8 @@ def schedule(block: Block, realised: set[Operation]) -> list[Task]:
 
 
 def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
-    """What the expression of a task reads: realised values, calls, and memory in some version."""
+    """Edges from the tasks whose results a task reads: realised values, CALLs, and the writers that
+    the AFTERs of memory name."""
     seen: set[SSAValue] = set()
     stack = list(task.op.operands)
     if isinstance(task.op, StoreOp):
@@ -103,7 +104,7 @@ def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
 
 
 def _view_operands(view: SSAValue) -> list[SSAValue]:
-    """What the movements of a STORE's destination read: the indices, but not the memory itself."""
+    """The indices of the movements of a STORE's destination, but not the memory itself."""
     operands: list[SSAValue] = []
     while isinstance(owner := view.owner, Operation) and owner.operands:
         if not isinstance(owner, AfterOp):
@@ -136,7 +137,7 @@ def _effects_of(value: SSAValue, tasks: dict[Operation, Task]) -> Iterable[Task]
 
 
 def _up_to(order: Iterable[Task]) -> dict[Task, int]:
-    """For each task, itself and everything that comes before it, as a set of bits."""
+    """For each task, the set of all tasks before it and itself, in bits."""
     up_to: dict[Task, int] = {}
     for task in order:
         mask = task.bit
@@ -147,7 +148,7 @@ def _up_to(order: Iterable[Task]) -> dict[Task, int]:
 
 
 def _add_version_edges(tasks: Iterable[Task]) -> None:
-    """A reader comes before every writer whose write it must not see."""
+    """Edges from each reader to every writer whose write it must not see."""
     up_to = _up_to(_topological(list(tasks)))
     writers: dict[SSAValue, list[Task]] = {}
     for task in tasks:
@@ -164,7 +165,7 @@ def _add_version_edges(tasks: Iterable[Task]) -> None:
 
 
 def _topological(tasks: list[Task]) -> list[Task]:
-    """Tasks in dependence order, the order of the program among those that are free."""
+    """Kahn's algorithm; among the tasks that are ready, the first of the program."""
     waiting = {task: len(task.before) for task in tasks}
     followers: dict[Task, list[Task]] = {}
     for task in tasks:
@@ -188,7 +189,7 @@ def _topological(tasks: list[Task]) -> list[Task]:
 
 
 def _refuse_races(order: Sequence[Task]) -> None:
-    """Two writers of one buffer are ordered, or write different cells."""
+    """Raise PassFailedException where two tasks without an order may write one cell."""
     up_to = _up_to(order)
     last: dict[SSAValue, list[Task]] = {}
     intervals = MinMax()
@@ -203,7 +204,7 @@ def _refuse_races(order: Sequence[Task]) -> None:
 
 
 def _disjoint(a: Operation, b: Operation, intervals: MinMax) -> bool:
-    """Whether two STOREs write different cells, as far as the windows of their views can tell."""
+    """Whether the windows of two STOREs prove that they write different cells."""
     if not (isinstance(a, StoreOp) and isinstance(b, StoreOp)):
         return False
     window_a, window_b = _written_window(a.buffer, intervals), _written_window(b.buffer, intervals)
@@ -213,7 +214,7 @@ def _disjoint(a: Operation, b: Operation, intervals: MinMax) -> bool:
 
 
 def _written_window(view: SSAValue, intervals: MinMax) -> list[Interval] | None:
-    """The interval of each index of the buffer that a view shows; None where that is not simple."""
+    """An interval per axis of the buffer that contains the cells of a view; None if unknown."""
     chain: list[Operation] = []
     while isinstance(view.owner, Operation) and view.owner.operands:
         if not isinstance(view.owner, AfterOp):
@@ -226,14 +227,15 @@ def _written_window(view: SSAValue, intervals: MinMax) -> list[Interval] | None:
         match op:
             case ShrinkOp():
                 offsets, shape = window(op)
-                if not all(isinstance(d, int) for d in (*offsets, *shape)):
-                    return None
-                result = [
-                    Interval(i.lo + int(str(o)), i.lo + int(str(o)) + int(str(n)) - 1)
-                    for i, o, n in zip(result, offsets, shape, strict=True)
-                ]
+                cut: list[Interval] = []
+                for interval, offset, extent in zip(result, offsets, shape, strict=True):
+                    if not isinstance(offset, int) or not isinstance(extent, int):
+                        return None
+                    first = interval.lo + offset
+                    cut.append(Interval(first, first + extent - 1))
+                result = cut
             case PermuteOp():
-                # The order of axes differs from the buffer's from here on: give up on the rest.
+                # From here on the axes of the view are not those of the buffer.
                 order = integers(op, "order")
                 if list(order) != sorted(order):
                     return None

@@ -5,10 +5,11 @@ Planned (or linear) level to llvm level (docs/ir.md). In reading order:
 * `types.py` maps dtypes to LLVM types, and `emitter.py` builds a function;
 * `arithmetic.py` is the table of elementwise ops; `division.py`, `shifts.py` and `conversion.py`
   are its longer rows;
-* `memory.py` has buffers, views and access to elements;
-* `work_items.py` splits loops at BARRIERs, and `threads.py` starts threads;
-* `calls.py` checks that a CALL meets the bounds of the program that it calls;
+* `memory.py` has buffers, views, loads and stores;
+* `threads.py` runs a THREAD axis on threads;
+* `calls.py` checks that the arguments of a CALL are what the program needs;
 * `function.py` has control flow and calls, and walks over one function;
+* `regions.py` and `work_items.py` split work-item loops at BARRIERs, before that;
 * `stage.py` is the pass.
 """
 

@@ -29,7 +29,7 @@ from tgdialect.llvm_dialect import (
 )
 from tgdialect.lowering.render.conversion import bitcast, convert
 from tgdialect.lowering.render.division import floor_divide, modulo
-from tgdialect.lowering.render.emitter import NO_FLAGS, Emitter
+from tgdialect.lowering.render.emitter import NO_FLAGS, LLVMEmitter
 from tgdialect.lowering.render.shifts import shift_left, shift_right
 from tgdialect.lowering.render.types import element_of
 from tgdialect.ops.attributes import ReduceKind
@@ -37,7 +37,7 @@ from tgdialect.ops.dtypes import Kind
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.reduce import ReduceOp, identity
 
-Writer = Callable[[Emitter, Operation, Sequence[SSAValue], MinMax], SSAValue]
+Writer = Callable[[LLVMEmitter, Operation, Sequence[SSAValue], MinMax], SSAValue]
 """(function, op, the operands in it, intervals of tg values) -> the result."""
 
 
@@ -61,32 +61,38 @@ def _compare_floats(predicate: str) -> Writer:
     return lambda e, op, values, intervals: e.compare_floats(predicate, *values)
 
 
-def _identity(e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
+def _identity(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
     return values[0]
 
 
-def _negate(e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
+def _negate(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
     return e.binary(llvm.SubOp, e.number(0, values[0].type), values[0])
 
 
 def _reciprocal(
-    e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
 ) -> SSAValue:
     return e.float(llvm.FDivOp, e.number(1, values[0].type), values[0])
 
 
-def _not(e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
+def _not(e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
     return e.binary(llvm.XOrOp, values[0], e.number(1, values[0].type))
 
 
 def _multiply_add(
-    e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
 ) -> SSAValue:
     a, b, c = values
     return e.binary(llvm.AddOp, e.binary(llvm.MulOp, a, b), c)
 
 
-def _where(e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
+def _where(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
     return e.select(*values)
 
 
@@ -164,7 +170,9 @@ ELEMENTWISE: dict[str, Columns] = {
 """How each elementwise op, and BITCAST, is computed, by the kind of its first operand's dtype."""
 
 
-def compute(e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
+def compute(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
     """The result of an op of `ELEMENTWISE` on scalars, or on vectors of as many lanes. Raises for a
     dtype that it lacks."""
     dtype = dtype_of(op.operands[0])
@@ -197,7 +205,7 @@ _ACROSS: dict[ReduceKind, Mapping[Kind, type[Operation]]] = {
 """How the lanes of a vector are reduced to one, in any order."""
 
 
-def across(e: Emitter, op: ReduceOp, vector: SSAValue) -> SSAValue:
+def across(e: LLVMEmitter, op: ReduceOp, vector: SSAValue) -> SSAValue:
     """REDUCE of a vector to a scalar."""
     dtype, kind = dtype_of(op.source), op.kind.data
     type, how = element_of(vector.type), _ACROSS[kind][dtype.kind]

@@ -1,7 +1,7 @@
-"""What a program takes for granted of its arguments, checked where it is called.
+"""The requirements of a program on its arguments, checked at each CALL.
 
-Accesses of a program are proven in range from the bounds of its index PARAMs and the extents of its
-memory, so that a CALL has to keep both.
+The accesses of a program are proven in range from the bounds of its index PARAMs and the extents of
+its memory: a CALL has to satisfy both.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tgdialect.ops.source import ParamOp
 
 
 class Requirement(NamedTuple):
-    """One PARAM: the bounds of a scalar, or what the dynamic extents of memory are."""
+    """The requirement on one argument: the bounds of a scalar, or the dynamic extents of memory."""
 
     slot: int
     bounds: Interval | None
@@ -42,7 +42,7 @@ class Requirement(NamedTuple):
 
 
 def requirements(body: Block) -> Sequence[Requirement]:
-    """What the PARAMs of a program ask of its arguments."""
+    """The requirements of the PARAMs of a program."""
     intervals = MinMax()
     params = [op for op in body.ops if isinstance(op, ParamOp)]
     scalars: dict[Atom, int] = {
@@ -60,7 +60,7 @@ def _requirement(op: ParamOp, intervals: MinMax, scalars: Mapping[Atom, int]) ->
 
 
 def check_call(op: CallOp, wanted: Sequence[Requirement], intervals: MinMax) -> None:
-    """Raise PassFailedException where an argument may not be what the program relies on."""
+    """Raise PassFailedException for an argument that is not proven to meet its requirement."""
     name = op.callee.string_value()
     for slot, bounds, extents, scalars in wanted:
         argument = op.arguments[slot]
@@ -85,7 +85,7 @@ def check_call(op: CallOp, wanted: Sequence[Requirement], intervals: MinMax) -> 
 
 
 def _settled(extent: Polynomial, intervals: MinMax) -> Polynomial | None:
-    """An extent, with the values that can only be one number as that number."""
+    """An extent in which values that have only one possible value are numbers."""
     values: dict[Atom, Dim] = {atom: atom for product in extent.terms for atom in product}
     for atom in values:
         if isinstance(atom, SSAValue) and (interval := intervals[atom]).is_constant:

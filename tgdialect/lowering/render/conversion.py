@@ -9,13 +9,15 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.llvm_dialect import UIToFPOp
-from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.emitter import LLVMEmitter
 from tgdialect.lowering.render.types import lanes_of, register_type, vector_of
 from tgdialect.ops.dtypes import DType, Kind
 from tgdialect.ops.properties import dtype_of
 
 
-def convert(e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
+def convert(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
     """CAST between any two dtypes."""
     (value,) = values
     source, result = dtype_of(op.operands[0]), dtype_of(op.results[0])
@@ -26,8 +28,8 @@ def convert(e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: Mi
     return _to_integer(e, value, source, result)
 
 
-def _to_bool(e: Emitter, value: SSAValue, source: DType) -> SSAValue:
-    """x != 0, which NaN is."""
+def _to_bool(e: LLVMEmitter, value: SSAValue, source: DType) -> SSAValue:
+    """x != 0; true for NaN."""
     if source.is_bool:
         return value
     if source.is_float:
@@ -35,7 +37,7 @@ def _to_bool(e: Emitter, value: SSAValue, source: DType) -> SSAValue:
     return e.compare("ne", value, e.number(0, value.type))
 
 
-def _to_float(e: Emitter, value: SSAValue, source: DType, result: DType) -> SSAValue:
+def _to_float(e: LLVMEmitter, value: SSAValue, source: DType, result: DType) -> SSAValue:
     type = vector_of(register_type(result), lanes_of(value.type))
     if not source.is_float:
         kind = llvm.SIToFPOp if source.kind is Kind.SIGNED else UIToFPOp
@@ -46,7 +48,7 @@ def _to_float(e: Emitter, value: SSAValue, source: DType, result: DType) -> SSAV
     return e.emit(kind, (value,), type)
 
 
-def _to_integer(e: Emitter, value: SSAValue, source: DType, result: DType) -> SSAValue:
+def _to_integer(e: LLVMEmitter, value: SSAValue, source: DType, result: DType) -> SSAValue:
     """Floats truncate, saturate, and NaN becomes 0; integers wrap."""
     type = vector_of(register_type(result), lanes_of(value.type))
     if source.is_float:
@@ -61,7 +63,9 @@ def _to_integer(e: Emitter, value: SSAValue, source: DType, result: DType) -> SS
     return e.emit(llvm.TruncOp, (value,), type)
 
 
-def bitcast(e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
+def bitcast(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
     """BITCAST to a dtype of the same size; integers have no sign here."""
     (value,) = values
     type = vector_of(register_type(dtype_of(op.results[0])), lanes_of(value.type))

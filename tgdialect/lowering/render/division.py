@@ -1,7 +1,7 @@
 """IDIV and MOD: floor division that never traps.
 
-LLVM's division is undefined for a divisor of 0, and for the least integer divided by -1. Such a
-divisor is replaced by 1 and the result put right, unless intervals prove that there is none.
+LLVM's division is undefined for the divisor 0, and for the least integer divided by -1. Unless
+intervals exclude these cases, the divisor is replaced by 1 and the result corrected.
 """
 
 from __future__ import annotations
@@ -12,35 +12,37 @@ from xdsl.dialects import llvm
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.emitter import LLVMEmitter
 from tgdialect.ops.dtypes import Kind
 from tgdialect.ops.properties import dtype_of
 
 
 def floor_divide(
-    e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
 ) -> SSAValue:
     """IDIV: x idiv 0 is 0, and the least integer idiv -1 wraps."""
-    division = _Division(e, op, values, intervals)
+    division = _FloorDivision(e, op, values, intervals)
     if (shift := division.power_of_two()) is not None:
         kind = llvm.AShrOp if division.is_signed else llvm.LShrOp
         return e.binary(kind, values[0], e.number(shift, values[0].type))
     return division.quotient()
 
 
-def modulo(e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
+def modulo(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
     """MOD: the sign of the divisor; x mod 0 is 0."""
-    division = _Division(e, op, values, intervals)
+    division = _FloorDivision(e, op, values, intervals)
     if (shift := division.power_of_two()) is not None:
         return e.binary(llvm.AndOp, values[0], e.number((1 << shift) - 1, values[0].type))
     return division.remainder()
 
 
-class _Division:
-    """One division, and what is proven of its operands."""
+class _FloorDivision:
+    """A division, and the facts that intervals prove of its operands."""
 
     def __init__(
-        self, e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+        self, e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
     ) -> None:
         self.e = e
         self.a, self.b = values

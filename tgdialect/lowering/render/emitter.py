@@ -79,7 +79,7 @@ def function(name: str, arguments: Sequence[Attribute], body: Region, *flags: st
     return llvm.FuncOp(name, type, llvm.LinkageAttr("external"), body=body, other_props=properties)
 
 
-class Emitter(OpBuilder):
+class LLVMEmitter(OpBuilder):
     """A function under construction; ops are appended to the current block."""
 
     def __init__(self, name: str, inputs: Sequence[Attribute], *flags: str) -> None:

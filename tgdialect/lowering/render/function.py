@@ -17,8 +17,8 @@ from tgdialect.diagnostics import locate
 from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.lowering.render.arithmetic import ELEMENTWISE, across, compute
 from tgdialect.lowering.render.calls import Requirement, check_call
-from tgdialect.lowering.render.emitter import ACQUIRE, RELEASE, Emitter
-from tgdialect.lowering.render.memory import Memory
+from tgdialect.lowering.render.emitter import ACQUIRE, RELEASE, LLVMEmitter
+from tgdialect.lowering.render.memory import MemoryRenderer
 from tgdialect.lowering.render.threads import Context
 from tgdialect.lowering.render.types import (
     POINTER,
@@ -40,6 +40,7 @@ from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.targets import Target
 
 FLAG_BYTES = 8
+"""The size and alignment of the flag of `append_once`, in bytes."""
 
 _REFUSED = {
     "tg.special": "needs a grid: threads have RANGEs",
@@ -58,20 +59,20 @@ def refusal(op: Operation) -> PassFailedException:
 
 
 def argument_type(value: SSAValue) -> Attribute:
-    """What a parameter of a function is: a pointer, or a scalar."""
+    """The LLVM type of a parameter: a pointer for memory, else a scalar."""
     return POINTER if is_memory(value) else register_type(dtype_of(value))
 
 
-class _Loop(NamedTuple):
+class _OpenLoop(NamedTuple):
     body: Block
     exit: Block
     bound: SSAValue
     next: Block | None = None
-    """Where a thread takes its next iteration."""
+    """The block in which a thread takes its next iteration, of a THREAD loop."""
 
 
 class FunctionRenderer:
-    """The function under construction, and what became of the values of the LINEAR."""
+    """Renders one function: appends `llvm` ops for the ops of a LINEAR."""
 
     def __init__(
         self,
@@ -83,23 +84,23 @@ class FunctionRenderer:
         is_threaded: bool = False,
         streamed: Set[SSAValue] = frozenset(),
     ) -> None:
-        """`programs` are those that a host function may call; None in a program. One that is
-        threaded gets its arguments in a `threads.Context`. What is stored to parameters that are
-        `streamed` goes around the caches."""
+        """Without `programs` a program is rendered; else a host function, which may call these. A
+        function that is threaded takes its arguments from a `threads.Context`. STOREs to `streamed`
+        parameters bypass the caches."""
         self._target = target
         self._programs = programs
         self._streamed = streamed
         # A copy of a kernel at each of its calls would have LLVM compile it as often.
         flags = () if programs is not None else ("no_inline",)
         types = [argument_type(p) for p in parameters]
-        self.emitter = Emitter(name, [POINTER] if is_threaded else types, *flags)
+        self.emitter = LLVMEmitter(name, [POINTER] if is_threaded else types, *flags)
         self.context = Context(self.emitter, types, target.cache_line) if is_threaded else None
         self.values: dict[SSAValue, SSAValue] = {}
         self.intervals = MinMax()
-        self.memory = Memory(self.emitter, self.intervals, self.values, target)
+        self.memory = MemoryRenderer(self.emitter, self.intervals, self.values, target)
         self._rows: dict[SSAValue, Sequence[SSAValue]] = {}
         """The vectors of values that have two axes."""
-        self._loops: dict[SSAValue, _Loop] = {}
+        self._loops: dict[SSAValue, _OpenLoop] = {}
         self._conditionals: dict[SSAValue, Block] = {}
         self._stack_bytes = 0
         given = self.emitter.arguments if self.context is None else self.context.arguments()
@@ -108,13 +109,13 @@ class FunctionRenderer:
             self.bind(parameter, argument)
 
     def alias(self, value: SSAValue, parameter: SSAValue) -> None:
-        """A value that is a parameter once more."""
+        """Bind a PARAM to the parameter of the function for its slot."""
         if value is not parameter:
             memory = is_memory(value)
             self.bind(value, self.memory.pointer(parameter) if memory else self.values[parameter])
 
     def bind(self, value: SSAValue, argument: SSAValue) -> None:
-        """A value that is an argument of the function."""
+        """Bind a value to an argument of the function."""
         if is_memory(value):
             self.memory.add(value, argument, is_streamed=value in self._streamed)
         else:
@@ -137,8 +138,11 @@ class FunctionRenderer:
                 raise locate(error, op) from error
 
     def append_once(self, ops: Sequence[Operation], memory: SSAValue) -> None:
-        """Execute ops unless the first 8 bytes of memory say that they have been: perhaps by
-        another thread, of which all writes are seen then."""
+        """Render ops that run once, guarded by a flag in the first 8 bytes of memory.
+
+        The load of the flag acquires and the store releases: a thread that finds it set sees all
+        that the thread which has set it has written.
+        """
         e, flag = self.emitter, self.memory.pointer(memory)
         is_new = e.compare("eq", e.load(flag, i64, FLAG_BYTES, ACQUIRE), e.number(0))
         merge = self._enter_if(is_new)
@@ -165,7 +169,7 @@ class FunctionRenderer:
             raise refusal(op)
 
     def define(self, op: Operation, value: SSAValue) -> None:
-        """What the result of an op is."""
+        """Record the LLVM value of the result of an op."""
         result = op.results[0]
         self.values[result] = value
         if value.name_hint is None:
@@ -183,7 +187,7 @@ class FunctionRenderer:
             self.define(op, self.emitter.stack(lanes))
 
     def buffer(self, op: BufferOp) -> None:
-        """REG and LOCAL buffers are on the stack; what is read before it is written is 0."""
+        """A REG or LOCAL buffer: zeroed memory on the stack."""
         type = tensor(op.result)
         if place(op.result).addrspace is AddrSpace.GLOBAL:
             raise PassFailedException("a global buffer has no memory yet: run tg-plan first")
@@ -238,14 +242,14 @@ class FunctionRenderer:
             self.define(op, self.emitter.stack(sources))
 
     def permute(self, op: PermuteOp) -> None:
-        """Vectors that are transposed."""
+        """PERMUTE of a STACK of vectors: a transpose."""
         rows = self._rows.get(op.source)
         if rows is None:
             raise PassFailedException("a vector has no axes to permute")
         self._rows[op.result] = self.emitter.transposed(rows)
 
     def lane(self, op: IndexOp) -> None:
-        """INDEX of a vector, or of several: a known one."""
+        """INDEX by a constant: a lane of a vector, or a vector of a STACK."""
         attribute = constant_attribute(op.indices[0])
         if attribute is None or len(op.indices) > 1:
             raise PassFailedException("a vector is indexed by one constant")
@@ -256,7 +260,8 @@ class FunctionRenderer:
             self.define(op, self.emitter.lane(self.values[op.source], position))
 
     def reshape(self, op: ReshapeOp) -> None:
-        """A scalar as a vector of one lane: a scalar. Vectors as one."""
+        """RESHAPE of a scalar to one lane, which is that scalar; of a STACK of vectors to one
+        vector."""
         if (parts := self._rows.get(op.source)) is not None:
             self.define(op, self.emitter.joined(parts))
         else:
@@ -273,7 +278,8 @@ class FunctionRenderer:
     # -- control flow
 
     def range(self, op: RangeOp) -> None:
-        """Begin a loop: it is tested before the first iteration unless that is known to be."""
+        """Begin a loop. The test before the first iteration is left out if the bound is at least
+        1."""
         e = self.emitter
         bound, zero = self.values[op.bound], e.number(0)
         if self.context is not None and op.axis_type.data is AxisType.THREAD:
@@ -283,7 +289,7 @@ class FunctionRenderer:
             number = self.context.take()
             e.branch_if(e.compare("slt", number, bound), taken, (), exit)
             e.enter(taken)
-            self._loops[op.result] = _Loop(taken, exit, bound, next)
+            self._loops[op.result] = _OpenLoop(taken, exit, bound, next)
             self.define(op, number)
             return
         body, exit = e.new_block(i64), e.new_block()
@@ -292,7 +298,7 @@ class FunctionRenderer:
         else:
             e.branch_if(e.compare("sgt", bound, zero), body, (zero,), exit)
         e.enter(body)
-        self._loops[op.result] = _Loop(body, exit, bound)
+        self._loops[op.result] = _OpenLoop(body, exit, bound)
         self.define(op, body.args[0])
 
     def end(self, op: EndOp) -> None:
@@ -314,7 +320,7 @@ class FunctionRenderer:
         self._leave_if(self._conditionals[op.begin])
 
     def _enter_if(self, condition: SSAValue) -> Block:
-        """Go on in a block for where a condition holds; returns the one after it."""
+        """Begin a block that runs if a condition holds; returns the block after it."""
         then, merge = self.emitter.new_block(), self.emitter.new_block()
         self.emitter.branch_if(condition, then, (), merge)
         self.emitter.enter(then)
@@ -349,7 +355,7 @@ _MOVEMENTS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
     ReshapeOp: FunctionRenderer.reshape,
     ExpandOp: FunctionRenderer.expand,
 }
-"""Movement of values, which are scalars and vectors."""
+"""How movement ops of scalars and vectors are rendered."""
 
 _HANDLERS: dict[type[Operation], Callable[[FunctionRenderer, Any], None]] = {
     ConstOp: FunctionRenderer.const,

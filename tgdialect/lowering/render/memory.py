@@ -1,6 +1,6 @@
-"""Memory in a function of the `llvm` dialect: pointers, views of them, and access to elements.
+"""Memory in a function of the `llvm` dialect: pointers, contiguous views, loads and stores.
 
-A view is contiguous: tg-select and tg-plan leave no others.
+tg-select and tg-plan leave no views but contiguous ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.lanes import covering, lane_indices
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
-from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.emitter import LLVMEmitter
 from tgdialect.lowering.render.types import is_vector, lanes_of, memory_type, vector_of
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
@@ -38,44 +38,45 @@ from tgdialect.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """Memory: elements of a dtype from a pointer on."""
+class PointerView:
+    """Elements of a dtype from a pointer on: memory, or the location of an access."""
 
     pointer: SSAValue
     dtype: DType
     alignment: int
-    """What the pointer is known to be aligned to."""
+    """The known alignment of the pointer, in bytes."""
     index: SSAValue | None = None
-    """The position of the first element, if it is not at the pointer."""
+    """The position of the first element relative to the pointer; None is 0."""
     is_safe: bool = False
-    """Whether there is an element at the pointer, which may be read instead of one that is not."""
+    """Whether the pointer itself is known to be valid. A gated load then reads there where its gate
+    is false, instead of branching."""
     lanes: int = 1
-    """How many elements are accessed at once."""
-    elements: tuple[View, ...] = ()
-    """Where each of them is, unless they are neighbours."""
+    """The number of elements of an access."""
+    elements: tuple[PointerView, ...] = ()
+    """The views of the single elements of a gather or scatter; empty if they are neighbours."""
     offsets: tuple[int, ...] = ()
-    """How far each of them is from the pointer, if that is known, and what is between may be
-    loaded too."""
+    """The offsets of the elements from the pointer, if they are known and the elements between them
+    may be loaded as well."""
     is_streamed: bool = False
-    """Whether what is stored is not to take the place of other things in the caches."""
+    """Whether STOREs bypass the caches: nothing reads them while they would still be cached."""
 
 
-class Memory:
+class MemoryRenderer:
     """The views of one function."""
 
     def __init__(
         self,
-        emitter: Emitter,
+        emitter: LLVMEmitter,
         intervals: MinMax,
         values: Mapping[SSAValue, SSAValue],
         target: Target,
     ) -> None:
-        """`values` are the index scalars of the function, among others."""
+        """`values` has the LLVM values of index scalars."""
         self._emitter = emitter
         self._intervals = intervals
         self._values = values
         self._target = target
-        self._views: dict[SSAValue, View] = {}
+        self._views: dict[SSAValue, PointerView] = {}
 
     def __contains__(self, value: SSAValue) -> bool:
         return value in self._views
@@ -88,10 +89,10 @@ class Memory:
         *,
         is_streamed: bool = False,
     ) -> None:
-        """A buffer; it is aligned to its elements unless said."""
+        """Add memory at a pointer; its alignment is that of an element unless given."""
         dtype = dtype_of(value)
         alignment = alignment or dtype.itemsize
-        self._views[value] = View(pointer, dtype, alignment, is_streamed=is_streamed)
+        self._views[value] = PointerView(pointer, dtype, alignment, is_streamed=is_streamed)
 
     def view(self, op: Operation) -> None:
         """A movement op of memory."""
@@ -108,12 +109,14 @@ class Memory:
         """The elements at a location; where the gate is false, `alt`, and memory is not touched."""
         return self._load(self._views[location], gate, alt)
 
-    def _load(self, view: View, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
+    def _load(self, view: PointerView, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
         e = self._emitter
-        # A mask has the gate of one lane for each element.
+        # Elements at known offsets are picked out of full vectors. A mask has the gate of one lane
+        # for each element, so that under a gate no two lanes may load the same.
         are_apart = view.offsets and (gate is None or len({*view.offsets}) == view.lanes)
         if are_apart and (starts := covering(view.offsets)):
             return self._gathered(view, starts, gate, alt)
+        # Other elements are loaded one by one.
         if view.elements:
             choices = [
                 [v if v is None or not is_vector(v.type) else e.lane(v, lane) for v in (gate, alt)]
@@ -121,10 +124,12 @@ class Memory:
             ]
             lanes = zip(view.elements, choices, strict=True)
             return e.stack([self._load(element, *choice) for element, choice in lanes])
+        # Neighbours: one load, masked if there is a gate.
         if gate is None or alt is None:
             return self._loaded(view)
         if view.lanes > 1:
             return self._loaded(view, e.splat(gate, view.lanes), alt)
+        # One element under a gate: read element 0 instead, or branch.
         if view.is_safe:
             if view.index is not None:
                 view = replace(view, index=e.select(gate, view.index, e.number(0)))
@@ -137,9 +142,10 @@ class Memory:
         return merge.args[0]
 
     def _gathered(
-        self, view: View, starts: Sequence[int], gate: SSAValue | None, alt: SSAValue | None
+        self, view: PointerView, starts: Sequence[int], gate: SSAValue | None, alt: SSAValue | None
     ) -> SSAValue:
-        """Elements apart, picked out of the vectors from these offsets on, which have them all."""
+        """Gather elements by shuffles of the vectors at the offsets `starts`, which cover all of
+        them."""
         e, lanes, near = self._emitter, view.lanes, replace(view, elements=(), offsets=())
         lane_at = {offset: lane for lane, offset in enumerate(view.offsets)}
         mask = result = None
@@ -158,7 +164,7 @@ class Memory:
         return result if gate is None or alt is None else e.select(gate, result, alt)
 
     def _loaded(
-        self, view: View, mask: SSAValue | None = None, alt: SSAValue | None = None
+        self, view: PointerView, mask: SSAValue | None = None, alt: SSAValue | None = None
     ) -> SSAValue:
         e, type = self._emitter, vector_of(memory_type(view.dtype), view.lanes)
         address = self._address(view)
@@ -174,7 +180,7 @@ class Memory:
         return e.compare("ne", value, e.number(0, type)) if view.dtype.is_bool else value
 
     def store(self, value: SSAValue, location: SSAValue, gate: SSAValue | None = None) -> None:
-        """Write the elements at a location; of a vector those of the gate's lanes."""
+        """Store a value at a location; a vector under a mask if there is a gate."""
         view = self._views[location]
         if not view.elements:
             self._store(value, view, gate)
@@ -183,7 +189,7 @@ class Memory:
         for lane, element in enumerate(view.elements):
             self._store(self._emitter.lane(value, lane), element)
 
-    def _store(self, value: SSAValue, view: View, gate: SSAValue | None = None) -> None:
+    def _store(self, value: SSAValue, view: PointerView, gate: SSAValue | None = None) -> None:
         e = self._emitter
         is_whole = view.lanes == 1 and is_vector(value.type)
         if is_whole and value is e.number(0, value.type):
@@ -199,12 +205,14 @@ class Memory:
         else:
             e.store(value, address, view.alignment)
 
-    def _fills_lines(self, view: View) -> bool:
-        """Whether two vectors fill a cache line: what has been stored of one waits for the rest."""
+    def _fills_lines(self, view: PointerView) -> bool:
+        """Whether two vectors fill a cache line. Smaller ones leave its write-combining buffer
+        partly full for longer."""
         return 2 * view.lanes * view.dtype.itemsize % self._target.cache_line == 0
 
-    def _stream(self, value: SSAValue, address: SSAValue, view: View) -> None:
-        """Store a vector around the caches, if it is aligned, which the instruction asks for."""
+    def _stream(self, value: SSAValue, address: SSAValue, view: PointerView) -> None:
+        """Store a vector non-temporally where its address is aligned, as the instruction
+        requires."""
         e, bytes = self._emitter, view.lanes * view.dtype.itemsize
         bytes = 1 << min(bytes, self._target.alignment).bit_length() - 1
         number = e.emit(llvm.PtrToIntOp, (address,), i64)
@@ -219,21 +227,21 @@ class Memory:
         e.branch(after)
         e.enter(after)
 
-    def _address(self, view: View) -> SSAValue:
+    def _address(self, view: PointerView) -> SSAValue:
         if view.index is None:
             return view.pointer
         return self._emitter.offset(view.pointer, view.index, memory_type(view.dtype))
 
     # -- movement
 
-    def reshape(self, op: ReshapeOp, source: View) -> View:
+    def reshape(self, op: ReshapeOp, source: PointerView) -> PointerView:
         return source
 
-    def bitcast(self, op: BitcastOp, source: View) -> View:
+    def bitcast(self, op: BitcastOp, source: PointerView) -> PointerView:
         return replace(source, pointer=self._address(source), index=None, dtype=dtype_of(op.result))
 
-    def shrink(self, op: ShrinkOp, source: View) -> View:
-        """Rows of a buffer: only the first axis that is not of size 1 may be cut."""
+    def shrink(self, op: ShrinkOp, source: PointerView) -> PointerView:
+        """A contiguous SHRINK: axes before the innermost that it cuts have one cell."""
         old, new = shape_of(op.source), shape_of(op.result)
         offsets, _ = window(op)
         kept = [same_dim(a, b) for a, b in zip(old, new, strict=True)]
@@ -248,13 +256,13 @@ class Memory:
         return self._moved(source, offsets, old)
 
     def _interval(self, dim: Dim) -> Interval:
-        """What an extent or offset may be."""
+        """The interval of an extent or offset."""
         if isinstance(dim, SSAValue):
             return self._intervals[dim]
         return Interval(dim, dim) if isinstance(dim, int) else dtype_range(DTYPES[INDEX])
 
-    def index(self, op: IndexOp, source: View) -> View:
-        """INDEX by scalars: an element, or a row. By a vector: an element for each lane."""
+    def index(self, op: IndexOp, source: PointerView) -> PointerView:
+        """INDEX by scalars: an element or a row. INDEX by a vector: an element for each lane."""
         shape = shape_of(op.source)
         if any(tensor(index).get_shape() for index in op.indices):
             return self._neighbours(op, source)
@@ -262,13 +270,15 @@ class Memory:
         is_safe = source.index is None and all(self._interval(e).lo >= 1 for e in shape)
         return replace(moved, is_safe=is_safe)
 
-    def _neighbours(self, op: IndexOp, source: View) -> View:
+    def _neighbours(self, op: IndexOp, source: PointerView) -> PointerView:
         (index,) = op.indices
         e, lanes = self._emitter, tensor(index).get_shape()[0]
+        # Indices of unknown distances.
         if (found := lane_indices(index)) is None:
             vector = self._values[index]
             each = [self._advanced(source, e.lane(vector, lane), 0) for lane in range(lanes)]
             return replace(source, elements=tuple(each), lanes=lanes)
+        # A scalar base and known offsets: neighbours if they are consecutive.
         total: SSAValue | None = None
         for scalar, factor in found.scalars.terms.items():
             value = self._values[scalar]
@@ -285,8 +295,8 @@ class Memory:
         offsets = () if is_register else found.numbers
         return replace(first, elements=tuple(each), offsets=offsets, lanes=lanes)
 
-    def _moved(self, source: View, offsets: Sequence[Dim], shape: Shape) -> View:
-        """A view from an element on; the offsets are of the leading axes."""
+    def _moved(self, source: PointerView, offsets: Sequence[Dim], shape: Shape) -> PointerView:
+        """A view from the element on at these offsets along the leading axes."""
         e = self._emitter
         known, total = 0, None
         for axis, offset in enumerate(offsets):
@@ -301,8 +311,8 @@ class Memory:
             total = term if total is None else e.binary(llvm.AddOp, total, term)
         return self._advanced(source, total, known)
 
-    def _advanced(self, source: View, total: SSAValue | None, known: int) -> View:
-        """A view from the element on that is `total + known` after its first."""
+    def _advanced(self, source: PointerView, total: SSAValue | None, known: int) -> PointerView:
+        """A view from the element on that is `total + known` after the first."""
         if total is None and not known:
             return source
         e = self._emitter
@@ -321,9 +331,9 @@ class Memory:
         return self._emitter.number(dim)
 
 
-_MOVEMENTS: dict[type[Operation], Callable[[Memory, Any, View], View]] = {
-    ReshapeOp: Memory.reshape,
-    BitcastOp: Memory.bitcast,
-    ShrinkOp: Memory.shrink,
-    IndexOp: Memory.index,
+_MOVEMENTS: dict[type[Operation], Callable[[MemoryRenderer, Any, PointerView], PointerView]] = {
+    ReshapeOp: MemoryRenderer.reshape,
+    BitcastOp: MemoryRenderer.bitcast,
+    ShrinkOp: MemoryRenderer.shrink,
+    IndexOp: MemoryRenderer.index,
 }

@@ -11,20 +11,20 @@ from xdsl.dialects import llvm
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.emitter import LLVMEmitter
 from tgdialect.lowering.render.types import element_of, is_integer
 from tgdialect.ops.dtypes import Kind
 from tgdialect.ops.properties import dtype_of
 
 
 def shift_left(
-    e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
 ) -> SSAValue:
     return _or_zero(e, llvm.ShlOp, op, values, intervals)
 
 
 def shift_right(
-    e: Emitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
 ) -> SSAValue:
     """Arithmetic on signed dtypes, where shifting everything out leaves the sign."""
     dtype = dtype_of(op.operands[0])
@@ -39,7 +39,7 @@ def shift_right(
 
 
 def _or_zero(
-    e: Emitter,
+    e: LLVMEmitter,
     kind: type[Operation],
     op: Operation,
     values: Sequence[SSAValue],
@@ -57,12 +57,12 @@ def _is_proven(op: Operation, intervals: MinMax) -> bool:
     return intervals[op.operands[1]].within(0, dtype_of(op.operands[0]).bits - 1)
 
 
-def _is_in_width(e: Emitter, count: SSAValue, width: int) -> SSAValue:
+def _is_in_width(e: LLVMEmitter, count: SSAValue, width: int) -> SSAValue:
     """A negative count is a great unsigned one."""
     return e.compare("ult", count, e.number(width, count.type))
 
 
-def _resized(e: Emitter, count: SSAValue, type: Attribute) -> SSAValue:
+def _resized(e: LLVMEmitter, count: SSAValue, type: Attribute) -> SSAValue:
     """A count that is less than the width, as an integer of this type."""
     if count.type == type:
         return count

@@ -36,11 +36,11 @@ from tgdialect.targets.attribute import settle_target
 
 @dataclass(frozen=True)
 class RenderPass(LoweringPass):
-    """Programs and functions as `llvm.func`s: memory is passed as pointers, an index as an i64.
+    """Turn programs and functions into `llvm.func`s: memory is a pointer, an index an i64.
 
-    The types of a function's arguments are kept in its `tg.signature`. Vectors are stored around
-    the caches where a result is larger than `cache`. The target is the module's `tg.target` where
-    options do not say otherwise; if they do, the module says theirs from then on.
+    The `tg.signature` of a function keeps the types of its arguments. Vectors bypass the caches
+    where a result is larger than `cache`. The target is the module's `tg.target` where options do
+    not say otherwise; if they do, they also replace the module's.
     """
 
     name = "tg-render"
@@ -72,8 +72,8 @@ class RenderPass(LoweringPass):
 def render_symbols(
     symbols: Sequence[Operation], callees: Sequence[Operation], target: Target
 ) -> Sequence[Operation]:
-    """What symbols of a module become, where those that they call are among `callees`. Programs
-    that are not among the symbols are declared."""
+    """The `llvm` ops for symbols of a module. `callees` are those that they may call; programs
+    among these that are not rendered are declared."""
     programs = {
         symbol.sym_name.data: requirements(symbol.linear.body.block)
         for symbol in callees
@@ -94,10 +94,9 @@ def render_symbols(
 def render(
     symbol: Operation, programs: Mapping[str, Sequence[Requirement]], target: Target
 ) -> Sequence[llvm.FuncOp]:
-    """The function that a program, or a function at the linear level, becomes; of a program with a
-    THREAD axis two.
+    """The functions for a symbol: one, or two for a program with a THREAD axis.
 
-    `programs` says by name what each program that may be called asks of its arguments.
+    `programs` has the requirements of each program that may be called, by name.
     """
     match symbol:
         case ProgramOp():
@@ -117,7 +116,7 @@ def render(
 
 
 def _persistent(function: FuncOp) -> Sequence[SSAValue]:
-    """The arguments that keep what is computed once."""
+    """The arguments whose contents last from one call to the next."""
     return [a for a in function.args if "tg.persistent" in argument_attributes(a)]
 
 
@@ -150,14 +149,14 @@ def _render_body(
 
 
 def _streamed(block: Block, params: Sequence[SSAValue], cache: int) -> Set[SSAValue]:
-    """The parameters that no cache holds and that are written only."""
+    """The parameters that are larger than the cache and only written."""
     loaded = {memory_of(op.buffer).owner for op in block.ops if isinstance(op, LoadOp)}
     slots = {op.slot.data for op in loaded if isinstance(op, ParamOp)}
     return {p for slot, p in enumerate(params) if slot not in slots and _bytes(p) > cache}
 
 
 def _bytes(param: SSAValue) -> int:
-    """How large memory is; 0 of scalars, and of memory of dynamic size."""
+    """The size of memory in bytes; 0 for scalars and memory of dynamic size."""
     if not is_memory(param) or not tensor(param).has_static_shape():
         return 0
     return math.prod(tensor(param).get_shape()) * dtype_of(param).itemsize
@@ -168,7 +167,7 @@ def _is_thread(op: Operation) -> bool:
 
 
 def _in_order(block: Block) -> Iterator[Operation]:
-    """The ops of a function, those of its LINEAR among them."""
+    """The ops of a function, with those of its LINEAR in its place."""
     for op in block.ops:
         if isinstance(op, LinearOp):
             yield from op.body.block.ops

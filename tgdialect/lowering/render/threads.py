@@ -1,7 +1,8 @@
-"""Programs with a THREAD axis: a function that every thread runs, and one that has them run it.
+"""Programs with a THREAD axis: a body that every thread runs, and a driver that starts the threads.
 
-The threads take iterations from a counter, so that one that is slowed down takes fewer, and one
-alone takes all. `tgdialect/runtime/threads.py` defines the variables that are called through.
+Threads take iterations from a shared counter: dynamic scheduling. A thread that is slowed down
+takes fewer; without other threads, one takes all. `tgdialect/runtime/threads.py` defines the
+external variables.
 """
 
 from __future__ import annotations
@@ -13,29 +14,31 @@ from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.llvm_dialect import AtomicRMWOp
-from tgdialect.lowering.render.emitter import Emitter
+from tgdialect.lowering.render.emitter import LLVMEmitter
 from tgdialect.lowering.render.types import POINTER
 
 PARALLEL = "tg_parallel"
 """A pointer to a function with the interface of GOMP_parallel: body, context, threads, flags."""
 THREADS = "tg_threads"
-"""How many threads there are, an i32."""
+"""An i32, the number of threads."""
 
 
 def body_name(program: str) -> str:
-    """The name of the function that every thread runs, of a program of this name."""
+    """The name of the body of a program."""
     return f"{program}.threads"
 
 
 _SLOT = 8
-"""Bytes of an argument in a context, which is aligned to them."""
+"""The size and alignment of an argument in a context, in bytes."""
 
 
 class Context:
-    """What the threads of a program share: a counter, and its arguments behind the cache line of
-    that, which threads write to."""
+    """The memory that the threads of a program share: the counter, then the arguments.
 
-    def __init__(self, emitter: Emitter, types: Sequence[Attribute], cache_line: int) -> None:
+    The counter has a cache line of its own, because all threads write to it.
+    """
+
+    def __init__(self, emitter: LLVMEmitter, types: Sequence[Attribute], cache_line: int) -> None:
         """`emitter` is that of the function that every thread runs."""
         self._cache_line = cache_line
         self._emitter = emitter
@@ -61,8 +64,8 @@ def _offset(argument: int, cache_line: int) -> int:
 
 
 def driver(name: str, body: str, types: Sequence[Attribute], cache_line: int) -> llvm.FuncOp:
-    """The function that packs its arguments and has all threads run `body`."""
-    e = Emitter(name, types, "no_inline")
+    """The driver: packs its arguments into a context, and runs the body on all threads."""
+    e = LLVMEmitter(name, types, "no_inline")
     context = e.allocate(_offset(len(types), cache_line), max(cache_line, _SLOT))
     for i, argument in enumerate(e.arguments):
         e.store(argument, e.offset(context, e.number(_offset(i, cache_line)), i8), _SLOT)

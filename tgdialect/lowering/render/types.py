@@ -1,4 +1,4 @@
-"""What the dtypes are in the `llvm` dialect, and constants of them."""
+"""The LLVM types of dtypes, and constants of these types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tgdialect.ops.dtypes import F32, F64, DType
 from tgdialect.ops.properties import number
 
 Literal = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr
-"""What a constant holds."""
+"""The value of a constant."""
 
 POINTER = LLVMPointerType()
 

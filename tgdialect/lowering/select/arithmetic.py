@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.zeros import may_be_negative_zero, shows_negative_zero
 from tgdialect.lowering.select.indices import Piece, lanes_of
-from tgdialect.lowering.select.kernel import Kernel, static_shape
+from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.narrow import EXACT
 from tgdialect.lowering.select.scalars import TYPES, dtype_name
 from tgdialect.lowering.select.tiles import (
@@ -35,7 +35,7 @@ from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
 
-def elementwise(k: Kernel, op: Operation) -> RegisterTile:
+def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
     shape = static_shape(op.results[0])
     operands = k.aligned(op.operands, shape)
     name, dtype = op.name.removeprefix("tg."), dtype_name(op.results[0])
@@ -45,7 +45,7 @@ def elementwise(k: Kernel, op: Operation) -> RegisterTile:
     )
 
 
-def _applied(k: Kernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> Piece:
+def _applied(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> Piece:
     if dtype in NARROW_FORMATS:
         return _rounded(k, name, operands, dtype)
     if dtype == "index":
@@ -53,7 +53,7 @@ def _applied(k: Kernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> P
     return k.scalars.apply(name, operands, dtype)
 
 
-def _rounded(k: Kernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> SSAValue:
+def _rounded(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> SSAValue:
     """An op on narrow floats: computed in f32, and rounded."""
     wide = k.scalars.apply(name, operands, "f32")
     if name == "where":
@@ -62,7 +62,7 @@ def _rounded(k: Kernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> S
     return wide if name in EXACT else k.narrow.rounded(wide, dtype)
 
 
-def cast(k: Kernel, op: CastOp) -> RegisterTile:
+def cast(k: SelectedKernel, op: CastOp) -> RegisterTile:
     source, dtype = dtype_name(op.source), dtype_name(op.result)
     tile = k.tile(op.source)
     if k.narrow.computed_dtype(source) == dtype:
@@ -76,7 +76,7 @@ def cast(k: Kernel, op: CastOp) -> RegisterTile:
 # -- bitcast -------------------------------------------------------------------------------------
 
 
-def bitcast(k: Kernel, op: BitcastOp) -> RegisterTile | None:
+def bitcast(k: SelectedKernel, op: BitcastOp) -> RegisterTile | None:
     """BITCAST of values, through unsigned integers; a bool is a byte."""
     if is_memory(op.source):
         return None
@@ -105,11 +105,11 @@ def _itemsize(dtype: Dtype) -> int:
 _UNSIGNED: dict[int, Dtype] = {1: "ui8", 2: "ui16", 4: "ui32", 8: "ui64"}
 
 
-def _reinterpreted(k: Kernel, value: SSAValue, dtype: Dtype) -> SSAValue:
+def _reinterpreted(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
     return value if dtype_name(value) == dtype else k.scalars.apply("bitcast", (value,), dtype)
 
 
-def _bits(k: Kernel, value: SSAValue, dtype: Dtype) -> SSAValue:
+def _bits(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
     """The bits of a value."""
     unsigned = _UNSIGNED[_itemsize(dtype)]
     if dtype == "i1":
@@ -117,14 +117,14 @@ def _bits(k: Kernel, value: SSAValue, dtype: Dtype) -> SSAValue:
     return _reinterpreted(k, k.narrow.stored(value, dtype), unsigned)
 
 
-def _from_bits(k: Kernel, bits: SSAValue, dtype: Dtype) -> SSAValue:
+def _from_bits(k: SelectedKernel, bits: SSAValue, dtype: Dtype) -> SSAValue:
     """The value of a dtype that has these bits."""
     if dtype == "i1":
         return k.scalars.apply("cast", (bits,), dtype)
     return k.narrow.computed(_reinterpreted(k, bits, k.narrow.stored_dtype(dtype)), dtype)
 
 
-def _part(k: Kernel, word: SSAValue, i: int, size: int) -> SSAValue:
+def _part(k: SelectedKernel, word: SSAValue, i: int, size: int) -> SSAValue:
     """The i-th part of `size` bytes, the lowest first."""
     wide = dtype_name(word)
     if i:
@@ -132,7 +132,7 @@ def _part(k: Kernel, word: SSAValue, i: int, size: int) -> SSAValue:
     return k.scalars.apply("cast", (word,), _UNSIGNED[size])
 
 
-def _joined(k: Kernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
+def _joined(k: SelectedKernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
     """The word of `size` bytes that parts make up, the lowest first."""
     wide = _UNSIGNED[size]
     words = [k.scalars.apply("cast", (part,), wide) for part in parts]
@@ -145,7 +145,7 @@ def _joined(k: Kernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
 # -- reductions ----------------------------------------------------------------------------------
 
 
-def reduce(k: Kernel, op: ReduceOp) -> RegisterTile:
+def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
     """A chain in the order of the axes; a sum or product of narrow floats is rounded at its end.
 
     A chain begins with its first element, and adds products by MULACC. A sum is never -0, so +0 is
@@ -199,7 +199,9 @@ def reduce(k: Kernel, op: ReduceOp) -> RegisterTile:
     return RegisterTile(shape, widths, totals)
 
 
-def _added(k: Kernel, kind: ReduceKind, total: SSAValue, value: SSAValue, dtype: Dtype) -> SSAValue:
+def _added(
+    k: SelectedKernel, kind: ReduceKind, total: SSAValue, value: SSAValue, dtype: Dtype
+) -> SSAValue:
     """The reduction of two values. The sum of a total and a product of floats is a MULACC."""
     op = value.owner
     if kind is ReduceKind.ADD and isinstance(op, MulOp) and DTYPES[TYPES[dtype]].is_float:
@@ -219,7 +221,7 @@ def _piece_starts(shape: Shape, widths: Sequence[int]) -> Sequence[int]:
     return [row * length + start for row in range(count) for start in starts]
 
 
-def wmma(k: Kernel, op: WmmaOp) -> RegisterTile:
+def wmma(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
     """WMMA of one thread: the product of whole matrices, in the dtype of the accumulator."""
     if (threads := op.config.threads) > 1:
         raise PassFailedException(f"the target {k.target.name} has no wmma of {threads} threads")
@@ -237,5 +239,5 @@ def wmma(k: Kernel, op: WmmaOp) -> RegisterTile:
     return RegisterTile(shape, ones(shape), result)
 
 
-def _widened(k: Kernel, value: SSAValue, dtype: Dtype) -> SSAValue:
+def _widened(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
     return value if dtype_name(value) == dtype else k.scalars.apply("cast", (value,), dtype)

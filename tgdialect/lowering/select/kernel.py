@@ -44,7 +44,7 @@ def static_shape(value: SSAValue) -> Shape:
     return shape
 
 
-class Kernel:
+class SelectedKernel:
     """The new block, and the register tile of each value of the old one."""
 
     def __init__(self, target: Target, lanes: int = 1) -> None:

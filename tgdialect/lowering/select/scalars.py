@@ -97,7 +97,7 @@ class Scalars(OpBuilder):
             known = self._known[key] = self.put(op)
         return known
 
-    # -- the protocol of recipe.Target
+    # -- the protocol of recipe.Semantics
 
     def constant(self, value: int | float, dtype: Dtype) -> SSAValue:
         return self.literal(number_attribute(value, TYPES[dtype]))

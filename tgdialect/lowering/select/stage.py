@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.select import arithmetic, structure
-from tgdialect.lowering.select.kernel import Kernel
+from tgdialect.lowering.select.kernel import SelectedKernel
 from tgdialect.lowering.select.tiles import RegisterTile
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.call import KernelOp
@@ -40,7 +40,7 @@ from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of
 from tgdialect.transforms.simplify import simplify
 
-Rule = Callable[[Kernel, Any], RegisterTile | None]
+Rule = Callable[[SelectedKernel, Any], RegisterTile | None]
 
 _RULES: dict[type[Operation], Rule] = {
     ParamOp: structure.param,
@@ -110,7 +110,7 @@ class SelectPass(KernelPass):
 
 def select(ops: Sequence[Operation], target: Target) -> Block:
     """The block that the ops of a kernel, in order, become; they are left as they are."""
-    kernel = Kernel(target, vector_lanes(ops, target))
+    kernel = SelectedKernel(target, vector_lanes(ops, target))
     for op in ops:
         kernel.scalars.location = op.location
         try:

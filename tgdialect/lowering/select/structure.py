@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.select.indices import Index, Piece
-from tgdialect.lowering.select.kernel import Kernel, static_shape
+from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.scalars import TYPES, dtype_name
 from tgdialect.lowering.select.tiles import (
     RegisterTile,
@@ -44,15 +44,15 @@ from tgdialect.transforms.soft_float import NARROW_FORMATS
 # -- leaves --------------------------------------------------------------------------------------
 
 
-def param(k: Kernel, op: ParamOp) -> RegisterTile | None:
+def param(k: SelectedKernel, op: ParamOp) -> RegisterTile | None:
     return k.locations.add_param(op) if is_memory(op.result) else k.rebuilt(op)
 
 
-def buffer(k: Kernel, op: BufferOp) -> None:
+def buffer(k: SelectedKernel, op: BufferOp) -> None:
     k.locations.add_buffer(op)
 
 
-def const(k: Kernel, op: ConstOp) -> RegisterTile:
+def const(k: SelectedKernel, op: ConstOp) -> RegisterTile:
     if isinstance(op.value, InvalidAttr):
         raise PassFailedException("an invalid constant: tg-rangeify makes conditions of them")
     if dtype_name(op.result) in NARROW_FORMATS:
@@ -60,7 +60,7 @@ def const(k: Kernel, op: ConstOp) -> RegisterTile:
     return scalar(k.scalars.literal(op.value))
 
 
-def vconst(k: Kernel, op: VConstOp) -> RegisterTile:
+def vconst(k: SelectedKernel, op: VConstOp) -> RegisterTile:
     values = integers(op, "values")
     widths, pieces = k.cut(len(values)), list[Piece]()
     for start, width in zip(RegisterTile((), widths, ()).starts, widths, strict=True):
@@ -71,7 +71,7 @@ def vconst(k: Kernel, op: VConstOp) -> RegisterTile:
 # -- movement ------------------------------------------------------------------------------------
 
 
-def movement(k: Kernel, op: Operation) -> RegisterTile | None:
+def movement(k: SelectedKernel, op: Operation) -> RegisterTile | None:
     source, result = op.operands[0], op.results[0]
     if is_memory(source):
         return None
@@ -84,7 +84,7 @@ def movement(k: Kernel, op: Operation) -> RegisterTile | None:
     return moved_tile(k.scalars, k.tile(source), moved(op), k.cut(row_length(shape)))
 
 
-def stack(k: Kernel, op: StackOp) -> RegisterTile:
+def stack(k: SelectedKernel, op: StackOp) -> RegisterTile:
     shape = static_shape(op.result)
     if len(shape) > 1:
         tiles = [k.tile(source) for source in op.sources]
@@ -98,7 +98,7 @@ def stack(k: Kernel, op: StackOp) -> RegisterTile:
     return RegisterTile(shape, widths, pieces)
 
 
-def index(k: Kernel, op: IndexOp) -> RegisterTile | None:
+def index(k: SelectedKernel, op: IndexOp) -> RegisterTile | None:
     """INDEX of a value: known elements, or a choice among them; 0 out of bounds."""
     if is_memory(op.source):
         return None
@@ -125,7 +125,7 @@ def _is_known(axis: Sequence[Index], extent: int) -> bool:
 
 
 def _row(
-    k: Kernel,
+    k: SelectedKernel,
     cell: Sequence[Index],
     rows: Mapping[Shape, Sequence[SSAValue]],
     otherwise: Sequence[SSAValue],
@@ -151,37 +151,37 @@ def _row(
 # -- ordering ------------------------------------------------------------------------------------
 
 
-def range_(k: Kernel, op: RangeOp) -> RegisterTile:
+def range_(k: SelectedKernel, op: RangeOp) -> RegisterTile:
     bound = k.scalars.index(k.scalars.known_index(k.tile(op.bound).pieces[0]))
     return scalar(k.scalars.put(RangeOp(op.axis.data, op.axis_type.data, bound)))
 
 
-def after(k: Kernel, op: AfterOp) -> None:
+def after(k: SelectedKernel, op: AfterOp) -> None:
     """Memory: what accesses it waits."""
 
 
-def in_order(k: Kernel, op: TgOp) -> RegisterTile:
+def in_order(k: SelectedKernel, op: TgOp) -> RegisterTile:
     return k.rebuilt(op)
 
 
 # -- memory --------------------------------------------------------------------------------------
 
 
-def load(k: Kernel, op: LoadOp) -> RegisterTile:
+def load(k: SelectedKernel, op: LoadOp) -> RegisterTile:
     if op.addrspace is not None:
         raise PassFailedException("a load into memory: inside a kernel it is a BUFFER and a STORE")
     return k.load(op.buffer, op.alt, op.gate) if is_memory(op.buffer) else k.tile(op.buffer)
 
 
-def store(k: Kernel, op: StoreOp) -> RegisterTile:
+def store(k: SelectedKernel, op: StoreOp) -> RegisterTile:
     return _grouped(k, k.store(op.buffer, op.value, op.gate))
 
 
-def _grouped(k: Kernel, effects: Sequence[SSAValue]) -> RegisterTile:
+def _grouped(k: SelectedKernel, effects: Sequence[SSAValue]) -> RegisterTile:
     return scalar(effects[0] if len(effects) == 1 else k.scalars.put(GroupOp(effects)))
 
 
-def atomic_add(k: Kernel, op: AtomicAddOp) -> RegisterTile:
+def atomic_add(k: SelectedKernel, op: AtomicAddOp) -> RegisterTile:
     """Where a cell does not exist, the neutral element is added to the first cell instead."""
     shape, dtype = static_shape(op.value), dtype_name(op.value)
     if dtype in NARROW_FORMATS:

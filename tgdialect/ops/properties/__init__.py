@@ -7,7 +7,7 @@ them.
 * `table.py`: the rows;
 * `dtype.py`, `shape.py`, `device.py` (addrspace, too), `axis.py`, `min_max.py`: the columns;
 * `values.py`: types and arguments of ops as Python values, which rules read;
-* `symbolic.py`: extents, as `polynomials.py` in index values;
+* `symbolic.py`: extents, as polynomials in index values;
 * `substitution.py`: the type of a FUNCTION's result, given its arguments.
 
 A rule for dtype, device, addrspace or axis reads the op; a shape rule also gets the shapes of the

@@ -89,7 +89,7 @@ class ConstantOnTheRight(RewritePattern):
             rewriter.notify_op_modified(op)
 
 
-class SameDtype(RewritePattern):
+class CastToSameDtype(RewritePattern):
     """A cast to the dtype that is there already; of memory it is a read, and stays."""
 
     @op_type_rewrite_pattern
@@ -134,7 +134,7 @@ def holds(wide: DType, narrow: DType) -> bool:
 PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
     name: (
         *((ConstantOnTheRight(),) if name in COMMUTATIVE else ()),
-        *((SameDtype(), CastOfCast()) if name == CastOp.name else ()),
+        *((CastToSameDtype(), CastOfCast()) if name == CastOp.name else ()),
         *((ApplyIdentities(),) if name in RULES.roots else ()),
     )
     for name in OPS

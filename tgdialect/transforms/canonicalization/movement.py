@@ -54,7 +54,7 @@ class SameShape(RewritePattern):
             rewriter.replace(op, (), (source,))
 
 
-class SameDtype(RewritePattern):
+class BitcastToSameDtype(RewritePattern):
     """A bitcast to the dtype that is there already."""
 
     @op_type_rewrite_pattern
@@ -248,5 +248,5 @@ PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
     "tg.pad": (SameShape(), PadOfPad()),
     "tg.shrink": (SameShape(), ShrinkOfShrink(), ShrinkOfPad()),
     "tg.index": (IndexOfNothing(), IndexOfStack()),
-    "tg.bitcast": (SameDtype(), BitcastOfBitcast()),
+    "tg.bitcast": (BitcastToSameDtype(), BitcastOfBitcast()),
 }

@@ -70,7 +70,7 @@ class GradientPass(ModulePass):
 
 
 class _Functions:
-    """The functions of a module that have been differentiated: the entry, and what it calls."""
+    """The functions of a module that have been differentiated: the entry, and its callees."""
 
     def __init__(self, module: ModuleOp) -> None:
         self._module = module
@@ -85,7 +85,7 @@ class _Functions:
         return self._made[function]
 
     def callee(self, call: CallOp) -> FuncOp:
-        """The gradients of what a CALL calls."""
+        """The gradient function of the callee of a CALL."""
         symbol = call.callee.string_value()
         function = SymbolTable.lookup_symbol(call, call.callee)
         if not isinstance(function, FuncOp) or function.is_declaration:
@@ -106,11 +106,11 @@ class _Functions:
 
 
 _MAX_DEPTH = 100
-"""How deep calls may nest, as in the interpreter."""
+"""The greatest depth of calls, as in the interpreter."""
 
 
 def gradient_function(function: FuncOp, name: str, differentiate: Differentiate) -> FuncOp:
-    """Put the function of that name that has the gradients of a function after it."""
+    """Insert the gradient function of a function after it, under a given name."""
     new = function.clone()
     new.sym_name = StringAttr(name)
     block = new.body.block

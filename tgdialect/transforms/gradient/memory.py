@@ -116,7 +116,7 @@ class Versions:
     # -- which values vary
 
     def mark_varying(self, op: Operation) -> None:
-        """Note that a value that an op may write depends on what is differentiated by."""
+        """Record that memory which an op may write varies with what is differentiated by."""
         if op in self._writers:
             self._varying |= self._writers[op][0]
 
@@ -138,7 +138,7 @@ class Versions:
     # -- the reverse walk
 
     def read(self, builder: Builder, op: AfterOp, gradient: SSAValue) -> bool:
-        """Keep the gradient of what an AFTER reads; False if it sees no write."""
+        """Record the gradient of an AFTER; False if it sees no write."""
         if not (seen := self._seen(op.result)):
             return False
         memory, views = self._root(op.result), _views(op.result)
@@ -172,14 +172,14 @@ class Versions:
                     pending[before] = rest if known is None else builder.sum(known, rest)
 
     def initial(self, value: SSAValue) -> SSAValue | None:
-        """The gradient with respect to what memory holds before all writes; None if it has none."""
+        """The gradient with respect to the initial contents of memory; None if it has none."""
         pending = self._pending.get(value)
         return None if pending is None else pending.pop(0, None)
 
     def _parts(
         self, builder: Builder, op: StoreOp | AtomicAddOp, gradient: SSAValue
     ) -> tuple[SSAValue, SSAValue | None]:
-        """The gradients of what was written, and of the memory before; None where that is 0."""
+        """The gradients of the stored value, and of the memory before; None where that is 0."""
         views, gate = _views(op.buffer), op.gate if isinstance(op, StoreOp) else None
         part = gradient
         for view in reversed(views):
@@ -205,7 +205,7 @@ class Versions:
 
 
 def operands_with_captured(op: Operation) -> Sequence[SSAValue]:
-    """The operands of an op, and those that its regions take from outside."""
+    """The operands of an op, and the outer values that its regions use."""
     if not op.regions or isinstance(op, FunctionOp):
         return op.operands
     captured = dict.fromkeys(

@@ -55,7 +55,7 @@ class _Reverse:
         self._found = found
         self._differentiate = differentiate
         self._elements: dict[Operation, dict[int, SSAValue]] = {}
-        """The gradients of what GETTUPLEs took out of FUNCTIONs and CALLs."""
+        """The gradients of the tuples that GETTUPLEs read, for FUNCTIONs and CALLs."""
         self._versions = Versions(builder.block)
         self._ops = list(builder.block.ops)
         self._varying: set[SSAValue] = set()
@@ -157,7 +157,7 @@ class _Reverse:
 
 
 def _float_results(op: CallOp) -> list[int]:
-    """The positions of the floats in what a CALL gives."""
+    """The positions of the floats among the results of a CALL."""
     types = op.result.type
     assert isinstance(types, TupleType)
     return [

@@ -381,7 +381,7 @@ def _replicated(b: Builder, op: ReplicatedOp, g: SSAValue) -> Gradients:
 
 @_rule(LoadOp)
 def _load(b: Builder, op: LoadOp, g: SSAValue) -> Gradients:
-    """What the gate lets through is from the buffer, the rest from `alt`."""
+    """LOAD: the gradient where the gate is true goes to the buffer, elsewhere to `alt`."""
     if op.device is not None:
         g = b.moved(g, place(op.buffer))
     if op.gate is None:

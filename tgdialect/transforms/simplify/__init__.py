@@ -3,12 +3,11 @@
 * `terms.py` is the language of rules, `identities.py` and `arithmetic.py` are the tables of them,
   and `matching.py` applies one;
 * sums have a normal form, `Linear` of `ops/affine.py`, with which `sums.py`, `division.py`,
-  `quotients.py`, `recombination.py` and `comparison.py` rewrite; `assumptions.py` does so with what
-  a WHERE's condition or a gate implies;
-* `peepholes.py` has small rewrites of CAST, LOAD and STORE;
-* `reductions.py` replaces REDUCEs of equal values, `masks.py` those under a mask, `scans.py` prefix
-  reductions, and `scatter.py` one-hot sums over updates;
-* `engine.py` walks a block and numbers its values, `loops.py` keeps the loops that have effects;
+  `quotients.py`, `recombination.py` and `comparison.py` rewrite;
+* `assumptions.py` simplifies what is used only where a condition or a gate is true;
+* `masks.py`, `reductions.py`, `scans.py` and `scatter.py` replace reductions by loads, closed
+  forms, accumulators and loops of additions; `peepholes.py` rewrites CAST, LOAD and STORE;
+* `engine.py` walks a block and numbers its values, `loops.py` keeps the loops of ENDs and REDUCEs;
 * every rule and theorem is proven in `test/unit/transforms/test_simplify_proofs.py`.
 """
 
@@ -58,11 +57,11 @@ HANDLERS: dict[str, Handler] = {
     "tg.reduce": simplify_reduction,
     "tg.end": scatter,
 }
-"""What is done to an op that no rule of the tables rewrites."""
+"""A function per op, which is called where no rule of the tables applies."""
 
 _OF_LOOPS = frozenset({"tg.reduce", "tg.end", "tg.store"})
-"""Ops whose rewrites change which loops there are, or where what a gated STORE stores is loaded
-from: a schedule has made sure that it can be loaded anyway."""
+"""Ops whose rewrites change the loops, or move the LOADs of a gated STORE. They are left alone in a
+kernel with a schedule, which depends on both."""
 
 _KEEP_LOOPS = {name: handler for name, handler in HANDLERS.items() if name not in _OF_LOOPS}
 
@@ -108,15 +107,15 @@ def simplify(root: Operation) -> bool:
 
 
 def simplify_kernels(module: ModuleOp) -> None:
-    """Simplify the kernels of a module, for a stage that has changed nothing else."""
+    """Simplify the kernels of a module, and nothing else."""
     for kernel in module.ops:
         if isinstance(kernel, KernelOp):
             simplify(kernel)
 
 
 def _stages_of(op: Operation) -> tuple[bool, bool]:
-    """Whether `tg-optimize`, and whether `tg-select`, has been at a kernel: its SINK records its
-    OptOps, and it has a target."""
+    """Whether a kernel has a schedule, recorded on its SINK, and whether it has been through
+    tg-select, which notes its target."""
     if not isinstance(op, KernelOp):
         return False, False
     is_selected = op.target is not None
@@ -124,7 +123,7 @@ def _stages_of(op: Operation) -> tuple[bool, bool]:
 
 
 def _is_rough(op: Operation) -> bool:
-    """Whether an op is index arithmetic that takes intervals to simplify."""
+    """Whether an op is index arithmetic that is simplified by intervals."""
     return op.name in _ROUGH and tensor(op.operands[-1]).element_type == INDEX
 
 
@@ -137,5 +136,5 @@ _ROUGH = frozenset(
 
 
 def simplify_block(block: Block) -> bool:
-    """Simplify the ops of one block, for a stage that has made them. Whether any changed."""
+    """Simplify the ops of one block. Whether any changed."""
     return Engine(HANDLERS).run(block)

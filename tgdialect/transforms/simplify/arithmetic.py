@@ -31,7 +31,7 @@ BOUNDED = (
     Rule("max of smaller", maximum(x, y), y, when=(x <= y,)),
     Rule("max of max", maximum(maximum(x, k1), k2), maximum(x, maximum(k1, k2))),
 )
-"""One operand is known to be beyond the other."""
+"""Operands that intervals order."""
 
 REPETITION = (Rule("add of same", x + x, x * 2),)
 """What is a multiple is written as one."""
@@ -124,7 +124,7 @@ COMPARISONS = (
     Rule("neither less nor greater", (x < y) & (y < x), lit(0)),
     Rule("empty interval", (x < y) & (z < x), lit(0), when=(y <= z + 1,)),
 )
-"""CMPLT is the comparison that the rest is written in where that costs nothing."""
+"""Comparisons rewritten to CMPLT, where that costs nothing."""
 
 SELECTIONS = (
     Rule("where plus", where(p, k1, k2) + k3, where(p, k1 + k3, k2 + k3)),
@@ -148,6 +148,6 @@ SELECTIONS = (
     Rule("where of where and", where(p, where(q, a, b), b), where(p & q, a, b)),
     Rule("where of where or", where(p, a, where(q, a, b)), where(p | q, a, b)),
 )
-"""Arithmetic on a choice of constants is a choice of constants."""
+"""Arithmetic on a WHERE of constants becomes a WHERE of constants."""
 
 ARITHMETIC = (*BOUNDED, *REPETITION, *DIVISION, *SHIFTS, *COMPARISONS, *SELECTIONS)

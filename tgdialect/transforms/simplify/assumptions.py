@@ -1,13 +1,13 @@
-"""What a condition says where it holds: in the branches of a WHERE, under the gate of an access,
-and in the other half of an AND or OR.
+"""Simplification under a condition: in the branches of a WHERE, under the gate of an access, and in
+the other operand of an AND or OR.
 
-The sums that it compares are forms which are not negative there. For such a form F, k > 0 and any
-sum `k * F + R`,
+A comparison gives linear forms that are not negative where it holds. For such a form F, k > 0 and
+any sum `k * F + R`,
 
     k * F + R >= R
 
-so that the least R bounds the sum from below, and the bounds of all others from above. With these
-bounds what is read only there is simplified once more, in a copy of its own.
+so that the lower bound of R bounds the sum, and upper bounds follow likewise. Values that are read
+only where the condition holds are copied, and simplified with these bounds.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import NAMING, Engine, is_even
 
 MAX_OPS = 32
-"""How many ops are looked at before a value is taken as it is."""
+"""The greatest number of ops that are visited to simplify one value under a condition."""
 MAX_FACTS = 6
-"""How many sums that are not negative bound another one."""
+"""The greatest number of facts that are used to bound one sum."""
 
 _WORTHWHILE = frozenset({"tg.idiv", "tg.mod", "tg.max", "tg.where"})
-"""What is looked for before anything is simplified once more."""
+"""Ops that are worth a copy of a value: it is simplified under a condition if it has one."""
 _REVISITED = _WORTHWHILE | {
     f"tg.cmp{relation}" for relation in ("lt", "le", "gt", "ge", "eq", "ne")
 }
-"""What the bounds of sums may simplify, though the operands stay."""
+"""Ops that bounds may simplify even if their operands stay the same."""
 
 
 def simplify_where(engine: Engine, op: Operation) -> SSAValue | None:
-    """A WHERE of which the branches use the condition."""
+    """WHERE: each branch is simplified under the condition, or its negation."""
     condition, *branches = op.operands
     new = [
         _simplified(engine, branch, condition, is_true)
@@ -55,7 +55,7 @@ def simplify_where(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def simplify_connective(engine: Engine, op: Operation) -> SSAValue | None:
-    """An AND of bools, of which one matters only where the other is true, or an OR likewise."""
+    """AND or OR of bools: each operand only matters where the other is true, or false."""
     left, right = op.operands
     if not dtype_of(left).is_bool or left.type != right.type:
         return None
@@ -67,7 +67,7 @@ def simplify_connective(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def simplify_under(engine: Engine, value: SSAValue, gate: SSAValue) -> SSAValue:
-    """What equals a value that is used only where a gate is true."""
+    """A value that equals another where a gate is true."""
     return _simplified(engine, value, gate, True, is_worthwhile=True)
 
 
@@ -79,7 +79,7 @@ def _simplified(
     *,
     is_worthwhile: bool = False,
 ) -> SSAValue:
-    """What equals a value wherever a condition holds, or does not."""
+    """A value that equals another where a condition holds, or does not."""
     if isinstance(engine, _Assuming):
         return value  # One condition at a time: work stays linear.
     if engine.looks_left <= 0:
@@ -137,7 +137,7 @@ def _is_read_once(value: SSAValue) -> bool:
 
 
 class _Assuming(Engine):
-    """Simplifies what is read only where some conditions hold; what it learns stays here."""
+    """The engine for one set of conditions. What it learns is not valid elsewhere."""
 
     may_store = False
 
@@ -209,7 +209,7 @@ class _Assuming(Engine):
         return best
 
     def simplified(self, value: SSAValue, ops: Sequence[TgOp]) -> SSAValue:
-        """What equals a value, made by `ops` from others, where the conditions hold."""
+        """A value that equals another, made by `ops` from others, where the conditions hold."""
         if not self._is_possible:
             return value
         self._enter()

@@ -40,7 +40,7 @@ class Comparison:
 
 
 def less_than_zero(difference: Linear, of: Intervals) -> Comparison:
-    """`difference < 0`, where both may be."""
+    """`difference < 0`, where the interval allows both outcomes."""
     terms, bound = _reduced(Affine(difference.terms), -difference.constant)
     while (dropped := _without_low_part(terms, bound, of)) is not None:
         terms, bound = _reduced(*dropped)
@@ -80,7 +80,7 @@ def _without_low_part(terms: Linear, bound: int, of: Intervals) -> tuple[Linear,
 
 
 def unequal_zero(difference: Linear, of: Intervals) -> Comparison | bool:
-    """`difference != 0`, where both may be as far as the interval says."""
+    """`difference != 0`, where the interval allows both outcomes."""
     divisor = difference.divisor
     if difference.constant % divisor:
         return True
@@ -155,8 +155,8 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def _is_of_clamp(op: Operation) -> bool:
-    """Whether a WHERE bounds by a comparison what that compares, as `where(i < n, i, n - 1)`: its
-    interval is known by that."""
+    """Whether a WHERE clamps a value by a comparison, as `where(i < n, i, n - 1)` does, so that its
+    interval is known."""
     return any(
         isinstance(use.operation, WhereOp)
         and not use.index
@@ -173,7 +173,7 @@ def _decided(difference: Interval, equality: bool) -> bool | None:
 
 
 def simplify_maximum(engine: Engine, op: Operation) -> SSAValue | None:
-    """MAX of integers of which the bounds of RANGEs say which is greater."""
+    """MAX of integers that the bounds of RANGEs order."""
     left, right = op.operands
     if not dtype_of(left).is_integer or not is_even(op) or not engine.validity[op.results[0]]:
         return None

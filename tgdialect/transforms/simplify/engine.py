@@ -1,8 +1,8 @@
 """The engine of `tg-simplify`: one walk over a block that leaves every value in normal form.
 
-Operands come before their uses, so each op is looked at once, with operands that are simple
-already; whatever replaces it is built from ops that are simplified in turn as they are made. An op
-that equals an earlier one is that one: literally, or because both are the same sum.
+Operands come before their uses, so each op is visited once, with simplified operands. A replacement
+is built of ops that are simplified as they are made. Equal ops, and equal sums, become one value
+(CSE).
 """
 
 from __future__ import annotations
@@ -47,51 +47,53 @@ from tgdialect.transforms.simplify.terms import COMMUTATIVE
 RULES = RuleIndex((*IDENTITIES, *ARITHMETIC))
 
 MAX_DEPTH = 32
-"""How many results may be rewritten in one another before the last is left as it is."""
+"""The greatest depth of rewrites that start in the result of a rewrite. Beyond it a result stays as
+it is: a guard against rules that rewrite each other without end."""
 
 MAX_LOOKS = 32
-"""How often an op is looked at under conditions, on the average over a block. Programs take four
-looks at most, but results under one condition are looked at under others, which may multiply."""
+"""The greatest number of visits under conditions per op of a block, on average. Programs take four
+at most; but values under one condition are visited under others as well, and the visits may
+multiply."""
 
 NAMING = frozenset({EndOp.name, ReduceOp.name, AfterOp.name})
-"""What uses ranges, but for the first operand, to name loops and not for the number."""
+"""Ops whose operands after the first name loops: they do not use the value of a RANGE."""
 
 _ARGUMENTS = 2**32
-"""More than there are arguments: how far before all else they stand in sums."""
+"""An offset that sorts arguments before all other atoms of a sum."""
 
 
 class Engine:
-    """Simplifies blocks; what it learns of values is kept from one block to the next.
+    """Simplifies blocks, and caches facts about values from one block to the next.
 
-    `handlers` says, by op, what is done where no rule of the tables applies.
+    `handlers` has a function per op name, which is called where no rule of the tables applies.
     """
 
     may_store = True
-    """Whether what replaces an op may keep something in a register."""
+    """Whether a replacement may use a REG buffer."""
 
     def __init__(self, handlers: Mapping[str, Handler], *, selected: bool = False) -> None:
-        """With `selected`, LOADs stay as they are wherever their values are read, and what is
-        computed from numbers that are no integers is left alone."""
+        """`selected` says that tg-select has run: LOADs execute unconditionally, so they keep their
+        gates, and ops on floats are skipped."""
         self.handlers = handlers
         self.selected = selected
         self.min_max = MinMax()
         self.validity = Validity()
         self.forms: MutableMapping[SSAValue, Linear] = {}
         self.costs: MutableMapping[SSAValue, int] = {}
-        """The additions and multiplications between a sum and its atoms, as it is written."""
+        """The number of ADDs and MULs between a sum and its atoms."""
         self._order: MutableMapping[SSAValue, tuple[int, int]] = {}
-        """Where a value stands in sums: its latest leaf, then when it was met itself."""
+        """The sort key of an atom in sums: its latest leaf, then the order of first visits."""
         self.loops = Loops()
         self._values: MutableMapping[Hashable, SSAValue] = {}
         self.sums: MutableMapping[Hashable, SSAValue] = {}
         self.assuming: dict[Hashable, Engine] = {}
-        """What simplifies under conditions (`assumptions.py`)."""
+        """An engine for each set of conditions (`assumptions.py`)."""
         self.looks_left = 0
-        """How many more ops of this block may be looked at under conditions."""
+        """Visits under conditions that are left for this block (MAX_LOOKS)."""
         self._depth = 0
         self._changed = False
         self._backwards: set[RangeOp] = set()
-        """The loops that were turned round."""
+        """The loops that were reversed."""
 
     # -- the walk --------------------------------------------------------------------------------
 
@@ -109,7 +111,8 @@ class Engine:
         return self._changed
 
     def _walk(self, block: Block) -> bool:
-        """Visit the ops of a block. False if that has to begin again, with a loop turned round."""
+        """Visit the ops of a block. False if a loop was reversed, and the walk has to begin
+        again."""
         self._values.clear()
         self.sums.clear()
         self.assuming.clear()
@@ -126,7 +129,7 @@ class Engine:
         return True
 
     def _forget(self) -> None:
-        """Drop what is known of values, because they are not what they were."""
+        """Drop cached facts about values whose operands have changed."""
         self.min_max = MinMax()
         self.forms.clear()
         self.costs.clear()
@@ -134,9 +137,9 @@ class Engine:
         self._depth = 0
 
     def run_backwards(self, loop: RangeOp) -> None:
-        """Have a loop whose iterations are in no order run backwards; the walk begins again.
+        """Reverse a loop whose iterations are in no order; the walk begins again.
 
-        A loop is turned round once at most: after that, this does nothing.
+        A loop is reversed once at most: after that, this does nothing.
         """
         if loop not in self._backwards:
             raise _Backwards(loop)
@@ -197,7 +200,7 @@ class Engine:
         return None if handler is None else handler(self, op)
 
     def _known(self, op: Operation) -> SSAValue | None:
-        """What constants, intervals and the tables of rules make of an op."""
+        """The replacement of an op by constant folding, its interval, or a rule of the tables."""
         if (folded := fold_elementwise(op)) is not None:
             return self.constant(folded)
         if (constant := self._known_constant(op)) is not None:
@@ -214,7 +217,7 @@ class Engine:
         return self.splat(number_attribute(value, element), result.type)
 
     def _only_value(self, value: SSAValue) -> int | None:
-        """What an integer or bool is in every cell, if its interval says so."""
+        """The constant value of an integer or bool, if its interval has one element."""
         interval = self.min_max[value]
         return int(interval.lo) if interval.lo == interval.hi and self.validity[value] else None
 
@@ -276,8 +279,8 @@ class Engine:
         return op.results[0] if value is None else value  # A LOAD that makes memory stays.
 
     def adopt(self, value: SSAValue, after: Operation | None) -> SSAValue:
-        """Take over the ops that another engine has put between an op, or the beginning of the
-        block, and where the walk is. Of them is left what makes `value`; what that is now."""
+        """Take over the ops that another engine has inserted before the current op, and drop those
+        that `value` does not need. Returns `value`, simplified."""
         point, location = self.builder.insertion_point, self.builder.location
         ops: list[Operation] = []
         op = self.builder.block.first_op if after is None else after.next_op
@@ -361,14 +364,14 @@ class Engine:
 
 
 class _Backwards(Exception):
-    """A loop is to run backwards."""
+    """Raised to reverse a loop."""
 
     def __init__(self, loop: RangeOp) -> None:
         self.loop = loop
 
 
 def _turn_round(loop: RangeOp) -> None:
-    """Have everything use `bound - 1 - i` for `i`, but what orders or closes the loop."""
+    """Replace the uses of `i` by `bound - 1 - i`, but for ops that order or close the loop."""
     builder = OpBuilder.after(loop)
     one = builder.put(ConstOp(1, tensor(loop.bound).element_type))
     at = builder.put(SubOp(builder.put(SubOp(loop.bound, one)), loop.result))

@@ -40,7 +40,7 @@ NEUTRAL = (
     Rule("shl 0", x << 0, x),
     Rule("shr 0", x >> 0, x),
 )
-"""An operand that changes nothing. A float's x + 0 is not x: it makes -0 into +0."""
+"""Neutral operands. A float's x + 0 is not x: it makes -0 into +0."""
 
 ABSORBING = (
     Rule("mul 0", m * 0, lit(0)),
@@ -54,7 +54,7 @@ ABSORBING = (
     Rule("0 shl", lit(0) << x, lit(0)),
     Rule("0 shr", lit(0) >> x, lit(0)),
 )
-"""An operand that decides alone. A float's x * 0 is not 0: it may be NaN or -0."""
+"""Absorbing operands. A float's x * 0 is not 0: it may be NaN or -0."""
 
 SAME = (
     Rule("max of same", maximum(a, a), a),
@@ -70,7 +70,7 @@ SAME = (
     Rule("not equal to same", m.ne(m), FALSE),
     Rule("equal to same", m.eq(m), TRUE),
 )
-"""Twice the same operand. `a <= a` is the negation of `a < a`, on NaN as well."""
+"""Equal operands. `a <= a` is the negation of `a < a`, on NaN as well."""
 
 INVOLUTIONS = (
     Rule("neg of neg", apply("tg.neg", -a), a),
@@ -104,7 +104,7 @@ SELECTIONS = (
     Rule("where less", where(p, k1, k2) < k3, where(p, k1 < k3, k2 < k3)),
     Rule("less where", k3 < where(p, k1, k2), where(p, k3 < k1, k3 < k2)),
 )
-"""WHERE whose outcome, or whose use, is decided by less."""
+"""WHERE that is decided, or whose use is decided, by less."""
 
 LOGIC = (
     Rule("unequal to false", p.ne(FALSE), p),

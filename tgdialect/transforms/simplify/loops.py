@@ -1,13 +1,13 @@
-"""What simplification must not lose: the loops that an END or REDUCE closes.
+"""Keeping the loops of ENDs and REDUCEs when a rewrite removes the use of a RANGE.
 
 An op is in the loop of a RANGE because it depends on it. A rewrite like `(4i + j) mod 4 = j` may
-take the last use of `i` out of a loop's body, so this says afterwards what the loop is then:
+remove the last use of `i` from a loop's body. Afterwards the loop is repaired:
 
-* a loop of one iteration goes;
+* a loop of one iteration is removed;
 * a STORE stays in its loop, by an AFTER that waits for the RANGE;
-* a REDUCE of n equal values is one of them, or n times it, or its n-th power.
+* a REDUCE of n equal values becomes one of them, n times it, or its n-th power.
 
-Where none of these is right, the range is pinned: no rewrite may lose it.
+A RANGE for which none of these is right is pinned: no rewrite may lose it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ from tgdialect.ops.properties import dtype_of, integers
 from tgdialect.ops.reduce import ReduceOp
 
 MAX_POWER = 1024
-"""The greatest number of equal factors that are multiplied by repeated squaring."""
+"""The greatest exponent of a power by repeated squaring, which takes 2 log2 n multiplications. A
+longer product stays a loop."""
 
 
 @dataclass
 class Loops:
-    """The loops of one block, before it is simplified and as it is."""
+    """The loops of the values of one block, before simplification and now."""
 
     before: dict[Operation, Ranges] = field(default_factory=dict[Operation, Ranges])
     pinned: Ranges = frozenset()
@@ -45,7 +46,7 @@ class Loops:
 
     @staticmethod
     def of(block: Block, min_max: MinMax, validity: Validity) -> Loops:
-        """The loops of a block, those pinned that cannot do without their range."""
+        """Find the loops of a block, and pin those that must keep their RANGE."""
         ops = list(block.ops)
         if not any(op.name == EndOp.name or op.name == ReduceOp.name for op in ops):
             return Loops()
@@ -76,7 +77,8 @@ class Loops:
 
 
 def _is_foldable(op: ReduceOp, times: Interval) -> bool:
-    """Whether a REDUCE of `times` equal values can be said without a loop; none is the identity."""
+    """Whether a REDUCE of `times` equal values can be computed without a loop. Zero times is not:
+    the result is the identity."""
     if times == ONCE:
         return True
     dtype, kind = dtype_of(op.result), op.kind.data
@@ -115,10 +117,7 @@ ONCE = Interval(1, 1)
 
 
 def repair_end(op: EndOp, loops: Loops, min_max: MinMax) -> bool:
-    """Give an END whose body is in fewer loops than it closes its loops again, or fewer to close.
-
-    Whether anything changed.
-    """
+    """Repair an END whose body is in fewer loops than it closes. Whether anything changed."""
     lost = [v for v in op.ranges if v.owner not in loops.open(op.body)]
     if not lost:
         return False
@@ -139,7 +138,7 @@ def repair_end(op: EndOp, loops: Loops, min_max: MinMax) -> bool:
 
 
 def _hold(effect: StoreOp | AtomicAddOp, ranges: Sequence[SSAValue]) -> None:
-    """Have what is written wait for ranges, which keeps the effect in their loops."""
+    """Make the location of an effect wait for ranges, which keeps the effect in their loops."""
     builder, location = OpBuilder.before(effect), effect.operands[0]
     index = location.owner
     if isinstance(index, IndexOp):

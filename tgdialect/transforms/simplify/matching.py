@@ -20,21 +20,21 @@ from tgdialect.ops.intervals import Interval
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
 from tgdialect.ops.properties import number, place, place_of, tensor, type_of_number
 from tgdialect.transforms.simplify.terms import (
+    AnyConstant,
+    AnyValue,
     Apply,
-    Constant,
     Fits,
     Guard,
     Literal,
     Rule,
     Term,
-    Variable,
 )
 
 OPS: dict[str, type[ElementwiseOp]] = {op.name: op for op in (*PRIMITIVES, *DECOMPOSED)}
 """The elementwise ops by name."""
 
 REPEATING = frozenset({"tg.reshape", "tg.expand", "tg.permute", "tg.flip", "tg.shrink"})
-"""Movements that show only cells of their source: of a constant they are that constant."""
+"""Movement ops that show only cells of their source: of a constant they are that constant."""
 
 
 def constant_of(value: SSAValue) -> Attribute | None:
@@ -73,7 +73,7 @@ def same_extent(a: Attribute, b: Attribute) -> bool:
 
 
 def repeat(scalar: SSAValue, type: Attribute) -> list[Operation] | None:
-    """The ops that put a scalar in every cell of a type; None for one that lives somewhere."""
+    """The ops that broadcast a scalar to a type; None for a type with a place."""
     if scalar.type == type:
         return []
     if not is_tensor(type) or not type.has_static_shape() or place_of(type) != place(scalar):
@@ -87,7 +87,7 @@ def repeat(scalar: SSAValue, type: Attribute) -> list[Operation] | None:
 # -- matching ------------------------------------------------------------------------------------
 
 Binding = dict[str, SSAValue]
-"""What the variables and constants of a rule stand for."""
+"""The values of the variables and constants of a rule."""
 
 
 def match(pattern: Apply, op: Operation) -> Binding | None:
@@ -102,12 +102,12 @@ def match(pattern: Apply, op: Operation) -> Binding | None:
 
 def _match(term: Term, value: SSAValue, extent: Attribute, binding: Binding) -> bool:
     match term:
-        case Variable(name=name, sort=sort):
+        case AnyValue(name=name, sort=sort):
             if (known := binding.get(name)) is not None:
                 return known is value
             binding[name] = value
             return same_extent(value.type, extent) and DTYPES[tensor(value).element_type] in sort
-        case Constant(name=name):
+        case AnyConstant(name=name):
             if (constant := integer_of(value)) is None:
                 return False
             return integer_of(binding.setdefault(name, value)) == constant
@@ -182,7 +182,7 @@ def _may_come_from(term: Term, origin: str) -> bool:
     match term:
         case Apply(op=name):
             return name == origin
-        case Variable():
+        case AnyValue():
             return True
         case _:
             return origin == "tg.const" or origin in REPEATING
@@ -223,7 +223,7 @@ def proven(guards: Sequence[Guard], binding: Binding, dtype: DType, min_max: Min
 
 def _interval(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> Interval:
     match term:
-        case Variable(name=name) | Constant(name=name):
+        case AnyValue(name=name) | AnyConstant(name=name):
             return min_max[binding[name]]
         case Literal(value=value):
             return intervals.constant(wrap_to(dtype, int(value)))
@@ -260,8 +260,8 @@ def _result_dtype(op: str, dtype: DType) -> DType:
 # -- building ------------------------------------------------------------------------------------
 
 
-class Emitter(Protocol):
-    """Where the ops of a rule's result go."""
+class ResultEmitter(Protocol):
+    """Builds the result of a rule."""
 
     def apply(self, op: str, operands: Sequence[SSAValue]) -> SSAValue:
         """An elementwise op on values."""
@@ -284,13 +284,13 @@ def operand_dtype(op: Operation, binding: Binding) -> Attribute:
 
 
 def build(
-    term: Term, element: Attribute, inner: Attribute, binding: Binding, emitter: Emitter
+    term: Term, element: Attribute, inner: Attribute, binding: Binding, emitter: ResultEmitter
 ) -> SSAValue:
     """The value of a rule's right side. Its dtype is `element`, that of any comparands `inner`."""
     match term:
-        case Variable(name=name):
+        case AnyValue(name=name):
             return binding[name]
-        case Constant(name=name):
+        case AnyConstant(name=name):
             constant = constant_of(binding[name])
             assert constant is not None
             return emitter.constant(constant)

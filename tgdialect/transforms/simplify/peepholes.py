@@ -1,4 +1,4 @@
-"""Small rewrites that are neither arithmetic nor a rule between terms."""
+"""Rewrites of CAST, LOAD and STORE that need intervals or conditions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def simplify_cast(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def simplify_load(engine: Engine, op: Operation) -> SSAValue | None:
-    """A LOAD whose gate is decided, or says something of the location."""
+    """A LOAD whose gate is constant, or implies something about the location."""
     assert isinstance(op, LoadOp)
     if op.gate is None:
         return None
@@ -41,7 +41,7 @@ def simplify_load(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def simplify_store(engine: Engine, op: Operation) -> SSAValue | None:
-    """A STORE whose gate is true, or says something of what is stored where."""
+    """A STORE whose gate is true, or implies something about the location or the value."""
     location, value, *gates = op.operands
     if not gates:
         return None

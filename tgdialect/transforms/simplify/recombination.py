@@ -25,7 +25,7 @@ from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.matching import divided, integer_of
 
 MAX_UNROLLED = 64
-"""The greatest divisor for which all remainders are looked for."""
+"""The greatest divisor for which all remainders are searched for: the search is linear in it."""
 
 
 def recombine(engine: Engine, form: Linear, like: SSAValue) -> Linear:
@@ -66,7 +66,7 @@ def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
 
 
 def _beyond_quotient(engine: Engine, value: SSAValue, y: SSAValue, n: int) -> int | None:
-    """What a value is more than `y idiv n`; None if it is no such sum."""
+    """The rest of a value after `y idiv n` is taken off; None if it is no such sum."""
     for dividend, divisor, beyond in _quotients(engine, value):
         if beyond.terms:
             continue

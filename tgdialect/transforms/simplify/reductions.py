@@ -1,4 +1,4 @@
-"""REDUCE over a range that its source does not depend on: of n equal values."""
+"""REDUCE over a range that its operand does not depend on: a reduction of n equal values."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tgdialect.transforms.simplify.scans import carry
 
 
 def simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
-    """Say without a loop what need not be in it. `loops.py` has pinned the ranges of other REDUCEs.
+    """Replace a REDUCE by ops without a loop where its value has such a form.
 
-    A float's sum of n equal values in any order is n times the value but for rounding, and so is
-    n * v; its product by repeated squaring is a product in some order. Both are in f32 for the
-    narrower dtypes, as the accumulator of the loop is.
+    `loops.py` has pinned the ranges of REDUCEs that must keep their loop. The sum of n equal floats
+    is n * v but for rounding, and their product is computed by repeated squaring, which is a
+    product in some order. Both are in f32 for narrower dtypes, as the accumulator of the loop is.
     """
     assert isinstance(op, ReduceOp)
     if not op.ranges:

@@ -42,24 +42,24 @@ from tgdialect.transforms.simplify.masks import (
 
 
 class _Growth(NamedTuple):
-    """How a set of integers grows by one at a time: that of an iteration belongs to it if it is not
-    below `lows`, and below `highs`."""
+    """A set of integers that grows by one element per iteration of the outer loop: the iteration's
+    element, if it is in bounds."""
 
     newest: Linear
-    """That of an iteration: the outer variable, or its opposite, plus what it does not change."""
+    """The element of an iteration: the outer variable or its negative, plus an invariant."""
     lows: Sequence[Linear]
     highs: Sequence[Linear]
 
 
 class _Prefix(NamedTuple):
-    """The elements u of `value` for the u of a set."""
+    """A reduction of `value` over the elements u of a growing set."""
 
     variable: SSAValue
-    """u, that `value` is written in."""
+    """u."""
     value: SSAValue
     growth: _Growth
     others: list[Condition]
-    """Conditions that u does not change."""
+    """Conditions that do not depend on u."""
 
 
 def carry(engine: Engine, op: ReduceOp) -> SSAValue | None:
@@ -94,7 +94,7 @@ def _only_end(outer: RangeOp, around: Ranges) -> EndOp | None:
 def _prefix(
     engine: Engine, op: ReduceOp, axis: RangeOp, outer: RangeOp, mask: Masked, skewed: bool
 ) -> _Prefix | None:
-    """What is reduced, as elements of something that the outer loop does not change."""
+    """The operand of a reduction as elements of a sequence that the outer loop does not change."""
     variable, value, conditions = axis.result, mask.value, mask.conditions
     n, m = (engine.form(r.bound) for r in (axis, outer))
     known = Constraints([Affine()], [n])
@@ -142,12 +142,12 @@ def _prefix(
 
 
 def _is_bound(engine: Engine, condition: Condition, axis: RangeOp) -> bool:
-    """Whether a condition bounds a loop variable, or says nothing of it."""
+    """Whether a condition bounds a loop variable, or does not depend on it."""
     return not constraints_of(engine, [condition], axis).unknown
 
 
 def _mirrored(engine: Engine, constraints: Constraints, outer: RangeOp) -> Constraints:
-    """Bounds in terms of the iterations that are left of a loop."""
+    """Bounds rewritten for a reversed loop."""
     last = engine.form(outer.bound) - 1
 
     def mirrored(form: Linear) -> Linear:
@@ -190,7 +190,7 @@ def _downwards(engine: Engine, constraints: Constraints, outer: RangeOp) -> _Gro
 
 
 def _moving(forms: Sequence[Linear], outer: RangeOp) -> tuple[list[Linear], list[Linear]]:
-    """The bounds that change with a loop, and those that do not."""
+    """The bounds that depend on a loop, and those that do not."""
     moving = [form for form in forms if form.terms.get(outer.result)]
     return moving, [form for form in forms if not form.terms.get(outer.result)]
 

@@ -34,7 +34,7 @@ from tgdialect.transforms.simplify.masks import (
 
 
 class _Sum(NamedTuple):
-    """A stored value: one REDUCE, and the other summands."""
+    """A stored value as a sum: one REDUCE, and the other summands."""
 
     reduction: ReduceOp
     others: list[SSAValue]
@@ -134,7 +134,7 @@ def _turned(
 
 
 def _added(engine: Engine, total: _Sum) -> SSAValue:
-    """What is stored before anything is added to it."""
+    """The value that is stored before the additions."""
     if total.others:  # The sum is +0 at least, even of a cell that nothing is added to.
         return summed(engine, reduce(lambda a, b: engine.apply("tg.add", (a, b)), total.others))
     element = tensor(total.reduction.result).element_type

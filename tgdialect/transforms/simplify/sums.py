@@ -12,14 +12,15 @@ from tgdialect.transforms.simplify.matching import integer_of
 from tgdialect.transforms.simplify.recombination import recombine
 
 MAX_TERMS = 32
-"""A longer sum is an atom of the sums it is in: work stays linear in the size of the program."""
+"""The number of terms beyond which a sum is an atom of other sums. It keeps the work linear in the
+size of the program."""
 MAX_UNSIGNED_TERMS = 2
-"""The same of unsigned numbers, which are no indices: a chain of which every link is needed, such
-as THREEFRY's, is not added up anew at each."""
+"""The same for unsigned sums, which are not indices. Every link of a chain such as THREEFRY's is
+needed, so that expanding each would take quadratic time."""
 
 
 def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
-    """Write a sum anew if that takes fewer ops than it is written with, or find it made already."""
+    """Rebuild a sum if that takes fewer ops, or reuse an equal one."""
     result = op.results[0]
     dtype = dtype_of(result)
     if not dtype.is_integer or not is_even(op):

@@ -109,7 +109,7 @@ Operand = Term | int | float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Variable(Term):
+class AnyValue(Term):
     """Any value of a sort."""
 
     name: str
@@ -117,7 +117,7 @@ class Variable(Term):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constant(Term):
+class AnyConstant(Term):
     """Any integer constant."""
 
     name: str
@@ -158,17 +158,17 @@ def maximum(a: Operand, b: Operand) -> Apply:
     return apply("tg.max", a, b)
 
 
-def integers(names: str) -> Iterator[Variable]:
+def integers(names: str) -> Iterator[AnyValue]:
     """Integer variables, `integers("x y")`."""
-    return (Variable(name, Sort.INTEGER) for name in names.split())
+    return (AnyValue(name, Sort.INTEGER) for name in names.split())
 
 
-def variables(names: str, sort: Sort) -> Iterator[Variable]:
-    return (Variable(name, sort) for name in names.split())
+def variables(names: str, sort: Sort) -> Iterator[AnyValue]:
+    return (AnyValue(name, sort) for name in names.split())
 
 
-def constants(names: str) -> Iterator[Constant]:
-    return (Constant(name) for name in names.split())
+def constants(names: str) -> Iterator[AnyConstant]:
+    return (AnyConstant(name) for name in names.split())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,14 +223,14 @@ def _variants(pattern: Term) -> list[Term]:
     result: list[Term] = []
     for operands in product(*map(_variants, pattern.operands)):
         result.append(Apply(pattern.op, operands))
-        if pattern.op in COMMUTATIVE and not isinstance(operands[1], Literal | Constant):
+        if pattern.op in COMMUTATIVE and not isinstance(operands[1], Literal | AnyConstant):
             result.append(Apply(pattern.op, operands[::-1]))
     return result
 
 
 def _is_bool(term: Term) -> bool:
     match term:
-        case Variable(sort=sort):
+        case AnyValue(sort=sort):
             return sort is Sort.BOOL
         case Apply(op=op, operands=operands):
             return op in _GIVES_BOOL or (op in _KEEPS_BOOL and all(map(_is_bool, operands)))
@@ -253,7 +253,7 @@ def reads(term: Term, case: Case = frozenset()) -> Mapping[str, frozenset[Case]]
     Only a condition that is a variable, or the negation of one, is followed.
     """
     match term:
-        case Variable(name=name):
+        case AnyValue(name=name):
             return {name: frozenset({case})}
         case Apply(op="tg.where", operands=(Literal(value=value), a, b)):
             return reads(a if value else b, case)
@@ -274,9 +274,9 @@ def reads(term: Term, case: Case = frozenset()) -> Mapping[str, frozenset[Case]]
 def _condition(term: Term) -> tuple[str, bool]:
     """A condition's name, and its value where the first branch is taken."""
     match term:
-        case Variable(name=name):
+        case AnyValue(name=name):
             return name, True
-        case Apply(op="tg.not", operands=(Variable(name=name),)):
+        case Apply(op="tg.not", operands=(AnyValue(name=name),)):
             return name, False
         case _:
             return f"condition {id(term)}", True

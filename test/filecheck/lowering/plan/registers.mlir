@@ -90,3 +90,46 @@ tg.program @inner_loop {
     tg.sink %e : !tg.void
   }
 }
+
+// STOREs through constant lanes fill %a in each iteration before it is read, and %b after that: one
+// buffer. Of %c they fill all cells but the last, which keeps its value: it is live in the whole loop.
+// CHECK-LABEL: tg.program @lanes
+// CHECK:         %a = tg.buffer 0
+// CHECK-NOT:     %b = tg.buffer
+// CHECK:         %c = tg.buffer 2
+// CHECK:         tg.range 0 loop
+tg.program @lanes {
+  tg.linear {
+    %x = tg.param 0 : tensor<4xf32, #tg.place<global>>
+    %n = tg.const 4 : tensor<index>
+    %two = tg.const 2 : tensor<index>
+    %low = tg.vconst [0, 1] : tensor<2xindex>
+    %high = tg.add %low, %two : (tensor<2xindex>, tensor<index>) -> tensor<2xindex>
+    %odd = tg.vconst [1, 2] : tensor<2xindex>
+    %a = tg.buffer 0 : tensor<4xf32, #tg.place<reg>>
+    %b = tg.buffer 1 : tensor<4xf32, #tg.place<reg>>
+    %c = tg.buffer 2 : tensor<4xf32, #tg.place<reg>>
+    %xl = tg.index %x[%low] : (tensor<4xf32, #tg.place<global>>, tensor<2xindex>) -> tensor<2xf32, #tg.place<global>>
+    %al = tg.index %a[%low] : (tensor<4xf32, #tg.place<reg>>, tensor<2xindex>) -> tensor<2xf32, #tg.place<reg>>
+    %ah = tg.index %a[%high] : (tensor<4xf32, #tg.place<reg>>, tensor<2xindex>) -> tensor<2xf32, #tg.place<reg>>
+    %bl = tg.index %b[%low] : (tensor<4xf32, #tg.place<reg>>, tensor<2xindex>) -> tensor<2xf32, #tg.place<reg>>
+    %bh = tg.index %b[%high] : (tensor<4xf32, #tg.place<reg>>, tensor<2xindex>) -> tensor<2xf32, #tg.place<reg>>
+    %cl = tg.index %c[%low] : (tensor<4xf32, #tg.place<reg>>, tensor<2xindex>) -> tensor<2xf32, #tg.place<reg>>
+    %co = tg.index %c[%odd] : (tensor<4xf32, #tg.place<reg>>, tensor<2xindex>) -> tensor<2xf32, #tg.place<reg>>
+    %i = tg.range 0 loop to %n : tensor<index>
+    %v = tg.load %xl : tensor<2xf32, #tg.place<global>> -> tensor<2xf32>
+    %s0 = tg.store %al, %v : tensor<2xf32, #tg.place<reg>>, tensor<2xf32>
+    %s1 = tg.store %ah, %v : tensor<2xf32, #tg.place<reg>>, tensor<2xf32>
+    %av = tg.load %ah : tensor<2xf32, #tg.place<reg>> -> tensor<2xf32>
+    %s2 = tg.store %bl, %av : tensor<2xf32, #tg.place<reg>>, tensor<2xf32>
+    %s3 = tg.store %bh, %av : tensor<2xf32, #tg.place<reg>>, tensor<2xf32>
+    %bv = tg.load %b : tensor<4xf32, #tg.place<reg>> -> tensor<4xf32>
+    %s4 = tg.store %cl, %av : tensor<2xf32, #tg.place<reg>>, tensor<2xf32>
+    %s5 = tg.store %co, %av : tensor<2xf32, #tg.place<reg>>, tensor<2xf32>
+    %cv = tg.load %c : tensor<4xf32, #tg.place<reg>> -> tensor<4xf32>
+    %s6 = tg.store %x, %cv : tensor<4xf32, #tg.place<global>>, tensor<4xf32>
+    %s7 = tg.store %x, %bv : tensor<4xf32, #tg.place<global>>, tensor<4xf32>
+    %e = tg.end %s7 over %i : !tg.void
+    tg.sink %e : !tg.void
+  }
+}

@@ -19,7 +19,7 @@ func.func @main(%x: tensor<64x48xf32>, %w: tensor<48x96xf32>) -> tensor<64x96xf3
   func.return %r : tensor<64x96xf32>
 }
 
-// CHECK:      remarks.mlir:16:8: remark: staged: kept in a buffer of the kernel that uses it (2 uses, 1.229e+04 reads of 6144 elements; cost fused {{.*}}, staged {{.*}}, buffered {{.*}})
+// CHECK:      remarks.mlir:16:8: remark: local: kept in a buffer of the kernel that uses it (2 uses, 1.229e+04 reads of 6144 elements; cost fused {{.*}}, local {{.*}}, realised {{.*}})
 // CHECK-NEXT:   %e = tg.exp2
-// CHECK:      remarks.mlir:12:8: remark: split: stored by a kernel of its own (2 uses, {{.*}} staged never
+// CHECK:      remarks.mlir:12:8: remark: realised: stored by a kernel of its own (2 uses, {{.*}} local never
 // CHECK-NEXT:   %d = tg.reduce

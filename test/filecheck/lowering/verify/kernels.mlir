@@ -47,3 +47,20 @@ func.func @main(%r: tensor<4xf32, #tg.place<"CPU", global>>) {
   %0 = "tg.sink"() : () -> !tg.void
   func.return
 }
+
+// -----
+
+// A kernel gets a pointer: a view that is an argument of a CALL shows cells in order.
+
+tg.kernel @copy {
+  %o = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %s = tg.sink %o : tensor<4xf32, #tg.place<global>>
+}
+
+func.func @flipped(%r: tensor<4xf32, #tg.place<"CPU", global>>) {
+  // expected-error@below {{tg.flip is not part of func.func at level kernels}}
+  %f = tg.flip %r [true] : tensor<4xf32, #tg.place<"CPU", global>>
+  %c = tg.call @copy(%f) : (tensor<4xf32, #tg.place<"CPU", global>>) -> !tg.void
+  %k = tg.sink %c : !tg.void
+  func.return
+}

@@ -18,3 +18,14 @@ func.func @workspace(%w: tensor<4xui8, #tg.place<"CPU", global>> {tg.workspace},
   }
   func.return
 }
+
+// -----
+
+func.func @transposed(%r: tensor<4x2xf32, #tg.place<"CPU", global>>) {
+  // expected-error@below {{tg.permute is not part of func.func at level planned}}
+  %f = tg.permute %r [1, 0] : tensor<4x2xf32, #tg.place<"CPU", global>> -> tensor<2x4xf32, #tg.place<"CPU", global>>
+  tg.linear {
+  ^bb0:
+  }
+  func.return
+}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.cpu.copies import loop_of_copy, pages_of
 from tgdialect.lowering.optimize.cpu.nests import Access, Nests, is_tiled, vector_of
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.targets import Target

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.expand.tile import EXPANDED
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.nests import Access, Nests, is_tiled, vector_of
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
@@ -18,6 +17,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
 )
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of

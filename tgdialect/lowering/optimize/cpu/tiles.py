@@ -82,7 +82,7 @@ ROW_MASK_STEPS = 8
 """How many steps the masks of padded rows take: they are the same for all steps of a tile."""
 
 
-class Work(NamedTuple):
+class TileWork(NamedTuple):
     """What is done for each register of a tile."""
 
     reductions: int
@@ -139,7 +139,7 @@ def _loaded(access: Access, vector: RangeOp, lanes: int) -> int:
 
 def _work(
     nests: Nests, reduces: Sequence[ReduceOp], heaviest: ReduceOp, vector: RangeOp, target: Target
-) -> Work:
+) -> TileWork:
     axes, loops = nests.axes, set(closed_ranges(heaviest))
     inner = [op for op in nests.work if vector in axes.open[op]]
     steps = [op for op in inner if axes.open[op] & loops]
@@ -150,11 +150,11 @@ def _work(
     epilogue += lanes_along(nests, vector, target) * len(apart)
     body = sum(cycles_of(op, target) for op in steps)
     trips = math.prod(nests.extent(r) for r in loops if r is not vector)
-    return Work(len(reduces), epilogue, body, trips)
+    return TileWork(len(reduces), epilogue, body, trips)
 
 
 def _reduction_tile(
-    nests: Nests, reduce: ReduceOp, work: Work, vector: RangeOp, target: Target
+    nests: Nests, reduce: ReduceOp, work: TileWork, vector: RangeOp, target: Target
 ) -> Tile:
     """The tile of the results of a reduction."""
     axes = nests.axes
@@ -251,7 +251,7 @@ def _best_tile(
     lanes: int,
     target: Target,
     most: int,
-    work: Work,
+    work: TileWork,
 ) -> Tile:
     """The range and the height of the rows of a tile, and how many vectors a row has.
 

@@ -1,7 +1,7 @@
-"""Sums that select: a one-hot mask leaves one term, which `tg-simplify` loads without a loop.
+"""Sums with a one-hot mask: one term is left, which `tg-simplify` loads without a loop.
 
-`sum over k of x[k] * (k == idx)` is `x[idx]`: the sum costs as much as a load, and the mask, which
-would be a large tensor if it were stored, nothing at all.
+`sum over k of x[k] * (k == idx)` is `x[idx]`. So fusion counts such a sum as one load, and never
+stores its mask, which would be a large tensor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tgdialect.ops.reduce import ReduceOp
 
 
 def constant_values(block: Block) -> set[Operation]:
-    """The ops of a function whose results are the same in every run: they read no memory."""
+    """The ops of a function that depend on no memory."""
     found: set[Operation] = set()
     for op in block.ops:
         owners = (operand.owner for operand in op.operands)
@@ -29,14 +29,12 @@ def constant_values(block: Block) -> set[Operation]:
     return found
 
 
-def selecting_mask(
-    demands: Demands, op: ReduceOp, constants: set[Operation]
-) -> frozenset[Operation]:
-    """The ops between a sum over an axis and the comparison of positions on it; none if there is
-    no such comparison.
+def one_hot_mask(demands: Demands, op: ReduceOp, constants: set[Operation]) -> frozenset[Operation]:
+    """The ops of the one-hot mask of a sum, from its operand to the comparison; empty if it has
+    none.
 
-    One side of it counts the axis: it changes with it, and reads no memory. The other side is the
-    same all along the axis.
+    One side of the comparison depends on the axis and on no memory. The other side does not depend
+    on the axis.
     """
     paths = _paths(op)
     if not paths:
@@ -56,13 +54,13 @@ def selecting_mask(
     return frozenset()
 
 
-def may_select(op: ReduceOp) -> bool:
+def may_be_one_hot(op: ReduceOp) -> bool:
     """Whether comparisons mask a sum."""
     return bool(_paths(op))
 
 
 def _paths(op: ReduceOp) -> list[tuple[Operation, ...]]:
-    """The ways from the source of a sum to comparisons that may mask it."""
+    """The paths of ops from the operand of a sum to comparisons that may mask it."""
     if op.kind.data is not ReduceKind.ADD or len(integers(op, "axes")) != 1:
         return []
     found: list[tuple[Operation, ...]] = []
@@ -90,6 +88,7 @@ def _paths(op: ReduceOp) -> list[tuple[Operation, ...]]:
 
 
 def _counts(demand: Demand, along: Iterable[object], constants: set[Operation]) -> bool:
-    """Whether a value changes along an axis, and with nothing else that is not known."""
+    """Whether a value depends on an axis, and on nothing that is unknown when the kernel is
+    compiled."""
     value: SSAValue = demand.value
     return value.owner in constants and bool(set(along) & {d[0] for d in demand.depends})

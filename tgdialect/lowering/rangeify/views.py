@@ -1,4 +1,4 @@
-"""Views as arguments of CALLs: a program gets a pointer, so the cells have to follow each other."""
+"""Rewrites of views before a function is split: destinations of STOREs and arguments of CALLs."""
 
 from __future__ import annotations
 
@@ -9,17 +9,55 @@ from xdsl.ir import Block, SSAValue
 
 from tgdialect.lowering.rangeify.schedule import written_arguments
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import BitcastOp, MovementOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.movement import (
+    BitcastOp,
+    FlipOp,
+    MovementOp,
+    PermuteOp,
+    ReshapeOp,
+    ShrinkOp,
+)
 from tgdialect.ops.ordering import AfterOp, GroupOp
-from tgdialect.ops.properties import is_memory, place, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
 
 
+def store_before_movement(block: Block) -> None:
+    """Move RESHAPEs, PERMUTEs and FLIPs from the value of a STORE to its destination.
+
+    rewrite: `store %b, (reshape %x)` -> `store (reshape %b), %x`
+
+    The loops of the kernel are then those of %x, and work that they share is hoisted out of them. A
+    PERMUTE or FLIP of memory stays, so that a copy writes its cells in order.
+    """
+    for store in block.ops:
+        if isinstance(store, StoreOp) and store.gate is None:
+            while (view := _moved_to_buffer(store)) is not None:
+                buffer, source = view
+                store.operands = (OpBuilder.before(store).put(buffer), source)
+
+
+def _moved_to_buffer(store: StoreOp) -> tuple[TgOp, SSAValue] | None:
+    """The inverse movement of the destination, and the value before the movement."""
+    match store.value.owner:
+        case ReshapeOp() as op:
+            return ReshapeOp(store.buffer, shape_of(op.source)), op.source
+        case FlipOp() as op if not is_memory(op.source):
+            return FlipOp(store.buffer, [bool(f) for f in integers(op, "flags")]), op.source
+        case PermuteOp() as op if not is_memory(op.source):
+            order = integers(op, "order")
+            inverse = [order.index(axis) for axis in range(len(order))]
+            return PermuteOp(store.buffer, inverse), op.source
+        case _:
+            return None
+
+
 def views_of(argument: SSAValue) -> tuple[SSAValue, Sequence[MovementOp]]:
-    """What memory is a view of, whichever version of it, and the movements from there on."""
+    """The buffer or argument that memory is a view of, and the movements from there on."""
     views: list[MovementOp] = []
     while isinstance(owner := argument.owner, MovementOp | AfterOp):
         if isinstance(owner, MovementOp):
@@ -28,8 +66,8 @@ def views_of(argument: SSAValue) -> tuple[SSAValue, Sequence[MovementOp]]:
     return argument, views[::-1]
 
 
-def copy_apart(block: Block) -> None:
-    """Have CALLs take a copy of each view whose cells do not follow each other.
+def copy_non_contiguous(block: Block) -> None:
+    """Copy each view that is not contiguous before a CALL: a program gets a pointer.
 
     rewrite:
         %0 = call @k(permute %a)
@@ -40,13 +78,14 @@ def copy_apart(block: Block) -> None:
     for call in list(block.ops):
         if not isinstance(call, CallOp):
             continue
-        views = [a for a in dict.fromkeys(call.arguments) if is_memory(a) and _is_apart(a)]
+        views = [a for a in dict.fromkeys(call.arguments) if is_memory(a) and _is_non_contiguous(a)]
         if views:
             _copy(call, views)
 
 
 def _copy(call: CallOp, views: Sequence[SSAValue]) -> None:
     written = written_arguments(call)
+    # The STOREs into the copies come before the CALL, those back into views after it.
     uses = list(call.result.uses)
     before, after = OpBuilder.before(call), OpBuilder.after(call)
     effects: list[SSAValue] = [call.result]
@@ -58,6 +97,7 @@ def _copy(call: CallOp, views: Sequence[SSAValue]) -> None:
         if view in written:
             made = after.put(AfterOp(buffer, [call.result]))
             effects.append(after.put(StoreOp(view, made)))
+    # Users of the CALL wait for the STOREs after it as well.
     if len(effects) > 1:
         group = after.put(GroupOp(effects))
         for use in uses:
@@ -65,14 +105,17 @@ def _copy(call: CallOp, views: Sequence[SSAValue]) -> None:
     call.operands = [copies.get(argument, argument) for argument in call.operands]
 
 
-def _is_apart(argument: SSAValue) -> bool:
-    """Whether the cells of a view may not follow each other in memory."""
-    return not all(map(_keeps_together, views_of(argument)[1]))
+def _is_non_contiguous(argument: SSAValue) -> bool:
+    """Whether the cells of a view are not known to be contiguous in memory."""
+    return not all(map(_keeps_contiguous, views_of(argument)[1]))
 
 
-def _keeps_together(view: MovementOp) -> bool:
-    """Whether a view shows cells that follow each other, of memory in which they do: that is known
-    of a SHRINK if it cuts the first axis that has more than one cell, by constants."""
+def _keeps_contiguous(view: MovementOp) -> bool:
+    """Whether a view of contiguous memory is contiguous.
+
+    A SHRINK is if its offsets are constant and each axis before the innermost that it cuts has one
+    cell in the result.
+    """
     if isinstance(view, ReshapeOp | BitcastOp):
         return True
     if not isinstance(view, ShrinkOp) or len(view.operands) > 1:

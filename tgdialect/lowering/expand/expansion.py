@@ -1,8 +1,8 @@
-"""Which axes of shape the values of an expanded kernel have.
+"""The axes of the values of an expanded kernel.
 
-A value has an axis for each expanded range that it depends on, and for no other. The axes are in
-one order for all values: UNROLL, UPCAST, then GROUP_REDUCE, and the innermost last. So vectors lie
-along the innermost UPCAST, or along what each accumulator sums in lanes of its own.
+A value has an axis for each expanded range that it depends on. The axes are in one order for all
+values: UNROLL, UPCAST, then GROUP_REDUCE, the innermost range last in each kind. So vectors lie
+along the innermost UPCAST, or along the lanes that an accumulator sums separately.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp, VConstOp
 
 Axes = tuple[RangeOp, ...]
-"""The expanded ranges that a value has an axis for."""
+"""The expanded ranges that a value has axes for."""
 
 
-class Tile(UniquingBuilder):
-    """The new block of a kernel, and the axes of the values in it."""
+class Expansion(UniquingBuilder):
+    """The new block of a kernel: appends ops, and knows the axes of each value."""
 
     def __init__(self, ops: Sequence[Operation]) -> None:
         super().__init__(InsertPoint.at_end(Block()), ops[0].location)
@@ -41,7 +41,7 @@ class Tile(UniquingBuilder):
         self.open = open_ranges(ops)
         """The ranges around each op of the old block."""
         self.values: dict[SSAValue, SSAValue] = {}
-        """What became of the values of the old block; those not here are still themselves."""
+        """The new values of old ones; a value that is not here stays."""
         self._order = {axis: i for i, axis in enumerate(_ordered_axes(ops))}
         self._extent = {axis: _extent(axis) for axis in self._order}
         self._axes: dict[SSAValue, Axes] = {}
@@ -82,7 +82,7 @@ class Tile(UniquingBuilder):
         return value
 
     def elementwise(self, kind: type[TgOp], *operands: SSAValue) -> SSAValue:
-        """An op whose operands broadcast."""
+        """An elementwise op on operands that are aligned for broadcasting."""
         axes = self.union(operands)
         return self.put(kind(*(self.align(o, axes) for o in operands)), axes)
 
@@ -90,19 +90,20 @@ class Tile(UniquingBuilder):
         return self.emit(ConstOp, number_attribute(value, dtype))
 
     def reuse(self, constant: ConstOp) -> None:
-        """A constant that is there already need not be made again."""
+        """Register a constant of the old block for reuse."""
         self._known.setdefault((ConstOp, constant.value), constant.result)
 
     def lanes(self, axis: RangeOp) -> SSAValue:
-        """What becomes of an expanded range: the vector 0, 1, ..., n - 1."""
+        """The value of an expanded range: the vector 0, 1, ..., n - 1."""
         return self.put(VConstOp(range(self._extent[axis])), (axis,))
 
     # -- broadcasting
 
     def align(self, value: SSAValue, axes: Axes) -> SSAValue:
-        """A value with size-1 axes where it needs them to broadcast with one that has `axes`.
+        """A value with axes of size 1 where it lacks axes, so that it broadcasts with one of
+        `axes`.
 
-        The result is an operand, and is not known by its axes.
+        The result is used as an operand only: its axes are not recorded.
         """
         own = self.axes(value)
         leading = next((i for i, axis in enumerate(axes) if axis in own), len(axes))
@@ -125,7 +126,8 @@ class Tile(UniquingBuilder):
         return self.emit(ReshapeOp, value, shape)
 
     def flattened(self, value: SSAValue) -> SSAValue:
-        """A value with all its axes in one, for INDEX; it is not known by its axes any more."""
+        """A value with its axes flattened into one, as an index of INDEX. Its axes are not
+        recorded."""
         shape = self.shape(self.axes(value))
         if len(shape) <= 1:
             return value
@@ -133,7 +135,7 @@ class Tile(UniquingBuilder):
 
 
 def _ordered_axes(ops: Sequence[Operation]) -> list[RangeOp]:
-    """The expanded ranges by kind; of one kind outermost first, as ENDs and REDUCEs nest them."""
+    """The expanded ranges in the order of axes: by kind, then outermost first."""
     nested: dict[RangeOp, None] = {}
     for op in ops:
         if isinstance(op, EndOp):

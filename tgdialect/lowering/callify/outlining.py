@@ -1,10 +1,11 @@
-"""Outlining: which FUNCTIONs callify calls instead of substituting them, and what it calls.
+"""Outlining: FUNCTIONs that become functions, and are called instead of substituted.
 
-`{tg.outline}` or `{tg.outline = true}` on a FUNCTION asks for it, `{tg.outline = false}` asks for
-substitution. By itself a FUNCTION is outlined if it has many ops and there is another one that is
-the same: then they share kernels, and their stages run once. What may be invalid cannot be passed
-through memory, where it would be 0, and kernels cannot make what an index scalar is: with these a
-FUNCTION is substituted.
+`{tg.outline}` or `{tg.outline = true}` on a FUNCTION asks for it, `{tg.outline = false}` for
+substitution. Without either a FUNCTION is outlined if it is large and another one is equal: they
+share their kernels, which are compiled once.
+
+A FUNCTION is always substituted if a value that it takes or returns cannot go through memory: an
+index scalar, a value of dynamic shape, or one with invalid cells, which memory would make 0.
 """
 
 from __future__ import annotations
@@ -39,12 +40,13 @@ from tgdialect.ops.source import ParamOp
 OUTLINE = "tg.outline"
 """The attribute of a FUNCTION that says whether it is called or substituted."""
 OUTLINED_OPS = 48
-"""From so many ops on, FUNCTIONs that are the same are called."""
+"""The number of ops from which on equal FUNCTIONs are outlined. Outlining saves compile time, but
+nothing is fused across the border: a small function saves little and loses more."""
 
 
 @dataclass
 class Outliner:
-    """The FUNCTIONs of a module that are called, and the functions that they have become."""
+    """Decides which FUNCTIONs of a module are outlined, and makes their functions."""
 
     module: ModuleOp
     functions: dict[Hashable, FuncOp] = field(default_factory=dict[Hashable, FuncOp])
@@ -52,7 +54,7 @@ class Outliner:
 
     @cached_property
     def counts(self) -> Counter[Hashable]:
-        """How often there is each FUNCTION of the module that is large."""
+        """How many FUNCTIONs of the module have each structure, of those large enough."""
         return Counter(
             structure(op.body.block)
             for op in self.module.walk()
@@ -61,11 +63,12 @@ class Outliner:
 
     @cached_property
     def taken(self) -> set[str]:
-        """The names of all symbols of the module, and of the functions."""
+        """The names of all symbols of the module, and of the outlined functions."""
         return symbols(self.module)
 
     def is_outlined(self, op: FunctionOp) -> bool:
-        """Whether a FUNCTION is called."""
+        """Whether a FUNCTION is outlined."""
+        # The attribute, else the size.
         block, asked = op.body.block, op.attributes.get(OUTLINE)
         match asked:
             case None:
@@ -78,6 +81,7 @@ class Outliner:
                 raise locate(PassFailedException(f"{OUTLINE} is true or false, not {asked}"), op)
         if not is_asked or any(a.type == tensor_type(INDEX) for a in op.arguments):
             return False
+        # Whether all that is passed can be in memory.
         passed = (*op.arguments, *cast(TupleOp, block.last_op).values)
         is_static = all(DYNAMIC_INDEX not in tensor(v).get_shape() for v in passed)
         return is_static and all(self.validity[value] for value in passed)
@@ -89,10 +93,14 @@ class Outliner:
         caller: str,
         callified: Callable[[FuncOp], FuncOp],
     ) -> FuncOp:
-        """The function for a FUNCTION, `callified` from one on tensors when it is first asked for;
-        `slots` says which argument each PARAM is."""
+        """The function that a FUNCTION becomes, made at the first use of its structure.
+
+        `slots` says which argument each PARAM is; `callified` turns a function on tensors into one
+        on memory.
+        """
         key = structure(op.body.block), tuple(slots)
         if key not in self.functions:
+            # PARAMs become arguments.
             region = op.body.clone()
             body = region.block
             params = [p for p in body.ops if isinstance(p, ParamOp)]
@@ -102,6 +110,7 @@ class Outliner:
             for param in params:
                 param.result.replace_all_uses_with(body.args[slots[param.slot.data]])
                 param.detach()
+            # The TUPLE becomes a return.
             last = body.last_op
             assert isinstance(last, TupleOp)
             last.detach()

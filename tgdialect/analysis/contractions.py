@@ -1,0 +1,80 @@
+"""Which reductions are long, which are products of matrices, and what surrounds a product."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.affine.positions import trips_of
+from tgdialect.analysis.demand import Demand, Demands
+from tgdialect.ops.elementwise import ElementwiseOp, MulOp
+from tgdialect.ops.movement import FlipOp, MovementOp, PadOp, PermuteOp, ReshapeOp
+from tgdialect.ops.properties import shape_of, tensor
+from tgdialect.ops.reduce import ReduceOp
+
+SHORT_LOOP = 8
+"""A reduction of at most this many elements counts as elementwise work: it is cheap enough to be
+computed again (a 2x2 pool, a small dot product). Longer ones are worth a buffer of their result."""
+
+
+def is_long(demands: Demands, op: ReduceOp) -> bool:
+    """Whether a reduction has more than SHORT_LOOP steps for each result."""
+    steps = all_elements(demands, op, op.source).trips
+    return steps > SHORT_LOOP * all_elements(demands, op, op.result).trips
+
+
+def all_elements(demands: Demands, root: Operation, value: SSAValue) -> Demand:
+    """The demand for a value in a new loop for each of its axes."""
+    return Demand(root, value, demands.loops(shape_of(value)))
+
+
+def is_product(demands: Demands, op: ReduceOp) -> bool:
+    """Whether a reduction is a product of matrices or a convolution: it multiplies two operands,
+    and each element of either is used for several results."""
+    if not isinstance(op.source.owner, MulOp):
+        return False
+    product = all_elements(demands, op, op.source)
+    for factor in demands.operands(product):
+        while isinstance(factor.value.owner, MovementOp):
+            factor = next(iter(demands.operands(factor)))
+        if len(factor.depends) == len(product.depends):
+            return False
+    return True
+
+
+def is_contraction(demands: Demands, reductions: Iterable[Demand], row: Demand) -> bool:
+    """Whether filling the buffer of `row` runs a long reduction for each of its elements."""
+    elements = trips_of(row.depends)
+    return any(
+        demand.trips >= elements
+        and next(iter(demands.operands(demand))).trips > SHORT_LOOP * demand.trips
+        for demand in reductions
+    )
+
+
+def epilogue(op: ReduceOp) -> Operation:
+    """The last of the elementwise ops through which alone a reduction's result is used."""
+    last: Operation = op
+    value: SSAValue = op.result
+    while True:
+        users = {use.operation for use in value.uses}
+        if len(users) != 1:
+            return last
+        (user,) = users
+        if isinstance(user, ElementwiseOp) and tensor(user.result).get_shape() == shape_of(value):
+            last = user
+        elif not isinstance(user, ReshapeOp | PermuteOp | FlipOp):
+            return last
+        value = user.results[0]
+
+
+def padding(product: ReduceOp) -> Iterator[PadOp]:
+    """The PADs among the movement ops on the two operands of a product."""
+    factors = product.source.owner
+    assert isinstance(factors, MulOp)
+    for value in factors.operands:
+        while isinstance(op := value.owner, MovementOp):
+            if isinstance(op, PadOp):
+                yield op
+            value = op.operands[0]

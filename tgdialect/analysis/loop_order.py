@@ -1,0 +1,146 @@
+"""The loops around a kernel's root: their order, and the divisors at which they are split.
+
+Both decide how much work is hoisted: a value is computed once for all iterations of the loops that
+it does not depend on, if these loops are inside the loops that it depends on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence, Set
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.affine.positions import Index, LoopVariable, depends_of
+from tgdialect.analysis.demand import Demand, Demands, is_storage
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.properties import shape_of
+from tgdialect.ops.reduce import ReduceOp
+
+_NEAR = 48
+"""Demands that are followed from a root to find the reductions that decide its loop order. The
+bound keeps planning linear in the size of the program; reductions that are hoisted out of a root's
+loops, as those of a normalization, are a few ops away from it."""
+
+
+class RootLoops:
+    """Makes the loops of kernels' roots, and collects their orders and splits."""
+
+    def __init__(
+        self,
+        demands: Demands,
+        is_closed: Callable[[ReduceOp], bool],
+        realised: Set[Operation],
+        has_reductions: bool,
+    ) -> None:
+        self._demands = demands
+        self._is_closed = is_closed
+        self._realised = realised
+        self._has_reductions = has_reductions
+        self.orders: dict[Operation, tuple[int, ...]] = {}
+        """For roots whose loops are not in the order of the axes: the axes, outermost first."""
+        self._divisors: dict[Operation, list[list[int]]] = {}
+        """For each axis of a root, the divisors of the digits that hoisted values depend on."""
+        self._axis: dict[LoopVariable, tuple[Operation, int]] = {}
+        """The root and the axis that each loop iterates over."""
+
+    @property
+    def known(self) -> Set[LoopVariable]:
+        """The loops of all roots, as opposed to the loops of reductions."""
+        return self._axis.keys()
+
+    @property
+    def splits(self) -> dict[Operation, list[list[int]]]:
+        """For each axis of a root, the divisors at which its loop is split, the greatest first."""
+        return {root: [_chain(each) for each in axes] for root, axes in self._divisors.items()}
+
+    def index(self, root: Operation, like: SSAValue) -> Index:
+        """The index of a kernel's root: a loop for each axis of `like`, in the cheapest order."""
+        index = self._demands.loops(shape_of(like))
+        if order := self._order(root, like, index):
+            self.orders[root] = order
+            index = self._demands.loops(shape_of(like), order=order)
+        for axis, position in enumerate(index):
+            for loop, _ in depends_of(position):
+                self._axis[loop] = root, axis
+        return index
+
+    def _order(self, root: Operation, like: SSAValue, index: Index) -> tuple[int, ...]:
+        """The loop order that runs hoisted reductions least often; empty if that of the axes does.
+
+        A reduction that depends on some of the axes runs once for each iteration of the loops
+        around the innermost of them. In a softmax over the rows of a matrix, where the reductions
+        depend on the column, the loop over columns has to be outside.
+        """
+        loops = [next((loop for loop, _ in depends_of(position)), None) for position in index]
+        if sum(loop is not None for loop in loops) < 2 or not self._has_reductions:
+            return ()
+        # The steps of the reductions, by the axes that they depend on.
+        natural = tuple(range(len(loops)))
+        value = root.value if isinstance(root, StoreOp) else like
+        steps: dict[tuple[int, ...], float] = {}
+        for demand in self._hoisted_reductions(Demand(root, value, index)):
+            changing = {loop for loop, _ in demand.depends}
+            axes = tuple(axis for axis in natural if loops[axis] in changing)
+            inner = next(iter(self._demands.operands(demand))).trips / max(demand.trips, 1)
+            steps[axes] = steps.get(axes, 0) + inner
+
+        def cost(order: Sequence[int]) -> float:
+            total = 0.0
+            for axes, inner in steps.items():
+                around = order[: 1 + max((order.index(axis) for axis in axes), default=-1)]
+                trips = (loop.trips for axis in around if (loop := loops[axis]) is not None)
+                total += inner * math.prod(trips)
+            return total
+
+        # For each set of axes, the order that has these outermost.
+        orders = [natural, *((*axes, *(a for a in natural if a not in axes)) for axes in steps)]
+        best = min(orders, key=cost)
+        return () if best == natural else best
+
+    def _hoisted_reductions(self, root: Demand) -> Iterator[Demand]:
+        """The reductions nearest to a root that do not depend on all of its loops."""
+        everything = {loop for loop, _ in root.depends}
+        stack, seen = [root], {root}
+        while stack and len(seen) < _NEAR:
+            demand = stack.pop()
+            op = demand.value.owner
+            if not isinstance(op, Operation) or is_storage(demand.value):
+                continue
+            if op in self._realised and demand is not root:
+                continue
+            if isinstance(op, ReduceOp) and op not in self._demands.one_hot_sums:
+                if self._is_closed(op):
+                    continue
+                if not everything <= {loop for loop, _ in demand.depends}:
+                    yield demand
+                    continue
+            for inner in self._demands.operands(demand):
+                if inner not in seen:
+                    seen.add(inner)
+                    stack.append(inner)
+
+    def split(self, demand: Demand) -> None:
+        """Split root loops so that a hoisted value is outside of the digits it does not depend on.
+
+        A value that depends on `i // 4` alone is computed once for 4 iterations if the loop of `i`
+        is two loops, of `i // 4` and of `i % 4`.
+        """
+        lowest: dict[LoopVariable, int] = {}
+        for loop, divisor in demand.depends:
+            lowest[loop] = min(divisor, lowest.get(loop, divisor))
+        for loop, divisor in lowest.items():
+            if divisor > 1 and loop in self._axis:
+                root, axis = self._axis[loop]
+                value = root.operands[0] if isinstance(root, StoreOp) else root.results[0]
+                axes = self._divisors.setdefault(root, [[] for _ in shape_of(value)])
+                axes[axis].append(divisor)
+
+
+def _chain(divisors: Sequence[int]) -> list[int]:
+    """The divisors, the greatest first, without those that do not divide the one before."""
+    result: list[int] = []
+    for divisor in sorted(set(divisors), reverse=True):
+        if not result or result[-1] % divisor == 0:
+            result.append(divisor)
+    return result

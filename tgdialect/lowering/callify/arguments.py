@@ -1,0 +1,156 @@
+"""The arguments of a callified function: old arguments, PARAMs, BUFFERs, then results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    TensorType,
+    UnitAttr,
+    i64,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.diagnostics import locate
+from tgdialect.ops.attributes import AddrSpace, PlaceAttr
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.properties import Dim, shape_of, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ParamOp
+
+ArgumentAttributes = dict[str, Attribute]
+
+
+class NewFunction:
+    """The function that replaces an old one: its block, its arguments, and their attributes."""
+
+    def __init__(self, old: FuncOp, device: str) -> None:
+        """`device` is where memory without a device is."""
+        self.old = old
+        self.device = device
+        self.block = Block()
+        self.builder = OpBuilder.at_end(self.block, old.location)
+        self._attributes: list[ArgumentAttributes] = []
+        type = FunctionType.from_lists((), ())
+        self._new = FuncOp(old.sym_name.data, type, Region(self.block), old.sym_visibility)
+        self._new.location = old.location
+        self._new.attributes.update(old.attributes)
+
+    def finish(self) -> FuncOp:
+        """Return from the function, and give it the type of its arguments."""
+        self.builder.insert(ReturnOp())
+        self._new.function_type = FunctionType.from_lists(self.block.arg_types, ())
+        return self._new
+
+    def error(self, message: str, op: Operation | None = None) -> Exception:
+        """The failure of the pass, at an op of the program."""
+        return locate(PassFailedException(message), op or self.old)
+
+    # -- types
+
+    def memory_type(self, value: SSAValue) -> TensorType[Attribute]:
+        """The type of memory on the device that holds a value."""
+        place = PlaceAttr.of(self.device, AddrSpace.GLOBAL)
+        type = tensor(value)
+        return tensor_type(type.element_type, type.get_shape(), place)
+
+    def _argument_type(self, value: SSAValue) -> Attribute:
+        """Index scalars stay values; everything else is memory."""
+        return tensor(value) if tensor(value) == tensor_type(INDEX) else self.memory_type(value)
+
+    # -- arguments
+
+    def _add(self, type: Attribute, attributes: ArgumentAttributes, hint: str | None) -> SSAValue:
+        argument = self.block.insert_arg(type, len(self.block.args))
+        argument.name_hint = hint
+        self._attributes.append(attributes)
+        self._write_attributes()
+        return argument
+
+    def _write_attributes(self) -> None:
+        """Keep the attributes on the function up to date: shapes of values are inferred from them
+        while the body is built."""
+        self._new.arg_attrs = ArrayAttr(DictionaryAttr(a) for a in self._attributes)
+
+    def add_arguments(self) -> Mapping[SSAValue, SSAValue]:
+        """An argument for each old argument, and for each slot of the PARAMs and BUFFERs of the
+        body; returns the argument that each of these values is."""
+        values: dict[SSAValue, SSAValue] = {}
+        old = self.old
+        given = old.arg_attrs.data if old.arg_attrs else [DictionaryAttr({})] * len(old.args)
+        for argument, attributes in zip(old.args, given, strict=True):
+            if not isinstance(argument.type, TensorType):
+                raise self.error(f"an argument of @{old.sym_name.data} is no tensor")
+            type = self._argument_type(argument)
+            values[argument] = self._add(type, dict(attributes.data), argument.name_hint)
+        for kind in (ParamOp, BufferOp):
+            self._add_slots(kind, values)
+        return values
+
+    def _add_slots(
+        self, kind: type[ParamOp] | type[BufferOp], values: dict[SSAValue, SSAValue]
+    ) -> None:
+        leaves = [op for op in self.old.body.block.ops if isinstance(op, kind)]
+        by_slot: dict[int, SSAValue] = {}
+        dynamic: list[tuple[ArgumentAttributes, ParamOp | BufferOp]] = []
+        for op in sorted(leaves, key=lambda op: op.slot.data):
+            slot, result = op.slot.data, op.results[0]
+            type = self._argument_type(result)
+            # The first op of a slot makes the argument, the others have to agree with it.
+            if slot not in by_slot:
+                attributes: ArgumentAttributes = {}
+                by_slot[slot] = self._add(type, attributes, result.name_hint)
+                attributes |= self._leaf_attributes(op)
+                if op.dims:
+                    dynamic.append((attributes, op))
+            if by_slot[slot].type != type:
+                raise self.error(f"slot {slot} is {by_slot[slot].type} and {result.type}", op)
+            values[result] = by_slot[slot]
+        # Dynamic dimensions are index arguments, of which some may be PARAMs themselves.
+        for attributes, op in dynamic:
+            extents = [values.get(d, d) for d in op.dims]
+            attributes["tg.dims"] = self._dims_attribute(extents, op)
+        self._write_attributes()
+
+    def _leaf_attributes(self, op: ParamOp | BufferOp) -> ArgumentAttributes:
+        """What a PARAM or BUFFER says of the argument that it becomes (`ops/arguments.py`)."""
+        attributes: ArgumentAttributes = {}
+        is_scalar = tensor(op.results[0]) == tensor_type(INDEX)
+        if isinstance(op, BufferOp):
+            attributes["tg.buffer"] = IntegerAttr(op.slot.data, 64)
+        elif is_scalar:
+            for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
+                if bound is not None:
+                    attributes[name] = IntegerAttr(bound.data, INDEX)
+            if op.symbol is not None:
+                attributes["tg.name"] = op.symbol
+        if (constant := op.attributes.get("tg.constant")) is not None:
+            if constant != UnitAttr() or is_scalar:
+                raise self.error("tg.constant is a unit, and for tensors alone", op)
+            attributes["tg.constant"] = constant
+        return attributes
+
+    def add_result(self, value: SSAValue, name: str) -> SSAValue:
+        """An argument for a result of the function."""
+        attributes: ArgumentAttributes = {"tg.output": UnitAttr()}
+        if dims := [d for d in shape_of(value) if not isinstance(d, int)]:
+            attributes["tg.dims"] = self._dims_attribute(dims)
+        return self._add(self.memory_type(value), attributes, name)
+
+    def _dims_attribute(self, dims: Sequence[Dim], op: Operation | None = None) -> Attribute:
+        """The positions of the index arguments that the dynamic dimensions of an argument are."""
+        positions = [d.index for d in dims if isinstance(d, BlockArgument)]
+        if len(positions) != len(dims):
+            raise self.error(
+                "the dynamic dimensions of arguments, results, PARAMs and BUFFERs are index "
+                "arguments themselves",
+                op,
+            )
+        return DenseArrayBase.from_list(i64, positions)

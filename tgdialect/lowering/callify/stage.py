@@ -1,0 +1,73 @@
+"""The pass: each function by itself, and the functions that are outlined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp as FuncCallOp
+from xdsl.dialects.func import FuncOp
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.memory_order import accesses
+from tgdialect.analysis.symbols import own_functions
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.callify.function import Callifier
+from tgdialect.lowering.callify.outlining import Outliner
+from tgdialect.lowering.levels import LoweringPass
+from tgdialect.ops.arguments import argument_attributes
+
+
+@dataclass(frozen=True)
+class CallifyPass(LoweringPass):
+    """Turn each function on tensors into one stateless function on memory.
+
+    BUFFERs, PARAMs and results become arguments. FUNCTIONs are substituted, or become functions of
+    their own that CALLs refer to. Markers and COPYs are resolved.
+    """
+
+    name = "tg-callify"
+    level_before = "tensor"
+    level_after = "function"
+
+    device: str = "CPU"
+    """The device that arguments without one are on."""
+
+    def lower(self, module: ModuleOp) -> None:
+        # Functions of other dialects cannot call those whose results become arguments.
+        functions = list(own_functions(module))
+        for symbol in module.ops:
+            if isinstance(symbol, FuncOp) and symbol not in functions:
+                _check_calls(symbol, functions)
+        outliner = Outliner(module)
+        converted = [Callifier(f, self.device, outliner).run() for f in functions]
+        # Private functions have been substituted. Outlined FUNCTIONs are functions now.
+        for old, new in zip(functions, converted, strict=True):
+            if old.sym_visibility != StringAttr("private"):
+                module.body.block.insert_op_before(new, old)
+        for old in functions:
+            module.body.block.erase_op(old, safe_erase=False)
+        for outlined in outliner.functions.values():
+            module.body.block.add_op(outlined)
+        for function in own_functions(module):
+            _check_constants(function)
+
+
+def _check_calls(foreign: FuncOp, functions: Sequence[FuncOp]) -> None:
+    """Raise PassFailedException where a function of other dialects calls one that is callified."""
+    for op in foreign.walk():
+        if isinstance(op, FuncCallOp) and SymbolTable.lookup_symbol(op, op.callee) in functions:
+            name = op.callee.string_value()
+            message = f"@{name} is called by a function of other dialects, and will take its"
+            raise locate(PassFailedException(f"{message} results as arguments"), op)
+
+
+def _check_constants(function: FuncOp) -> None:
+    """Raise PassFailedException where an argument that is said to be constant is written."""
+    constants = {a for a in function.args if "tg.constant" in argument_attributes(a)}
+    for access in accesses(function.body.block.ops) if constants else ():
+        if access.writes and access.memory in constants:
+            message = "an argument that is {tg.constant} is written"
+            raise locate(PassFailedException(message), access.op)

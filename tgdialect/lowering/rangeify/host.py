@@ -1,0 +1,161 @@
+"""The function around the kernels: their CALLs in order, and the buffers between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from tgdialect.lowering.rangeify.schedule import written_arguments
+from tgdialect.lowering.rangeify.views import views_of
+from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.call import CallOp
+from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
+from tgdialect.ops.properties import is_memory, shape_of, tensor_type
+from tgdialect.ops.source import BufferOp
+
+
+class HostFunction(OpBuilder):
+    """Appends the new ops to one function, after the ops that its kernels compute.
+
+    Whoever calls sets `location` to that of the op that the new ops are for.
+    """
+
+    def __init__(self, function: FuncOp, device: str) -> None:
+        block = function.body.block
+        super().__init__(InsertPoint.at_end(block), function.location)
+        self._function = function
+        self._device = device
+        self._old = list(block.ops)
+        """The ops that the new ones replace."""
+        self._current: dict[SSAValue, SSAValue] = {}
+        """Each buffer as the next CALL has to see it: AFTER the CALLs that have written it."""
+        self._readers: dict[SSAValue, list[SSAValue]] = {}
+        """The CALLs that have read a buffer since it was last written."""
+        self._kept: set[Operation] = {op for op in self._old if isinstance(op, BufferOp)}
+        """The old ops that stay: index arithmetic for extents and arguments, and the buffers for
+        results of outlined functions."""
+
+    def finish(self, effects: Iterable[SSAValue]) -> None:
+        """Add a SINK of the effects and a return, and erase the old ops."""
+        self.location = self._function.location
+        self.insert(SinkOp(list(effects)))
+        self.insert(ReturnOp())
+        for op in reversed(self._old):
+            if op not in self._kept:
+                self.block.erase_op(op, safe_erase=False)
+        for op in reversed(self.block.ops):
+            if isinstance(op, AfterOp) and not op.result.uses:
+                self.block.erase_op(op)
+
+    # -- buffers
+
+    def buffer(self, like: SSAValue, dtype: Attribute) -> SSAValue:
+        """A new buffer in global memory with the shape of a value."""
+        shape = shape_of(like)
+        static = tuple(d if isinstance(d, int) else DYNAMIC_INDEX for d in shape)
+        where = PlaceAttr.of(self._device, AddrSpace.GLOBAL)
+        dims = [d for d in shape if isinstance(d, SSAValue)]
+        for dim in dims:
+            self._keep(dim)
+        type = tensor_type(dtype, static, where)
+        return self.put(BufferOp(next(self.free_slots), type, dims))
+
+    def _keep(self, value: SSAValue) -> None:
+        """Keep an old value, which the extent of a buffer or a CALL needs, and its operands."""
+        stack = [value]
+        while stack:
+            owner = stack.pop().owner
+            if isinstance(owner, Operation) and owner not in self._kept:
+                self._kept.add(owner)
+                stack.extend(owner.operands)
+
+    # -- calls
+
+    def call(
+        self, kernel: str, arguments: Iterable[SSAValue], written: Sequence[SSAValue]
+    ) -> SSAValue:
+        """CALL a kernel with buffers and index scalars, some of which it writes."""
+        arguments = list(arguments)
+        for argument in arguments:
+            if not is_memory(argument):
+                self._keep(argument)
+        versions = [self._version(a, a in written) for a in arguments]
+        call = self.put(CallOp(kernel, versions))
+        self._record(call, arguments, written)
+        return call
+
+    def repeat(self, op: CallOp, values: Mapping[SSAValue, SSAValue] = {}) -> SSAValue:
+        """CALL the kernel that an old CALL calls, on the same views of the current buffers.
+
+        `values` maps arguments and values of the function that the old CALL is in to those of this
+        one, if they are different functions.
+        """
+        # The buffer of each argument, and the movements that make the argument of it.
+        memory: list[SSAValue] = []
+        chains: list[list[MovementOp]] = []
+        for argument in op.arguments:
+            source, views = views_of(argument)
+            source, outer = views_of(values.get(source, source))
+            memory.append(source)
+            chains.append([*outer, *views])
+        targets = written_arguments(op)
+        given = zip(memory, op.arguments, strict=True)
+        written = dict.fromkeys(source for source, argument in given if argument in targets)
+        # The same movements of the current version.
+        arguments: list[SSAValue] = []
+        for source, chain in zip(memory, chains, strict=True):
+            value = self._version(source, source in written) if is_memory(source) else source
+            self._keep(source)
+            for view in chain:
+                extents = [values.get(operand, operand) for operand in view.operands[1:]]
+                for extent in extents:
+                    self._keep(extent)
+                value = self.put(view.rebuild([value, *extents]))
+            arguments.append(value)
+        call = self.put(CallOp(op.callee.string_value(), arguments, VOID))
+        self._record(call, [a for a in memory if is_memory(a)], list(written))
+        return call
+
+    def inline(self, op: CallOp, callee: FuncOp) -> SSAValue:
+        """Put the CALLs that a function makes in place of a CALL of it; returns their GROUP.
+
+        The function has been split into kernels already.
+        """
+        values: dict[SSAValue, SSAValue] = dict(zip(callee.args, op.arguments, strict=True))
+        effects: list[SSAValue] = []
+        for inner in callee.body.block.ops:
+            if isinstance(inner, CallOp):
+                effects.append(self.repeat(inner, values))
+            elif inner.results and is_memory(inner.results[0]) and not isinstance(inner, BufferOp):
+                pass  # A version or a view of memory, which each CALL makes for itself.
+            elif isinstance(inner, TgOp) and not isinstance(inner, AfterOp | GroupOp | SinkOp):
+                new = inner.clone(values)  # A BUFFER, or index arithmetic for its extents.
+                if isinstance(new, BufferOp):
+                    new.properties["slot"] = IntAttr(next(self.free_slots))
+                self.insert(new)
+        return self.put(GroupOp(effects))
+
+    def _version(self, buffer: SSAValue, is_written: bool) -> SSAValue:
+        """A buffer after the CALLs so far that wrote it; a writer waits for its readers too."""
+        value = self._current.get(buffer, buffer)
+        if is_written and (readers := self._readers.get(buffer)):
+            value = self.put(AfterOp(value, readers))
+        return value
+
+    def _record(
+        self, effect: SSAValue, arguments: Iterable[SSAValue], written: Sequence[SSAValue]
+    ) -> None:
+        """Record which buffers a CALL has written and read."""
+        for buffer in written:
+            self._current[buffer] = self.put(AfterOp(buffer, [effect]))
+            self._readers[buffer] = []
+        for buffer in arguments:
+            if is_memory(buffer) and buffer not in written:
+                self._readers.setdefault(buffer, []).append(effect)

@@ -1,0 +1,214 @@
+"""The table of levels: containers, the ops in their bodies, and the rules that these obey."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from xdsl.dialects.func import CallOp as FuncCallOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation
+
+from tgdialect.lowering.verify.rules import (
+    Rule,
+    arenas_are_last,
+    argument_attributes_are_typed,
+    arguments_are_memory,
+    ends_in_sink,
+    has_one,
+    index_is_complete,
+    index_is_flat,
+    is_one_block_on_tensors,
+    marks_no_argument,
+    nothing_is_invalid,
+    ranges_are_loops,
+    reduces_over_axes,
+    reduces_over_ranges,
+    returns_nothing,
+    sink_needs_all,
+    stores_are_not_gated,
+    values_are_scalars,
+    values_are_vectors,
+)
+from tgdialect.ops import call, codegen, elementwise, marker, memory, movement, multi, ordering
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp, VConstOp
+
+
+@dataclass(frozen=True)
+class Body:
+    """The ops in a body, the rules that each obeys, and the bodies of those with regions."""
+
+    ops: frozenset[str]
+    rules: tuple[Rule, ...] = ()
+    nested: Mapping[str, Body] = field(default_factory=dict["str", "Body"])
+
+
+@dataclass(frozen=True)
+class Container:
+    """An op at the top of a module: its body, and the rules for the op itself."""
+
+    body: Body
+    rules: tuple[Rule, ...] = ()
+
+
+Level = Mapping[str, Container]
+"""The containers of a level by the name of the op."""
+
+
+# -- families of ops ------------------------------------------------------------------------------
+
+
+def _names(*ops: type[Operation]) -> frozenset[str]:
+    return frozenset(op.name for op in ops)
+
+
+_SOURCE = _names(ParamOp, BufferOp, ConstOp, BinaryDataOp)
+_MOVEMENT = _names(
+    movement.PermuteOp,
+    movement.FlipOp,
+    movement.ReshapeOp,
+    movement.ExpandOp,
+    movement.ShrinkOp,
+    movement.BitcastOp,
+    movement.PadOp,
+    movement.IndexOp,
+    movement.StackOp,
+)
+_ELEMENTWISE = _names(*elementwise.PRIMITIVES, *elementwise.DECOMPOSED)
+_FUNCTION = _names(call.FunctionOp, call.TupleOp, call.GetTupleOp)
+_LOAD_STORE = _names(memory.LoadOp, memory.StoreOp)
+_MARKER = _names(marker.ContiguousOp, marker.ContiguousBackwardOp, marker.DetachOp)
+_MULTI = _names(memory.CopyOp, multi.ReplicatedOp)
+_EFFECTS = _names(ordering.AfterOp, ordering.GroupOp, ordering.SinkOp)
+_LOOPS = _names(ordering.RangeOp, ordering.EndOp)
+_CONDITIONS = _names(codegen.IfOp, codegen.EndIfOp)
+_MACHINE = _names(
+    codegen.BarrierOp,
+    codegen.InsOp,
+    codegen.SpecialOp,
+    codegen.WmmaOp,
+    codegen.CustomOp,
+    codegen.AtomicAddOp,
+)
+_CALL, _RETURN, _REDUCE, _LINEAR = (
+    _names(op) for op in (call.CallOp, ReturnOp, ReduceOp, ordering.LinearOp)
+)
+
+# -- the table -----------------------------------------------------------------------------------
+
+_HOST_VIEWS = _names(movement.ReshapeOp, movement.ShrinkOp, movement.BitcastOp)
+"""Views that can be arguments of CALLs: a program gets a pointer, so they have to be contiguous."""
+_HOST_SCALARS = _names(ConstOp) | _ELEMENTWISE
+"""Arithmetic on dynamic dimensions."""
+_SCALAR_CODE = (
+    _names(ParamOp, BufferOp, ConstOp, movement.IndexOp, movement.BitcastOp)
+    | _ELEMENTWISE
+    | _LOAD_STORE
+    | _LOOPS
+    | _EFFECTS
+    | _MACHINE
+)
+_VECTOR_CODE = (
+    _SCALAR_CODE
+    | _REDUCE
+    | _names(VConstOp, movement.StackOp)
+    | _names(movement.ReshapeOp, movement.ExpandOp, movement.PermuteOp)
+)
+
+_ON_REGISTERS = (values_are_vectors, index_is_flat, reduces_over_axes, nothing_is_invalid)
+_LINEAR_CODE = Body(
+    (_VECTOR_CODE - _names(ordering.AfterOp, ordering.GroupOp)) | _CONDITIONS,
+    (*_ON_REGISTERS, stores_are_not_gated),
+)
+_PROGRAM = Container(
+    Body(
+        _LINEAR | _names(codegen.SourceOp, BinaryDataOp),
+        (ends_in_sink,),
+        {ordering.LinearOp.name: _LINEAR_CODE},
+    )
+)
+_SCALAR_KERNEL = Container(
+    Body(
+        _SCALAR_CODE | _REDUCE | _names(movement.ReshapeOp),
+        (values_are_scalars, index_is_complete, reduces_over_ranges, nothing_is_invalid),
+    )
+)
+_ENTRY = (is_one_block_on_tensors, argument_attributes_are_typed)
+_HOST = (*_ENTRY, arguments_are_memory, returns_nothing)
+_OPAQUE = {codegen.CustomFunctionOp.name: Container(Body(frozenset()))}
+
+
+def _kernels(kernel: Container) -> Level:
+    """A level at which functions call kernels."""
+    host = Body(
+        _HOST_SCALARS | _HOST_VIEWS | _names(BufferOp) | _CALL | _EFFECTS | _RETURN,
+        (values_are_scalars,),
+    )
+    return _OPAQUE | {
+        FuncOp.name: Container(host, (*_HOST, has_one("tg.sink"), sink_needs_all)),
+        call.KernelOp.name: kernel,
+    }
+
+
+def _programs(storage: frozenset[str], *rules: Rule) -> Level:
+    """A level at which functions are command buffers that call programs."""
+    commands = {ordering.LinearOp.name: Body(_CALL)}
+    host = Body(
+        _HOST_SCALARS | _HOST_VIEWS | storage | _LINEAR | _RETURN, (values_are_scalars,), commands
+    )
+    return _OPAQUE | {
+        FuncOp.name: Container(host, (*_HOST, has_one("tg.linear"), *rules)),
+        codegen.ProgramOp.name: _PROGRAM,
+    }
+
+
+LEVELS: Mapping[str, Level] = {
+    "tensor": _OPAQUE
+    | {
+        FuncOp.name: Container(
+            Body(
+                _SOURCE
+                | _MOVEMENT
+                | _REDUCE
+                | _FUNCTION
+                | _CALL
+                | _LOAD_STORE
+                | _EFFECTS
+                | _ELEMENTWISE
+                | _MARKER
+                | _MULTI
+                | _RETURN
+                | _names(FuncCallOp)
+            ),
+            (*_ENTRY, marks_no_argument),
+        ),
+        call.KernelOp.name: _SCALAR_KERNEL,
+    },
+    "function": _OPAQUE
+    | {
+        FuncOp.name: Container(
+            Body(
+                _names(BufferOp, ConstOp, BinaryDataOp)
+                | _MOVEMENT
+                | _REDUCE
+                | _CALL
+                | _LOAD_STORE
+                | _EFFECTS
+                | _ELEMENTWISE
+                | _RETURN
+            ),
+            (*_HOST, has_one("tg.sink")),
+        ),
+        call.KernelOp.name: _SCALAR_KERNEL,
+    },
+    "kernels": _kernels(_SCALAR_KERNEL),
+    "tiles": _kernels(
+        Container(Body(_VECTOR_CODE, (ranges_are_loops, reduces_over_axes, nothing_is_invalid)))
+    ),
+    "target": _kernels(Container(Body(_VECTOR_CODE, _ON_REGISTERS))),
+    "linear": _programs(_names(BufferOp)),
+    "planned": _programs(frozenset(), arenas_are_last),
+    "llvm": {},
+}
+"""The levels in the order of the stages. At the last one nothing is left of the dialect."""
