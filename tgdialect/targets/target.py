@@ -11,8 +11,8 @@ class Target:
 
     Sizes are in bytes. A default is a usual value of a CPU; `host_target` puts what this machine
     has in place of the caches' sizes and the threads, and detects nothing else. A default that is
-    "fitted" comes from timing kernels on one CPU (Emerald Rapids, docs/decisions.md): it has been
-    measured on no other.
+    "fitted" comes from timing kernels on one CPU (Emerald Rapids, docs/notes/heuristic.md): it has
+    been measured on no other.
     """
 
     name: str
@@ -133,7 +133,7 @@ class Target:
     def registers_at_once(self) -> int:
         """How many registers the vector of one op takes at most, a power of two. The code
         generator divides it, to the same machine code, and until then there are fewer ops: with 4,
-        kernels compiled in two thirds of the time (docs/decisions.md)."""
+        kernels compiled in two thirds of the time (docs/notes/heuristic.md)."""
         return 1 << min(max(self.vector_registers, 1), 4).bit_length() - 1
 
     def lanes(self, itemsize: int) -> int:

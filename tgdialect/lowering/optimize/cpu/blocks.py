@@ -1,4 +1,4 @@
-"""Blocked reductions: some steps for all results, then the next ones."""
+"""Blocked reductions: a block of steps for all results, then the next block."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.cpu.copies import loop_of_copy, pages_of
-from tgdialect.lowering.optimize.cpu.nests import Access, Nests, is_tiled, vector_of
+from tgdialect.lowering.optimize.cpu.nests import Nests, StridedAccess, is_tiled, vector_of
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
 from tgdialect.ops.axis_types import EXPANDED
@@ -15,20 +15,20 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.targets import Target
 
 BLOCKED_ROWS = 256
-"""Reductions are done in blocks for up to so many rows of results: each block passes over all of
-them, and of more rows each use of a column makes up for loading it. From timing products."""
+"""The most rows of results for which a reduction is blocked: each block passes over all results,
+and with more rows each load of a column is used often enough without. From timing products."""
 
 PACKED_BLOCK = 4
-"""How many times as many steps a block has whose operand is packed: packing follows one page at a
-time, and fewer blocks are fewer passes over the results. From timing products."""
+"""The factor by which blocks of a packed operand are longer: packing reads one page at a time, and
+fewer blocks mean fewer passes over the results. From timing products."""
 
 CACHE_PARTS = 4
-"""A block's results have one of so many parts of L2; operands and all else have the others."""
+"""The results of a block may take one of this many parts of L2; operands take the others."""
 
 
 def block_reductions(nests: Nests, target: Target) -> None:
-    """Do reductions that go down many pages for few results in blocks: the steps of a block for all
-    results before those of the next, so that all of a page that is needed is read in one go."""
+    """Block reductions whose operand is spread over more pages than the TLB holds: the steps of a
+    block run for all results before the next block, so that each page is read in one go."""
     axes = nests.axes
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp) or not is_tiled(end):
@@ -42,8 +42,8 @@ def block_reductions(nests: Nests, target: Target) -> None:
                     break
 
 
-def _over_pages(nests: Nests, access: Access, target: Target) -> RangeOp | None:
-    """The range of a REDUCE that takes an operand from one page to others, again and again."""
+def _over_pages(nests: Nests, access: StridedAccess, target: Target) -> RangeOp | None:
+    """The range of a REDUCE along which an operand is spread over more pages than the TLB holds."""
     for range, stride in access.strides.items():
         is_reduced = range.axis_type.data is AxisType.REDUCE and range not in nests.axes.ends
         pages = pages_of(nests.extent(range), stride, access.itemsize, target)
@@ -52,8 +52,8 @@ def _over_pages(nests: Nests, access: Access, target: Target) -> RangeOp | None:
     return None
 
 
-def _block(nests: Nests, access: Access, over: RangeOp, end: EndOp, target: Target) -> bool:
-    """Do a reduction that an operand is loaded for in blocks, if that pays. Whether it does."""
+def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, target: Target) -> bool:
+    """Block the reduction that loads an operand, if that pays. Returns whether it did."""
     axes, strides = nests.axes, access.strides
     ranges = list(reversed(closed_ranges(end)))
     loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
@@ -87,5 +87,5 @@ def _block(nests: Nests, access: Access, over: RangeOp, end: EndOp, target: Targ
 
 
 def _divisor(extent: int, most: int) -> int:
-    """The largest number of parts, up to `most`, that an extent is made of; 0 if there is none."""
+    """The largest divisor of an extent up to `most`; 0 if there is none."""
     return next((n for n in range(min(extent, most), 0, -1) if extent % n == 0), 0)

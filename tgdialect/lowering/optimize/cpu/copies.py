@@ -1,4 +1,4 @@
-"""Packing: copies of what a tile loads in every iteration of a loop, where they pay."""
+"""Packing: which operands of a tiled nest are copied into contiguous memory, and in which loop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.nests import Access, Nests, is_tiled, vector_of
+from tgdialect.lowering.optimize.cpu.nests import Nests, StridedAccess, is_tiled, vector_of
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
 from tgdialect.lowering.optimize.cpu.vectors import (
     MIN_REUSE,
@@ -25,15 +25,15 @@ from tgdialect.ops.source import ParamOp
 from tgdialect.targets import Target
 
 MANY_ROWS = 128
-"""From so many rows of results on, which all load a tile again in each step of a reduction, a copy
-of it pays although it gains no more than aligned vectors. From timing products."""
+"""With at least this many rows of results, packing pays even if it gains no more than aligned
+vectors: each row loads the tile again. From timing products."""
 
 MIN_APART = 2
-"""As `MIN_REUSE`, where the lanes of a vector are apart: the copy saves loads lane by lane."""
+"""`MIN_REUSE` for operands with a stride along the vector: packing saves loads lane by lane."""
 
 
 def pack_tiles(nests: Nests, target: Target) -> None:
-    """Put together what loops load again in every iteration, where that pays."""
+    """Pack the operands that loops load again and again, where that pays."""
     axes = nests.axes
     for end in dict.fromkeys(axes.ends.values()):
         if not is_tiled(end):
@@ -62,9 +62,10 @@ def pack_tiles(nests: Nests, target: Target) -> None:
                 _transpose(axes, [r for r in axes.ranges.values() if r not in before], target)
 
 
-def loop_of_copy(nests: Nests, access: Access, end: EndOp, target: Target) -> RangeOp | None:
-    """The loop of a tiled nest in which a copy of what it loads pays: where loops inside it use
-    that often enough; None if there is none. Of constants it always does, if vectors lie there."""
+def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target) -> RangeOp | None:
+    """The loop of a tiled nest in which packing an operand pays, because loops inside it use the
+    copy often enough; None if there is none. Packing a constant along which vectors lie always
+    pays."""
     ranges = list(reversed(closed_ranges(end)))
     loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
     used = [i for i, r in enumerate(loops) if access.strides.get(r, 0) != 0]
@@ -89,8 +90,8 @@ def loop_of_copy(nests: Nests, access: Access, end: EndOp, target: Target) -> Ra
     return loops[around] if pays and uses >= MIN_REUSE else None
 
 
-def _is_in_order(nests: Nests, access: Access, loops: Sequence[RangeOp]) -> bool:
-    """Whether memory is already as a kernel goes through it: loops, then steps, then the tile."""
+def _is_in_order(nests: Nests, access: StridedAccess, loops: Sequence[RangeOp]) -> bool:
+    """Whether an operand is already in packed order: loops, then steps, then the tile."""
     ranges = [r for r, stride in access.strides.items() if stride != 0 and r not in loops]
     ranges.sort(key=lambda r: r.axis_type.data in EXPANDED)
     step = 1
@@ -102,13 +103,13 @@ def _is_in_order(nests: Nests, access: Access, loops: Sequence[RangeOp]) -> bool
 
 
 def pages_of(extent: int, stride: int | None, itemsize: int, target: Target) -> float:
-    """Over how many pages the iterations of a range are spread."""
+    """The number of pages over which the iterations of a range are spread."""
     apart = target.page if stride is None else min(abs(stride) * itemsize, target.page)
     return max(1.0, extent * apart / target.page)
 
 
 def _transpose(axes: Axes, copy: Sequence[RangeOp], target: Target) -> None:
-    """Have a loop that copies columns load them whole, and exchange rows and columns in squares."""
+    """Transpose in the loop that copies: load whole columns, and transpose squares in registers."""
     if len(copy) < 2:
         return
     *_, along, vector = copy

@@ -1,8 +1,8 @@
-"""A schedule from a model of the machine: vectors, register tiles, loop order, threads.
+"""A schedule from a model of the processor: vectors, register tiles, loop order, threads, packing.
 
-For each loop nest of a kernel it chooses the range that vectors lie along, then the tile of results
-that is kept in registers, so that what is loaded is used as often as possible; what is left is put
-in an order in which caches help, and shared among threads if it is long enough.
+For each loop nest of a kernel it chooses the range that vectors lie along, then the register tile
+with the fewest loads per result. The loops around the tile are ordered for the caches, and a kernel
+that runs long enough is shared among threads.
 """
 
 from __future__ import annotations
@@ -24,18 +24,21 @@ from tgdialect.targets import Target
 
 
 def schedule(axes: Axes, target: Target) -> None:
-    """Apply OptOps to a kernel. One that turns out to be illegal is left out."""
+    """Apply OptOps to a kernel. An OptOp that turns out to be illegal is left out."""
+    # Loops without divisions in their indices, and as few as possible.
     split_loops(axes)
     merge_loops(axes)
     nests = Nests(axes)
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return
     long_enough = target.threads > 1 and cycles(nests, target) >= target.parallel_cycles
+    # Vectors and register tiles.
     vectors = list(vector_ranges(nests, target)) if target.vector_bits else []
     tiles = [tile_opts(nests, range, target) for range in vectors]
     for opts in tiles:
         parts = [part for each in opts if (part := split_off(axes, each)) is not None]
         nest_parts(axes, parts)
+    # The loops around the tiles; each step changes the kernel, and so looks at it anew.
     interleave_scans(Nests(axes))
     order_loops(Nests(axes))
     if long_enough:

@@ -1,4 +1,4 @@
-"""The loops around a tile: how many there are, and in which order they nest."""
+"""The loops around a register tile: how many there are, and in which order they nest."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from tgdialect.ops.properties import dtype_of, known_index
 from tgdialect.ops.reduce import ReduceOp
 
 LINE_COST = 4
-"""How many times as long it takes to load what is apart along a tile: whole cache lines for parts.
-It decides which loop is outside; the ratio comes from timing, and is not that of the sizes, because
-some of the other parts are used while their line is in L1."""
+"""The factor by which a load with a stride along the vector costs more: it reads a cache line for
+each element. It decides which loop is outermost. From timing; it is less than elements per line,
+because some of the line is used while it is in L1."""
 
 ROWS_AT_ONCE, CHAIN_OPS = 2, 16
-"""How many rows a loop goes through at once whose steps wait for each other, and how many ops it
-has at most: of more some can be done meanwhile."""
+"""How many rows of a scan run at once, and the most ops of a step for that: steps wait for the one
+before, and with more ops there is other work meanwhile."""
 
 
 def split_loops(axes: Axes) -> None:
-    """Make a loop for each digit of a number that indices take apart: what is next to what in
-    memory is not seen through divisions."""
+    """Split a loop whose variable indices divide, so that each digit is a loop variable. Strides
+    are known of loop variables, not of quotients."""
     while any(try_opt(axes, which) for which in _digits(axes)):
         pass
 
 
 def _digits(axes: Axes) -> Iterator[OptAttr]:
-    """The SPLITs that leave fewer divisions."""
+    """The SPLITs that remove a division."""
     for axis, range in axes.ranges.items():
         if not (found := divisors(range)) or (extent := known_index(range.bound)) is None:
             continue
@@ -50,7 +50,7 @@ def _digits(axes: Axes) -> Iterator[OptAttr]:
 
 
 def merge_loops(axes: Axes) -> None:
-    """Make one loop of each two that go through memory as one would."""
+    """Merge loops whose indices are one flat index."""
     tried: set[tuple[int, int]] = set()
     while (pair := next((p for p in mergeable(axes) if p not in tried), None)) is not None:
         tried.add(pair)
@@ -58,9 +58,9 @@ def merge_loops(axes: Axes) -> None:
 
 
 def order_loops(nests: Nests) -> None:
-    """Have those loops of a tiled nest inside whose iterations use most of what is in the cache
-    again, or else of what is next to what was loaded before. Where a tile stores more than it loads
-    they stay in the order of what it stores."""
+    """Order the loops around the tiles: around a reduction, the loop whose iterations reload most
+    is outermost; without one, the loop with the largest stride is, if the tile has strided
+    accesses. Loops stay in the order of the STOREs if a tile stores more than it loads."""
     axes = nests.axes
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp):
@@ -84,7 +84,7 @@ def order_loops(nests: Nests) -> None:
 
 
 def interleave_scans(nests: Nests) -> None:
-    """Go through two rows at once where each step in a row waits for the one before."""
+    """Interleave rows of a scan, in which each step waits for the one before."""
     axes = nests.axes
     for end in dict.fromkeys(axes.ends.values()):
         step, *loops = closed_ranges(end)
@@ -100,7 +100,7 @@ def interleave_scans(nests: Nests) -> None:
 
 
 def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
-    """The bytes that each iteration of a loop loads and the one before has not."""
+    """The bytes that an iteration of a loop loads and the iteration before did not."""
     total = 0.0
     for access in nests.accesses:
         if isinstance(access.op, LoadOp) and access.strides.get(range, 0) != 0:
@@ -117,13 +117,13 @@ def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
 
 
 def _stored(nests: Nests, end: EndOp) -> int:
-    """The bytes that each tile of a nest stores."""
+    """The bytes that a tile of a nest stores."""
     tile = math.prod(nests.extent(r) for r in closed_ranges(end) if r.axis_type.data in EXPANDED)
     stores = nests.axes.stores(closed_ranges(end)[0])
     return tile * sum(dtype_of(store.buffer).itemsize for store in stores)
 
 
 def _step(nests: Nests, range: RangeOp) -> int:
-    """How far each iteration of a loop goes in what it loads."""
+    """The sum of the strides of all LOADs along a loop."""
     steps = (a.strides.get(range, 0) for a in nests.accesses if isinstance(a.op, LoadOp))
     return sum(abs(step or 0) for step in steps)

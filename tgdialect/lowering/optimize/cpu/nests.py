@@ -27,10 +27,10 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
 UNKNOWN_EXTENT = 256
-"""What a dynamic extent is taken to be: enough for vectors and tiles to pay."""
+"""The extent that the model assumes for a dynamic one: enough for vectors and tiles to pay."""
 
 RECIPE_CYCLES = 20
-"""About how many cycles an op takes that `tg-decompose` makes a polynomial of."""
+"""About how many cycles an op takes that is computed by a polynomial."""
 
 _RECIPES = frozenset(op.name for op in TRANSCENDENTAL)
 
@@ -39,14 +39,14 @@ _DIVISIONS = frozenset(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"))
 
 
 @dataclass(frozen=True)
-class Access:
-    """A LOAD or STORE, and how far apart the iterations of each range are in memory."""
+class StridedAccess:
+    """A LOAD or STORE, and its stride along each range."""
 
     op: Operation
     strides: Strides
     is_constant: bool = False
-    """Whether it is a LOAD of weights that a tile uses again and again, and that are the same in
-    every call: a kernel that runs once puts them together, whatever the tile is."""
+    """Whether it is a LOAD of weights that are the same in every call and that a reduction reuses:
+    a kernel that runs once can pack them, whatever the tile is."""
 
     @property
     def itemsize(self) -> int:
@@ -54,19 +54,20 @@ class Access:
 
 
 class Nests:
-    """The loop nests of a kernel: what closes them, what is in them, and how often that runs."""
+    """The loop nests of a kernel: the ops that close them, and how often each op runs."""
 
     def __init__(self, axes: Axes) -> None:
         self.axes = axes
         self.accesses = [
-            Access(op, found := strides(op.operands[0], axes.around), self._is_weight(op, found))
+            StridedAccess(op, along, self._is_weight(op, along))
             for op in axes.ops
             if isinstance(op, LoadOp | StoreOp | AtomicAddOp)
+            for along in (strides(op.operands[0], axes.around),)
         ]
         self.stride_of = {access.op: access.strides for access in self.accesses}
 
     def _is_weight(self, op: Operation, strides: Strides) -> bool:
-        """Whether an access is of constants of which a reduction uses each several times."""
+        """Whether an access loads constants, each of which a reduction uses several times."""
         if not isinstance(op, LoadOp) or not self.axes.constants:
             return False
         if not any(is_of_parameter(op, slot) for slot in self.axes.constants):
@@ -80,12 +81,12 @@ class Nests:
 
     @cached_property
     def written(self) -> Set[SSAValue]:
-        """The memory that is not just read."""
+        """The memory that the kernel writes."""
         return {memory_of(a.op.operands[0]) for a in self.accesses if not isinstance(a.op, LoadOp)}
 
     @cached_property
     def _along(self) -> Mapping[RangeOp, Sequence[int]]:
-        """The accesses of which the iterations of a range are at different cells."""
+        """By range, the numbers of the accesses whose stride along it is not 0."""
         found: dict[RangeOp, list[int]] = defaultdict(list)
         for number, access in enumerate(self.accesses):
             for range, stride in access.strides.items():
@@ -93,24 +94,24 @@ class Nests:
                     found[range].append(number)
         return found
 
-    def accesses_along(self, ranges: Iterable[RangeOp]) -> Sequence[Access]:
-        """The accesses of which the iterations of any of these ranges are at different cells."""
+    def accesses_along(self, ranges: Iterable[RangeOp]) -> Sequence[StridedAccess]:
+        """The accesses with a stride other than 0 along any of these ranges."""
         numbers = {number for range in ranges for number in self._along.get(range, ())}
         return [self.accesses[number] for number in sorted(numbers)]
 
     @cached_property
     def weights(self) -> Set[Operation]:
-        """The LOADs that are `is_constant`."""
+        """The LOADs of constant weights (`StridedAccess.is_constant`)."""
         return {access.op for access in self.accesses if access.is_constant}
 
     @cached_property
     def work(self) -> Sequence[Operation]:
-        """The ops that take time: on elements, not on indices."""
+        """The ops that the model counts: accesses and arithmetic on elements, not on indices."""
         return [op for op in self.axes.ops if op in self.stride_of or is_arithmetic(op)]
 
     @cached_property
     def closers(self) -> Sequence[EndOp | ReduceOp]:
-        """One END or REDUCE for each nest, inner ones first."""
+        """The END or a REDUCE of each nest, inner nests first."""
         found: dict[frozenset[RangeOp], EndOp | ReduceOp] = {}
         for op in self.axes.ops:
             if isinstance(op, EndOp) or (isinstance(op, ReduceOp) and op.ranges):
@@ -121,7 +122,7 @@ class Nests:
         return UNKNOWN_EXTENT if (known := known_index(range.bound)) is None else known
 
     def trips(self, op: Operation) -> int:
-        """How often an op runs; a REDUCE for every value that it takes."""
+        """How often an op runs; a REDUCE runs once per element that it reduces."""
         return math.prod(self.extent(r) for r in self.around(op))
 
     def around(self, op: Operation) -> Ranges:
@@ -136,7 +137,7 @@ def is_arithmetic(op: Operation) -> bool:
 
 
 def cycles_of(op: Operation, target: Target) -> int:
-    """What an op on a vector takes, as an order of magnitude."""
+    """The cycles of an op on a vector, as an order of magnitude."""
     if op.name in _RECIPES:
         return RECIPE_CYCLES
     return target.division_cycles if op.name in _DIVISIONS else 1
@@ -158,7 +159,7 @@ def _is_global(location: SSAValue) -> bool:
     return place(location).addrspace is AddrSpace.GLOBAL
 
 
-def _bytes(nests: Nests, access: Access) -> float:
+def _bytes(nests: Nests, access: StridedAccess) -> float:
     """What an access moves: of its range's iterations those that are at different cells."""
     ranges = [r for r, stride in access.strides.items() if stride != 0]
     cells = math.prod(nests.extent(r) for r in ranges)

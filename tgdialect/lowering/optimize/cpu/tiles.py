@@ -1,4 +1,7 @@
-"""The tile of results that is kept in registers, with vectors along one range of it."""
+"""Register tiles: the results that one iteration of a nest keeps in registers.
+
+The tile of least cost is chosen, by a model of its loads, masks, latencies and code size.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import NamedTuple
 from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.nests import Access, Nests, cycles_of, is_arithmetic
+from tgdialect.lowering.optimize.cpu.nests import Nests, StridedAccess, cycles_of, is_arithmetic
 from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
     is_expandable,
@@ -28,74 +31,75 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
-# Weights of the model that the tile with the least cost is chosen by, and bounds of that choice.
-# They are ratios, and so no fields of `Target`; like its fitted defaults they come from timing
-# kernels on one CPU (docs/decisions.md, "Schedules").
+# Weights and bounds of the model. They are ratios, and so no fields of `Target`; like its fitted
+# defaults they come from timing kernels on one CPU (docs/notes/heuristic.md).
 
 MAX_WASTE = 1.1
-"""How many times as many iterations padding may make of a range: wider tiles against idle lanes."""
+"""The most that padding may multiply the iterations of a range by: wider tiles against idle
+lanes."""
 
 OPS_PER_TILE = 64
-"""Beyond this many elementwise ops on vectors, a longer loop body gains nothing: it compiles for
-longer."""
+"""The elementwise ops on vectors that a loop body has at most: a longer one is no faster, and takes
+longer to compile."""
 
 MAX_TRANSPOSED_OPS = 400
-"""How many ops on vectors may be done to a square that is transposed in registers: compile time
-against stores of single elements."""
+"""The most ops on vectors for a tile that is transposed in registers: compile time against stores
+of single elements."""
 
 OPS_PER_STEP = 16
-"""How many ops a step of a reduction may have for its tile to be as large as it can be: their
-intermediate values need registers as well."""
+"""With more ops than this per step of a reduction the tile gets smaller: intermediate values need
+registers, too."""
 
 OPS_PER_REGISTER = 40
-"""How many ops a result of a reduction may go through for its tile to be as large as it can be:
-all of them are written out for each register."""
+"""With more ops than this in the epilogue of a reduction the tile gets smaller: the epilogue is
+written out for each register."""
 
 MOST_ROWS, MOST_VECTORS = 16, 8
 """The tallest and the widest tile that is tried, where the registers have room for it: larger ones
 compile for longer, and are not faster."""
 
 SHORT, MAX_STEPS, MAX_UNROLLED = 64, 9, 600
-"""Up to how many steps a reduction has of which some are written out; how many those are, and how
-many cycles they take in all: the loop's overhead against the size of the code."""
+"""When a reduction is unrolled: it has at most `SHORT` steps, of which at most `MAX_STEPS` are
+written out, of at most `MAX_UNROLLED` cycles. The loop's overhead against the size of the code."""
 
 LOAD_COST = 0.75
-"""The time of a vector's load, in multiply-accumulates, next to which it is done: the more, the
-more the tile is a square."""
+"""The time of a vector load, in multiply-accumulates: the larger, the more square the tile."""
 
 SPLAT_COST = 0.25
-"""The same of a load of one element for all lanes, which a multiply-accumulate may do itself."""
+"""The same of a load that broadcasts one element to all lanes, which a multiply-accumulate may do
+itself."""
 
 APART = 0.1
-"""The part by which a load is dearer where each row lies in a cache line of its own."""
+"""The fraction by which a load costs more if each row of the tile is in a cache line of its own."""
 
 CODE_COST = 1.5e-4
-"""The cost of an op for being there: a tile twice as large compiles for twice as long."""
+"""The cost of an op's code: a tile twice as large takes twice as long to compile."""
 
 STREAM_COST = 0.025
-"""The cost of each row that is loaded for one use: a core follows few streams at once."""
+"""The cost of each row that is loaded and used once: a core prefetches few streams at a time."""
 
 MASK_COST = 1.06
-"""How many times as long a step takes whose vectors are masked: masks against narrower tiles."""
+"""The factor by which masked vectors slow down a step: masks against narrower tiles."""
 
 ROW_MASK_STEPS = 8
-"""How many steps the masks of padded rows take: they are the same for all steps of a tile."""
+"""The time of the masks of padded rows, in steps of the reduction: a tile computes them once."""
 
 
 class TileWork(NamedTuple):
-    """What is done for each register of a tile."""
+    """The work for each register of a tile."""
 
     reductions: int
+    """How many accumulators it has."""
     epilogue: int
-    """Cycles of what is done to the result of the reduction."""
+    """Cycles of the ops after the reduction."""
     body: int
-    """Cycles of one of its steps."""
+    """Cycles of one step of the reduction."""
     steps: int
-    """How many steps it has."""
+    """The number of steps."""
 
 
 class Tile(NamedTuple):
-    """A tile of results: its rows, how many there are, and the vectors of each."""
+    """A register tile: `height` iterations of the range `row`, each of `vectors` vectors."""
 
     row: RangeOp | None
     height: int
@@ -129,8 +133,8 @@ def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr
     return [*opts, *_parts(nests, vector, width, kind, overlap=overlap)]
 
 
-def _loaded(access: Access, vector: RangeOp, lanes: int) -> int:
-    """How many loads it takes for the lanes of a vector that are apart."""
+def _loaded(access: StridedAccess, vector: RangeOp, lanes: int) -> int:
+    """The loads for the lanes of a vector, if they are not neighbours in memory; else 0."""
     if not is_apart(access, vector):
         return 0
     stride = access.strides[vector]
@@ -140,12 +144,13 @@ def _loaded(access: Access, vector: RangeOp, lanes: int) -> int:
 def _work(
     nests: Nests, reduces: Sequence[ReduceOp], heaviest: ReduceOp, vector: RangeOp, target: Target
 ) -> TileWork:
+    """The work for each register of the tile of some reductions, of which one takes most time."""
     axes, loops = nests.axes, set(closed_ranges(heaviest))
     inner = [op for op in nests.work if vector in axes.open[op]]
     steps = [op for op in inner if axes.open[op] & loops]
     after = [op for op in inner if not axes.open[op] & loops]
     epilogue = sum(cycles_of(op, target) for op in after if is_arithmetic(op))
-    # What is not together in memory is accessed lane by lane.
+    # Cells that are not neighbours in memory are accessed lane by lane.
     apart = [a for a in nests.accesses if a.op in after and is_apart(a, vector)]
     epilogue += lanes_along(nests, vector, target) * len(apart)
     body = sum(cycles_of(op, target) for op in steps)
@@ -156,7 +161,7 @@ def _work(
 def _reduction_tile(
     nests: Nests, reduce: ReduceOp, work: TileWork, vector: RangeOp, target: Target
 ) -> Tile:
-    """The tile of the results of a reduction."""
+    """The register tile of a reduction's results."""
     axes = nests.axes
     lanes = lanes_along(nests, vector, target)
     rows = [
@@ -166,7 +171,7 @@ def _reduction_tile(
         and r is not vector
         and r in axes.ends
         and is_expandable(axes, r)
-        # A copy of a buffer for each row would gain nothing.
+        # Each row would need a copy of the buffer, which gains nothing.
         and not axes.shared_buffers(r)
     ]
     reads = _reads(nests, reduce)
@@ -183,16 +188,16 @@ def _reduction_tile(
     return _best_tile(nests, reads, rows, vector, lanes, target, most, work)
 
 
-def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[Access]:
-    """What the steps of a reduction load."""
+def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[StridedAccess]:
+    """The LOADs in the loops of a reduction."""
     loops = set(closed_ranges(reduce))
     opened = nests.axes.open
     return [a for a in nests.accesses if isinstance(a.op, LoadOp) and loops & opened[a.op]]
 
 
 def _unrolled(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> Iterator[OptAttr]:
-    """Write out a reduction that is short, as those of a pool or of a depthwise convolution are,
-    of steps of so many cycles; or its inner loops, if it is too long for that."""
+    """Unroll a short reduction, as that of a pool or of a depthwise convolution, or else as many of
+    its inner loops as `MAX_STEPS` allows. `step` is the cycles of one step."""
     loops = [r for r in closed_ranges(reduce) if r is not vector]
     if math.prod(map(nests.extent, loops)) > SHORT:
         return
@@ -207,6 +212,8 @@ def _unrolled(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> Ite
 
 
 def _elementwise_tile(nests: Nests, vector: RangeOp, lanes: int) -> Tile:
+    """The register tile of a nest without reductions: squares if it transposes, else some
+    vectors."""
     inner = [op for op in nests.work if vector in nests.axes.open[op]]
     for op in inner:
         if op in nests.stride_of and (row := transposed_row(nests, op, vector)) is not None:
@@ -216,7 +223,8 @@ def _elementwise_tile(nests: Nests, vector: RangeOp, lanes: int) -> Tile:
 
 
 def _width(extent: int, lanes: int, vectors: int) -> int:
-    """How many iterations of a range a tile has: `vectors` vectors or fewer."""
+    """The iterations of a range that a tile has: at most `vectors` vectors, as many as divide the
+    range or pad it by at most `MAX_WASTE`."""
     if extent <= lanes * vectors:
         return extent
     for count in range(vectors, 0, -1):
@@ -232,8 +240,8 @@ def _width(extent: int, lanes: int, vectors: int) -> int:
 def _parts(
     nests: Nests, range: RangeOp, size: int, kind: AxisType, *how: str, overlap: bool
 ) -> Iterator[OptAttr]:
-    """The OptOps that split parts of a size off a range; if need be the last begins in the one
-    before, where they may `overlap`, or else the range is padded."""
+    """The OptOps that split parts of a size off a range. If the size does not divide it, the last
+    part overlaps the one before, if `overlap` is set and legal; else the range is padded."""
     axis, extent = range.axis.data, nests.extent(range)
     if overlap and may_overlap(nests.axes, range, size):
         yield opt(OptOp.SPLIT, axis, size, kind.value, "overlap")
@@ -245,7 +253,7 @@ def _parts(
 
 def _best_tile(
     nests: Nests,
-    reads: Sequence[Access],
+    reads: Sequence[StridedAccess],
     rows: Sequence[RangeOp],
     vector: RangeOp,
     lanes: int,
@@ -253,11 +261,11 @@ def _best_tile(
     most: int,
     work: TileWork,
 ) -> Tile:
-    """The range and the height of the rows of a tile, and how many vectors a row has.
+    """The tile of least cost for each multiply-accumulate of its results.
 
-    A step of the reduction takes one multiply-accumulate for each register of the tile, and loads
-    for the tile of each operand: the fewer loads for each, the better, and the fewer iterations
-    that padding adds.
+    A step of the reduction takes one multiply-accumulate per register of the tile, and loads a row
+    or a column of each operand. The cost is the loads per multiply-accumulate, times the iterations
+    that padding adds, times the latency that too few accumulators leave exposed.
     """
     best, least = Tile(None, 1, 1), math.inf
     registers = target.vector_registers
@@ -273,7 +281,7 @@ def _best_tile(
         across = _padding(width, min(lanes * vectors, width), MASK_COST)
         for height in range(1, min(MOST_ROWS, nests.extent(row) if row is not None else 1) + 1):
             results = height * vectors
-            # Accumulators, a row of each operand, and one for what all lanes have.
+            # Registers: accumulators, a row of each operand, and one for a broadcast element.
             if results * work.reductions + vectors * along + 1 >= registers:
                 break
             if (
@@ -284,7 +292,7 @@ def _best_tile(
             loads = sum(_loads(a, vector, row, height, vectors, target) for a in reads)
             extent = nests.extent(row) if row is not None else 1
             down = _padding(extent, height, 1 + ROW_MASK_STEPS / work.steps)
-            # Enough sums have to be on their way at once for the latency of an addition.
+            # Too few accumulators wait for the latency of the addition before.
             latency = max(1.0, target.mulaccs_in_flight / (results * work.reductions))
             streams = height * STREAM_COST if any(_is_stream(a, vector, row) for a in reads) else 0
             cost = down * across * latency * (1 + loads / results + streams)
@@ -294,25 +302,25 @@ def _best_tile(
     return best
 
 
-def _is_stream(access: Access, vector: RangeOp, row: RangeOp | None) -> bool:
-    """Whether a tile uses what it loads once only: a row of it is a stream from memory then."""
+def _is_stream(access: StridedAccess, vector: RangeOp, row: RangeOp | None) -> bool:
+    """Whether a tile uses each element of a load once: then each row is a stream from memory."""
     return row is not None and 0 not in (access.strides.get(vector, 0), access.strides.get(row, 0))
 
 
 def _padding(extent: int, size: int, mask_cost: float) -> float:
-    """How much more work parts of a size make of a range; masks take time too."""
+    """The factor by which parts of a size multiply the work on a range: padding, and its masks."""
     return -(-extent // size) * size / extent * (mask_cost if extent % size else 1.0)
 
 
 def _loads(
-    access: Access,
+    access: StridedAccess,
     vector: RangeOp,
     row: RangeOp | None,
     height: int,
     vectors: int,
     target: Target,
 ) -> float:
-    """What the loads take for one step of a reduction."""
+    """The time of one access in a step of a reduction, in multiply-accumulates."""
     along = access.strides.get(vector, 0)
     count = 1.0 if along == 0 else float(vectors)
     if row is not None and (stride := access.strides.get(row, 0)) != 0:
@@ -326,7 +334,7 @@ def _loads(
 
 
 def split_off(axes: Axes, which: OptAttr) -> RangeOp | None:
-    """Apply an OptOp; the range of the tile that a SPLIT has made, if it has."""
+    """Apply an OptOp. Returns the expanded range that a SPLIT has made; None for other OptOps."""
     before = set(axes.ranges.values())
     if not try_opt(axes, which):
         return None
@@ -339,7 +347,7 @@ def split_off(axes: Axes, which: OptAttr) -> RangeOp | None:
 
 
 def nest_parts(axes: Axes, parts: Sequence[RangeOp]) -> None:
-    """Have the parts of a tile nest in this order: vectors lie along the last."""
+    """Nest the ranges of a tile in this order: vectors lie along the last."""
     tile = [part for part in parts if part in axes.ends]
     if len(tile) > 1:
         nest = [r for r in reversed(closed_ranges(axes.ends[tile[-1]])) if r in tile]

@@ -1,4 +1,4 @@
-"""Which range vectors lie along: the one that saves most scalar ops, loads one by one counted."""
+"""The range that vectors lie along: the one that saves most scalar ops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.nests import Access, Nests, is_arithmetic
+from tgdialect.lowering.optimize.cpu.nests import Nests, StridedAccess, is_arithmetic
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.axis_types import REDUCTIONS
@@ -22,36 +22,34 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.targets import Target
 
-# Weights of the model that the range with the greatest gain is chosen by. They are ratios to a
-# scalar op, and so no fields of `Target`; they come from timing kernels on one CPU
-# (docs/decisions.md, "Schedules").
+# Weights of the model, as multiples of a scalar op, and so no fields of `Target`. They come from
+# timing kernels on one CPU (docs/notes/heuristic.md).
 
 TOGETHER, GATHER, SCATTER = 0.005, 1.5, 2.0
-"""What a vector access to neighbouring cells saves of an op, and what one to cells apart costs more
-than as many scalar ones: a tile uses again what it loads, but it stores each result."""
+"""The saving of a vector access to neighbouring cells, and the extra cost of one lane-by-lane load
+and store. A tile uses a load several times, but stores each result."""
 
 INTERLEAVE = 0.1
-"""The same of a vector that is stored as a column of a tile."""
+"""The extra cost of a store by columns of a tile, which is transposed in registers."""
 
 ACROSS = 0.93
-"""What vectors along a reduction save, of what others do: only they do not use a row of a tile for
-one of the other operand's as well."""
+"""The saving of vectors along a reduction, relative to others: their tiles do not share a row of
+one operand among the columns of the other."""
 
 HORIZONTAL = 8
-"""How many scalar ops it takes to bring together the lanes of a result that lie along a
-reduction."""
+"""The scalar ops that a horizontal reduction of one vector takes."""
 
 ROWS, REDUCED_ROWS = 8, 4
-"""How many rows of a tile use what is loaded for one of them, as an order of magnitude, and of one
-whose vectors lie along a reduction."""
+"""How many rows of a tile share a load, as an order of magnitude: of tiles with vectors along
+results, and along a reduction."""
 
 MIN_REUSE = 4
-"""How often loops have to use a tile for a copy of it to be worth while: the copy's loads and
-stores against loads from memory that is in another order."""
+"""How often loops have to use a packed tile for packing to pay: the loads and stores of the copy
+against loads with a large stride."""
 
 
 def vector_ranges(nests: Nests, target: Target) -> Iterator[RangeOp]:
-    """The ranges that vectors lie along: for each op one at most."""
+    """The ranges that vectors lie along. An op is inside of at most one of them."""
     best: dict[Operation, tuple[float, list[RangeOp]]] = {}
     axes = nests.axes
     inside: dict[Operation, list[EndOp | ReduceOp]] = {}
@@ -67,7 +65,7 @@ def vector_ranges(nests: Nests, target: Target) -> Iterator[RangeOp]:
             if range is not None and gain <= 0:
                 continue
             rest = [o for o in inside[closer] if range is None or range not in axes.open[o]]
-            # Of nests within one another the outer ones count for theirs.
+            # The choice for an outer nest already covers the nests inside of it.
             outer = [o for o in rest if not any(o in inside.get(p, ()) for p in rest)]
             chosen = [best[o] for o in outer if o in best]
             total = gain + sum(value for value, _ in chosen)
@@ -80,7 +78,7 @@ def vector_ranges(nests: Nests, target: Target) -> Iterator[RangeOp]:
 
 
 def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
-    """How many scalar ops vectors along a range save; not positive where they may not."""
+    """How many scalar ops vectors along a range save; 0 or less if they must not lie there."""
     axes = nests.axes
     if not is_expandable(axes, range):
         return 0.0
@@ -110,9 +108,9 @@ def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
 
 
 def _lanes_apart(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target: Target) -> float:
-    """How many lanes are loaded one by one, where they are apart along a vector: all that there are
-    once if they are packed, or else for each row of a tile that uses them. Lanes that are near each
-    other are picked out of vectors."""
+    """How many lanes are loaded one by one, for a LOAD with a stride along the vector: each once if
+    the tile is packed, else once per group of rows that share the load. Lanes with a small stride
+    are shuffled out of vectors."""
     trips = nests.trips(load)
     if is_packable(nests, load, vector, lanes, target):
         return trips
@@ -124,7 +122,7 @@ def _lanes_apart(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target
 
 
 def _uses(nests: Nests, load: LoadOp, vector: RangeOp) -> int:
-    """How often the loops of a nest, and those around it, use what a LOAD loads."""
+    """How often the loops of a nest, and the loops around it, use each element of a LOAD."""
     nest = nests.axes.nest(vector)
     loops = {*closed_ranges(nest), *nests.axes.open[nest]}
     strides = nests.stride_of[load]
@@ -132,8 +130,8 @@ def _uses(nests: Nests, load: LoadOp, vector: RangeOp) -> int:
 
 
 def is_packable(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target: Target) -> bool:
-    """Whether what a LOAD loads for one vector, of cells apart, can be copied together first."""
-    # A copy is made in each iteration of a loop: the vectors of one tile must not be all.
+    """Whether the strided cells of a LOAD can be packed, and packing pays."""
+    # The copy is made in a loop over tiles: there has to be more than one.
     return (
         vector in nests.axes.ends
         and nests.extent(vector) >= 2 * lanes
@@ -144,31 +142,31 @@ def is_packable(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target:
 
 
 def is_stageable(nests: Nests, load: LoadOp) -> bool:
-    """Whether STAGE can copy what a LOAD loads."""
+    """Whether STAGE is legal for a LOAD: its parameter is read-only, its index not computed by a
+    loop."""
     axes, memory = nests.axes, memory_of(load.buffer)
     is_read_only = isinstance(memory.owner, ParamOp) and memory not in nests.written
     return is_read_only and not axes.is_bound_to(load.buffer, axes.open[load])
 
 
 def packed_bytes(nests: Nests, load: LoadOp, vector: RangeOp, width: int) -> int:
-    """What a LOAD loads for one tile of a nest whose vectors have so many elements in all."""
+    """The bytes that a LOAD loads for one tile of a nest, which is `width` elements wide."""
     loops = closed_ranges(nests.axes.ends[vector])
     inner = (r for r, stride in nests.stride_of[load].items() if stride != 0 and r not in loops)
     size = dtype_of(load.operands[0]).itemsize
     return width * size * math.prod(nests.extent(r) for r in inner)
 
 
-def is_apart(access: Access, vector: RangeOp) -> bool:
-    """Whether the lanes of a vector are not neighbours in memory, nor all one cell."""
+def is_apart(access: StridedAccess, vector: RangeOp) -> bool:
+    """Whether the lanes of a vector are neither neighbours in memory nor all one cell."""
     if access.is_constant and vector.axis_type.data not in REDUCTIONS:
-        return False  # They are put together once.
+        return False  # Constants are packed once.
     return access.strides.get(vector, 0) not in (0, 1, -1)
 
 
 def transposed_row(nests: Nests, access: Operation, vector: RangeOp) -> RangeOp | None:
-    """The range along which an access is of neighbouring cells, where along `vector` it is not but
-    both can be in one tile, which is then loaded row by row and put together column by column, or
-    the other way round."""
+    """The range along which an access has stride 1, if it has another stride along `vector`, and
+    both ranges can be in one tile, which is then transposed in registers."""
     axes = nests.axes
     if vector not in axes.ends:
         return None
@@ -182,13 +180,14 @@ def transposed_row(nests: Nests, access: Operation, vector: RangeOp) -> RangeOp 
 
 
 def is_expandable(axes: Axes, range: RangeOp) -> bool:
+    """Whether a part of a range may become vectors or registers."""
     kind = AxisType.UPCAST if range in axes.ends else AxisType.GROUP_REDUCE
     extent = known_index(range.bound)
     return extent is not None and extent >= 2 and may_split(axes, range, kind)
 
 
 def lanes_along(nests: Nests, range: RangeOp, target: Target) -> int:
-    """The elements of a vector: of the widest dtype in the loop of a range."""
+    """The elements of a vector of the widest dtype in the loop of a range."""
     sizes = [
         max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
         for op in nests.work
