@@ -1,6 +1,6 @@
-"""What has to be known of a kernel's graph or of a LINEAR before it is executed.
+"""Analysis of a kernel's graph or of a LINEAR before it is executed.
 
-That is: the loops that each op is in, the memory that it reads and writes, the buffers of which
+It finds the loops that each op is in, the memory that it reads and writes, the buffers of which
 each iteration of a parallel loop has a copy, and the loops that carry values from one iteration to
 the next through memory.
 """
@@ -72,7 +72,7 @@ class BlockAnalysis:
         axes: list[Axis] = [*self.specials, *self.scopes.ranges]
         self.work_items = sorted(filter(is_work_item, axes), key=_speed)
         """The axes that number the work items of a workgroup, the one that varies fastest first."""
-        # SPECIALs are around everything.
+        # SPECIALs are the outermost loops, around every op.
         self.loops_around: dict[Operation, list[Axis]] = {
             op: [a for a in axes if isinstance(a, SpecialOp) or a in scope]
             for op, scope in self.scopes.of.items()
@@ -83,7 +83,7 @@ class BlockAnalysis:
         """The parallel axes over which a LOCAL or REG buffer has a copy per iteration."""
 
     def common_ranges(self, root: SSAValue) -> list[RangeOp]:
-        """The ranges that all uses of a memory are inside of."""
+        """The ranges that contain all uses of a memory."""
         scopes = [self.scopes.of[use.op] for use in self.uses[root]]
         return [r for r in self.scopes.ranges if all(r in scope for scope in scopes)]
 

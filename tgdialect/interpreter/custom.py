@@ -28,7 +28,7 @@ arrays of memory arguments in place.
 
 
 def custom_result(op: CustomOp | InsOp, value: Any) -> Data:
-    """What a function returned for an op, as an array of the op's dtype; its shape must end so."""
+    """A function's result as an array of the op's dtype. The last axes must be the op's shape."""
     array = np.asarray(value, numpy_dtype_of(op.result))
     shape = tensor(op.result).get_shape()
     last = array.shape[array.ndim - len(shape) :] if array.ndim >= len(shape) else None
@@ -39,7 +39,7 @@ def custom_result(op: CustomOp | InsOp, value: Any) -> Data:
 
 @dataclass(frozen=True)
 class CustomCode:
-    """Whether custom code is allowed, and what it is."""
+    """Whether custom code is allowed, and the Python functions that implement it."""
 
     allowed: bool = False
     functions: Mapping[str, CustomFunction] = field(default_factory=dict[str, CustomFunction])

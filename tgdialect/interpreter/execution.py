@@ -27,8 +27,8 @@ def run_block(
 ) -> tuple[Sequence[Value], Mapping[SSAValue, Value]]:
     """Execute a kernel's block, or the block of a LINEAR, and return what `bind` made for it.
 
-    Lanes assume that the iterations of a loop use a buffer apart. If one reads what another one has
-    left in it, the oracle runs the block again.
+    Lanes assume that each iteration of a loop uses a buffer privately. If an iteration reads what
+    another one has written to it, the oracle runs the block again.
     """
     analysis = BlockAnalysis(block, graph=graph)
     if not context.scalar:

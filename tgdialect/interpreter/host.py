@@ -1,8 +1,9 @@
 """Host programs: `func.func` at every level, and the bodies of FUNCTIONs.
 
-Each op is a function of its operands' values, memory included (`versions.py`): a view holds what a
-read through it sees, and every value says which stores it waits for. So an op can be evaluated by
-itself, and `registration.py` gives the same functions to xDSL's interpreter.
+Each op is a pure function of its operands' values. That includes memory (`versions.py`): a view
+holds the contents that a read through it sees, and every value records the stores that it waits
+for. So ops can be evaluated one at a time, and `registration.py` registers the same functions with
+xDSL's interpreter.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from tgdialect.ops.source import BufferOp, ParamOp
 
 @dataclass
 class Frame:
-    """One run of a function: its stores, its buffers, and what its PARAMs stand for."""
+    """One run of a function: its stores, its buffers, and the values of its PARAMs."""
 
     context: RunContext
     parameters: Sequence[Value] = ()
@@ -55,7 +56,7 @@ class Frame:
     )
 
     def run(self, block: Block, arguments: Sequence[Value] = ()) -> Sequence[Value]:
-        """Evaluate a block; the values that its `func.return` or last `tg.tuple` has."""
+        """Evaluate a block. Returns the operands of its `func.return` or of a final `tg.tuple`."""
         known: dict[SSAValue, Value] = dict(zip(block.args, arguments, strict=True))
         last_use = _last_uses(block)
         for op in block.ops:
@@ -71,7 +72,7 @@ class Frame:
     def evaluate(
         self, op: Operation, operands: Sequence[Value], known: Mapping[SSAValue, Value] = {}
     ) -> Sequence[Value]:
-        """The values of an op's results. `known` has what a LINEAR captures."""
+        """The values of an op's results. `known` holds the values that a LINEAR captures."""
         with errors_at(op):
             if isinstance(op, LinearOp):
                 return [self._linear(op, known)]
@@ -87,10 +88,10 @@ class Frame:
     # -- reading and making memory
 
     def read(self, op: Operation, value: Value, after: Stores | None = None) -> Array:
-        """What an op that waits for the stores `after` reads of an operand.
+        """The array of an operand, for an op that waits for the stores `after`.
 
-        A view shows one version of its memory. An op that waits for a later store to that memory
-        would have to come both before and after that one.
+        A view shows one version of its memory. If the op waits for a store to that memory which
+        the version lacks, it would have to run both before and after that store: an error.
         """
         if isinstance(value, TensorValue):
             return value.array
@@ -105,18 +106,18 @@ class Frame:
         return value.array
 
     def result(self, op: Operation, array: Array, after: Stores) -> Value:
-        """A new value; new memory that holds it where the op's result is memory."""
+        """The result of an op: a tensor, or new memory if the op's result is memory."""
         return self.fresh(op.results[0], array, after)
 
     def fresh(self, value: SSAValue, array: Array, after: Stores) -> Value:
-        """What stands for `value`: a tensor, or a memory of its own that holds the array."""
+        """The run-time value of `value`: a tensor, or new memory that holds the array."""
         if not is_memory(value):
             return TensorValue(array, after)
         memory = VersionedMemory(np.asarray(array.materialised(), order="C"), dtype_of(value))
         return replace(whole(memory), after=after)
 
     def refresh(self, view: VersionedView, after: Stores) -> VersionedView:
-        """The view once the stores `after` are made."""
+        """AFTER: the same view, of the version that includes the stores `after`."""
         version = view.version | (after & view.memory.stores)
         if version == view.version:
             return replace(view, after=view.after | after)
@@ -135,7 +136,8 @@ class Frame:
         *,
         adds: bool = False,
     ) -> Stores:
-        """Record what an op stores through a view; `mask` says which elements are written."""
+        """Record a store through a view, of the elements where `mask` is true. Returns the store
+        and all stores that it waits for."""
         shape = view.array.data.shape
         if value.shape != shape:
             raise InterpretationError(f"a value of shape {value.shape} is stored to {shape}")
@@ -145,7 +147,7 @@ class Frame:
     # -- calls
 
     def _linear(self, op: LinearOp, known: Mapping[SSAValue, Value]) -> Void:
-        """LINEAR: all that it stores, at once."""
+        """LINEAR: run its ops, and record one store for each memory that it changed."""
         outer = captured(op, known)
         after = waits_for([*outer.values(), *self.parameters])
         done = after
@@ -157,6 +159,7 @@ class Frame:
 
     def call(self, op: Operation, symbol: str, operands: Sequence[Value]) -> Sequence[Value]:
         """CALL or `func.call`: the results, after the stores of the callee to its arguments."""
+        # The arguments as arrays. Memory that the callee only writes may be an old version.
         callee = SymbolTable.lookup_symbol(op, symbol)
         if callee is None:
             raise InterpretationError(f"there is no symbol @{symbol}")
@@ -168,11 +171,13 @@ class Frame:
                 arrays.append(operand.array.materialised())
             else:
                 arrays.append(self.read(op, operand, after).materialised())
+        # Run the callee, and record what it wrote to memory arguments.
         outcome = self.context.call(callee, arrays)
         done = after
         for operand, content in zip(operands, outcome.contents, strict=True):
             if content is not None and isinstance(operand, VersionedView):
                 done |= self.store(op, operand, content.data, content.written(), after)
+        # The results: several for a `func.call`, a tuple or an ordering edge for a CALL.
         if isinstance(op, func.CallOp):
             return [
                 self.fresh(result, Array(data), done)
@@ -184,7 +189,8 @@ class Frame:
 
 
 def _last_uses(block: Block) -> dict[Operation, list[SSAValue]]:
-    """Which values can be dropped after which op, so that their memory is reused."""
+    """For each op, the values that are not used after it, so that their storage can be freed.
+    Values that a region of an op captures are kept."""
     result: dict[Operation, list[SSAValue]] = {}
     seen: set[SSAValue] = set()
     captured = {
@@ -219,7 +225,7 @@ def _binary(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 
 def _movement(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    """A movement of memory is memory."""
+    """A movement op: a view of memory if the source is memory, and otherwise a tensor."""
     source, after = operands[0], waits_for(operands)
     movement = AppliedMovement(op, [frame.read(op, operand, after) for operand in operands[1:]])
     if isinstance(source, VersionedView):
@@ -246,7 +252,7 @@ def _param(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 
 def check_parameter(op: ParamOp, value: Data) -> None:
-    """An argument is within the bounds of its parameter."""
+    """Raise InterpretationError if an argument is outside the bounds of its parameter."""
     for bound, low in ((op.min, True), (op.max, False)):
         if bound is not None and bool(
             ((value < bound.data) if low else (value > bound.data)).any()
@@ -259,7 +265,8 @@ def check_parameter(op: ParamOp, value: Data) -> None:
 
 
 def _buffer(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    """BUFFER: zeros, or what the caller gave for the slot; one per slot and address space."""
+    """BUFFER: one memory per slot and address space. It begins as the caller's contents for the
+    slot if it is global and there are some, and otherwise as zeros."""
     assert isinstance(op, BufferOp)
     sizes = [frame.read(op, operand) for operand in operands]
     shape = extents(tensor(op.result).get_shape(), sizes)
@@ -297,7 +304,7 @@ def _load(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 
 def _store(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    """STORE: the valid cells of the value, where the gate is true."""
+    """STORE and ATOMICADD: write the valid cells of the value where the gate is true."""
     after = waits_for(operands)
     view, value = operands[0], frame.read(op, operands[1], after)
     assert isinstance(view, VersionedView)
@@ -332,7 +339,7 @@ def _get_tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 
 def _function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    """FUNCTION: its body, each PARAM k being argument k."""
+    """FUNCTION: evaluate the body with argument k as the value of PARAM k."""
     assert isinstance(op, FunctionOp)
     inner = Frame(frame.context, operands, frame.journal, frame.buffers)
     with frame.context.nested("a FUNCTION"):

@@ -1,4 +1,4 @@
-"""What both ways to run a kernel or LINEAR share: values, and the ops that take no part in loops.
+"""The common part of both ways to run a kernel or LINEAR: values, and ops unrelated to loops.
 
 `scalar.py` runs one iteration after the other and is the definition; `lane_run.py` runs many at
 once.
@@ -52,7 +52,7 @@ class KernelRun(ABC):
 
     @abstractmethod
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Data | None) -> Data:
-        """What memory holds where an op reads it, and `gate` is true; 0 elsewhere."""
+        """The elements that an op reads from memory where `gate` is true; 0 elsewhere."""
 
     @abstractmethod
     def write(self, op: Operation, view: LiveView, value: Data, mask: Data | None) -> None:
@@ -60,7 +60,7 @@ class KernelRun(ABC):
 
     @abstractmethod
     def hold(self, op: Operation, array: Array) -> LiveView:
-        """Memory that holds a value: that of an op whose result is memory."""
+        """New memory that holds a value, for an op whose result is memory."""
 
     @abstractmethod
     def buffer(self, op: BufferOp, shape: tuple[int, ...]) -> LiveView:

@@ -50,7 +50,8 @@ def _store(run: LaneRun, op: Operation) -> Value:
         value.data,
         all_valid(masks),
         adds=adds,
-        # Each lane adds; of stores that do not vary with the lane, one is enough, if there is one.
+        # Every lane makes its own addition. A store that does not vary with the lane is made once,
+        # if any lane is active.
         shape=shape if adds else [min(size, 1) for size in shape],
         writer=_writer(run, op),
         iterations=_iterations(run, op),
@@ -59,7 +60,7 @@ def _store(run: LaneRun, op: Operation) -> Value:
 
 
 def _writer(run: LaneRun, op: Operation) -> tuple[int, frozenset[int]] | None:
-    """The number of a write, and those of the writes that it may not meet, if there are any."""
+    """The number of a write, and the numbers of writes unordered with it; None without any."""
     if (others := run.analysis.unordered.get(op)) is None:
         return None
     return run.writers[op], frozenset(run.writers[other] for other in others)

@@ -25,9 +25,9 @@ class LaneSchedule:
 
     `axes` gives the lane axis of each range that is not stepped and of each SPECIAL. `private[b]`
     are the ranges and SPECIALs over which memory b has a copy per iteration; memory in `assumed`
-    has some only because no iteration is expected to read what another wrote. All that reads or
-    writes what the kernel writes is inside each of `sliceable`, so that one of these can be run in
-    parts to save space.
+    has copies only because no iteration is expected to read what another one wrote. Every access to
+    memory that the kernel writes is inside each of `sliceable`, so one of these can be run in parts
+    to save space.
     """
 
     analysis: BlockAnalysis
@@ -100,7 +100,7 @@ def _is_reduced(range: RangeOp) -> bool:
 
 
 def _sliceable(analysis: BlockAnalysis, lanes: Sequence[RangeOp]) -> list[Axis]:
-    """What can be run in parts: the threads of a group cannot, nor what a REDUCE closes."""
+    """The axes that can be run in parts: not threads of a group, and not ranges of a REDUCE."""
     scopes = [
         analysis.scopes.of[use.op]
         for uses in analysis.uses.values()

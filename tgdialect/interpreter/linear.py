@@ -36,7 +36,7 @@ def run_linear(
 ) -> Sequence[tuple[VersionedMemory, Data, Data]]:
     """Run a LINEAR on what it captures and the arguments of its PARAMs, by slot.
 
-    For each memory that it stores to: the contents after it, and which elements it wrote.
+    Returns, for each memory that it stores to, the new contents and a mask of written elements.
     """
     views = [v for v in (*outer.values(), *arguments) if isinstance(v, VersionedView)]
     versions: dict[VersionedMemory, Stores] = {}

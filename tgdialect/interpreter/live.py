@@ -1,4 +1,4 @@
-"""Live memory: what a kernel and a LINEAR read and write as they run."""
+"""Live memory: memory that a kernel or LINEAR reads and changes in place as it runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AssumptionError(Exception):
 
 
 class Lanes:
-    """The copies of a private memory: their `count`, and for each lane the `number` of its copy."""
+    """The copies of a private memory: their `count`, and the `number` of each lane's copy."""
 
     def __init__(self, extents: Sequence[int], private: Sequence[int]):
         """`extents` of all lane axes; `private` are the axes over which there are copies."""
@@ -44,10 +44,11 @@ class Lanes:
 class LiveMemory:
     """Contents that stores change, with a copy per lane where `copies` says so.
 
-    `copies` is asked when the memory is first used: then the loops that have copies are open. So is
-    `threads`, which numbers the threads that share the memory and must not race.
-    `defined` says which cells have been written, where reading another is a wrong assumption;
-    `written` collects which cells of a caller's memory have been.
+    `copies` and `threads` are called when the memory is first used, because only then the loops
+    that have copies are running. `threads` numbers the threads that share the memory and must not
+    race. `defined` marks the cells that have been written, if reading any other cell would refute
+    the assumption that the memory is private. `written` marks the cells of a caller's memory that
+    have been written.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class LiveMemory:
 
     @property
     def first_contents(self) -> Data:
-        """What it held before every store, if that is kept."""
+        """The contents before every store, if a snapshot is kept; otherwise the present ones."""
         return self.contents if self.snapshot is None else self.snapshot
 
     def _make_copies(self) -> None:
@@ -192,8 +193,10 @@ class LiveMemory:
     def _check_race(
         self, positions: Data, writer: tuple[int, frozenset[int]], changed: Data | None
     ) -> None:
-        """Refuse to write what a write that this one is not ordered with has written. `changed` are
-        the cells that get another value: of equal values it does not matter which is last."""
+        """Raise InterpretationError if an unordered write has written one of these cells before.
+
+        `changed` marks the cells whose value changes; two writes of equal values do not race.
+        """
         number, unordered = writer
         if self._writer is None:
             self._writer = np.full(self.contents.size, -1, np.int64)

@@ -1,4 +1,4 @@
-"""Which ops read and write which memory: what both kinds of program are ordered by."""
+"""Which ops read and write which memory. The order of kernels and of LINEARs depends on it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tgdialect.ops.properties import is_memory
 from tgdialect.ops.source import BufferOp, ParamOp
 
 _ORDERING = (AfterOp, EndOp, GroupOp, SinkOp, BarrierOp)
-"""Ops that wait for their operands and read none of them."""
+"""Ops that wait for their operands without reading them."""
 
 _OPAQUE = (CallOp, FuncCallOp, CustomOp, InsOp, CustomFunctionOp)
 """Ops that may do anything to the memory they are given."""
@@ -37,7 +37,7 @@ def is_view(op: Operation) -> bool:
 
 @dataclass
 class Roots:
-    """The memory that each view is of, found once."""
+    """The memory that each view shows, cached."""
 
     _known: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     _by_slot: dict[tuple[str, int, Attribute], SSAValue] = field(

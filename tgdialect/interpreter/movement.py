@@ -1,7 +1,7 @@
 """Movement ops on arrays.
 
-The same functions move data, masks, and the cell numbers of a memory (`cell_maps.py`), which is how
-a STORE through a movement finds the cells that it writes.
+The same functions move data, masks and the cell numbers of a memory. A STORE through a view finds
+the cells that it writes by moving cell numbers (`cell_maps.py`).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from tgdialect.ops.properties import (
 
 @dataclass(frozen=True, slots=True)
 class AppliedMovement:
-    """One movement op with its operands: `op` applied to whatever its source is.
+    """A movement op with the values of its operands, ready to be applied to a source.
 
-    `operands` are those after the source: extents, offsets or indices. `lanes` counts the leading
-    axes that are not the shape's.
+    `operands` are the operands after the source: extents, offsets or indices. `lanes` is the number
+    of leading lane axes, which are not part of the shape.
     """
 
     op: Operation
@@ -41,12 +41,13 @@ class AppliedMovement:
     lanes: int = 0
 
     def of(self, source: Array, *, cells: bool = False) -> Array:
-        """The result for a source; with `cells`, of cell numbers, of which 0 is no cell."""
+        """The result for a source. With `cells`, the source holds cell numbers, and 0 is no
+        cell."""
         return _MOVEMENTS[self.op.name](self, source, cells)
 
 
 def extent(value: Array) -> int:
-    """A scalar that every lane agrees on, as a Python integer."""
+    """A scalar as a Python integer. Raises InterpretationError if it differs between lanes."""
     values = value.materialised()
     if values.size == 0:
         return 0
@@ -57,7 +58,7 @@ def extent(value: Array) -> int:
 
 
 def extents(static: Sequence[int], dynamic: Sequence[Array]) -> tuple[int, ...]:
-    """A mixed list of extents, the dynamic ones read from their operands."""
+    """A list of extents, in which values from `dynamic` replace the dynamic entries."""
     result = _numbers(static, dynamic)
     for axis, size in enumerate(result):
         if (message := negative_extent(axis, size)) is not None:
@@ -71,7 +72,7 @@ def _numbers(static: Sequence[int], dynamic: Sequence[Array]) -> tuple[int, ...]
 
 
 def _both(source: Array, function: Callable[[Data], Data]) -> Array:
-    """A rearrangement of data and mask alike."""
+    """Apply one rearrangement to both the data and the mask."""
     return Array(function(source.data), None if source.valid is None else function(source.valid))
 
 
@@ -106,7 +107,8 @@ def _expand(move: AppliedMovement, source: Array, cells: bool) -> Array:
 def _window(
     move: AppliedMovement, inner_is_source: bool, source: Array
 ) -> tuple[tuple[int, ...], tuple[slice, ...]]:
-    """The new shape of a PAD or SHRINK, and where the smaller of the two lies in the greater."""
+    """The new shape of a PAD or SHRINK, and the slices of the outer array that are the inner one.
+    The source is the inner array of a PAD and the outer array of a SHRINK."""
     static = integers(move.op, "offsets")
     dynamic = static.count(DYNAMIC_INDEX)
     offsets = _numbers(static, move.operands[:dynamic])
@@ -142,7 +144,7 @@ def _shrink(move: AppliedMovement, source: Array, cells: bool) -> Array:
 
 
 def _index(move: AppliedMovement, source: Array, cells: bool) -> Array:
-    """Index from the left; a cell that is out of bounds reads 0, and so does an invalid index."""
+    """INDEX of the leading axes. An index that is out of bounds or invalid reads 0."""
     lanes, shape = move.lanes, source.data.shape
     if not move.operands:
         return source
@@ -151,16 +153,19 @@ def _index(move: AppliedMovement, source: Array, cells: bool) -> Array:
     rank = sum(lane_rank) + len(rest)
 
     def on_axis(values: Data, axis: int) -> Data:
-        """Values along one axis of the result, behind their lane axes if they have any."""
+        """Values shaped to lie along one axis of the result, behind the lane axes."""
         own_lanes = values.shape[:-1] if values.ndim > 1 else (1,) * lanes
         after = rank - axis - 1
         return values.reshape(own_lanes + (1,) * axis + values.shape[-1:] + (1,) * after)
 
+    # Build one array of positions per axis of the source; together they broadcast to the result.
+    # The lane axes select themselves.
     selectors: list[Data] = []
     inside: list[Data | None] = []
     for axis in range(lanes):
         own = np.arange(shape[axis], dtype=np.int64)
         selectors.append(own.reshape((1,) * axis + (-1,) + (1,) * (lanes - axis - 1 + rank)))
+    # The indexed axes. An index out of bounds selects 0 for now.
     position = 0
     for axis, (index, own_rank) in enumerate(zip(move.operands, lane_rank, strict=True)):
         values, valid = index.data, index.valid
@@ -175,8 +180,10 @@ def _index(move: AppliedMovement, source: Array, cells: bool) -> Array:
         within: Data = (values >= 0) & (values < bound)
         inside += [within, valid]
         selectors.append(np.where(within, values, values.dtype.type(0)).astype(np.int64))
+    # The other axes are kept whole.
     for axis, size in enumerate(rest):
         selectors.append(on_axis(np.arange(size, dtype=np.int64), position + axis))
+    # Read the cells, then put 0 where an index was out of bounds or invalid.
     reads = all_valid(inside)
     if reads is None or bool(reads.all()):
         return _both(source, lambda x: _take(x, selectors))
@@ -196,14 +203,15 @@ def _take(x: Data, selectors: Sequence[Data]) -> Data:
 
 
 def _bitcast(move: AppliedMovement, source: Array, cells: bool) -> Array:
-    """Reinterpret storage. To another size, a cell is invalid where any of its bytes is."""
+    """BITCAST: reinterpret storage. If the element size changes, a new element is invalid where any
+    of its bytes is."""
     old, new = dtype_of(move.op.operands[0]), DTYPES[_bitcast_target(move.op)]
     if old == new:
         return source
     target: np.dtype[Any] = np.dtype((np.void, _CELL * new.itemsize)) if cells else numpy_dtype(new)
     if cells and old.itemsize == new.itemsize:
         return source
-    # A byte that is neither 0 nor 1 is not a bool in memory: any other is true.
+    # A bool in memory is the byte 0 or 1; every byte other than 0 is read as true.
     via = np.dtype(np.uint8) if new.is_bool and not cells else target
     data = _reinterpret(source.data, via)
     if new.is_bool and not cells:
@@ -217,7 +225,7 @@ def _bitcast(move: AppliedMovement, source: Array, cells: bool) -> Array:
 
 
 _CELL = 8
-"""Bytes of a cell number."""
+"""The size of a cell number in bytes."""
 
 
 def _bitcast_target(op: Operation) -> Any:
@@ -226,7 +234,7 @@ def _bitcast_target(op: Operation) -> Any:
 
 
 def _reinterpret(data: Data, dtype: np.dtype[Any]) -> Data:
-    """`data.view(dtype)`, which NumPy does on the last axis only where that one is contiguous."""
+    """`data.view(dtype)`, after a copy if the last axis is not contiguous, which NumPy requires."""
     if data.dtype.itemsize == dtype.itemsize:
         return data.view(dtype)
     last = data.shape[-1] * data.dtype.itemsize // dtype.itemsize
@@ -249,7 +257,7 @@ _MOVEMENTS: dict[str, Callable[[AppliedMovement, Array, bool], Array]] = {
 }
 
 MOVEMENTS: frozenset[str] = frozenset(_MOVEMENTS)
-"""The movement ops of one source; STACK, which has many, makes a new value."""
+"""The movement ops with one source. STACK has several, so its result is a new value."""
 
 
 def stack(sources: Sequence[Array], lanes: int) -> Array:

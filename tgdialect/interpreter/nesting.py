@@ -61,7 +61,7 @@ def linear_items(block: Block, looped: Collection[RangeOp]) -> list[Item]:
 
 @dataclass(frozen=True)
 class _Closer:
-    """An END, REDUCE or SINK, and those of its loops that are inside the current one, in order."""
+    """An END, REDUCE or SINK, and the loops that it closes inside the current one, in order."""
 
     op: Operation
     nest: Sequence[RangeOp]
@@ -114,7 +114,7 @@ class GraphNest:
             self._needs[op] = needs | self._bits.get(op, 0)
 
     def items(self) -> list[Item]:
-        """All that is executed, in order."""
+        """The tree of items, in an order of execution."""
         root: list[Item] = []
         unsorted = [_Unsorted(root, list(self._block.ops), frozenset(), ())]
         while unsorted:

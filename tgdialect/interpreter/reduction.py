@@ -24,10 +24,10 @@ _LOGICAL_UFUNCS: dict[ReduceKind, Any] = {kind: LOGICAL[f"tg.{kind.value}"] for 
 
 
 def accumulator_dtype(kind: ReduceKind, dtype: DType, *, ordered: bool) -> np.dtype[Any]:
-    """What is accumulated in: f32 for narrower floats, the dtype itself for the rest.
+    """The dtype of an accumulator: f32 for narrower floats, otherwise the dtype itself.
 
-    A free order lets any order's error be the result, so the interpreter gives the one with the
-    least: it adds and multiplies f32 in f64.
+    If the order is free, every order's rounding is allowed. The interpreter then adds and
+    multiplies f32 in f64, for the most precise result.
     """
     if not dtype.is_float or dtype.name == "f64":
         return numpy_dtype(dtype)
@@ -80,7 +80,7 @@ def _positive_zero(result: Data, data: Data, axes: tuple[int, ...]) -> Data:
 
 
 def initial(op: ReduceOp) -> Data:
-    """What a REDUCE begins with, in the accumulator's dtype."""
+    """The initial value of a REDUCE, in the accumulator's dtype."""
     kind, dtype = op.kind.data, dtype_of(op.source)
     accumulator = accumulator_dtype(kind, dtype, ordered=op.ordered is not None)
     return np.asarray(identity(kind, dtype)).astype(accumulator)

@@ -143,7 +143,7 @@ def _call_function(
 
 
 def _data(value: SSAValue, given: Any) -> Data:
-    """What another dialect's op or the caller gave for a tensor, as an array of its dtype."""
+    """The value that another dialect's op or the caller gave for a tensor, as a checked array."""
     dtype = numpy_dtype_of(value)
     array = np.asarray(given, dtype) if isinstance(given, bool | int | float) else np.asarray(given)
     if array.dtype != dtype or array.ndim != len(tensor(value).get_shape()):
@@ -159,14 +159,14 @@ def _value(value: SSAValue, given: Any) -> Value:
 
 
 def _plain(value: Value) -> Any:
-    """A value as an array if it is no more than that."""
+    """A value as a plain array, if it has no invalid cells and waits for no store."""
     if isinstance(value, TensorValue) and value.array.valid is None and not value.after:
         return value.array.data
     return value
 
 
 def _argument(value: SSAValue, given: Any) -> Any:
-    """An argument of a function; what is no tensor is another dialect's business."""
+    """An argument of a function. Memory becomes versioned memory; other values are kept."""
     if is_memory(value):
         return whole(
             VersionedMemory(_data(value, given), dtype_of(value), f"argument {value.name_hint}")

@@ -1,4 +1,4 @@
-"""What a run shares: ops that can be called, custom code, BUFFERs, how deep calls nest."""
+"""State that a run shares: callable ops, custom code, BUFFERs, and the depth of nested calls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tgdialect.ops.call import CallOp
 from tgdialect.ops.source import ParamOp
 
 _MAX_DEPTH = 100
-"""How deep calls and FUNCTIONs may nest; a function that calls itself never ends."""
+"""How deep calls and FUNCTIONs may nest. The limit stops recursion, which would never end."""
 
 
 @dataclass(frozen=True)

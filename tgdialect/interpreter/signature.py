@@ -1,4 +1,4 @@
-"""The inputs of a run, checked against the entry's signature."""
+"""The signature of an entry, and checks of a run's inputs against it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tgdialect.ops.properties import tensor
 
 @dataclass(frozen=True)
 class EntryArgument:
-    """One argument of an entry: where it is, its type, and the attributes it carries."""
+    """One argument of an entry: its name in error messages, its type and its attributes."""
 
     label: str
     type: TensorType[Attribute]
@@ -42,17 +42,18 @@ class EntryArgument:
 
     @property
     def is_allocated(self) -> bool:
-        """Whether the interpreter makes it: outputs, the workspace, and former BUFFERs."""
+        """Whether the interpreter allocates it: an output, the workspace, or a former BUFFER."""
         return not ALLOCATED.isdisjoint(self.attributes)
 
     @property
     def buffer(self) -> int | None:
-        """The slot of the BUFFER that it was."""
+        """For an argument that was a BUFFER, the slot; otherwise None."""
         return integer_attribute(self.attributes, "tg.buffer")
 
 
 def signature(entry: Operation) -> list[EntryArgument]:
-    """The arguments of a `func.func` (then the PARAMs in its body), or the PARAMs of a kernel."""
+    """The arguments of an entry: those of a `func.func`, then the PARAMs of the body."""
+    # The block, and the block arguments of a function.
     match entry:
         case func.FuncOp():
             if len(entry.body.blocks) != 1:
@@ -71,6 +72,7 @@ def signature(entry: Operation) -> list[EntryArgument]:
         params = parameters(block)
     except VerifyException as e:
         raise InterpretationError(str(e)) from e
+    # The PARAMs. An extent that is a PARAM itself is given by that PARAM's position.
     first = len(result)
     for param in params:
         dims: list[int | None] = []
@@ -99,10 +101,10 @@ def _argument(argument: BlockArgument) -> EntryArgument:
 def bind(
     params: Sequence[EntryArgument], inputs: Sequence[Any], buffers: dict[int, Data]
 ) -> list[Data]:
-    """The arrays of all arguments: the inputs, checked, and zeros for what is allocated.
+    """The arrays of all arguments: checked inputs, and allocated arrays.
 
-    Raises InterpretationError where an input does not have its argument's dtype and shape, or an
-    index is outside its bounds or not the extent that another argument has.
+    Raises InterpretationError if an input does not have the dtype and shape of its argument, or if
+    an index is out of its bounds or differs from the extent that it stands for.
     """
     wanted = [p for p in params if not p.is_allocated]
     if len(wanted) != len(inputs):
@@ -121,7 +123,8 @@ def bind(
 
 
 def _checked(param: EntryArgument, value: Any) -> Data:
-    """An input as an array; a Python number becomes a scalar of the argument's dtype."""
+    """Check an input and return it as an array. A Python number becomes a scalar array."""
+    # Convert a Python number, which the dtype must represent.
     dtype, shape = _dtype(param), param.type.get_shape()
     if isinstance(value, bool | int | float):
         try:
@@ -131,6 +134,7 @@ def _checked(param: EntryArgument, value: Any) -> Data:
         if dtype.kind in "iu" and int(scalar) != value:
             raise InterpretationError(f"{param.label}: {value} is not a {dtype}")
         value = scalar
+    # Check the dtype, the shape, and the bounds of an index.
     array = np.asarray(value)
     if array.dtype != dtype:
         raise InterpretationError(f"{param.label} is {dtype}, the input {array.dtype}")
@@ -153,7 +157,7 @@ def _checked(param: EntryArgument, value: Any) -> Data:
 
 
 def _dtype(param: EntryArgument) -> np.dtype[Any]:
-    """The NumPy dtype of an argument; the types of other dialects are an error."""
+    """The NumPy dtype of an argument. Raises InterpretationError for other dialects' types."""
     if (dtype := DTYPES.get(param.type.element_type)) is None:
         raise InterpretationError(f"{param.type} is not a tensor of a tg dtype")
     return NUMPY_DTYPES[dtype.name]
@@ -169,7 +173,8 @@ def _check_extents(
     params: Sequence[EntryArgument],
     arrays: Sequence[Data | None],
 ) -> None:
-    """A dynamic dimension is what the index argument it comes from says."""
+    """Raise InterpretationError if a dynamic extent of an array differs from the index argument
+    that gives it."""
     for axis, position in zip(_dynamic_axes(param), param.extents, strict=True):
         index = None if position is None else arrays[position]
         if position is not None and index is not None and int(index) != array.shape[axis]:
@@ -182,7 +187,7 @@ def _check_extents(
 def _allocated(
     param: EntryArgument, arrays: Sequence[Data | None], buffers: dict[int, Data]
 ) -> Data:
-    """Zeros; or what the caller gave for the slot of a former BUFFER."""
+    """An allocated argument: the caller's array for a former BUFFER if there is one, else zeros."""
     dtype = _dtype(param)
     if param.buffer is not None and param.buffer in buffers:
         return _checked(param, buffers[param.buffer])

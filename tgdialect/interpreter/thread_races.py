@@ -1,7 +1,8 @@
 """Races between what runs in parallel: the threads of a workgroup, and the iterations of a loop.
 
-All threads do an op before any does the next, so a kernel that lacks a BARRIER would give the right
-numbers here and wrong ones on a device. So what each thread touches between two barriers is noted.
+Here all threads execute an op before any executes the next. So a kernel that lacks a BARRIER would
+give the right result here, and a wrong one on a device. To find such races, the cells that each
+thread reads and writes between two barriers are recorded.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class ThreadRaces:
         self._name = name
 
     def barrier(self) -> None:
-        """What was touched before does not matter any more."""
+        """Forget the accesses before a barrier: they are ordered before those after it."""
         self._readers.fill(_NOBODY)
         self._writers.fill(_NOBODY)
 

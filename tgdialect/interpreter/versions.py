@@ -1,4 +1,4 @@
-"""Versioned memory: what a host program reads and writes.
+"""Versioned memory: the memory of a host program, as immutable values.
 
 A memory is never changed. A STORE is a record; a version of a memory is its initial contents with
 a set of stores applied, and a view of it is a value like any other. So the order in which a block
@@ -103,7 +103,7 @@ class Store:
         np.add.at(flat, numbers, self.value[written])
 
     def written(self) -> Data:
-        """Which bytes of the memory it writes, flat."""
+        """A mask of the bytes that the store writes, flattened."""
         shape = self.memory.initial.shape
         touched = np.zeros(shape, self.memory.initial.dtype)
         cells = self.cell_map.cells

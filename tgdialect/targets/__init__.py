@@ -1,10 +1,10 @@
-"""Targets: what passes know of the processors that they compile for. In reading order:
+"""Targets: descriptions of the processors that passes compile for. In reading order:
 
-* `target.py` is `Target`, the description that passes ask;
-* `cpu.py` makes one from the features of a CPU;
-* `architectures.py` has LLVM's names of them;
-* `attribute.py` is the attribute by which a module says one;
-* `host.py` finds out about the machine that this process runs on: nothing else does.
+* `target.py`: `Target`, the description that passes query;
+* `cpu.py`: makes a `Target` from the features of a CPU;
+* `architectures.py`: LLVM's names of architectures, intrinsics and calling conventions;
+* `attribute.py`: the attribute that states a module's target;
+* `host.py`: detects the machine that this process runs on. No other file does.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from tgdialect.targets.target import Target
 __all__ = ["DEFAULT_TARGET", "INTERPRETER", "MOST", "TARGETS", "Target", "target_named"]
 
 TARGETS: dict[str, Callable[[Collection[str]], Target]] = {"cpu": cpu}
-"""The targets that code is generated for: each from the features of its instruction set."""
+"""The targets that code is generated for: each a function from features to a `Target`."""
 
 MOST: Mapping[str, Target] = {"cpu": cpu(FEATURES)}
-"""Each with all features: all native ops, conversions and AxisTypes that it may be said to have."""
+"""Each target with all features: the native ops, conversions and AxisTypes that it can have."""
 
 DEFAULT_TARGET = CPU.name
-"""The target of what says none."""
+"""The target of a module that states none."""
 
 INTERPRETER = "interpreter"
-"""The name that stands for the reference semantics where a user may choose how to run a program."""
+"""The name by which a user chooses the reference interpreter instead of a target."""
 
 
 def target_named(name: str, features: Collection[str] = ()) -> Target:

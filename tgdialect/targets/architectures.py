@@ -1,4 +1,4 @@
-"""The architectures that LLVM has, as it names them in triples and intrinsics."""
+"""LLVM's names of architectures, in triples and in intrinsics, and of GPU calling conventions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ INTRINSICS = {
     **dict.fromkeys(("aarch64", "arm64"), "llvm.aarch64."),
     **dict.fromkeys(("riscv32", "riscv64"), "llvm.riscv."),
 }
-"""What the names of an architecture's intrinsics begin with, by the first word of its triples."""
+"""The prefix of an architecture's intrinsics, by the first component of its triples."""
 
 ALL_INTRINSICS = tuple(
     f"llvm.{architecture}."
@@ -16,7 +16,7 @@ ALL_INTRINSICS = tuple(
         *("r600", "riscv", "s390", "spv", "ve", "wasm", "x86", "xcore"),
     )
 )
-"""What the names of the intrinsics of any architecture begin with."""
+"""The prefixes of the intrinsics of all architectures."""
 
 GPU_CONVENTIONS = ("ptx_kernel", "ptx_device", "amdgpu_kernel", "spir_kernel", "spir_func")
-"""The calling conventions that no CPU has."""
+"""The calling conventions that only GPUs have."""

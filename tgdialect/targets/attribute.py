@@ -1,4 +1,4 @@
-"""`#tg.target`: a target in IR, as a module says it in `tg.target`."""
+"""`#tg.target`: a target in IR, which a module states as its attribute `tg.target`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Field = int | bool | Sequence[str]
 
 @irdl_attr_definition
 class TargetAttr(ParametrizedAttribute):
-    """A target: its name, then the fields of `Target` that differ from what those bring.
+    """A target: its name, its features, and the fields of `Target` that these two do not imply.
 
-    `#tg.target<"cpu", features = ["avx2", "fma"], threads = 2, l2 = 1048576>`. As `tg.target` of a
-    module it is the target of the passes whose options do not say otherwise: nothing of this
-    machine matters then. A pass whose options do say something writes the target that it compiled
-    for, so that later ones need no options.
+    `#tg.target<"cpu", features = ["avx2", "fma"], threads = 2, l2 = 1048576>`. Passes compile for
+    the `tg.target` of the module unless their options give a target; then nothing is detected on
+    this machine. A pass with options writes the target that it compiled for to the module, so later
+    passes need no options.
     """
 
     name = "tg.target"
@@ -41,7 +41,7 @@ class TargetAttr(ParametrizedAttribute):
     @classmethod
     @lru_cache(maxsize=64)
     def of(cls, target: Target) -> TargetAttr:
-        """The attribute that says a target."""
+        """The attribute that states a target."""
         brought = target_named(target.name, target.features)
         features = without_implied(target.features)
         said = {"features": _attribute(features)} if features else {}
@@ -52,7 +52,7 @@ class TargetAttr(ParametrizedAttribute):
 
     @property
     def values(self) -> Mapping[str, Field]:
-        """The fields that are said."""
+        """The fields that are stated, as Python values."""
         return {name: _value(attribute) for name, attribute in self.fields.data.items()}
 
     def verify(self) -> None:
@@ -110,8 +110,8 @@ _WANTED = {
     for field in fields(Target)
     if field.name not in ("name", "execution")
 }
-"""The fields that may be said, each with what it is. The others are the target's name and what its
-name decides."""
+"""The fields that may be stated, each with the kind of its value. The target's name decides the
+others."""
 
 
 def _attribute(value: Field | frozenset[str]) -> Attribute:
@@ -157,10 +157,12 @@ def _value(attribute: Attribute) -> Field:
 
 def _target(name: str, said: Mapping[str, Field]) -> Target:
     """A target with these fields. Raises ValueError for an unknown name, feature or value."""
+    # The features first, because they imply fields.
     values = {field: _as_field(value) for field, value in said.items()}
     features = values.pop("features", frozenset[str]())
     assert isinstance(features, frozenset)
     target = target_named(name, sorted(features))
+    # Then the other fields, whose values must be among those that the target can have.
     for field, value in values.items():
         most = getattr(MOST[name], field)
         if isinstance(value, frozenset) and (unknown := sorted(value - most)):
@@ -179,13 +181,14 @@ def target_of(
     features: Sequence[str] = (),
     **given: int | None,
 ) -> Target:
-    """The target that a module is compiled for. Of what options say (a name, features, and fields
-    by their names where they are not None), of what the module says in `tg.target`, and of what
-    this machine has, the first that there is counts; this machine has no say where the module has.
-    Features come with all that they bring.
+    """The target that a module is compiled for.
 
-    Raises PassFailedException for a target or feature that there is not, and for a value that a
-    field cannot have.
+    Options (a name, features, and fields that are not None) take precedence over the module's
+    `tg.target`. Fields are detected on this machine only if the module has no `tg.target`. Features
+    imply other features and fields.
+
+    Raises PassFailedException for an unknown target or feature, and for a value that a field cannot
+    have.
     """
     options = {field: value for field, value in given.items() if value is not None}
     stated = module.attributes.get(MODULE_ATTRIBUTE) if module is not None else None
@@ -205,7 +208,7 @@ def target_of(
 def _stated(
     attribute: TargetAttr, features: tuple[str, ...], options: tuple[tuple[str, int], ...]
 ) -> Target:
-    """The target that an attribute says, but for what options say."""
+    """The target that an attribute states, with options in place of its fields."""
     said = dict(attribute.values)
     if features:
         said = {name: value for name, value in said.items() if name not in BROUGHT}
@@ -219,7 +222,7 @@ def settle_target(
     features: Sequence[str] = (),
     **given: int | None,
 ) -> Target:
-    """`target_of` a module, which says it from then on where an option has said something."""
+    """`target_of` a module. If there are options, the target is also written to the module."""
     target = target_of(module, name, features, **given)
     if name or features or any(value is not None for value in given.values()):
         state_target(module, target)
@@ -227,5 +230,5 @@ def settle_target(
 
 
 def state_target(module: ModuleOp, target: Target) -> None:
-    """Have a module say its target."""
+    """Write a target to a module, as `tg.target`."""
     module.attributes[MODULE_ATTRIBUTE] = TargetAttr.of(target)

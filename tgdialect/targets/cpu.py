@@ -1,4 +1,4 @@
-"""CPUs: what the features of their instruction sets, in LLVM's spelling, imply and bring."""
+"""CPUs: the features of instruction sets, in LLVM's spelling, and the `Target` fields they set."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _ADDED: dict[str, dict[str, frozenset[str] | bool]] = {
     "f16c": {"converted": frozenset(("f16",))},
     "avx": {"masks_stores": True},
 }
-"""What a feature adds to the fields of its target."""
+"""What a feature adds to the fields of `Target`."""
 
 _VECTORS = {"avx512f": (512, 32), "neon": (128, 32), "avx": (256, 16)} | dict.fromkeys(
     ("sse2", "sse"), (128, 16)
 )
-"""The vector registers that a feature brings: the bits of each, and how many there are."""
+"""The vector registers of a feature: the bits of each, and how many there are."""
 
 _IMPLIED = {
     # x86
@@ -90,7 +90,8 @@ _IMPLIED = {
     "sve": "fullfp16",
     "sve2": "sve",
 }
-"""What each feature brings with it. Sources: LLVM's `X86.td` and `AArch64Features.td`."""
+"""The features that each feature implies directly, separated by spaces. Sources: LLVM's `X86.td`
+and `AArch64Features.td`."""
 
 _ALONE = (
     "64bit adx amx-avx512 amx-complex amx-fp8 amx-movrs amx-tf32 amx-tile bf16 bmi bmi2 ccmp cf "
@@ -100,22 +101,23 @@ _ALONE = (
     "sahf serialize sgx sha512 shstk sm3 sm4 sse tbm tsxldtrk uintr usermsr waitpkg wbnoinvd "
     "widekl xsave xsavec xsaveopt xsaves zu"
 )
-"""Those that bring nothing that matters here."""
+"""The features that imply no feature that this project uses."""
 
 FEATURES = frozenset((*_IMPLIED, *_ALONE.split()))
 """The features that may be named."""
 
 
 BROUGHT = frozenset(("native", "converted", "masks_stores", "vector_bits", "vector_registers"))
-"""The fields that features settle."""
+"""The fields of `Target` that features determine."""
 
 
 ALIGNMENT = max(CPU.alignment, *(bits // 8 for bits, _ in _VECTORS.values()))
-"""What memory is aligned to that is allocated before it is known which CPU code is for."""
+"""The alignment of memory that is allocated before the CPU is known: enough for every CPU, at the
+cost of some padding."""
 
 
 def cpu(features: Collection[str] = ()) -> Target:
-    """A CPU with these features: `cpu_features` has their form and the errors."""
+    """A CPU with these features. `cpu_features` describes their form and the errors."""
     return _with_features(cpu_features(features))
 
 
@@ -130,17 +132,17 @@ def _with_features(features: frozenset[str]) -> Target:
 
 
 def vector_registers(features: Collection[str]) -> tuple[int, int]:
-    """The bits of the widest vector registers that features bring, with or without their `+`, and
-    how many there are: (0, 0) of none."""
+    """The bits of the widest vector registers, and how many there are; (0, 0) without any. Features
+    may begin with `+`."""
     names = {feature.removeprefix("+") for feature in features}
     return max([v for name, v in _VECTORS.items() if name in names], default=(0, 0))
 
 
 def cpu_features(names: Collection[str]) -> frozenset[str]:
-    """The features that a list of LLVM's switches on: `avx2` or `+avx2` is with all that it
-    implies, and a later `-avx2` takes away what implies it.
+    """The features that a list of LLVM's feature flags enables. `avx2` or `+avx2` adds the feature
+    and all that it implies. A later `-avx2` removes it and all features that imply it.
 
-    Raises ValueError for a name that is none.
+    Raises ValueError for an unknown feature.
     """
     found: set[str] = set()
     for name in names:
@@ -155,7 +157,7 @@ def cpu_features(names: Collection[str]) -> frozenset[str]:
 
 
 def without_implied(features: Collection[str]) -> list[str]:
-    """The fewest features that imply all of these, sorted."""
+    """The smallest list of features that implies all of these, sorted."""
     implied = {other for name in features for other in _with_implied(name) if other != name}
     return sorted(set(features) - implied)
 

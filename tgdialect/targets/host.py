@@ -1,7 +1,7 @@
 """The machine that this process runs on: its CPU, its cores and its caches.
 
-Nothing else detects any of that. Importing this file imports neither LLVM nor xDSL: a program from
-the object cache starts without them.
+No other file detects them. Importing this file imports neither LLVM nor xDSL, because a program
+from the object cache starts without them.
 """
 
 from __future__ import annotations
@@ -20,20 +20,24 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 THREADS_VARIABLE = "TG_NUM_THREADS"
+"""The environment variable that sets the number of threads."""
 
 LLC_PER_CORE = 16 << 20
-"""The part of the last-level cache that a core may count on at most: a virtual machine of two cores
-is told of hundreds of MiB, which cores of other machines use as well."""
+"""The most of the last-level cache that a core is assumed to have for itself. A virtual machine of
+two cores may report hundreds of MiB, which it shares with other machines: a greater value would
+make kernels rely on cache that others use, a smaller one would waste cache."""
 
 
 def host_target(
     features: Collection[str] = (), name: str = DEFAULT_TARGET, **given: int | None
 ) -> Target:
-    """A target with the caches and the threads of this machine, where they are not `given`: by the
-    fields of `Target`, None for those that are not. It has the features that are named.
+    """A target with the given features, and with the caches and threads of this machine.
 
-    Raises ValueError for an unknown target or feature, where a field is no positive number, and
-    where `threads` is not given and `TG_NUM_THREADS` is no positive number.
+    `given` are fields of `Target` that replace the detected values; None stands for a field that is
+    not given. Features are not detected.
+
+    Raises ValueError for an unknown target or feature, for a field that is not a positive number,
+    and if `threads` is not given and `TG_NUM_THREADS` is not a positive number.
     """
     fields = {field: value for field, value in given.items() if value is not None}
     found = replace(target_named(name, features), **fields)
@@ -46,16 +50,16 @@ def _cache_size(level: int) -> int | None:
 
 
 def last_level_cache() -> int:
-    """The bytes of the last-level cache that are for this process: `LLC_PER_CORE` for each of its
-    cores where the system says more, or nothing."""
+    """The bytes of the last-level cache that this process may assume to have: what the system
+    reports, at most `LLC_PER_CORE` for each of its cores; that maximum if nothing is reported."""
     share = LLC_PER_CORE * _cores()
     return min(max((size for _, size in _cache_sizes()), default=share), share)
 
 
 def thread_count() -> int:
-    """How many threads a kernel may use: `TG_NUM_THREADS`, or as many as this process has cores.
+    """How many threads a kernel may use: `TG_NUM_THREADS`, or else the cores of this process.
 
-    Raises ValueError where the variable is no positive number.
+    Raises ValueError if the variable is not a positive number.
     """
     if text := os.environ.get(THREADS_VARIABLE):
         if not text.isascii() or not text.isdigit() or int(text) < 1:
@@ -70,13 +74,12 @@ _DETECTED: dict[str, Callable[[], int | None]] = {
     "llc": last_level_cache,
     "threads": thread_count,
 }
-"""How to find out about a field of `Target`; None where the system does not say."""
+"""How each field of `Target` is detected; the result is None if the system does not report it."""
 
 
 @cache
 def host_cpu() -> str:
-    """Vendor, model and features of the CPU, to tell it from others. The text means nothing beyond
-    that."""
+    """A text that identifies the vendor, model and features of the CPU. It is only compared."""
     try:
         return _MODEL.read_text()
     except OSError:
@@ -85,7 +88,7 @@ def host_cpu() -> str:
 
 @cache
 def llvm_host() -> tuple[str, str, str]:
-    """The triple, name and features of the CPU, as LLVM has them."""
+    """The triple, name and features of the CPU, as LLVM reports them."""
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features().flatten()
@@ -94,7 +97,7 @@ def llvm_host() -> tuple[str, str, str]:
 
 @cache
 def _cores() -> int:
-    # Before anything pins the main thread: a runtime of OpenMP may.
+    # Cached before anything pins the main thread, as an OpenMP runtime may do.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -106,7 +109,7 @@ def _cache_sizes() -> tuple[tuple[int, int], ...]:
 
 
 def _read_cache_sizes() -> Iterator[tuple[int, int]]:
-    """(level, bytes) of the caches that hold data, where the system says."""
+    """(level, bytes) of each data or unified cache that the system reports."""
     for folder in _CACHES.glob("index*"):
         try:
             kind, level, size = (

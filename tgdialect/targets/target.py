@@ -1,4 +1,4 @@
-"""`Target`: the description of a processor that every pass asks."""
+"""`Target`: the description of a processor, which passes query."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class Target:
-    """What a processor has. A pass reads these fields and detects nothing itself.
+    """The properties of a processor. Passes read these fields and detect nothing themselves.
 
-    Sizes are in bytes. A default is a usual value of a CPU; `host_target` puts what this machine
-    has in place of the caches' sizes and the threads, and detects nothing else. A default that is
-    "fitted" comes from timing kernels on one CPU (Emerald Rapids, docs/notes/heuristic.md): it has
-    been measured on no other.
+    Sizes are in bytes. A default is a usual value for a CPU. `host_target` detects the cache sizes
+    and the number of threads, and nothing else. A default called "fitted" comes from timing kernels
+    on one CPU (Emerald Rapids, docs/notes/heuristic.md), and has not been measured on others.
     """
 
     name: str
-    """The kind of machine; the table of `targets` says which there are."""
+    """The kind of machine, a key of `targets.TARGETS`."""
     features: frozenset[str] = frozenset()
-    """The features of its instruction set, in LLVM's spelling, with all that they imply."""
+    """The features of its instruction set, in LLVM's spelling, including implied ones."""
 
     execution: str = "loops"
-    """What runs a loop nest: `loops` of threads, or a `grid` of workgroups."""
+    """How a loop nest is executed: as `loops` of threads, or on a `grid` of workgroups."""
 
     native: frozenset[str] = frozenset()
-    """Decomposed elementwise ops, without the dialect's name, that are one instruction or few."""
+    """The decomposable elementwise ops that take one or a few instructions, so they are not
+    decomposed. Names are without the prefix `tg.`."""
     converted: frozenset[str] = frozenset()
-    """The narrow floats with an instruction to and from f32; the others are converted by integer
-    operations on their bits. All of them are only stored: arithmetic is in f32."""
+    """The narrow floats that an instruction converts to and from f32. Others are converted by
+    integer operations on their bits. Arithmetic on narrow floats is always in f32."""
 
     instructions: frozenset[str] = frozenset()
     """The mnemonics that INS may name."""
@@ -36,11 +36,11 @@ class Target:
     """The AxisTypes that a SPLIT may give a range, by their names."""
 
     vector_bits: int = 0
-    """The width of the widest vector registers, a power of two; 0 where there are none."""
+    """The width of the widest vector registers, a power of two; 0 if there are none."""
     vector_registers: int = 0
     """How many vector registers of that width there are."""
     masks_stores: bool = False
-    """Whether one instruction stores some lanes of a vector, of 4 bytes each or more."""
+    """Whether one instruction stores selected lanes of a vector, of 4 bytes or more each."""
     vector_ports: int = 2
     """How many vector operations a core starts in a cycle."""
     mulacc_latency: int = 4
@@ -53,34 +53,35 @@ class Target:
     l2: int = 512 << 10
     """The L2 cache of a core."""
     llc: int = 16 << 20
-    """The last-level cache: the part of it that a process may count on."""
+    """The part of the last-level cache that a process may assume to have for itself."""
     local: int = 4 << 20
-    """The LOCAL and REG buffers that a kernel may have in all: half of the usual stack of a thread,
-    where threads run loop nests."""
+    """The total size of the LOCAL and REG buffers of a kernel. On a CPU they are on the stack; this
+    is half of a thread's usual stack."""
 
     cache_line: int = 64
-    """The unit in which caches move memory, a power of two. Rows of a tile that lie in lines of
-    their own are dearer, and threads do not share a line that they store to."""
+    """The size of a cache line, a power of two. Rows of a tile in separate lines cost more, and
+    threads do not share a line that they store to."""
     l1_ways: int = 8
-    """How many rows of a tile may lie in one set of L1: those beyond evict one another. Fitted,
-    on an L1 of 12 ways: what else a tile loads takes some of them."""
+    """How many rows of a tile may map to one set of L1; more rows evict one another. Fitted on an
+    L1 of 12 ways: the other data of a tile takes some of them."""
     page: int = 4096
-    """The unit in which addresses are translated, a power of two: the smallest that systems use."""
+    """The size of a page of memory, a power of two: the smallest that systems use."""
     tlb_pages: int = 64
-    """How many pages the first TLB knows, a usual number: a tile that is spread over more is copied
-    together."""
+    """How many pages the first-level TLB holds, a usual value. A tile spread over more pages is
+    packed into contiguous memory."""
     page_streams: int = 32
-    """How many steps a block of a reduction has that goes down one page after another. More pages
-    at once lose the prefetcher, fewer are more passes over the results. Fitted."""
+    """How many steps a block of a reduction has if each step accesses another page. With more pages
+    at once the prefetcher loses track; with fewer there are more passes over results. Fitted."""
     bytes_per_cycle: int = 8
-    """The bytes that a core loads from memory and stores to it in a cycle, by which the heuristic
-    tells whether a kernel is long enough for threads: an order of magnitude."""
+    """The bytes that a core transfers from and to memory in a cycle. The heuristic uses it to
+    estimate whether a kernel runs long enough for threads. An order of magnitude."""
 
     threads: int = 1
     """How many threads a kernel may use."""
     parallel_cycles: int = 30_000
-    """The cycles that a kernel takes on one core from which on threads share it: waking them and
-    waiting for the last takes a part of that. An order of magnitude."""
+    """The least number of cycles on one core for which a kernel is run by several threads. Waking
+    threads and waiting for the last one costs a part of that: with a smaller value short kernels
+    become slower, with a greater one longer kernels leave cores idle. An order of magnitude."""
 
     def __post_init__(self) -> None:
         for name in _POSITIVE:
@@ -102,46 +103,49 @@ class Target:
 
     @property
     def l1_way(self) -> int:
-        """The bytes apart at which addresses are in one set of L1: a page at most, because an L1 is
-        indexed by the part of an address that is not translated."""
+        """The distance in bytes at which addresses map to the same set of L1. It is a page at most,
+        because the L1 is indexed by the part of an address that is not translated."""
         return min(self.page, 1 << ((self.l1 // self.l1_ways).bit_length() - 1))
 
     @property
     def packed_block(self) -> int:
-        """The bytes up to which a column of packed steps needs no blocks. Blocks keep it in L1, but
-        cost passes over the results. 48 KiB was fitted, 1.5 times the default of `l1`; that the
-        bound grows with L1 is an assumption."""
+        """The greatest size of a column of packed steps that is not split into blocks. Blocks keep
+        the column in L1, but cost more passes over the results. 48 KiB was fitted, 1.5 times the
+        default of `l1`; that the bound is proportional to L1 is an assumption."""
         return self.l1 + self.l1 // 2
 
     @property
     def copied(self) -> int:
-        """The bytes that a kernel may copy of one operand, to have it in L2 in order: two operands
-        fit into `local`."""
+        """The most bytes of one operand that a kernel may pack into contiguous memory. They fit
+        into L2, and two packed operands fit into `local`."""
         return min(self.l2, self.local // 2)
 
     @property
     def alignment(self) -> int:
-        """What buffers are aligned to: a cache line, and the widest vector."""
+        """The alignment of buffers: a cache line or the widest vector, whichever is greater."""
         return max(self.cache_line, self.vector_bits // 8, _WIDEST_SCALAR)
 
     @property
     def mulaccs_in_flight(self) -> int:
-        """How many multiply-accumulates that do not wait for one another keep a core busy."""
+        """How many independent multiply-accumulates keep a core's vector units busy."""
         return self.vector_ports * self.mulacc_latency
 
     @property
     def registers_at_once(self) -> int:
-        """How many registers the vector of one op takes at most, a power of two. The code
-        generator divides it, to the same machine code, and until then there are fewer ops: with 4,
-        kernels compiled in two thirds of the time (docs/notes/heuristic.md)."""
+        """How many registers the vector of one op spans at most, a power of two.
+
+        The code generator splits such vectors, with the same machine code. Wider vectors mean fewer
+        ops to compile: with 4, kernels compiled in two thirds of the time
+        (docs/notes/heuristic.md).
+        """
         return 1 << min(max(self.vector_registers, 1), 4).bit_length() - 1
 
     def lanes(self, itemsize: int) -> int:
-        """How many elements of that many bytes a vector has; 1 without vectors."""
+        """How many elements of `itemsize` bytes a vector register holds; 1 without vectors."""
         return max(self.vector_bits // (8 * itemsize), 1)
 
     def __str__(self) -> str:
-        """All fields as text, the same in every process: a set has no order of its own."""
+        """All fields as text. Sets are sorted, so the text is the same in every process."""
         return ", ".join(f"{f.name} = {_text(getattr(self, f.name))}" for f in fields(self))
 
 
@@ -150,7 +154,7 @@ _POSITIVE = (
     *("cache_line", "l1_ways", "page", "tlb_pages", "page_streams", "bytes_per_cycle"),
     *("threads", "parallel_cycles"),
 )
-"""The fields of which 0 makes no sense."""
+"""The fields that must be at least 1."""
 
 _WIDEST_SCALAR = 8
 """The bytes of the widest dtype."""

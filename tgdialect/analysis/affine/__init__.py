@@ -1,8 +1,8 @@
-"""What index arithmetic comes to: affine sums (`ops/affine.py`) read from the IR.
+"""Analyses of index arithmetic, which read affine sums (`ops/affine.py`) from the IR.
 
 * `positions.py`: positions along an axis, as sums of digits of loop variables;
-* `movement.py`: what a movement op does to the positions at which it is read;
-* `bounds.py`: the least and the greatest value of polynomials, RANGEs being less than their bounds;
-* `strides.py`: how far apart in memory the iterations of each range access;
-* `lanes.py`: the indices in a vector.
+* `movement.py`: the index in the source of a movement op, given the index in its result;
+* `bounds.py`: bounds of polynomials in RANGEs, each of which is less than its own bound;
+* `strides.py`: the stride of a memory access in each range;
+* `lanes.py`: vectors of indices, and the vector loads that cover them.
 """

@@ -1,7 +1,8 @@
-"""Bounds of polynomials in index values, where intervals of the values alone say too little.
+"""Bounds of polynomials in index values, for cases in which interval arithmetic is too imprecise.
 
-A RANGE is less than its bound, whatever that is: of `i * n + j - m * n`, with i a RANGE to m and j
-one to n, the greatest value is `(m - 1) * n + (n - 1) - m * n = -1`.
+A RANGE is less than its bound, even if that is symbolic. For example, let i be a RANGE with bound m
+and j one with bound n: the greatest value of `i * n + j - m * n` is
+`(m - 1) * n + (n - 1) - m * n = -1`.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import Atom, Polynomial, dtype_of, polynomial
 
 MAX_ROUNDS = 4
-"""How often RANGEs are replaced whose bounds depend on RANGEs."""
+"""How often RANGEs are replaced by their bounds. Each round resolves one more level of RANGEs whose
+bounds depend on other RANGEs, and costs compile time."""
 
 
 def exact_polynomial(
     value: SSAValue | int, min_max: MinMax, atoms: Collection[SSAValue] = ()
 ) -> Polynomial:
-    """A value over the integers: as a polynomial, or as an atom if that might wrap."""
+    """A value as a polynomial over the integers; as a single atom if its arithmetic might wrap."""
     found = polynomial(value, atoms)
     if isinstance(value, int):
         return found
@@ -33,7 +35,7 @@ def exact_polynomial(
 
 
 def interval(of: Polynomial, min_max: MinMax) -> Interval:
-    """The values that a polynomial may have over the integers, each monomial on its own."""
+    """An interval of a polynomial over the integers: the sum of its monomials' intervals."""
 
     def atom_interval(atom: Atom) -> Interval:
         assert isinstance(atom, SSAValue)
@@ -43,7 +45,7 @@ def interval(of: Polynomial, min_max: MinMax) -> Interval:
 
 
 def greatest(of: Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()) -> int:
-    """What a polynomial never exceeds, RANGEs being less than their bounds."""
+    """An upper bound of a polynomial, using that each RANGE is less than its bound."""
     result = int(interval(of, min_max).hi)
     for _ in range(MAX_ROUNDS):
         bound = _at_last_iteration(of, min_max, atoms)
@@ -55,7 +57,11 @@ def greatest(of: Polynomial, min_max: MinMax, atoms: Collection[SSAValue] = ()) 
 
 
 def _at_last_iteration(of: Polynomial, min_max: MinMax, atoms: Collection[SSAValue]) -> Polynomial:
-    """A polynomial that is never less, with the bounds of RANGEs in place of them."""
+    """A polynomial that is never less than `of`, with RANGEs replaced by their extreme values.
+
+    In a monomial of values that are not negative, a RANGE becomes its bound minus 1 if the
+    coefficient is positive, and otherwise the monomial becomes 0. Other monomials are kept.
+    """
     result: Polynomial = Affine()
     for product, coefficient in monomials(of):
         values = [atom for atom in product if isinstance(atom, SSAValue)]

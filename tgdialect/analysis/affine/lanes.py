@@ -1,4 +1,4 @@
-"""Vectors of indices: how they are computed, and which vectors of memory have what they name."""
+"""Vectors of indices: their affine form, and the contiguous vectors of memory that cover them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ from tgdialect.ops.source import VConstOp
 
 
 class LaneIndices(NamedTuple):
-    """Indices, one for each lane: a sum of scalars that all share, and a number for each."""
+    """One index for each lane: a sum of scalars that all lanes share, plus a constant per lane."""
 
     scalars: Linear
-    """The constant is 0: it is part of the numbers."""
+    """The shared sum. Its constant is 0, because `numbers` includes it."""
     numbers: tuple[int, ...]
+    """The constant of each lane."""
 
     @property
     def is_ramp(self) -> bool:
-        """Whether each is one more than the one before."""
+        """Whether each index is one more than the index in the lane before."""
         first = self.numbers[0]
         return self.numbers == tuple(range(first, first + len(self.numbers)))
 
 
 def lane_indices(index: SSAValue) -> LaneIndices | None:
-    """What the indices in a vector are, of a VCONST, or a STACK of constants, to which scalars may
-    have been added, repeated or not; None of others."""
+    """The affine form of a vector of indices: a VCONST or a STACK of constants, to which scalars
+    (or scalars broadcast to vectors) may have been added. None for other vectors."""
+    # Peel off the scalars that are added.
     added: list[SSAValue] = []
     while isinstance(op := index.owner, AddOp):
         left, right = op.operands
@@ -43,6 +45,7 @@ def lane_indices(index: SSAValue) -> LaneIndices | None:
     numbers = _lane_constants(op)
     if numbers is None:
         return None
+    # Sum them up; constants go to the lanes.
     total: Linear = Affine()
     for scalar in reversed(added):
         attribute = constant_attribute(scalar)
@@ -51,7 +54,7 @@ def lane_indices(index: SSAValue) -> LaneIndices | None:
 
 
 def scalar_of(value: SSAValue) -> SSAValue | None:
-    """The scalar that a value is, or that is in every lane of it; None of others."""
+    """The scalar that a value is or is broadcast from; None for other values and for memory."""
     while tensor(value).get_shape():
         if not isinstance(op := value.owner, ExpandOp | ReshapeOp):
             return None
@@ -60,7 +63,7 @@ def scalar_of(value: SSAValue) -> SSAValue | None:
 
 
 def _lane_constants(op: Operation | Block) -> tuple[int, ...] | None:
-    """The numbers of a VCONST, or of a STACK of constants; None of others."""
+    """The lanes of a VCONST or of a STACK of constants; None for other ops."""
     if isinstance(op, VConstOp):
         return integers(op, "values")
     if not isinstance(op, StackOp) or tensor(op.sources[0]).get_shape():
@@ -71,7 +74,8 @@ def _lane_constants(op: Operation | Block) -> tuple[int, ...] | None:
 
 
 def only_locates(op: Operation) -> bool:
-    """Whether an op computes the indices of lanes that nothing but INDEXes of memory use."""
+    """Whether an op computes lane indices whose only users, through further ADDs, are INDEXes of
+    memory."""
     if not isinstance(op, VConstOp) and not (isinstance(op, AddOp) and lane_indices(op.result)):
         return False
     sums: set[Operation] = {op}
@@ -91,13 +95,18 @@ def only_locates(op: Operation) -> bool:
 
 
 def is_near(step: int | None, lanes: int) -> TypeGuard[int]:
-    """Whether elements that are so far apart are picked out of vectors that have all of them."""
+    """Whether `lanes` elements `step` apart are loaded by contiguous vectors and shuffles, instead
+    of one by one: a vector must contain two of them or more."""
     return step is not None and 2 * abs(step) <= lanes
 
 
 def covering(offsets: Sequence[int]) -> Sequence[int]:
-    """Where vectors of as many elements begin that have the elements at all of these offsets and
-    none beyond; none if it takes more of them than is worth while (`is_near`, of a ramp)."""
+    """The first offsets of contiguous vectors that cover all of `offsets` and nothing outside their
+    range. A vector has as many elements as there are offsets.
+
+    Empty if the vectors would read before the least offset, or if there would be more than half as
+    many vectors as offsets (for a ramp, `is_near`).
+    """
     lanes, beyond = len(offsets), max(offsets) + 1
     starts: list[int] = []
     for offset in sorted(offsets):

@@ -1,7 +1,7 @@
-"""Index arithmetic: what a movement op does to the index at which it is read.
+"""Movement ops as index arithmetic.
 
-Movement ops never move data here. Each one turns the index of an element of its result into the
-index of an element of its source, which a PAD may put outside of it.
+A movement op moves no data here. It maps the index of an element of its result to the index of the
+element of its source. For a PAD the index may lie outside of the source.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tgdialect.ops.properties import Dim, Shape, integers, product, same_size, s
 
 
 def moved(positions: Positions, op: MovementOp, index: Index) -> Index | None:
-    """The index in its source of an element of a movement's result.
+    """The index in a movement op's source, given the index of an element of its result.
 
-    None for the ops that are not a matter of the index alone: INDEX, STACK, BITCAST.
+    None for INDEX, STACK and BITCAST, which are more than a map of indices.
     """
     source = shape_of(op.operands[0])
     match op:
@@ -50,7 +50,8 @@ def moved(positions: Positions, op: MovementOp, index: Index) -> Index | None:
 
 
 def broadcast(index: Index, shape: Shape, source: Shape) -> Index:
-    """EXPAND, and the implicit broadcast: a size-1 axis is read at 0, missing axes are dropped."""
+    """EXPAND and implicit broadcast: an expanded axis of size 1 is read at 0, and leading axes that
+    the source does not have are dropped."""
     missing = len(shape) - len(source)
     aligned = zip(index[missing:], shape[missing:], source, strict=True)
     return tuple(ZERO if extent == 1 and result != 1 else i for i, result, extent in aligned)
@@ -65,11 +66,11 @@ def _flipped(positions: Positions, index: Index, shape: Shape, flags: Sequence[i
 
 
 def _reshaped(positions: Positions, index: Index, shape: Shape, source: Shape) -> Index:
-    """RESHAPE: through the row-major position, but only within groups of axes that truly mix."""
+    """RESHAPE: through the row-major position, within each group of axes that merge or split."""
     result = [ZERO] * len(source)
     for new_axes, old_axes in _groups(shape, source):
         if not new_axes or not old_axes:
-            continue  # A single cell, whose extents only arithmetic knows to be 1.
+            continue  # The group has one cell: its symbolic extents are 1.
         new_extents = [shape[a] for a in new_axes]
         old_extents = [source[a] for a in old_axes]
         group = [index[a] for a in new_axes]
@@ -82,7 +83,8 @@ def _reshaped(positions: Positions, index: Index, shape: Shape, source: Shape) -
 
 
 def _groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]]]:
-    """The finest runs of axes of both shapes with equal products, axes of size 1 left out."""
+    """The shortest runs of axes of both shapes with equal numbers of elements; axes of size 1 are
+    left out."""
     is_static = all(type(extent) is int for extent in (*shape, *source))
     return _static_groups(shape, source) if is_static else _find_groups(shape, source)
 
@@ -92,6 +94,7 @@ def _find_groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]
     old = [axis for axis, extent in enumerate(source) if extent != 1]
     if 0 in shape:
         return [(new, old)]
+    # Start a run with one axis of each shape, and extend the smaller run until the sizes agree.
     groups: list[tuple[list[int], list[int]]] = []
     i = j = 0
     while i < len(new) or j < len(old):

@@ -1,9 +1,9 @@
-"""Positions along an axis, as symbolic sums: what index arithmetic comes to inside loops.
+"""Positions along an axis, as symbolic sums of digits of loop variables.
 
 A position is `sum of c * atom + constant`. An atom is a digit of a loop variable,
-`(i // divisor) % extent`, or something that is no sum: a quotient, a remainder, a product, an
-extent, a number from memory. Splitting and merging axes by RESHAPE takes digits apart and puts them
-together again, so that a chain of movements that cancels leaves the loop variable it began with.
+`(i // divisor) % extent`, or an opaque term: a quotient, a remainder, a product, an extent, or a
+number from memory. Where RESHAPE splits and merges axes, digits are split and merged, so a chain of
+movements that cancel out gives back the original loop variable.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from tgdialect.ops.properties import Dim, UnknownDim, polynomial
 
 Bound = int | float
 _EXACT = 2**62
-"""Beyond this, sums may wrap, and division does not distribute over them."""
+"""Sums beyond this magnitude might wrap an i64, so division does not distribute over them. Half the
+range of i64 leaves room for one more addition."""
 
 
 @dataclass(eq=False)
 class LoopVariable:
-    """A loop variable, from 0 to below its extent, and the loops around it, outermost first."""
+    """The variable of a loop, with values from 0 to `extent - 1`."""
 
     extent: Dim
     trips: Bound
-    """The extent, or the most that it may be."""
+    """The extent, or an upper bound of a dynamic extent."""
     outer: tuple[Dependence, ...] = ()
     """The digits of the loops around it, outermost first."""
 
@@ -44,7 +45,7 @@ Dependence = tuple[LoopVariable, int]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PositionAtom:
-    """Something that sums are made of. There is one object for each `kind` and `parts`."""
+    """An atom of a position. Atoms are unique: equal `kind` and `parts` give the same object."""
 
     kind: str
     parts: tuple[Hashable, ...]
@@ -54,7 +55,7 @@ class PositionAtom:
 
     @property
     def digit(self) -> tuple[LoopVariable, int, int | None]:
-        """Of a digit: the loop variable, the divisor, and the extent if that is known."""
+        """For an atom of kind `digit`: the loop variable, the divisor, and the extent if known."""
         return cast("tuple[LoopVariable, int, int | None]", self.parts)
 
 
@@ -66,7 +67,7 @@ ZERO: Position = Affine()
 
 
 def interval_of(position: Position) -> Interval:
-    """The values that a position may have."""
+    """The interval of the values of a position."""
     return position.interval(_atom_interval)
 
 
@@ -75,17 +76,18 @@ def _atom_interval(atom: PositionAtom) -> Interval:
 
 
 def depends_of(*positions: Position) -> frozenset[Dependence]:
-    """The loops that positions change with."""
+    """The loops that positions depend on, each with its lowest digit."""
     return frozenset[Dependence]().union(*(a.depends for p in positions for a in p.terms))
 
 
 def trips_of(depends: Iterable[Dependence]) -> Bound:
-    """How often something is computed that changes with these loops: those around count as well."""
+    """How often a value is computed that depends on these loops. Loops around them count too."""
     return math.prod(loop.trips // divisor for loop, divisor in surrounding(depends))
 
 
 def surrounding(depends: Iterable[Dependence]) -> tuple[Dependence, ...]:
-    """The digits of loops that something is in, those of the outermost loop first."""
+    """The loops in which a value with these dependences is computed, the outermost loop first, each
+    with the divisor of its lowest digit."""
     lowest: dict[LoopVariable, int] = {}
     for loop, divisor in sorted(depends, key=lambda d: len(d[0].outer)):
         for around, digit in (*loop.outer, (loop, divisor)):
@@ -94,7 +96,7 @@ def surrounding(depends: Iterable[Dependence]) -> tuple[Dependence, ...]:
 
 
 class Positions:
-    """Makes positions. Conditions hold by themselves here; `rangeify` emits them."""
+    """Creates positions, with unique atoms, and computes with them."""
 
     def __init__(self, intervals: MinMax | None = None) -> None:
         self.intervals = intervals or MinMax()
@@ -115,10 +117,10 @@ class Positions:
         return atom
 
     def digit(self, loop: LoopVariable, divisor: int = 1, extent: int | None = None) -> Position:
-        """`(i // divisor) % extent` of a loop variable, by default all of it.
+        """The digit `(i // divisor) % extent` of a loop variable, by default the whole variable.
 
-        A digit that is 0 in each iteration stays one where there may be no iteration: what depends
-        on it is in the loop.
+        A digit of extent 1 is 0, unless the loop has extent 0: then it stays a digit, so that
+        values that depend on it stay in the loop.
         """
         whole = loop.extent if isinstance(loop.extent, int) else None
         extent = whole if extent is None else extent
@@ -131,14 +133,14 @@ class Positions:
         return self._atom("digit", (loop, divisor, extent), interval, frozenset({(loop, divisor)}))
 
     def number_of(self, value: SSAValue, depends: frozenset[Dependence] = frozenset()) -> Position:
-        """A number that is not known: an extent, or one from memory."""
+        """An atom for a number known only at run time: an extent, or an index from memory."""
         interval = self.intervals[value]
         if interval.is_constant:
             return Affine(constant=int(interval.lo))
         return Affine({self._atom("value", (value,), interval, depends): 1})
 
     def dim(self, dim: Dim) -> Position:
-        """An extent."""
+        """The extent of an axis as a position. Raises PassFailedException for an unknown extent."""
         if isinstance(dim, int):
             return Affine(constant=dim)
         if isinstance(dim, UnknownDim):
@@ -160,7 +162,7 @@ class Positions:
     # -- arithmetic
 
     def _merged(self, position: Position) -> Position:
-        """A sum whose digits, and quotients and remainders, are put together where they fit."""
+        """Simplify a sum: merge quotients with remainders, and neighbouring digits."""
         if len(position.terms) < 2:
             return position
         position = self._merge_divisions(position)
@@ -169,7 +171,7 @@ class Positions:
         return Affine(terms, position.constant)
 
     def _merge_divisions(self, position: Position) -> Position:
-        """`c n (a // n) + c (a % n)` is `c a`."""
+        """Rewrite `c * n * (a // n) + c * (a % n)` to `c * a`."""
         for low in [a for a in position.terms if a.kind == "mod"]:
             a, n = cast("tuple[Position, Position]", low.parts)
             high, factor = self._atoms.get(("idiv", low.parts)), position.terms.get(low, 0)
@@ -180,11 +182,13 @@ class Positions:
         return position
 
     def _merge_digits(self, factors: dict[PositionAtom, int]) -> None:
-        """Digits that follow each other with the right factors are one digit."""
+        """Merge neighbouring digits of a loop variable, in place: digits of extents e and f become
+        one of extent `e * f` if the factor of the higher one is e times that of the lower."""
         pending = [a for a in factors if a.kind == "digit"]
         while len(pending) > 1:
             low = pending.pop(0)
             loop, divisor, extent = low.digit
+            # Look for the digit right above `low`.
             for high in pending:
                 if extent is None or high.digit[:2] != (loop, divisor * extent):
                     continue
@@ -196,6 +200,7 @@ class Positions:
                     pending.append(both)
                     break
             else:
+                # Try `low` again after digits below it, which may merge to its neighbour.
                 if any(a.digit[0] is loop and a.digit[1] < divisor for a in pending):
                     pending.append(low)
 
@@ -220,15 +225,15 @@ class Positions:
     # -- division
 
     def idiv(self, a: Position, divisor: Position) -> Position:
-        """Floor division; by 0 it is 0."""
+        """Floor division; division by 0 gives 0."""
         return self.divided(a, divisor)[0]
 
     def mod(self, a: Position, divisor: Position) -> Position:
-        """The remainder of floor division; by 0 it is 0."""
+        """The remainder of floor division; modulo 0 gives 0."""
         return self.divided(a, divisor)[1]
 
     def divided(self, a: Position, divisor: Position) -> tuple[Position, Position]:
-        """Quotient and remainder."""
+        """Quotient and remainder: sums where that is proven to be exact, otherwise opaque atoms."""
         if not divisor.terms:
             split = self._by_constant(a, divisor.constant)
         else:
@@ -254,7 +259,8 @@ class Positions:
             a += cut
 
     def _cut(self, low: Position, n: int) -> Position | None:
-        """0 as `(i // m) * m + i % m - i`: a digit of `low` cut where n divides what is above."""
+        """A sum that is 0 and splits a digit of `low` in two, `(i // m) * m + i % m - i`, so that n
+        divides the factor of the upper part. None if no digit can be split."""
         for atom, factor in low.terms.items():
             if atom.kind != "digit" or factor <= 0 or n % factor:
                 continue
@@ -267,7 +273,8 @@ class Positions:
         return None
 
     def _by_sum(self, a: Position, divisor: Position) -> tuple[Position, Position] | None:
-        """Division by an extent, where the terms that are no multiples of it are below it."""
+        """Division by a symbolic extent. The terms that are multiples of the extent are the
+        quotient. None unless the sum of the other terms is proven to be less than the extent."""
         if (extent := divisor.atom) is None:
             return None
         quotient: Position = Affine()
@@ -291,7 +298,7 @@ class Positions:
         return result
 
     def is_below(self, a: Position, extent: Position) -> bool:
-        """Whether 0 <= a < extent is certain."""
+        """Whether 0 <= a < extent is proven."""
         interval = interval_of(a)
         if interval.lo < 0:
             return False
@@ -307,6 +314,7 @@ class Positions:
         return divisor == 1 and self.dim(loop.extent) == extent
 
     def _opaque(self, kind: str, a: Position, b: Position) -> Position:
+        """A quotient or remainder as an atom, with its interval."""
         x, y = interval_of(a), interval_of(b)
         if y.lo <= 0 or not x.within(-_EXACT, _EXACT):
             interval = Interval(-(2**63), 2**63 - 1)

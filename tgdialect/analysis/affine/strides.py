@@ -1,4 +1,4 @@
-"""How far apart in memory the iterations of each range access."""
+"""The stride of a memory access in each range: how far apart neighbouring iterations access."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import Polynomial, UnknownDim, known_index, polynomial, shape_of
 
 Strides = Mapping[RangeOp, int | None]
-"""Elements between neighbouring iterations of each range; None where that differs."""
+"""Elements between neighbouring iterations of each range; None where the distance varies."""
 
 
 def strides(location: SSAValue, ranges_around: Callable[[SSAValue], Iterable[RangeOp]]) -> Strides:
-    """The strides of a location of a kernel; ranges that are not there have 0.
+    """The strides of a location of a kernel. A range that is missing has stride 0.
 
-    `ranges_around` says in which loops a value is.
+    `ranges_around` gives the loops that a value depends on.
     """
     position = _row_major(location)
     if position is None:
@@ -36,7 +36,7 @@ def strides(location: SSAValue, ranges_around: Callable[[SSAValue], Iterable[Ran
 
 
 def _row_major(location: SSAValue) -> Polynomial | None:
-    """The row-major position of a location in its buffer."""
+    """The row-major position of a location in its buffer as a polynomial; None if it has none."""
     while isinstance(owner := location.owner, AfterOp):
         location = owner.buffer
     if not isinstance(owner, IndexOp) or len(owner.indices) < len(shape_of(owner.source)):
@@ -59,7 +59,7 @@ def _flattened(indices: Sequence[SSAValue], source: SSAValue) -> Polynomial | No
 
 
 def unclamped(index: SSAValue) -> SSAValue:
-    """An index without the bound that PADTO has put on it: i of `where(i < n, i, n - 1)`."""
+    """An index without the clamp that PADTO adds: i of `where(i < n, i, n - 1)`."""
     op = index.owner
     if not isinstance(op, WhereOp) or known_index(op.operands[2]) is None:
         return index

@@ -1,15 +1,16 @@
-"""Instruction selection: only ops that a target has, on the widths that it has.
+"""Instruction selection, from the tiles level to the target level (docs/ir.md).
 
-Tiles level to target level (docs/ir.md). In reading order:
+Afterwards a kernel has only ops that the target supports, on vectors of widths that it supports.
+In reading order:
 
-* `scalars.py` emits scalar ops, or their decompositions, each one once;
-* `narrow.py` computes f16, bf16 and fp8 in f32;
-* `indices.py` holds indices that need no register: numbers, sums, ramps along lanes;
-* `tiles.py` moves elements between registers, `locations.py` finds cells of memory, and
-  `bounds_checks.py` decides which accesses need a gate;
-* `accesses.py` loads and stores pieces of tiles, `transposes.py` whole tiles by their columns;
-* `kernel.py` is a kernel under construction, `structure.py` and `arithmetic.py` are the rules;
-* `stage.py` is the pass.
+* `indices.py`: symbolic indices that need no register yet (constants, sums, ramps along lanes);
+* `scalars.py`: emits elementwise ops or their decompositions, with value numbering;
+* `narrow.py`: computes f16, bf16 and fp8 in f32;
+* `tiles.py`: register tiles, and movement ops on them;
+* `locations.py`: the address of a cell of memory; `bounds_checks.py`: which accesses need a gate;
+* `accesses.py`: loads and stores of pieces of a tile; `transposes.py`: of whole tiles by columns;
+* `kernel.py`: the kernel under construction; `structure.py`, `arithmetic.py`: a rule per op;
+* `stage.py`: the pass.
 """
 
 from tgdialect.lowering.select.stage import SelectPass

@@ -1,5 +1,7 @@
-"""LOADs and STOREs of one piece of a register tile: a vector where its cells are neighbours in
-memory, else one access for each lane."""
+"""LOADs and STOREs of one piece of a register tile.
+
+Cells that are contiguous in memory are accessed as a vector, other cells one lane at a time.
+"""
 
 from __future__ import annotations
 
@@ -39,22 +41,22 @@ class Accesses:
         alt: SSAValue | None = None,
         gate: SSAValue | None = None,
     ) -> SSAValue:
-        """The register that holds a piece: `alt` where the gate is false, 0 where an index is out
-        of bounds."""
+        """Load a piece of `width` elements into a register. A lane is `alt` where the gate is
+        false, and 0 where an index is out of bounds."""
         where = self.locations.locate(memory, cell)
         position, exists = where.position, self.bounds.gate(where.checks, gate)
         choice = alt, gate, exists
         if is_ramp(position) and position.step == -1:
-            # Neighbours in falling order: load them in rising order, and reverse the lanes.
+            # Contiguous cells in descending order: load them ascending, and reverse the lanes.
             location = self.locations.reference(where.view, self._mirrored(position))
             choice = [v if v is None else self._reversed(v) for v in choice]
             return self._reversed(self._load(memory, location, *choice))
         is_one = max(map(lanes_of, (position, *(v for v in choice if v is not None)))) == 1
         is_free = gate is None and exists is None
         if is_one or (is_ramp(position) and (is_free or is_near(position.step, width))):
-            # One element, or lanes that a vector LOAD of a ramp can have.
+            # One element, or a ramp that one vector LOAD can read.
             return self._load(memory, self.locations.reference(where.view, position), *choice)
-        # Neighbours in a tile that are not neighbours in memory.
+        # Cells that no vector LOAD covers: one LOAD for each lane.
         loaded: list[SSAValue] = []
         for lane in range(width):
             here = [None if v is None else self.scalars.lane(v, lane) for v in choice]
@@ -64,15 +66,16 @@ class Accesses:
     def store(
         self, memory: SSAValue, cell: Cell, width: int, piece: SSAValue, gate: SSAValue | None
     ) -> Sequence[SSAValue]:
-        """The STOREs of a piece, in its stored form, where the gate is true and no index is out of
-        bounds."""
+        """Emit the STOREs of a piece, which is in its stored form. Lanes where the gate is false
+        or an index is out of bounds are not written."""
         where = self.locations.locate(memory, cell)
         position, exists = where.position, self.bounds.gate(where.checks, gate)
         if is_ramp(position) and position.step == -1:
-            # Neighbours in falling order: reverse the lanes.
+            # Contiguous cells in descending order: reverse the lanes, and store them ascending.
             piece = self._reversed(piece)
             exists = None if exists is None else self._reversed(exists)
             position = self._mirrored(position)
+        # One vector STORE, unless a constant mask allows unmasked STOREs of the lanes it selects.
         is_known = exists is not None and _is_constant(exists)
         is_vector = is_ramp(position) and (position.step == 1 or exists is None)
         if width == 1 or (is_vector and not is_known):
@@ -90,7 +93,7 @@ class Accesses:
         return stores
 
     def put(self, location: SSAValue, value: SSAValue, gate: SSAValue | None) -> SSAValue:
-        """STORE to a location."""
+        """Emit one STORE to a location."""
         return self.scalars.put(StoreOp(location, value, gate))
 
     def _load(
@@ -101,7 +104,10 @@ class Accesses:
         gate: SSAValue | None,
         exists: SSAValue | None,
     ) -> SSAValue:
-        """LOAD of a location, which exists where `exists` says; `alt` where `gate` is false."""
+        """Emit one LOAD of the lanes where `exists` is true; None stands for all lanes.
+
+        The other lanes are `alt` where `gate` is false, and 0 where only a bounds check fails.
+        """
         dtype = dtype_name(memory)
         type, lanes = tensor(location).element_type, lanes_of(location)
         result = tensor_type(type, (lanes,) if lanes > 1 else ())
@@ -109,6 +115,8 @@ class Accesses:
             sizes = {"operandSegmentSizes": segments(1, 0, 0)}
             loaded = self.scalars.emit(LoadOp, (location,), sizes, result)
             return self._narrow.computed(loaded, dtype)
+        # A LOAD has one alternative value. It is `alt` if no bounds check was added to the gate,
+        # or else 0, and a WHERE on the gate puts `alt` in place.
         zero = self.scalars.constant(0, self._narrow.stored_dtype(dtype))
         otherwise = zero if alt is None else self._narrow.stored(alt, dtype)
         direct = exists is gate or otherwise is zero
@@ -121,29 +129,31 @@ class Accesses:
         return self._narrow.computed(stored, dtype)
 
     def _lane(self, where: Location, lane: int) -> SSAValue:
-        """The location of one lane."""
+        """The INDEX of the cell that one lane accesses."""
         position: Index = where.position
         if not isinstance(position, int) and not is_sum(position):
             position = self.scalars.known_index(self.scalars.lane(position, lane))
         return self.locations.reference(where.view, position)
 
     def _mirrored(self, ramp: Ramp) -> Ramp:
-        """The indices of a ramp that falls by 1, in rising order."""
+        """The indices of a ramp of step -1, in ascending order."""
         last = self.scalars.add(ramp.start, 1 - ramp.lanes)
         return Ramp(cast(Scalar, last), 1, ramp.lanes)
 
     def _reversed(self, value: SSAValue) -> SSAValue:
+        """A vector with its lanes in reverse order."""
         count = lanes_of(value)
         return self.scalars.stack([self.scalars.lane(value, i) for i in reversed(range(count))])
 
 
 def _is_constant(mask: SSAValue) -> bool:
-    """Whether every lane of a mask is known."""
+    """Whether every lane of a mask is a constant."""
     return isinstance(op := mask.owner, StackOp) and all(
         constant_attribute(lane) is not None for lane in op.sources
     )
 
 
 def _is_true(lane: SSAValue | None) -> bool:
+    """Whether one lane of a mask is the constant true."""
     attribute = None if lane is None else constant_attribute(lane)
     return attribute is not None and bool(number(attribute))

@@ -1,4 +1,4 @@
-"""Rules for the ops that compute: one scalar op, or a few, for each element."""
+"""Selection rules of the ops that compute: elementwise ops, CAST, BITCAST, REDUCE and WMMA."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from tgdialect.transforms.soft_float import NARROW_FORMATS
 
 
 def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
+    """An elementwise op: broadcast the operands, then compute piece by piece."""
     shape = static_shape(op.results[0])
     operands = k.aligned(op.operands, shape)
     name, dtype = op.name.removeprefix("tg."), dtype_name(op.results[0])
@@ -46,6 +47,7 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
 
 
 def _applied(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> Piece:
+    """An elementwise op on one piece of each operand."""
     if dtype in NARROW_FORMATS:
         return _rounded(k, name, operands, dtype)
     if dtype == "index":
@@ -54,7 +56,7 @@ def _applied(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dty
 
 
 def _rounded(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> SSAValue:
-    """An op on narrow floats: computed in f32, and rounded."""
+    """An op on narrow floats: computed in f32, then rounded to the dtype."""
     wide = k.scalars.apply(name, operands, "f32")
     if name == "where":
         condition, a, b = map(k.scalars.register, operands)
@@ -63,6 +65,7 @@ def _rounded(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dty
 
 
 def cast(k: SelectedKernel, op: CastOp) -> RegisterTile:
+    """CAST. No op is emitted where the register form already has the new dtype."""
     source, dtype = dtype_name(op.source), dtype_name(op.result)
     tile = k.tile(op.source)
     if k.narrow.computed_dtype(source) == dtype:
@@ -77,7 +80,7 @@ def cast(k: SelectedKernel, op: CastOp) -> RegisterTile:
 
 
 def bitcast(k: SelectedKernel, op: BitcastOp) -> RegisterTile | None:
-    """BITCAST of values, through unsigned integers; a bool is a byte."""
+    """BITCAST of values, through unsigned integers of the same size. A bool takes one byte."""
     if is_memory(op.source):
         return None
     shape = static_shape(op.result)
@@ -89,6 +92,7 @@ def bitcast(k: SelectedKernel, op: BitcastOp) -> RegisterTile | None:
     if old == new:
         bits = [_bits(k, k.scalars.register(piece), source) for piece in tile.pieces]
         return tile._replace(pieces=[_from_bits(k, word, dtype) for word in bits])
+    # To another element size: split each word into parts, or join runs of words.
     bits = [_bits(k, lane, source) for lane in k.elements(op.source)]
     if new < old:
         bits = [_part(k, word, i, new) for word in bits for i in range(old // new)]
@@ -103,6 +107,7 @@ def _itemsize(dtype: Dtype) -> int:
 
 
 _UNSIGNED: dict[int, Dtype] = {1: "ui8", 2: "ui16", 4: "ui32", 8: "ui64"}
+"""The unsigned integer dtype of each size in bytes."""
 
 
 def _reinterpreted(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
@@ -110,7 +115,7 @@ def _reinterpreted(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue
 
 
 def _bits(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
-    """The bits of a value."""
+    """The bits of a value, as an unsigned integer of the same size."""
     unsigned = _UNSIGNED[_itemsize(dtype)]
     if dtype == "i1":
         return k.scalars.apply("cast", (value,), unsigned)
@@ -118,14 +123,14 @@ def _bits(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
 
 
 def _from_bits(k: SelectedKernel, bits: SSAValue, dtype: Dtype) -> SSAValue:
-    """The value of a dtype that has these bits."""
+    """The inverse of `_bits`: the value of a dtype with these bits."""
     if dtype == "i1":
         return k.scalars.apply("cast", (bits,), dtype)
     return k.narrow.computed(_reinterpreted(k, bits, k.narrow.stored_dtype(dtype)), dtype)
 
 
 def _part(k: SelectedKernel, word: SSAValue, i: int, size: int) -> SSAValue:
-    """The i-th part of `size` bytes, the lowest first."""
+    """Part `i` of a word, `size` bytes long; part 0 is the least significant."""
     wide = dtype_name(word)
     if i:
         word = k.scalars.apply("shr", (word, k.scalars.constant(8 * size * i, wide)), wide)
@@ -133,7 +138,7 @@ def _part(k: SelectedKernel, word: SSAValue, i: int, size: int) -> SSAValue:
 
 
 def _joined(k: SelectedKernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
-    """The word of `size` bytes that parts make up, the lowest first."""
+    """The word of `size` bytes made of `parts`, the least significant first."""
     wide = _UNSIGNED[size]
     words = [k.scalars.apply("cast", (part,), wide) for part in parts]
     for i in range(1, len(words)):
@@ -146,11 +151,15 @@ def _joined(k: SelectedKernel, parts: Sequence[SSAValue], size: int) -> SSAValue
 
 
 def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
-    """A chain in the order of the axes; a sum or product of narrow floats is rounded at its end.
+    """REDUCE over axes. Each piece of the result has an accumulator, to which elements are added in
+    the order of the axes.
 
-    A chain begins with its first element, and adds products by MULACC. A sum is never -0, so +0 is
-    added where that shows: to the first element of a chain, or to the sum of a row unless REDUCE of
-    a vector has done so.
+    Where the last axis is reduced, the accumulators are vectors, and their lanes are combined at
+    the end. An accumulator begins with its first element, not with the neutral one. Products are
+    added by MULACC. A sum or product of narrow floats is rounded once, at the end.
+
+    A sum is never -0. Where a -0 could occur and be observed, +0 is added: to the first element of
+    an accumulator, or, if lanes are combined, to the sum. REDUCE of a vector does that by itself.
     """
     if op.ranges:
         raise PassFailedException("a REDUCE over ranges: tg-expand makes loops of them")
@@ -158,14 +167,18 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
     dtype, kind = dtype_name(op.result), op.kind.data
     computed = k.narrow.computed_dtype(dtype)
     tile = k.tile(op.source)
+    # A REDUCE across lanes may reorder; an ordered one works on single elements instead.
     is_across = source[-1:] != shape[-1:]
     if is_across and op.ordered is not None:
         tile = broadcast_tile(k.scalars, tile, source, ones(source))
-    # The elements of a row that is reduced whole are one chain.
+    # Find the accumulator of each piece of the source: `targets` has the result position of each
+    # source element, `firsts` those of the first elements of pieces.
     widths = (1,) * row_length(shape) if is_across else tile.widths
     targets = np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), source)
     firsts = targets.reshape(-1, row_length(source))[:, list(tile.starts)].ravel()
     starts = {start: i for i, start in enumerate(_piece_starts(shape, widths))}
+    # `chains` are the accumulators. A piece of another width than its accumulator (the end of a
+    # row) is reduced to a scalar, which is accumulated in `rests`.
     chains: list[SSAValue | None] = [None] * len(starts)
     rests = chains.copy()
     neutral = k.scalars.constant(identity(kind, DTYPES[TYPES[dtype]]), computed)
@@ -185,6 +198,7 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
         if before is None and adds_zero and not is_across:
             before = k.scalars.splat(neutral, lanes_of(value))
         links[i] = value if before is None else _added(k, kind, before, value, computed)
+    # Combine the lanes of each accumulator, then add its rest.
     totals = [neutral if chain is None else chain for chain in chains]
     if is_across:
         totals = [k.scalars.across(kind, total) for total in totals]
@@ -202,7 +216,7 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
 def _added(
     k: SelectedKernel, kind: ReduceKind, total: SSAValue, value: SSAValue, dtype: Dtype
 ) -> SSAValue:
-    """The reduction of two values. The sum of a total and a product of floats is a MULACC."""
+    """Accumulate `value` into `total`. For a sum of floats, a product becomes a MULACC."""
     op = value.owner
     if kind is ReduceKind.ADD and isinstance(op, MulOp) and DTYPES[TYPES[dtype]].is_float:
         return k.scalars.apply("mulacc", (*op.operands, total), dtype)
@@ -222,7 +236,7 @@ def _piece_starts(shape: Shape, widths: Sequence[int]) -> Sequence[int]:
 
 
 def wmma(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
-    """WMMA of one thread: the product of whole matrices, in the dtype of the accumulator."""
+    """WMMA of one thread: a product of whole matrices, computed in the accumulator's dtype."""
     if (threads := op.config.threads) > 1:
         raise PassFailedException(f"the target {k.target.name} has no wmma of {threads} threads")
     m, n, depth = op.config.m_n_k

@@ -1,6 +1,7 @@
-"""Which indices are proven to be in range: the rest get a gate.
+"""Bounds checks: an access whose indices are not proven to be in range gets a gate.
 
-The proof may use that the access is gated already: where the gate is false nothing is accessed.
+The proof may assume that an existing gate of the access is true, because nothing is accessed where
+that gate is false.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tgdialect.ops.properties import Polynomial, polynomial
 _INDEX = DTYPES[INDEX]
 
 Check = tuple[Index, Extent]
-"""An index, or one for each lane, and the extent of the axis that it is an index of."""
+"""An index (or a vector of indices), and the extent of the axis that it indexes."""
 
 
 class BoundsChecks:
@@ -31,10 +32,11 @@ class BoundsChecks:
     def __init__(self, scalars: Scalars) -> None:
         self._scalars = scalars
         self._intervals: dict[SSAValue | None, MinMax] = {None: MinMax()}
-        """What is known of values wherever a gate is true."""
+        """For each gate, the intervals of values under the assumption that it is true."""
 
     def gate(self, checks: Sequence[Check], gate: SSAValue | None) -> SSAValue | None:
-        """The gate of an access: `gate`, and every check that it does not imply."""
+        """The gate of an access: the conjunction of `gate` and of each check that is not proven
+        under it; None where there is no condition."""
         conditions = [] if gate is None else [gate]
         intervals = self._under(gate)
         for index, extent in dict.fromkeys(checks):
@@ -46,6 +48,7 @@ class BoundsChecks:
         return self._interval(extent, self._intervals[None]).lo >= 1
 
     def _under(self, gate: SSAValue | None) -> MinMax:
+        """The intervals of values where a gate is true."""
         if (known := self._intervals.get(gate)) is None:
             assert gate is not None
             assumed = implied_intervals(gate, self._intervals[None])
@@ -53,7 +56,10 @@ class BoundsChecks:
         return known
 
     def _unproven(self, index: Index, extent: Extent, intervals: MinMax) -> Sequence[SSAValue]:
-        """The conditions that have to hold; those of a ramp do where they do at its ends."""
+        """The comparisons `0 <= index` and `index < extent` that are not proven.
+
+        For a ramp it is enough to prove them at its first and last index.
+        """
         ends = [index, index]
         if is_ramp(index):
             ends[1] = self._scalars.add(index.start, index.step * (index.lanes - 1))
@@ -74,11 +80,12 @@ class BoundsChecks:
             return a < b
         if self._interval(a, intervals).hi < self._interval(b, intervals).lo:
             return True
-        # RANGEs are less than their bounds.
+        # Intervals are not enough: compare polynomials, where a RANGE is less than its bound.
         return is_less(self._exact(a, intervals), self._exact(b, intervals), intervals)
 
     def _exact(self, index: Scalar, intervals: MinMax) -> Polynomial:
-        """An index over the integers; a sum that might wrap is an atom, and so in a register."""
+        """An index as a polynomial over the integers. A sum that might wrap becomes an atom, for
+        which it is emitted into a register."""
         if is_sum(index):
             total = polynomial(index.base) + index.distance
             if interval(total, intervals).within(_INDEX.low, _INDEX.high):
@@ -95,14 +102,14 @@ class BoundsChecks:
 
 
 def implied_intervals(gate: SSAValue, intervals: MinMax) -> dict[SSAValue, Interval]:
-    """What the integers that a gate compares must be for it to be true."""
+    """The intervals that a true gate implies for the integers that it compares."""
     result: dict[SSAValue, Interval] = {}
     for condition, holds in conjuncts([(gate, True)]):
         if (known := order(condition, holds)) is None:
             continue
         a, b, margin = known
         x, y = (result.get(v) or intervals[v] for v in (a, b))
-        if x.lo + margin <= y.hi:  # else the gate is never true, and anything holds
+        if x.lo + margin <= y.hi:  # Otherwise the gate is never true, and nothing is implied.
             result[a] = Interval(x.lo, min(x.hi, y.hi - margin))
             result[b] = Interval(max(y.lo, x.lo + margin), y.hi)
     return result

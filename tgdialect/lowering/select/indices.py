@@ -1,6 +1,6 @@
-"""Indices that are not in registers: numbers, distances from a value, ramps along lanes.
+"""Symbolic indices: constants, a value plus a constant, and ramps along lanes.
 
-Only what an access uses in the end becomes ops.
+They are put into registers lazily: ops are emitted only for the indices that an access uses.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from tgdialect.ops.properties import number, tensor
 
 
 class Sum(NamedTuple):
-    """An index that is a known distance from a `tensor<index>`; no register yet."""
+    """The index `base + distance`, where `base` is a `tensor<index>`; not yet in a register."""
 
     base: SSAValue
     distance: int
 
 
 Extent = int | SSAValue
-"""An index that is known, or a `tensor<index>`."""
+"""A constant index, or a `tensor<index>`."""
 
 Scalar = Extent | Sum
-"""An index that is that, or what comes a known distance after it."""
+"""One index: a constant, a `tensor<index>`, or a `tensor<index>` plus a constant."""
 
 
 class Ramp(NamedTuple):
-    """The indices start, start + step, ..., one for each lane of a vector; no register yet."""
+    """The indices start, start + step, ..., one for each lane; not yet in a register."""
 
     start: Scalar
     step: int
@@ -39,14 +39,14 @@ class Ramp(NamedTuple):
 
 
 Index = Scalar | Ramp
-"""An index, or one for each lane: a ramp, or a vector in a register."""
+"""One index, or one for each lane: a ramp, or a vector in a register."""
 
 Piece = SSAValue | Ramp
-"""A register, or the indices that one would hold."""
+"""A register, or a ramp that has not been put into one."""
 
 
 def is_ramp(piece: object) -> TypeIs[Ramp]:
-    # A Ramp is a tuple, and so is no SSAValue.
+    # An exact type check is enough: a Ramp is a tuple, never an SSAValue.
     return type(piece) is Ramp
 
 
@@ -55,7 +55,7 @@ def is_sum(index: object) -> TypeIs[Sum]:
 
 
 def lanes_of(piece: Index) -> int:
-    """How many elements there are: 1 of a scalar."""
+    """The number of elements of an index or register: 1 for a scalar."""
     if isinstance(piece, int) or is_sum(piece):
         return 1
     if is_ramp(piece):
@@ -65,7 +65,7 @@ def lanes_of(piece: Index) -> int:
 
 
 def apart(index: Index) -> tuple[Index, int]:
-    """A sum, and the constant that is added to it."""
+    """Split an index into a base and the constant that is added to the base."""
     if isinstance(index, int):
         return 0, index
     if is_sum(index):
@@ -78,11 +78,11 @@ def apart(index: Index) -> tuple[Index, int]:
 
 
 def ramp(start: Scalar, step: int, lanes: int) -> Index:
-    """The indices from a start on; one index where they do not differ."""
+    """The indices `start + step * lane`; the start alone where the step is 0."""
     return Ramp(start, step, lanes) if step else start
 
 
 def known_positions(ramp: Ramp) -> Sequence[int]:
-    """The indices of a ramp with a known start."""
+    """The indices of a ramp whose start is a constant."""
     start = cast(int, ramp.start)
     return range(start, start + ramp.step * ramp.lanes, ramp.step)

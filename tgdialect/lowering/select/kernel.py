@@ -1,4 +1,4 @@
-"""The kernel under construction: every value of the old one is a register tile."""
+"""The kernel under construction: maps each value of the old kernel to a register tile."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tgdialect.targets import Target
 
 
 def static_shape(value: SSAValue) -> Shape:
-    """The shape of a value in registers, which is known."""
+    """The shape of a value in registers. Raises PassFailedException for a dynamic shape."""
     shape = tensor(value).get_shape()
     if DYNAMIC_INDEX in shape:
         raise PassFailedException(f"a value in registers has a static shape, not {value.type}")
@@ -45,19 +45,19 @@ def static_shape(value: SSAValue) -> Shape:
 
 
 class SelectedKernel:
-    """The new block, and the register tile of each value of the old one."""
+    """The new block, and the register tile of each value of the old block."""
 
     def __init__(self, target: Target, lanes: int = 1) -> None:
         """`lanes` is how many elements a vector register has."""
         self.target = target
         self.lanes = target.registers_at_once * lanes if lanes > 1 else 1
-        """How many elements a piece of a row has at most."""
+        """The most elements that a piece of a row has."""
         self.block = Block()
         self.scalars = Scalars(self.block, target)
         self.narrow = NarrowFloats(self.scalars)
         self.bounds = BoundsChecks(self.scalars)
         self.values: dict[SSAValue, RegisterTile] = {}
-        """By values of the old kernel; the tile of an ordering edge is a scalar."""
+        """The tile of each value of the old kernel; that of an ordering edge is a scalar."""
         self.locations = Locations(self.scalars, self.narrow, self.tile, self.edges)
         self._accesses = Accesses(self.scalars, self.narrow, self.bounds, self.locations)
         self._transposes = Transposes(self._accesses, lanes)
@@ -66,15 +66,15 @@ class SelectedKernel:
     # -- tiles
 
     def cut(self, extent: int) -> Sequence[int]:
-        """The widths of the pieces of a row."""
+        """The widths of the pieces of a row of `extent` elements."""
         return cut(extent, self.lanes, self._register)
 
     def tile(self, value: SSAValue) -> RegisterTile:
-        """The register tile of a value; memory is loaded."""
+        """The register tile of a value; for memory, a load of it."""
         return self.load(value) if (known := self.values.get(value)) is None else known
 
     def edges(self, value: SSAValue) -> Sequence[SSAValue] | None:
-        """The registers of a value, or its ordering edge; None of memory."""
+        """The registers of a value, or its ordering edge; None for memory."""
         return None if (tile := self.values.get(value)) is None else elements(self.scalars, tile)
 
     def elements(self, value: SSAValue) -> Sequence[SSAValue]:
@@ -82,7 +82,8 @@ class SelectedKernel:
         return elements(self.scalars, self.tile(value))
 
     def aligned(self, operands: Sequence[SSAValue], shape: Shape) -> Sequence[RegisterTile]:
-        """Operands that broadcast to a shape as tiles of it, in pieces of the same widths."""
+        """Operands broadcast to a shape, as tiles with pieces of the same widths. The widths are
+        those of the operand with the fewest pieces."""
         tiles = [self.tile(operand) for operand in operands]
         length = row_length(shape)
         widths = [tile.widths for tile in tiles if row_length(tile.shape) == length]
@@ -90,12 +91,13 @@ class SelectedKernel:
         return [broadcast_tile(self.scalars, tile, shape, fewest) for tile in tiles]
 
     def rebuilt(self, op: TgOp) -> RegisterTile:
-        """An op of scalars or ordering edges, with the operands of the new kernel."""
+        """An op on scalars or ordering edges, rebuilt on the operands of the new kernel."""
         operands = [o for value in op.operands for o in self._waited_for(value)]
         return scalar(self.scalars.put(op.rebuild(operands)))
 
     def _waited_for(self, value: SSAValue) -> Sequence[SSAValue]:
-        """The ordering edges to a value; memory is not loaded for them."""
+        """The values of the new kernel that stand for an operand of an ordering op. Memory is not
+        loaded: its flat view stands for it."""
         if value not in self.values and is_memory(value):
             return (self.locations.version(value),)
         return elements(self.scalars, self.values[value])
@@ -105,8 +107,9 @@ class SelectedKernel:
     def load(
         self, memory: SSAValue, alt: SSAValue | None = None, gate: SSAValue | None = None
     ) -> RegisterTile:
-        """The register tile of some memory: `alt` where the gate is false, 0 where an index is out
-        of bounds."""
+        """Load memory into a register tile. An element is `alt` where the gate is false, and 0
+        where an index is out of bounds."""
+        # Without a gate, load by columns if that is faster.
         shape = static_shape(memory)
         widths = self._widths(memory, shape)
         if (
@@ -116,6 +119,7 @@ class SelectedKernel:
         ):
             columns = self._transposes.load(memory, shape, widths, height)
             return RegisterTile(shape, widths, columns)
+        # Otherwise, load piece by piece.
         cells = _cells_of_pieces(shape, widths)
         alts, gates = (self._pieces(value, shape, widths, len(cells)) for value in (alt, gate))
         pieces: list[Piece] = [
@@ -125,16 +129,19 @@ class SelectedKernel:
         return RegisterTile(shape, widths, pieces)
 
     def store(self, memory: SSAValue, value: SSAValue, gate: SSAValue | None) -> Sequence[SSAValue]:
-        """The STOREs of a value to some memory, where the gate is true."""
+        """Emit the STOREs of a value to memory, where the gate is true."""
+        # Convert each piece to its stored form.
         tile, dtype = self.tile(value), dtype_name(value)
         cells = _cells_of_pieces(tile.shape, tile.widths)
         gates = self._pieces(gate, tile.shape, tile.widths, len(cells))
         registers = [self.scalars.register(piece) for piece in tile.pieces]
         pieces = [self.narrow.stored(register, dtype) for register in registers]
+        # Clear a whole REG buffer by one STORE.
         if gate is None and self._is_cleared(memory, pieces):
             view = self.locations.version(memory)
             zeros = self.scalars.splat(pieces[0], math.prod(tile.shape))
             return [self._accesses.put(view, zeros, None)]
+        # Without a gate, store by columns if those are contiguous in memory.
         is_masked = self.target.masks_stores and dtype_of(memory).itemsize >= 4
         if gate is None and (
             height := self._transposes.height_of_store(
@@ -142,6 +149,7 @@ class SelectedKernel:
             )
         ):
             return self._transposes.store(memory, tile._replace(pieces=pieces), height)
+        # Otherwise, store piece by piece.
         return [
             store
             for i, (cell, width) in enumerate(cells)
@@ -151,14 +159,16 @@ class SelectedKernel:
     def _pieces(
         self, value: SSAValue | None, shape: Shape, widths: Sequence[int], count: int
     ) -> Sequence[SSAValue | None]:
-        """The registers of an operand that is optional, cut as a tile is."""
+        """The registers of an optional operand, broadcast to `shape` in pieces of `widths`; `count`
+        times None where the operand is absent."""
         if value is None:
             return [None] * count
         tile = broadcast_tile(self.scalars, self.tile(value), shape, widths)
         return [self.scalars.register(piece) for piece in tile.pieces]
 
     def _widths(self, memory: SSAValue, shape: Shape) -> Sequence[int]:
-        """The widths in which memory is loaded: single elements where it is a column of a tile."""
+        """The widths in which memory is loaded: single elements where every use reshapes the loaded
+        vector to a column."""
         widths = self.cut(row_length(shape))
         if len(shape) != 1 or widths == ones(shape):
             return widths
@@ -170,7 +180,7 @@ class SelectedKernel:
         return ones(shape) if is_column else widths
 
     def _is_cleared(self, memory: SSAValue, pieces: Sequence[SSAValue]) -> bool:
-        """Whether 0 is stored to the whole of a REG buffer: one STORE of all of it is enough."""
+        """Whether a store writes +0 to a whole REG buffer, for which one STORE is enough."""
         is_one = len(pieces) > 1 and all(piece is pieces[0] for piece in pieces)
         if self._register == 1 or not is_one or place(memory).addrspace is not AddrSpace.REG:
             return False
@@ -180,7 +190,7 @@ class SelectedKernel:
 
 
 def _cells_of_pieces(shape: Shape, widths: Sequence[int]) -> Sequence[tuple[Cell, int]]:
-    """The cells of each piece of a tile, and how many they are."""
+    """For each piece of a tile, its cells and how many there are."""
     if not shape:
         return [((), 1)]
     starts = RegisterTile(shape, widths, ()).starts

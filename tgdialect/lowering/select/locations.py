@@ -1,7 +1,8 @@
-"""Cells of memory: from the index in a view to one flat index into a buffer.
+"""Address computation: from the index of a cell in a view to a flat index into the buffer.
 
-A view is a chain of movement ops, INDEX among them, from a PARAM or BUFFER, with AFTERs in between.
-Each step turns the index of a cell in its result into that of the same cell in its source.
+A view is a chain of movement ops (INDEX is one) on a PARAM or BUFFER, with AFTERs in between. A
+walk goes from the view to the buffer. Each step turns the index of a cell in the result of an op
+into the index of the same cell in the op's source.
 """
 
 from __future__ import annotations
@@ -54,18 +55,20 @@ Cell = Sequence[Index]
 
 
 class Location(NamedTuple):
-    """Where a cell is, and what must hold for it to exist."""
+    """The address of a cell, and the bounds checks that the access needs."""
 
     view: SSAValue
-    """The buffer, with one axis, after what it waits for."""
+    """The one-dimensional view of the buffer, after the AFTERs of the access."""
     position: Index
+    """The index into the view."""
     checks: Sequence[Check]
+    """The cell exists where each of these indices is within its extent."""
     extent: Extent
     """The number of elements of the view."""
 
 
 class Locations:
-    """The memory of one kernel."""
+    """The buffers of one kernel, and the addresses of cells in views of them."""
 
     def __init__(
         self,
@@ -76,22 +79,23 @@ class Locations:
     ) -> None:
         """
         Args:
-            tile: what became of a value.
-            edges: the registers of a value, or its ordering edge; None of memory.
+            tile: gives the register tile of a value of the old kernel.
+            edges: gives the registers of a value, or its ordering edge; None for memory.
         """
         self._scalars = scalars
         self._narrow = narrow
         self._tile = tile
         self._edges = edges
         self._intervals = MinMax()
-        """Of the old kernel."""
+        """The intervals of the old kernel's values."""
         self._flat: dict[SSAValue, SSAValue] = {}
         """The one-dimensional view of each PARAM and BUFFER."""
         self._shapes: dict[SSAValue, tuple[Extent, ...]] = {}
         self._versions: dict[tuple[SSAValue, Sequence[AfterOp]], SSAValue] = {}
 
     def add_param(self, op: ParamOp) -> None:
-        """A PARAM in memory keeps its type; what indexes it is a view of one axis."""
+        """Emit a PARAM that is memory. It keeps its type; accesses index a one-dimensional view of
+        it, whose elements are stored forms."""
         param = self._scalars.put(op.rebuild([self._scalar(d) for d in op.dims]))
         shape = self.shape(op.result)
         if len(shape) != 1:
@@ -102,8 +106,8 @@ class Locations:
         self._flat[op.result] = param
 
     def add_buffer(self, op: BufferOp) -> None:
-        """A BUFFER has one axis and holds stored forms. One of dynamic shape has room for the
-        largest, and the accesses are checked against the shape that it has."""
+        """Emit a one-dimensional BUFFER, whose elements are stored forms. For a dynamic shape it
+        has the greatest size possible, and accesses are checked against the actual shape."""
         stored = TYPES[self._narrow.stored_dtype(dtype_name(op.result))]
         flat = tensor_type(stored, (most_elements(op, self._intervals),), place(op.result))
         new = BufferOp(op.slot.data, flat)
@@ -111,7 +115,7 @@ class Locations:
         self._flat[op.result] = self._scalars.put(new)
 
     def shape(self, value: SSAValue) -> tuple[Extent, ...]:
-        """The shape of a value of the old kernel, in the new one."""
+        """The shape of a value of the old kernel, with extents of the new kernel."""
         if (known := self._shapes.get(value)) is None:
             known = self._shapes[value] = self._extents(shape_of(value))
         return known
@@ -128,6 +132,7 @@ class Locations:
         return tuple(result)
 
     def size(self, shape: Sequence[Extent]) -> Extent:
+        """The number of elements of a shape."""
         result: Extent = 1
         for extent in shape:
             result = self._times(result, extent)
@@ -137,13 +142,14 @@ class Locations:
         return self._scalars.settled(self._scalars.mul(a, b))
 
     def is_whole(self, value: SSAValue) -> bool:
-        """Whether a value is a whole PARAM or BUFFER."""
+        """Whether a value is a whole PARAM or BUFFER, AFTERs aside."""
         while isinstance(op := value.owner, AfterOp):
             value = op.buffer
         return value in self._flat
 
     def version(self, value: SSAValue) -> SSAValue:
-        """The flat view of a buffer, or of a view of one, after what its AFTERs wait for."""
+        """The one-dimensional view of the buffer that `value` is a view of, after the AFTERs
+        between the two."""
         afters: list[AfterOp] = []
         while value not in self._flat:
             if isinstance(op := value.owner, AfterOp):
@@ -152,7 +158,8 @@ class Locations:
         return self._after(value, afters)
 
     def _after(self, base: SSAValue, afters: Sequence[AfterOp]) -> SSAValue:
-        """The flat view of a base; the AFTERs are innermost last."""
+        """The one-dimensional view of a buffer after `afters`, listed from the outermost to the
+        innermost. Equal chains of AFTERs are emitted once."""
         result = self._flat[base]
         for i in reversed(range(len(afters))):
             key = (base, tuple(afters[i:]))
@@ -170,7 +177,8 @@ class Locations:
         return self._scalars.register(self._tile(value).pieces[0])
 
     def locate(self, memory: SSAValue, cell: Cell) -> Location:
-        """The cell of a view of memory."""
+        """The address of a cell of a view."""
+        # Walk from the view to its buffer.
         walk = _Walk(self, memory, list(cell))
         afters: list[AfterOp] = []
         while (value := walk.value) not in self._flat:
@@ -179,6 +187,8 @@ class Locations:
             else:
                 walk.step(op)
             walk.value = _source(op)
+        # The flat index, and its bounds checks. A BITCAST to another element size leaves only the
+        # flat index, in elements of the view.
         shape = self.shape(value)
         extent = self.size(shape)
         if walk.flat is None:
@@ -189,6 +199,7 @@ class Locations:
             bytes = self._scalars.mul(extent, dtype_of(value).itemsize)
             extent = self._scalars.settled(self._scalars.idiv(bytes, dtype_of(memory).itemsize))
             walk.checks.append((index, extent))
+        # The one-dimensional view, with elements of the dtype that is accessed.
         view = self._after(value, afters)
         stored = TYPES[self._narrow.stored_dtype(dtype_name(memory))]
         if tensor(view).element_type != stored:
@@ -196,13 +207,13 @@ class Locations:
         return Location(view, index, walk.checks, extent)
 
     def reference(self, view: SSAValue, index: Index) -> SSAValue:
-        """The INDEX of a cell, or of one for each lane."""
+        """The INDEX of one cell, or of one cell for each lane."""
         shape = () if (lanes := lanes_of(index)) == 1 else (lanes,)
         type = tensor_type(tensor(view).element_type, shape, place(view))
         return self._scalars.emit(IndexOp, (view, self._scalars.index(index)), type=type)
 
     def flattened(self, cell: Cell, shape: Sequence[Extent]) -> Index:
-        """The row-major position: the sum of each index times the size of what it steps over."""
+        """The row-major position of a cell: the sum of each index times the stride of its axis."""
         result: Index = 0
         stride: Extent = 1
         for index, extent in zip(reversed(cell), reversed(shape), strict=True):
@@ -211,14 +222,16 @@ class Locations:
             stride = self._times(stride, extent)
         return result
 
-    # -- what the steps of a walk use
+    # -- helpers for the steps of a walk
 
     @property
     def arithmetic(self) -> Scalars:
         return self._scalars
 
     def lane(self, value: SSAValue, position: Index) -> Index:
-        """The elements of an index, `()` or `(k,)`, at positions that are in range."""
+        """Element `position` of an index operand of shape `()` or `(k,)`; for a vector of
+        positions, a vector of elements. Positions are in range."""
+        # Constant positions: pick elements of the tile.
         tile, emit = self._tile(value), self._scalars
         if not tile.shape:
             return emit.known_index(tile.pieces[0])
@@ -231,6 +244,7 @@ class Locations:
             at = known_positions(position)
             (piece,) = moved_tile(emit, tile, np.array(at), (len(at),)).pieces
             return emit.known_index(piece)
+        # Other positions: a chain of WHEREs over all elements.
         every = elements(emit, tile)
         result = every[0]
         for i, lane in islice(enumerate(every), 1, None):
@@ -243,7 +257,7 @@ class Locations:
 
 
 def _source(op: Any) -> SSAValue:
-    """What an op is a view of."""
+    """The memory that an op is a view of. Raises PassFailedException for any other op."""
     if not isinstance(op, Operation) or not (isinstance(op, AfterOp) or type(op) in _STEPS):
         what = op.name if isinstance(op, Operation) else "a block argument"
         raise PassFailedException(f"{what} is not memory that this target can access in a kernel")
@@ -251,18 +265,19 @@ def _source(op: Any) -> SSAValue:
 
 
 class _Walk:
-    """A cell on its way from a view to the buffer."""
+    """The state of a walk from a view to its buffer: the value reached, and the cell in it."""
 
     def __init__(self, locations: Locations, value: SSAValue, cell: list[Index]) -> None:
         self.locations = locations
         self.value = value
         self.cell = cell
         self.flat: Index | None = None
-        """The position in the whole buffer, once that is known. After a BITCAST that changes the
-        size of the elements nothing else is."""
+        """The row-major position in the whole buffer, once a step has computed it. From then on
+        `cell` is not used. After a BITCAST to another element size only this is known."""
         self.checks: list[Check] = []
 
     def step(self, op: Operation | Any) -> None:
+        """Go from the result of an op to its source."""
         if self.flat is None:
             _STEPS[type(op)](self, op)
         elif not isinstance(op, ReshapeOp | BitcastOp):
@@ -283,12 +298,14 @@ def _flip(walk: _Walk, op: FlipOp) -> None:
 
 
 def _reshape(walk: _Walk, op: ReshapeOp) -> None:
+    # Only axes of size 1 come or go: keep the other indices.
     emit = walk.locations.arithmetic
     old, new = walk.locations.shape(op.source), walk.locations.shape(op.result)
     if [e for e in old if e != 1] == [e for e in new if e != 1]:
         kept = iter([i for i, extent in zip(walk.cell, new, strict=True) if extent != 1])
         walk.cell = [0 if extent == 1 else next(kept) for extent in old]
         return
+    # Otherwise go through the row-major position. In a whole buffer that is the flat index.
     position = walk.locations.flattened(walk.cell, new)
     if walk.locations.is_whole(op.source):
         walk.flat = position
@@ -312,7 +329,8 @@ def _shrink(walk: _Walk, op: ShrinkOp) -> None:
 
 
 def _index(walk: _Walk, op: IndexOp) -> None:
-    """Axes that are indexed by `(k,)` values come from these; an index may be out of bounds."""
+    """INDEX: each `(k,)` operand has one axis in the result, whose index selects an element of the
+    operand. Every element may be out of bounds, so it gets a check."""
     rest = iter(walk.cell)
     cell = [
         walk.locations.lane(index, next(rest) if tensor(index).get_shape() else 0)
@@ -336,3 +354,4 @@ _STEPS: dict[type[Operation], Callable[[_Walk, Any], None]] = {
     IndexOp: _index,
     BitcastOp: _bitcast,
 }
+"""The step of a walk through each op that makes a view."""

@@ -1,7 +1,8 @@
-"""Narrow floats (f16, bf16, fp8): stored as they are, computed in f32.
+"""Narrow floats (f16, bf16, fp8): stored in their own format, computed in f32.
 
-A value of a narrow dtype is an f32 in a register, rounded to the dtype after every op. Its stored
-form, which memory holds, is the narrow float itself where the target converts it, else its bits.
+The register form of a narrow value is an f32, rounded to the narrow dtype after every op. The
+stored form, which memory holds, is the narrow float itself where the target has an instruction that
+converts it to f32, and otherwise an unsigned integer with its bits.
 """
 
 from __future__ import annotations
@@ -13,30 +14,34 @@ from tgdialect.transforms.recipe import Dtype, Value
 from tgdialect.transforms.soft_float import NARROW_FORMATS, decode, encode, wide_float
 
 EXACT = frozenset(("neg", "max", "trunc", "where"))
-"""Ops whose result is one of a narrow dtype wherever their operands are."""
+"""Ops whose result is representable in a narrow dtype if the operands are: it is not rounded."""
 
 
 class NarrowFloats:
-    """The two forms of values. They are remembered: what was loaded is stored as it was."""
+    """Converts between the register form and the stored form of narrow values.
+
+    The stored form of a register is remembered, so a loaded value is stored without a conversion.
+    """
 
     def __init__(self, scalars: Scalars) -> None:
         self._scalars = scalars
         self._stored: dict[tuple[SSAValue, str], SSAValue] = {}
 
     def computed_dtype(self, dtype: Dtype) -> Dtype:
-        """The dtype of registers."""
+        """The dtype of the register form."""
         return "f32" if dtype in NARROW_FORMATS else dtype
 
     def stored_dtype(self, dtype: Dtype) -> Dtype:
-        """The dtype of memory."""
+        """The dtype of the stored form."""
         narrow = NARROW_FORMATS.get(dtype)
         return dtype if narrow is None or self._is_converted(dtype) else narrow.unsigned
 
     def _is_converted(self, dtype: Dtype) -> bool:
+        """Whether the target has an instruction that converts a narrow dtype to and from f32."""
         return dtype in self._scalars.target.converted
 
     def computed(self, stored: SSAValue, dtype: Dtype) -> SSAValue:
-        """The register form of a value, from what memory holds."""
+        """The register form of a value, from its stored form."""
         if dtype not in NARROW_FORMATS:
             return stored
         if self._is_converted(dtype):
@@ -48,7 +53,7 @@ class NarrowFloats:
         return result
 
     def stored(self, computed: SSAValue, dtype: Dtype) -> SSAValue:
-        """The stored form of a value; rounds an f32 that is not one of a narrow `dtype`."""
+        """The stored form of a value. Rounds an f32 that the narrow `dtype` cannot represent."""
         if dtype not in NARROW_FORMATS:
             return computed
         if (known := self._stored.get((computed, dtype))) is None:
@@ -67,7 +72,7 @@ class NarrowFloats:
         return self.computed(self._encoded(wide, dtype), dtype)
 
     def converted(self, value: SSAValue, source: Dtype, dtype: Dtype) -> SSAValue:
-        """CAST from `source`, of which `value` is the register form, to a narrow `dtype`."""
+        """CAST to a narrow `dtype`; `value` is the register form of a value of dtype `source`."""
         if source == dtype:
             return value
         wide = wide_float(Value(self._scalars, value, dtype_name(value)))
@@ -76,7 +81,8 @@ class NarrowFloats:
     def choose(
         self, result: SSAValue, condition: SSAValue, a: SSAValue, b: SSAValue, dtype: Dtype
     ) -> None:
-        """`result` is WHERE on register forms: choose between the stored forms too, if known."""
+        """Give `result`, a WHERE on register forms, a stored form: a WHERE on the stored forms of
+        `a` and `b`, if both are known."""
         stored = self._stored.get((a, dtype)), self._stored.get((b, dtype))
         if stored[0] is not None and stored[1] is not None:
             operands = condition, stored[0], stored[1]

@@ -1,9 +1,9 @@
-"""Emitting ops that a target has on registers: equal ops once, constants folded.
+"""Emits ops on registers, with value numbering and constant folding.
 
-A register holds a scalar, `()`, or a vector, `(w,)`; where an op has both kinds of operands its
-scalars are in every lane. A kernel is a graph, in which the position of an op means nothing, so
-that two equal ops anywhere in it are one. Ops that the target lacks are emitted as their
-decompositions.
+A register holds a scalar, of shape `()`, or a vector, of shape `(w,)`. If an op has operands of
+both kinds, its scalar operands are broadcast to all lanes. A kernel is a graph in which the
+position of an op has no meaning, so equal ops are emitted once. An op that the target does not
+support is emitted as its decomposition.
 """
 
 from __future__ import annotations
@@ -58,11 +58,13 @@ TYPES: dict[str, Attribute] = {row.name: type for type, row in DTYPES.items()}
 _CLASSES: dict[str, type[TgOp]] = {
     op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED, BitcastOp)
 }
+"""The op class of each elementwise op and of BITCAST, by name."""
+
 _TYPED = ("cast", "bitcast")
-"""Ops with the result's dtype as a property."""
+"""Ops that have the dtype of the result as a property."""
 
 _BITS = {"f32": "<f", "f64": "<d", "i32": "<i", "ui32": "<I", "i64": "<q", "ui64": "<Q"}
-"""The dtypes whose constants are folded through BITCAST, as `struct` calls them."""
+"""The dtypes whose constants are folded through BITCAST, each with its `struct` format."""
 
 
 def dtype_name(value: SSAValue) -> Dtype:
@@ -71,7 +73,10 @@ def dtype_name(value: SSAValue) -> Dtype:
 
 
 class Scalars(OpBuilder):
-    """Appends ops to a block. It is a target that recipes can be carried out on."""
+    """Appends ops to a block.
+
+    It implements `recipe.Semantics`, so decomposition recipes emit their ops through it.
+    """
 
     def __init__(self, block: Block, target: Target) -> None:
         super().__init__(InsertPoint.at_end(block))
@@ -85,10 +90,10 @@ class Scalars(OpBuilder):
         properties: Mapping[str, Attribute] = {},
         type: Attribute | None = None,
     ) -> SSAValue:
-        """The result of an op without effects, one for all equal ones.
+        """The result of an op without effects; equal ops are emitted once.
 
-        It goes around the op's own builder and, where the type is given, its inference: most ops
-        of a compilation are made here.
+        Most ops of a compilation are created here. To save time this skips the op's own
+        constructor and, where the type is given, its type inference.
         """
         key = (kind, *operands, *properties.values())
         if (known := self._known.get(key)) is None:
@@ -104,6 +109,7 @@ class Scalars(OpBuilder):
 
     def apply(self, primitive: str, operands: Sequence[Piece], dtype: Dtype) -> SSAValue:
         """An elementwise op or a BITCAST by name on registers, with a result of `dtype`."""
+        # A comparison of constant ramps: fold it lane by lane.
         if primitive.startswith("cmp") and any(map(is_ramp, operands)):
             lanes = max(map(lanes_of, operands))
             each = [tuple(self.lane(o, i) for o in operands) for i in (0, lanes - 1)]
@@ -114,11 +120,13 @@ class Scalars(OpBuilder):
                         for i in range(lanes)
                     ]
                 )
+        # Fold constants, and x + 0 and x * 1.
         values = [self.register(operand) for operand in operands]
         if (folded := _fold(primitive, values, dtype)) is not None:
             return self.literal(folded)
         if (same := _neutral(primitive, values)) is not None:
             return same
+        # Decompose an op that the target does not support.
         if primitive in RECIPES and primitive not in self.target.native:
             handles = [Value(self, value, dtype_name(value)) for value in values]
             return RECIPES[primitive](*handles).handle
@@ -142,11 +150,11 @@ class Scalars(OpBuilder):
         return self.register(index)
 
     def settled(self, index: Index) -> Extent:
-        """A scalar that is a number, or in a register."""
+        """A scalar index as a constant or a register."""
         return index if isinstance(index, int) else self.index(index)
 
     def known_index(self, value: Piece) -> Index:
-        """A register as an index: its number if it is a constant."""
+        """A register as an index; a constant becomes a Python integer."""
         if is_ramp(value):
             return value
         if dtype_of(value) is not DTYPES[INDEX]:
@@ -166,7 +174,7 @@ class Scalars(OpBuilder):
                 return self._ramp(self._sum(a.start, b.start), a.step + b.step, a.lanes)
             if lanes_of(b) == 1:
                 return self._ramp(self._sum(a.start, b), a.step, a.lanes)
-        # Constants are added last: what is before them is there once for many.
+        # Add constants last, so that sums that differ in the constant share the rest.
         (a, p), (b, q) = apart(a), apart(b)
         total = cast(SSAValue, a) if b == 0 else self._arithmetic("add", a, b)
         distance = wrap_to(DTYPES[INDEX], p + q)
@@ -177,7 +185,8 @@ class Scalars(OpBuilder):
         return Sum(total, distance)
 
     def _ramp(self, start: Scalar, step: int, lanes: int) -> Index:
-        """The indices from a start on; in a register where they are known and some of them wrap."""
+        """The indices `start + step * lane`; a vector in a register if the start is a constant and
+        the last index wraps."""
         if step and isinstance(start, int):
             last = start + step * (lanes - 1)
             if wrap_to(DTYPES[INDEX], last) != last:
@@ -235,7 +244,7 @@ class Scalars(OpBuilder):
         return index if is_ramp(index) else self.index(index)
 
     def across(self, kind: ReduceKind, value: SSAValue) -> SSAValue:
-        """The lanes of a vector, combined in any order."""
+        """REDUCE over the lanes of a vector, in any order."""
         if lanes_of(value) == 1:
             return value
         properties = {"op": ReduceKindAttr(kind), "axes": split((0,))[0]}
@@ -243,7 +252,7 @@ class Scalars(OpBuilder):
         return self.emit(ReshapeOp, (one,), _shape())
 
     def calculated(self, name: str, operands: Sequence[Piece]) -> Index:
-        """An elementwise op on indices; a ramp where the result is one."""
+        """An elementwise op on indices. With a ramp as an operand, the result may be a ramp."""
         method = _INDEX_METHODS.get(name)
         if method is None or not any(map(is_ramp, operands)):
             return self.apply(name, operands, "index")
@@ -252,7 +261,7 @@ class Scalars(OpBuilder):
     # -- lanes
 
     def register(self, piece: Piece) -> SSAValue:
-        """A piece that is in a register."""
+        """A piece in a register: a ramp becomes its start plus a VCONST."""
         if not is_ramp(piece):
             return piece
         base, first = apart(piece.start)
@@ -263,19 +272,20 @@ class Scalars(OpBuilder):
         return steps if base == 0 else self.apply("add", (self.index(base), steps), "index")
 
     def stack(self, lanes: Sequence[SSAValue]) -> SSAValue:
-        """The vector of some scalars."""
+        """The vector with these scalars as its lanes."""
         if all(lane is lanes[0] for lane in lanes):
             return self.splat(lanes[0], len(lanes))
         type = tensor_type(tensor(lanes[0]).element_type, (len(lanes),))
         return self.emit(StackOp, lanes, type=type)
 
     def first_lanes(self, count: int, lanes: int) -> SSAValue:
-        """The mask of the first lanes of a vector."""
+        """A mask of `lanes` lanes, of which the first `count` are true."""
         numbers = [self.constant(lane < count, "i1") for lane in range(lanes)]
         return self.stack(numbers)
 
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """The columns of vectors whose lanes are a multiple of their number."""
+        """The columns of the matrix whose rows are these vectors. The number of lanes is a multiple
+        of the number of rows."""
         type = tensor(rows[0])
         dtype, (width,), height = type.element_type, type.get_shape(), len(rows)
         matrix = self.emit(StackOp, rows, type=tensor_type(dtype, (height, width)))
@@ -285,7 +295,7 @@ class Scalars(OpBuilder):
         return [self.emit(IndexOp, (columns, self.index(i)), type=column) for i in range(width)]
 
     def joined(self, parts: Sequence[SSAValue]) -> SSAValue:
-        """The vector of the lanes of some vectors, one after the other."""
+        """The concatenation of vectors of one width."""
         if len(parts) == 1:
             return parts[0]
         type = tensor(parts[0])
@@ -294,7 +304,7 @@ class Scalars(OpBuilder):
         return self.emit(ReshapeOp, (matrix,), _shape(count * width))
 
     def numbers(self, values: Sequence[int]) -> Piece:
-        """The piece of known indices: a ramp where they have one step."""
+        """The piece with constant indices: a ramp if their differences are equal."""
         if len(values) == 1:
             return self.index(values[0])
         start, step = values[0], values[1] - values[0]
@@ -303,8 +313,8 @@ class Scalars(OpBuilder):
         return self.emit(VConstOp, (), _vector(tuple(values)))
 
     def gathered(self, lanes: Sequence[Piece]) -> Piece:
-        """The piece of some scalars: a ramp where they are numbers, or sums of one value and
-        numbers, with one step."""
+        """The piece with these scalars as its lanes. It is a ramp if they are constants, or sums of
+        one value and constants, and the differences are equal."""
         parts = [apart(self.known_index(lane)) for lane in lanes if _is_index(lane)]
         if len(parts) == len(lanes) > 1 and all(rest == parts[0][0] for rest, _ in parts):
             numbers = [number for _, number in parts]
@@ -315,7 +325,7 @@ class Scalars(OpBuilder):
         return values[0] if len(values) == 1 else self.stack(values)
 
     def splat(self, value: SSAValue, lanes: int) -> SSAValue:
-        """A register with a scalar in every lane; of a vector, that vector."""
+        """A scalar broadcast to all lanes; a vector is returned as it is."""
         if lanes == 1 or lanes_of(value) > 1:
             return value
         type = tensor(value).element_type
@@ -323,7 +333,7 @@ class Scalars(OpBuilder):
         return self.emit(ExpandOp, (one,), _shape(lanes), tensor_type(type, (lanes,)))
 
     def lane(self, piece: Piece, position: int) -> SSAValue:
-        """One element."""
+        """One lane of a piece, as a scalar register."""
         if is_ramp(piece):
             return self.index(self.add(piece.start, piece.step * position))
         if lanes_of(piece) == 1:
@@ -340,7 +350,7 @@ class Scalars(OpBuilder):
         return self.apply(name, (self.index(a), self.index(b)), "i1")
 
     def all_of(self, conditions: Sequence[SSAValue]) -> SSAValue | None:
-        """The conjunction; None, which is true, of no conditions."""
+        """The conjunction of conditions; None, which stands for true, if there is none."""
         result = None
         for condition in dict.fromkeys(conditions):
             result = condition if result is None else self.apply("and", (result, condition), "i1")
@@ -373,13 +383,15 @@ _INDEX_METHODS: dict[str, Callable[..., Index]] = {
     "idiv": Scalars.idiv,
     "mod": Scalars.mod,
 }
+"""The ops whose result may be a ramp if an operand is, each with its index arithmetic."""
 
 
 _NEUTRAL = {"add": 0, "mul": 1}
+"""The neutral operand of commutative ops that are simplified as they are emitted."""
 
 
 def _neutral(name: str, operands: Sequence[SSAValue]) -> SSAValue | None:
-    """x of x + 0 and x * 1, on integers."""
+    """The operand x of an integer x + 0 or x * 1; None for other ops."""
     if name not in _NEUTRAL or not dtype_of(operands[0]).is_integer:
         return None
     a, b = operands
@@ -391,7 +403,7 @@ def _neutral(name: str, operands: Sequence[SSAValue]) -> SSAValue | None:
 
 
 def _fold(name: str, operands: Sequence[SSAValue], dtype: Dtype) -> Attribute | None:
-    """The constant that an op on constants gives; None where it is not folded."""
+    """The result of an op on constants; None if an operand is not one or the op is not folded."""
     attributes: list[Attribute] = []
     for operand in operands:
         if (attribute := constant_attribute(operand)) is None:

@@ -1,4 +1,4 @@
-"""The pass: which rule an op has, and one walk over each kernel."""
+"""The pass `tg-select`: the table of rules, and one walk over the ops of each kernel."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ from tgdialect.targets.attribute import settle_target, target_of
 from tgdialect.transforms.simplify import simplify
 
 Rule = Callable[[SelectedKernel, Any], RegisterTile | None]
+"""Emits the new ops for an op, and returns the register tile of its result; None for memory."""
 
 _RULES: dict[type[Operation], Rule] = {
     ParamOp: structure.param,
@@ -69,18 +70,19 @@ _RULES: dict[type[Operation], Rule] = {
     CastOp: arithmetic.cast,
     WmmaOp: arithmetic.wmma,
 }
+"""The rule of each op class. An op without a rule is an error."""
 
 _REMOVABLE = (ElementwiseOp, MovementOp, LoadOp, ConstOp, VConstOp)
-"""What is removed where nobody uses it."""
+"""The classes of ops that are removed if their result is unused."""
 
 
 @dataclass(frozen=True)
 class SelectPass(KernelPass):
-    """Leave in each kernel only ops that the target has, on the widths that it has.
+    """Rewrite each kernel to ops that the target supports, on vectors of widths that it supports.
 
-    Decomposed ops become primitives, tiles become vectors, memory is indexed by one flat index.
-    Then the indices and gates that are new are simplified. The target is the module's `tg.target`
-    where options do not say otherwise; if they do, the module says theirs from then on.
+    Ops that the target does not support are decomposed, tiles become vectors, and memory is indexed
+    by one flat index. Then the new indices and gates are simplified. The target is the module's
+    `tg.target` unless the options give another one, which is then written to the module.
     """
 
     name = "tg-select"
@@ -88,9 +90,10 @@ class SelectPass(KernelPass):
     level_after = "target"
 
     target: str | None = None
-    """The kind of machine."""
+    """The kind of machine, such as `cpu`."""
     features: tuple[str, ...] = ()
-    """The processor's features, in LLVM's names: vectors, MULACC and conversions come with them."""
+    """The processor's features, by LLVM's names. They decide about vectors, MULACC and conversions
+    of narrow floats."""
 
     def lower(self, module: ModuleOp) -> None:
         settle_target(module, self.target, self.features)
@@ -109,7 +112,8 @@ class SelectPass(KernelPass):
 
 
 def select(ops: Sequence[Operation], target: Target) -> Block:
-    """The block that the ops of a kernel, in order, become; they are left as they are."""
+    """Select instructions for the ops of a kernel, given in order. Returns a new block, and leaves
+    the old ops unchanged."""
     kernel = SelectedKernel(target, vector_lanes(ops, target))
     for op in ops:
         kernel.scalars.location = op.location
@@ -128,7 +132,10 @@ def select(ops: Sequence[Operation], target: Target) -> Block:
 
 
 def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
-    """How many elements the vectors of a kernel have: of its widest dtype that is computed with."""
+    """How many elements a vector register holds of the widest dtype that a kernel computes with.
+
+    A narrow float counts as 4 bytes because it is computed in f32. Indices and bools do not count.
+    """
     itemsizes = [
         max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
         for op in ops
@@ -140,7 +147,8 @@ def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
 
 
 def _remove_unused(block: Block) -> None:
-    """Drop the form of a narrow value that nobody asked for, and what only it needed."""
+    """Erase unused ops, the last one first. Some rules emit ops that no user needs, such as both
+    forms of a narrow float."""
     for op in reversed(list(block.ops)):
         if isinstance(op, _REMOVABLE) and op.results[0].first_use is None:
             block.erase_op(op)

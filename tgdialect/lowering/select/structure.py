@@ -1,7 +1,7 @@
-"""Rules for the ops that compute nothing: leaves, movement, ordering, and access to memory.
+"""Selection rules of the ops that compute nothing: leaves, movement, ordering, loads and stores.
 
-A rule gives what becomes of an op's result; None of memory, which accesses look through
-(`locations.py`).
+A rule returns the register tile of an op's result. It returns None where the result is memory,
+because loads and stores resolve views of memory themselves (`locations.py`).
 """
 
 from __future__ import annotations
@@ -99,19 +99,23 @@ def stack(k: SelectedKernel, op: StackOp) -> RegisterTile:
 
 
 def index(k: SelectedKernel, op: IndexOp) -> RegisterTile | None:
-    """INDEX of a value: known elements, or a choice among them; 0 out of bounds."""
+    """INDEX of a value: constant indices pick elements, others choose among all elements by WHERE.
+    An element out of bounds is 0."""
     if is_memory(op.source):
         return None
+    # `axes` has the indices of each indexed axis, `picks` those of each element (or row) picked.
     shape, result = static_shape(op.source), static_shape(op.result)
     indexed, rest = shape[: len(op.indices)], shape[len(op.indices) :]
     axes = [[k.scalars.known_index(i) for i in k.elements(index)] for index in op.indices]
     picks, tile = list(product(*axes)), k.tile(op.source)
+    # Constant indices in range: move elements between registers.
     if all(_is_known(axis, extent) for axis, extent in zip(axes, indexed, strict=True)):
         positions = np.arange(math.prod(shape)).reshape(shape)
         taken = [positions[cast("tuple[int, ...]", pick)] for pick in picks]
         at = np.array(taken, dtype=np.intp).reshape(result)
         widths = tile.widths if rest else k.cut(row_length(result))
         return moved_tile(k.scalars, tile, at, widths)
+    # Otherwise choose each result among the rows of all cells.
     lanes, size = k.elements(op.source), math.prod(rest)
     rows = {cell: lanes[i * size : (i + 1) * size] for i, cell in enumerate(cells(indexed))}
     zero = k.scalars.constant(0, k.narrow.computed_dtype(dtype_name(op.result)))
@@ -120,7 +124,7 @@ def index(k: SelectedKernel, op: IndexOp) -> RegisterTile | None:
 
 
 def _is_known(axis: Sequence[Index], extent: int) -> bool:
-    """Whether the indices of an axis are numbers that are in range."""
+    """Whether the indices of an axis are constants in range."""
     return all(isinstance(i, int) and 0 <= i < extent for i in axis)
 
 
@@ -130,7 +134,8 @@ def _row(
     rows: Mapping[Shape, Sequence[SSAValue]],
     otherwise: Sequence[SSAValue],
 ) -> Sequence[SSAValue]:
-    """The row at a cell, or `otherwise` where there is none."""
+    """The row whose cell the indices in `cell` name, by a chain of WHEREs; `otherwise` where they
+    name none."""
     result = otherwise
     for candidate, row in rows.items():
         pairs = list(zip(cell, candidate, strict=True))
@@ -157,10 +162,11 @@ def range_(k: SelectedKernel, op: RangeOp) -> RegisterTile:
 
 
 def after(k: SelectedKernel, op: AfterOp) -> None:
-    """Memory: what accesses it waits."""
+    """AFTER of memory: the accesses through it emit it (`Locations.version`)."""
 
 
 def in_order(k: SelectedKernel, op: TgOp) -> RegisterTile:
+    """END, GROUP, SINK and BARRIER: the same op on the new ordering edges."""
     return k.rebuilt(op)
 
 
@@ -178,11 +184,13 @@ def store(k: SelectedKernel, op: StoreOp) -> RegisterTile:
 
 
 def _grouped(k: SelectedKernel, effects: Sequence[SSAValue]) -> RegisterTile:
+    """One ordering edge for several effects."""
     return scalar(effects[0] if len(effects) == 1 else k.scalars.put(GroupOp(effects)))
 
 
 def atomic_add(k: SelectedKernel, op: AtomicAddOp) -> RegisterTile:
-    """Where a cell does not exist, the neutral element is added to the first cell instead."""
+    """ATOMICADD, one element at a time. It has no gate: where an index is out of bounds, the
+    neutral element is added to the first cell instead."""
     shape, dtype = static_shape(op.value), dtype_name(op.value)
     if dtype in NARROW_FORMATS:
         raise PassFailedException(f"the target {k.target.name} has no atomic add of {dtype}")

@@ -1,8 +1,8 @@
-"""Register tiles: the registers that hold a value of any shape, and movement between them.
+"""Register tiles: the registers that hold a value of any shape, and movement ops on them.
 
-Each row of a value, along its last axis, is cut into pieces of the widths that the target has. A
-piece is a vector, or one scalar where all its elements are equal. Shapes are static, so that the
-compiler knows where each element comes from: no movement op is left.
+Each row of a value (along its last axis) is cut into pieces of widths that the target supports. A
+piece is a vector, or one scalar if all its elements are equal. Shapes are static, so the source of
+each element is known at compile time, and a movement op only renames or rearranges lanes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RegisterTile(NamedTuple):
         return _starts(tuple(self.widths))
 
     def element(self, position: int) -> tuple[Piece, int]:
-        """The piece that an element of a tile of one row is in, and its lane."""
+        """For a tile of one row, the piece that holds the element at `position`, and its lane."""
         i = bisect(self.starts, position) - 1
         return self.pieces[i], position - self.starts[i]
 
@@ -57,8 +57,12 @@ def row_length(shape: Shape) -> int:
 
 @lru_cache(maxsize=1024)
 def cut(extent: int, lanes: int, register: int) -> Sequence[int]:
-    """A row cut into vectors of `lanes` elements; what is left into powers of two registers of
-    `register` elements, and less than a register: the code generator fills that one up."""
+    """The widths of the pieces of a row of `extent` elements.
+
+    The row is cut into vectors of `lanes` elements. The rest is cut into ever smaller powers of
+    two, down to a register of `register` elements. The last piece may be narrower than a register,
+    which the code generator fills up.
+    """
     widths, rest = [lanes] * (extent // lanes), extent % lanes
     while rest:
         widths.append(rest if rest < register else 1 << rest.bit_length() - 1)
@@ -67,7 +71,7 @@ def cut(extent: int, lanes: int, register: int) -> Sequence[int]:
 
 
 def ones(shape: Shape) -> Sequence[int]:
-    """A row in single elements."""
+    """The widths that cut a row into single elements."""
     return (1,) * row_length(shape)
 
 
@@ -101,13 +105,14 @@ def elements(scalars: Scalars, tile: RegisterTile) -> Sequence[Any]:
 # -- movement ------------------------------------------------------------------------------------
 
 Source = tuple[int, ...]
-"""A piece, `(i,)`, or elements of pieces, `(i, lane, j, lane, ...)`: one, or one for each lane."""
+"""Where a piece of a result comes from: `(i,)` is the whole piece i of the source, `(i, lane)` one
+element for all lanes, and `(i, lane, j, lane, ...)` one element for each lane."""
 
 
 def moved_tile(
     scalars: Scalars, tile: RegisterTile, positions: Positions, widths: Sequence[int]
 ) -> RegisterTile:
-    """The tile whose elements are those of another at some positions."""
+    """The tile whose elements are those of `tile` at `positions`, in pieces of `widths`."""
     sources = _plan(positions, tile.shape, tuple(tile.widths), tuple(widths))
     return RegisterTile(
         positions.shape, widths, [_taken(scalars, tile, source) for source in sources]
@@ -117,7 +122,7 @@ def moved_tile(
 def broadcast_tile(
     scalars: Scalars, tile: RegisterTile, shape: Shape, widths: Sequence[int]
 ) -> RegisterTile:
-    """A tile as one of a shape that it broadcasts to."""
+    """A tile broadcast to a shape, in pieces of `widths`."""
     if tile.shape == shape and tile.widths == widths:
         return tile
     sources = _broadcast_plan(tile.shape, tuple(tile.widths), shape, tuple(widths))
@@ -137,8 +142,9 @@ def _taken(scalars: Scalars, tile: RegisterTile, source: Source) -> Piece:
 def reshaped_tile(
     scalars: Scalars, tile: RegisterTile, shape: Shape, cut: Sequence[int]
 ) -> RegisterTile:
-    """A tile with its elements in other rows: of the same pieces if those fit, or else each row of
-    pieces of the widths in `cut`."""
+    """A tile reshaped to `shape`: with the same pieces if they fit the new rows, and otherwise with
+    rows cut into the widths `cut`."""
+    # A longer row is several old rows; a shorter one is some whole pieces of an old row.
     old, new = row_length(tile.shape), row_length(shape)
     widths = tuple(tile.widths)
     if new > old and new % old == 0:
@@ -147,6 +153,7 @@ def reshaped_tile(
         count = next((i for i, end in enumerate(accumulate(widths), 1) if end == new), 0)
         if count and widths == widths[:count] * (old // new):
             return RegisterTile(shape, widths[:count], tile.pieces)
+    # Otherwise elements move between pieces.
     positions = np.arange(math.prod(shape)).reshape(shape)
     return moved_tile(scalars, tile, positions, cut)
 
@@ -162,7 +169,11 @@ def _broadcast_plan(
 def _plan(
     positions: Positions, shape: Shape, widths: tuple[int, ...], result_widths: tuple[int, ...]
 ) -> Sequence[Source]:
-    """Where each piece of a result comes from, whose elements are at `positions` of a shape."""
+    """The source of each piece of a result whose elements are at `positions` of a tile.
+
+    The tile has `shape` and `widths`, the pieces of the result have `result_widths`.
+    """
+    # The piece and the lane of each column of the source.
     length = row_length(shape)
     piece_at = np.repeat(np.arange(len(widths)), widths)
     lane_at = np.concatenate([np.arange(width) for width in widths] or [np.arange(0)])
@@ -172,6 +183,7 @@ def _plan(
         for width in result_widths:
             wanted = row[start : start + width]
             start += width
+            # One whole piece, one element for all lanes, or an element for each lane.
             row_number, column = divmod(wanted[0], length)
             first = row_number * len(widths) + int(piece_at[column])
             is_run = wanted == list(range(wanted[0], wanted[0] + width))
@@ -218,6 +230,7 @@ _SOURCES: dict[type[Operation], Callable[[Any, Positions], Positions]] = {
     ReshapeOp: _reshape,
     ShrinkOp: _shrink,
 }
+"""For each movement op, how it rearranges the positions of its source."""
 
 
 def moved(op: Operation) -> Positions:

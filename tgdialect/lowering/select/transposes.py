@@ -1,5 +1,7 @@
-"""Register tiles whose columns, not rows, are neighbours in memory: columns are loaded or stored as
-vectors, and squares of them are transposed in registers."""
+"""Loads and stores of register tiles whose columns, not rows, are contiguous in memory.
+
+Columns are loaded or stored as vectors, and square blocks of the tile are transposed in registers.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,19 @@ from tgdialect.ops.properties import place
 
 
 class Transposes:
-    """Accesses to tiles by their columns."""
+    """Loads and stores whole tiles by their columns."""
 
     def __init__(self, accesses: Accesses, lanes: int) -> None:
-        """`lanes` is how many elements a vector register has: the rows and columns of a square."""
+        """`lanes` is how many elements a vector register has, the greatest size of a square."""
         self._accesses = accesses
         self._scalars = accesses.scalars
         self._lanes = lanes
 
-    # -- whether a tile is accessed by columns
+    # -- deciding between rows and columns
 
     def height_of_load(self, memory: SSAValue, shape: Shape, widths: Sequence[int]) -> int:
-        """How many elements of a column are loaded as one vector; 0 where rows are loaded, because
-        columns are no neighbours in memory or because that takes fewer instructions."""
+        """How many elements of a column are loaded as one vector. It is 0 if rows are loaded,
+        because columns are not contiguous or because rows take fewer instructions."""
         height = self._square(shape, widths)
         if not height or _are_neighbours(row := self._first_piece(memory, shape, widths)):
             return 0
@@ -41,15 +43,19 @@ class Transposes:
     def height_of_store(
         self, memory: SSAValue, shape: Shape, widths: Sequence[int], *, is_masked: bool
     ) -> int:
-        """How many elements of a column are stored as one vector; 0 where rows are stored. With
-        masked stores it may be more than the tile has rows."""
+        """How many elements of a column are stored as one vector; 0 if rows are stored. With masked
+        stores a vector may have more elements than the tile has rows."""
         height = self._square(shape, widths, is_masked=is_masked)
         if not height or _are_neighbours(self._first_piece(memory, shape, widths)):
             return 0
         return height if self._has_columns(memory, shape, height) else 0
 
     def _square(self, shape: Shape, widths: Sequence[int], *, is_masked: bool = False) -> int:
-        """The rows of the squares that a tile is made of; 0 where it is not made of any."""
+        """The size of the square blocks of a tile; 0 if its pieces do not divide into squares.
+
+        It is the greatest power of two that neither the rows nor a register exceed. With masked
+        stores it may be twice that, so that all rows fit into one square.
+        """
         if self._lanes == 1 or len(shape) < 2 or shape[-2] == 1:
             return 0
         rows = shape[-2]
@@ -60,13 +66,13 @@ class Transposes:
         return 0 if any(width % height for width in widths) else height
 
     def _first_piece(self, memory: SSAValue, shape: Shape, widths: Sequence[int]) -> Index:
-        """Where the cells of the first piece of a tile are."""
+        """The flat indices of the cells of a tile's first piece."""
         cell = (*(0,) * (len(shape) - 1), Ramp(0, 1, widths[0]))
         return self._accesses.locations.locate(memory, cell).position
 
     def _has_columns(self, memory: SSAValue, shape: Shape, height: int) -> bool:
-        """Whether the cells of a column are neighbours in memory, and all of the tile is in
-        bounds."""
+        """Whether the cells of a column are contiguous in memory, and no cell of the tile needs a
+        bounds check."""
         locate, rows = self._accesses.locations.locate, shape[-2]
         lead, count = (0,) * (len(shape) - 2), min(height, rows)
         row = locate(memory, (*lead, 0, Ramp(0, 1, shape[-1])))
@@ -86,18 +92,18 @@ class Transposes:
     def load(
         self, memory: SSAValue, shape: Shape, widths: Sequence[int], height: int
     ) -> Sequence[Piece]:
-        """The pieces of a tile: its columns are loaded, and transposed in squares."""
+        """Load the columns of a tile, and transpose them to the pieces of its rows."""
         pieces: list[Piece] = []
         for lead in product(*map(range, shape[:-2])):
             rows: dict[int, Sequence[Piece]] = {}
             for top in _tops(shape[-2], height):
-                # A strip of rows: transpose its columns, square by square.
+                # Load and transpose a strip of rows, square by square.
                 squares: list[Sequence[SSAValue]] = []
                 for left in range(0, shape[-1], height):
                     cells = ((*lead, Ramp(top, 1, height), left + i) for i in range(height))
                     columns = [self._accesses.load(memory, cell, height) for cell in cells]
                     squares.append(self._scalars.transposed(columns))
-                # Each row of the strip has one part from each square: join them as widths say.
+                # Each square gives one part of each row: join the parts to pieces.
                 for at, parts in enumerate(map(iter, zip(*squares, strict=True)), top):
                     if at not in rows:
                         each = (list(islice(parts, width // height)) for width in widths)
@@ -107,7 +113,7 @@ class Transposes:
         return pieces
 
     def store(self, memory: SSAValue, tile: RegisterTile, height: int) -> Sequence[SSAValue]:
-        """The STOREs of a tile by its columns. Strips of rows may overlap: what is in two of them
+        """Transpose a tile and store its columns. Strips of rows may overlap; a row in two strips
         is stored twice."""
         rows, count = tile.shape[-2], len(tile.widths)
         present = min(rows, height)
@@ -117,11 +123,12 @@ class Transposes:
             for top in _tops(rows, present):
                 first = (block * rows + top) * count
                 for i, (start, width) in enumerate(zip(tile.starts, tile.widths, strict=True)):
-                    # The pieces of this strip that are below each other; the last row is repeated
-                    # where a square has more rows than the tile.
+                    # Collect piece i of each row of the strip. Where a square has more rows than
+                    # the tile, repeat the last row; the mask keeps it out of memory.
                     pieces = list(tile.pieces[first + i : first + i + present * count : count])
                     pieces += pieces[-1:] * (height - present)
                     vectors = [self._scalars.splat(cast(SSAValue, p), width) for p in pieces]
+                    # Store each column of the transposed square.
                     for left, column in enumerate(self._scalars.transposed(vectors), start):
                         cell = *lead, Ramp(top, 1, present), left
                         where = self._accesses.locations.locate(memory, cell)
@@ -132,16 +139,16 @@ class Transposes:
 
 
 def _are_neighbours(row: Index) -> bool:
-    """Whether the cells of a row are neighbours in memory, or all one cell."""
+    """Whether the cells of a row are contiguous in memory, or all the same cell."""
     return lanes_of(row) == 1 or (is_ramp(row) and row.step in (1, -1))
 
 
 def _is_quicker_by_rows(row: Ramp, height: int) -> bool:
-    """Whether it takes fewer loads and shuffles to pick a row out of the vectors that have all of
-    it than to transpose squares of a height, which have a part of as many rows each."""
+    """Whether rows take fewer loads and shuffles than columns. A row is picked out of the vectors
+    that cover its cells; columns are transposed in squares of `height` rows."""
     return row.lanes * height.bit_length() > height * (2 * abs(row.step) - 1)
 
 
 def _tops(rows: int, height: int) -> Sequence[int]:
-    """The first rows of the strips of `height` rows; the last strip may overlap the one before."""
+    """The first row of each strip of `height` rows. The last strip may overlap the one before."""
     return list(dict.fromkeys(min(top, rows - height) for top in range(0, rows, height)))

@@ -1,18 +1,17 @@
 """The specification's "Derived Properties" table, as code.
 
-One row per op gives dtype, shape, device, addrspace, axis (how it is sharded) and min_max, each by
-a rule; `result_type` puts the first five together. Nothing else in the code base computes any of
-them.
+Each op has a row with one rule per property: dtype, shape, device, addrspace, axis (the sharding
+axis) and min_max. `result_type` combines the first five. No other code computes these properties.
 
 * `table.py`: the rows;
-* `dtype.py`, `shape.py`, `device.py` (addrspace, too), `axis.py`, `min_max.py`: the columns;
-* `values.py`: types and arguments of ops as Python values, which rules read;
+* `dtype.py`, `shape.py`, `device.py` (also addrspace), `axis.py`, `min_max.py`: the columns;
+* `values.py`: types and arguments of ops as Python values, the inputs of rules;
 * `symbolic.py`: extents, as polynomials in index values;
 * `substitution.py`: the type of a FUNCTION's result, given its arguments.
 
-A rule for dtype, device, addrspace or axis reads the op; a shape rule also gets the shapes of the
-operands, whose dynamic dimensions are SSA values, so that two `?` can be told apart; a min_max rule
-gets the intervals of the operands, for which `analysis/min_max.py` walks the graph.
+A rule for dtype, device, addrspace or axis reads the op alone. A shape rule also gets the shapes of
+the operands; their dynamic dimensions are SSA values, so two `?` can be compared. A min_max rule
+also gets the intervals of the operands, which `analysis/min_max.py` computes.
 """
 
 from tgdialect.ops.properties.device import argument as device_argument

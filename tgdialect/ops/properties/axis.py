@@ -1,4 +1,4 @@
-"""The axis column: from an op to the sharding axis of its result."""
+"""The axis column: rules from an op to the sharding axis of its result."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def sharding(op: Operation) -> tuple[tuple[str, ...], int | None]:
 
 
 def inherited(op: Operation) -> int | None:
-    """The operands' sharding axis, for elementwise ops. Axes are counted from the right; different
-    ones are an error."""
+    """The operands' sharding axis, for elementwise ops. Axes are aligned from the right, as in a
+    broadcast. Operands sharded on different axes are an error."""
     axes = [place(operand).axis for operand in op.operands]
     if axes.count(None) == len(axes):
         return None
@@ -74,7 +74,8 @@ def unflipped(op: Operation) -> int | None:
 
 
 def reshaped(op: Operation) -> int | None:
-    """The axis that begins at the same element as the old one, if it splits into equal shards."""
+    """RESHAPE: the new axis with the same shard boundaries: the same number of elements come before
+    it, and its extent splits into equal shards. Raises VerifyException if there is none."""
     devices, axis = sharding(op)
     if axis is None:
         return None
@@ -110,7 +111,8 @@ def stacked(op: Operation) -> int | None:
 
 
 def bitcast(op: Operation) -> int | None:
-    """The sharding axis, if each shard of a sharded last axis is a multiple of the new elements."""
+    """BITCAST keeps the sharding axis. If that is the last axis, each shard must be a whole number
+    of new elements."""
     devices, axis = sharding(op)
     shape = tensor(op.operands[0]).get_shape()
     if axis is None or axis != len(shape) - 1:
@@ -136,7 +138,8 @@ def loaded(op: Operation) -> int | None:
 
 
 def unsharded(op: Operation) -> None:
-    """None. Operands of a WMMA are held by the lanes of one warp, and are not sharded."""
+    """WMMA: no sharding axis. The lanes of one warp hold its operands, so they may not be
+    sharded."""
     for operand in op.operands:
         if place(operand).axis is not None:
             raise VerifyException(f"an operand of {op.name} may not be sharded: {operand.type}")

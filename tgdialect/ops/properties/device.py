@@ -1,4 +1,4 @@
-"""The device and addrspace columns: from an op to the device and address space of its result."""
+"""The device and addrspace columns: rules for the device and address space of an op's result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def source(op: Operation) -> Device:
 
 
 def common(op: Operation) -> Device:
-    """The device of the operands. Devices other than null have to be equal."""
+    """The device of the operands. All devices that are not null must be equal."""
     device: Device = None
     for operand in op.operands:
         other = place(operand).device
@@ -47,7 +47,7 @@ def show(device: Device) -> str:
 
 
 def argument(op: Operation) -> Device:
-    """A device property: a string, or an array of strings."""
+    """The device that an op has as a property: one name, or a tuple of names; None without it."""
     match op.properties.get("device"):
         case StringAttr(data=name):
             return name

@@ -1,4 +1,4 @@
-"""The dtype column: from an op to the element type of its result."""
+"""The dtype column: rules from an op to the element type of its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The min_max column: from an op and the intervals of its operands to the interval of its result.
+"""The min_max column: rules from the intervals of an op's operands to the interval of its result.
 
 The arithmetic is in `ops/intervals.py`; `analysis/min_max.py` walks the graph.
 """
@@ -29,12 +29,13 @@ def source(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 
 def materialised(op: Operation, sources: Sequence[Interval]) -> Interval:
-    """src[0], and 0 for invalid cells, which are 0 in memory."""
+    """The interval of the source, extended by 0: invalid cells are stored as 0."""
     return sources[0].union(intervals.constant(0))
 
 
 def loaded(op: Operation, sources: Sequence[Interval]) -> Interval:
-    """The values of the buffer, of `alt` if there is a gate, and 0 for cells that are not there."""
+    """The interval of the buffer, extended by 0 for invalid cells, and by `alt` if there is a
+    gate."""
     result = materialised(op, sources)
     return result.union(sources[1]) if len(sources) > 1 else result
 
@@ -47,7 +48,7 @@ def union(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 
 def indexed(op: Operation, sources: Sequence[Interval]) -> Interval:
-    """src[0], and 0 unless the indices are proven to be in range."""
+    """The interval of the source, extended by 0 unless the indices are proven to be in range."""
     shape = tensor(op.operands[0]).get_shape()
     proven = all(
         extent != DYNAMIC_INDEX and index.within(0, extent - 1)
@@ -82,7 +83,7 @@ def parameter(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 
 def iterated(op: Operation, sources: Sequence[Interval]) -> Interval:
-    """[0, n - 1]; [0, 0] for an empty range, which has no values."""
+    """RANGE: [0, n - 1] for the greatest bound n; [0, 0] if the range is always empty."""
     return Interval(0, max(sources[0].hi - 1, 0))
 
 
@@ -96,7 +97,7 @@ def cast(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 
 def of_dtype(function: Callable[..., Interval]) -> MinMaxRule:
-    """A rule from an interval function of the dtype and the operands' intervals."""
+    """The rule that applies an interval function to the dtype and the operands' intervals."""
     return lambda op, sources: function(dtype.result(op), *sources)
 
 
@@ -168,8 +169,11 @@ def where(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 
 def _passing(comparison: Operation, value: SSAValue, among: Interval, *, holds: bool) -> Interval:
-    """The integers of an interval for which a comparison with a constant, `value < n` or `n <
-    value`, has the result `holds`; empty if there are none."""
+    """The part of the interval `among` of `value` for which a comparison has the result `holds`.
+
+    The comparison is `value < n` or `n < value` with a constant n; for others, and for floats, it
+    is all of `among`. The result is empty (lo > hi) if no integer passes.
+    """
     low, high = among.lo, among.hi
     if isinstance(low, float) or isinstance(high, float):
         return among
@@ -191,7 +195,7 @@ def _constant(value: SSAValue) -> int | None:
 
 
 def mulacc(op: Operation, sources: Sequence[Interval]) -> Interval:
-    """As MUL then ADD; a float may also be fused, which only rounds less."""
+    """MUL, then ADD; for floats the range of the dtype."""
     row = dtype.result(op)
     a, b, c = sources
     if row.is_float:
@@ -217,7 +221,7 @@ def increasing(
     high: float = math.inf,
     domain: float = -math.inf,
 ) -> MinMaxRule:
-    """The rule of an increasing function whose results are in [low, high]; NaN below `domain`."""
+    """The rule of an increasing function with results in [low, high], and NaN below `domain`."""
 
     def rule(op: Operation, sources: Sequence[Interval]) -> Interval:
         found = intervals.monotone(dtype.result(op), function, sources[0])

@@ -1,4 +1,4 @@
-"""The shape column: from an op and the shapes of its operands to the shape of its result."""
+"""The shape column: rules from the shapes of an op's operands to the shape of its result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ShapeRule = Callable[[Operation, Sequence[Shape]], Shape]
 
 
 def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
-    """Right-align, then take the larger extent of each axis; extents have to be equal or 1."""
+    """Broadcast shapes, aligned from the right. The extents of an axis must be equal or 1."""
     rank = max(len(s) for s in shapes)
     result: list[Dim] = []
     for axis in range(rank):
@@ -60,8 +60,7 @@ def third(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 
 def written(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    """A shape that is an argument: the shape of the result type, with an index operand for each
-    `?`."""
+    """The shape that the result type states, with the op's index operands in place of `?`."""
     static = tensor(op.results[0]).get_shape()
     if (wanted := static.count(DYNAMIC_INDEX)) != len(op.operands):
         raise VerifyException(f"{wanted} dynamic dimensions but {len(op.operands)} index values")
@@ -94,7 +93,7 @@ def _nonnegative(shape: Shape) -> Shape:
 
 
 def negative_extent(axis: int, dim: Dim) -> str | None:
-    """The error for an extent that is known to be negative."""
+    """The error message for an extent that is known to be negative; None for other extents."""
     if (known := _known(dim)) is None or known >= 0:
         return None
     return f"axis {axis} of the new shape is negative: {known}"
@@ -137,22 +136,22 @@ def window(op: Operation) -> tuple[Shape, Shape]:
 
 
 def padded(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    """0 <= o and o + s <= s'."""
+    """PAD: the source is a window of the result, `0 <= offset` and `offset + old <= new`."""
     offsets, new = window(op)
     _check_window("pad", offsets, new, inner=shapes[0], outer=new)
     return new
 
 
 def shrunk(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    """0 <= o and o + s' <= s."""
+    """SHRINK: the result is a window of the source, `0 <= offset` and `offset + new <= old`."""
     offsets, new = window(op)
     _check_window("shrink", offsets, new, inner=new, outer=shapes[0])
     return new
 
 
 def _check_window(name: str, offsets: Shape, new: Shape, inner: Shape, outer: Shape) -> None:
-    """Raise VerifyException for a window that is known to be out of bounds. Bounds that depend on
-    the arguments of a call are checked by the call."""
+    """Raise VerifyException for a window that is known to be out of bounds. A window that depends
+    on the arguments of a call is checked by the call."""
     old = outer if new is inner else inner
     _same_rank(name, old, new)
     if len(offsets) != len(old):
@@ -163,8 +162,10 @@ def _check_window(name: str, offsets: Shape, new: Shape, inner: Shape, outer: Sh
 
 
 def window_misfit(axis: int, offset: Dim, inner: Dim, outer: Dim) -> str | None:
-    """The error for a window on one axis that is known to be out of bounds: its extents and offset
-    have to be at least 0, and its end at most `outer`."""
+    """The error message for a window on one axis that is known to be out of bounds; otherwise None.
+
+    Extents and the offset must be at least 0, and the end of the window at most `outer`.
+    """
     for extent in (inner, outer):
         if (message := negative_extent(axis, extent)) is not None:
             return message
@@ -200,7 +201,7 @@ def stacked(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 
 def bitcast(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    """The last axis is scaled so that the total number of bytes stays the same."""
+    """BITCAST: the last axis is scaled so that the number of bytes stays the same."""
     old = dtype_of(op.operands[0]).itemsize
     new = dtype_row(dtype_argument(op)).itemsize
     shape = shapes[0]
@@ -227,7 +228,7 @@ def reduced(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 
 def replicated(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    """Drops the sharding axis, which has one entry per device."""
+    """REPLICATED: removes the sharding axis, which has one entry per device."""
     axis = cast(IntAttr, op.properties["axis"]).data
     (devices, sharded), shape = sharding(op), shapes[0]
     if axis != sharded:

@@ -1,4 +1,4 @@
-"""The type of a FUNCTION: that of its TUPLE, if each PARAM has the type of its argument."""
+"""The result type of a FUNCTION: the type of its TUPLE once arguments replace the PARAMs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tgdialect.ops.properties.values import integer, tensor
 
 
 def function_type(op: Operation, derive: Callable[[Operation], Attribute]) -> Attribute:
-    """Substitute the types of the arguments, and `derive` the types of all ops of the body again.
+    """The type that a FUNCTION's result would have after inlining.
 
-    The result is the type that the results have after inlining. The body is not changed. Nothing is
-    derived again if parameters and arguments have the same types.
+    In a copy of the body, PARAMs get the types of their arguments, and `derive` recomputes the type
+    of every other op. If all PARAMs already have those types, no copy is made.
     """
     body = op.regions[0].block
     if body.last_op is None or body.last_op.name != "tg.tuple":
@@ -53,8 +53,11 @@ def _parameters(body: Block, function: Operation) -> list[tuple[Operation, SSAVa
 
 
 def _substitute(body: Block, function: Operation) -> None:
-    """Set the types of PARAMs to those of their arguments, and the values of index PARAMs to the
-    extents that these types have."""
+    """Give each PARAM the type of its argument, and each index PARAM its value, if known.
+
+    The value comes from a constant argument, or from an extent that is static in an argument's type
+    and that the PARAM's type takes from the index PARAM.
+    """
     pairs = _parameters(body, function)
     for param, argument in pairs:
         if (value := known_index(argument)) is not None:
@@ -78,7 +81,8 @@ def _substitute(body: Block, function: Operation) -> None:
 
 
 def _bind(param: Operation, value: int) -> None:
-    """Set the value of an index PARAM, by setting both bounds to it."""
+    """Give an index PARAM a value, by setting both bounds to it. Raises VerifyException if the
+    value is out of bounds."""
     slot, low, high = (integer(param, name) for name in ("slot", "min", "max"))
     if low is not None and value < low:
         raise VerifyException(f"parameter {slot} is {value}, and its min is {low}")

@@ -1,8 +1,8 @@
-"""Extents of axes: integers, or index values for dynamic extents.
+"""Symbolic extents of axes: integers, or index values for dynamic extents.
 
-Two dynamic extents are equal if they are the same polynomial: an index value made by ADD, SUB, MUL,
-NEG and CONST is a polynomial in the results of other ops. Index arithmetic wraps, but polynomial
-identities also hold modulo 2^64.
+Two dynamic extents are known to be equal if they are the same polynomial. An index value computed
+by ADD, SUB, MUL, NEG and CONST is a polynomial in the results of other ops. Index arithmetic wraps,
+but polynomial identities also hold modulo 2^64.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ Polynomial = affine.Polynomial[Atom]
 
 
 def show_dim(dim: object) -> str:
-    """An extent in error messages: `4`, `%n` or `?`; the front end's sizes print themselves."""
+    """An extent as error messages print it: `4`, `%n` or `?`. Other objects, such as the front
+    end's sizes, print themselves."""
     if isinstance(dim, int):
         return "?" if dim == DYNAMIC_INDEX else str(dim)
     if isinstance(dim, SSAValue) and dim.name_hint:
@@ -64,13 +65,13 @@ def same_shape(a: Shape, b: Shape) -> bool:
 
 
 def excess(total: Sequence[Dim], bound: Dim) -> int | None:
-    """The difference of a sum of extents and `bound`; None if it is not known."""
+    """The sum of `total` minus `bound`; None if the difference is not a known constant."""
     difference = sum(map(polynomial, total), -polynomial(bound))
     return None if difference.terms else difference.constant
 
 
 def product(shape: Shape) -> tuple[int, tuple[Atom, ...]]:
-    """The number of elements of a shape: the static factor, and the sorted dynamic ones."""
+    """The number of elements of a shape: its static factor, and its dynamic factors, sorted."""
     static = math.prod(d for d in shape if isinstance(d, int))
     dynamic = monomial(d for d in shape if not isinstance(d, int))
     return (0, ()) if static == 0 else (static, dynamic)
@@ -131,8 +132,8 @@ def known_index(value: SSAValue) -> int | None:
 
 
 def substituted(polynomial_: Polynomial, values: Mapping[Atom, Dim]) -> Polynomial | None:
-    """A polynomial with extents for its atoms; None if an atom has none, or the result is too
-    large."""
+    """A polynomial with `values` substituted for its atoms; None if an atom has no value or the
+    result is too large."""
     result: Polynomial = Affine()
     for atoms, coefficient in monomials(polynomial_):
         term: Polynomial | None = Affine(constant=coefficient)

@@ -1,4 +1,4 @@
-"""The table: a row per op, a column per property."""
+"""The table of derived properties: a row per op, a column per property."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ _NULL, _DTYPE_RANGE = device.null, min_max.dtype_range
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The rules for the properties of an op's result. The default is null."""
+    """The rules for the properties of an op's result. By default device, addrspace and axis are
+    null, and min_max is the range of the dtype."""
 
     dtype: DTypeRule
     shape: ShapeRule
@@ -87,7 +88,7 @@ def _void(op: Operation) -> Attribute:
 
 
 def _written_memory(op: Operation) -> Attribute:
-    """Void. Memory, stored value and gate are on one device, and sharded alike."""
+    """STORE and ATOMICADD: void. Checks that all operands have one device and one sharding axis."""
     device.common(op)
     axis.inherited(op)
     return VOID
@@ -231,20 +232,20 @@ TABLE: dict[str, Row | TypeRule] = {
     # multi-device
     "tg.replicated": Row(dtype.source, shape.replicated, device.source, min_max=min_max.source),
 }
-"""A row for each op with a tensor result; for the others, the rule for its type."""
+"""For each op with a tensor result, a row; for each other op, the rule for its result type."""
 
 
 # -- reading the table ---------------------------------------------------------------------------
 
 
 def is_type_written(op: Operation) -> bool:
-    """Whether an op's result type is an argument, instead of derived from the operands."""
+    """Whether an op's result type is stated in the IR, not derived from the operands."""
     row = TABLE[op.name]
     return row.dtype is dtype.written if isinstance(row, Row) else row is _written_type
 
 
 def result_type(op: Operation) -> Attribute:
-    """The type that an op's result must have. Raises VerifyException if its rule is broken."""
+    """The type that an op's result must have. Raises VerifyException if a rule is violated."""
     row = TABLE[op.name]
     if not isinstance(row, Row):
         return row(op)
@@ -263,7 +264,7 @@ def shape_of(value: SSAValue) -> Shape:
     known: dict[SSAValue, Shape] = {}
 
     def row_of(value: SSAValue) -> Row | None:
-        """The row by which a dynamic shape is derived; None if it is static."""
+        """The row whose shape rule derives a dynamic shape; None for a static shape or no row."""
         owner = value.owner
         is_static = not is_tensor(value.type) or value.type.has_static_shape()
         row = None if is_static or isinstance(owner, Block) else TABLE.get(owner.name)
@@ -292,7 +293,8 @@ def _unknown_shape(value: SSAValue) -> Shape:
 
 
 def _element_shape(value: SSAValue, element: Operation) -> Shape:
-    """The shape of an element of a FUNCTION's tuple: extents that are PARAMs become arguments."""
+    """The shape of an element of a FUNCTION's tuple. An extent that is a PARAM of the body becomes
+    the argument of the FUNCTION; other dynamic extents are unknown."""
     unknown = _unknown_shape(value)
     function, position = element.operands[0].owner, integer(element, "index")
     if isinstance(function, Block) or function.name != "tg.function" or position is None:
@@ -311,8 +313,8 @@ def _element_shape(value: SSAValue, element: Operation) -> Shape:
 
 
 def _argument_shape(argument: SSAValue, block: Block) -> Shape:
-    """The shape of a function's argument, whose `{tg.dims = array<i64: 0>}` has the positions of
-    the index arguments for its `?`s."""
+    """The shape of a function's argument. Its attribute `tg.dims`, such as `array<i64: 0>`, lists
+    the index argument that gives the extent of each `?`."""
     assert isinstance(argument, BlockArgument)
     positions = dims_attribute(argument_attributes(argument))
     if positions is None:

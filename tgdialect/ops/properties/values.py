@@ -1,4 +1,4 @@
-"""The inputs of rules: types of values and arguments of ops, as Python values."""
+"""The inputs of rules: the types of values and the properties of ops, as Python values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def tensor(value: SSAValue) -> TensorType[Attribute]:
 
 
 def place_of(type: TensorType[Any]) -> PlaceAttr:
-    """The place of a tensor type; all null without an encoding."""
+    """The place of a tensor type. Without an encoding, all parts of the place are null."""
     encoding = type.encoding
     if encoding.__class__ is NoneAttr:
         return _NOWHERE
@@ -48,7 +48,7 @@ def place(value: SSAValue) -> PlaceAttr:
 
 
 def is_memory(value: SSAValue) -> bool:
-    """Whether a value is memory: it has an address space, so it can be loaded and stored."""
+    """Whether a value is memory: a tensor with an address space, so it can be loaded and stored."""
     return is_tensor(value.type) and place_of(value.type).has_addrspace
 
 
@@ -68,7 +68,7 @@ def dtype_of(value: SSAValue) -> DType:
 def tensor_type(
     dtype: Attribute, shape: tuple[int, ...] = (), place: PlaceAttr | None = None
 ) -> TensorType[Attribute]:
-    """The (cached) tensor type, without an encoding if all of the place is null.
+    """The tensor type, cached. It has no encoding if all parts of the place are null.
 
     Raises VerifyException unless the sharding axis exists and splits into equal shards.
     """
@@ -117,7 +117,7 @@ def integers(op: Operation, name: str) -> tuple[int, ...]:
 
 
 def mixed(op: Operation, name: str, dynamic: Sequence[SSAValue]) -> Shape:
-    """A static list in a property, its dynamic entries replaced by values in order."""
+    """A list of integers in a property, with `dynamic` values in place of its dynamic entries."""
     static = integers(op, name)
     if (wanted := static.count(DYNAMIC_INDEX)) != len(dynamic):
         raise VerifyException(f"{name} has {wanted} dynamic entries but {len(dynamic)} values")

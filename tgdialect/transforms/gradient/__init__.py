@@ -1,9 +1,10 @@
 """`tg-gradient`: reverse-mode gradients of functions on tensors.
 
-* `builder.py` makes ops, and sums over what was broadcast;
-* `rules.py` says of each op what its operands' gradients are, given its result's;
-* `memory.py` follows gradients through STOREs, from a version of memory to the one before;
-* `reverse.py` walks a block backwards and adds up what these give, FUNCTIONs and CALLs included.
+* `builder.py` emits ops, and sums gradients over broadcast axes;
+* `rules.py` has the rule of each op: the gradients of its operands, given that of its result;
+* `memory.py` propagates gradients through STOREs, from a version of memory to the previous one;
+* `reverse.py` walks a block backwards and accumulates the gradients, including those of FUNCTIONs
+  and CALLs.
 """
 
 from __future__ import annotations
@@ -38,16 +39,17 @@ from tgdialect.transforms.gradient.reverse import Differentiate, gradient_sums, 
 __all__ = ["GradientPass", "gradient_function", "gradients"]
 
 SUFFIX = "_gradient"
+"""What follows the name of a function in the name of its gradient function."""
 
 
 @dataclass(frozen=True)
 class GradientPass(ModulePass):
-    """Add to a function `@f` the function `@f_gradient`, which has its gradients.
+    """Add the function `@f_gradient`, which computes the gradients of a function `@f`.
 
-    It takes the arguments of `@f`, then a gradient for each of its float results, and gives the
-    gradient of each of its float arguments, PARAMs last. The gradient of memory is that of its
-    contents before the STOREs of `@f`, which `@f_gradient` makes too. A function that `@f` calls
-    gets one with its gradients; a kernel is opaque, and has none.
+    It takes the arguments of `@f`, followed by the gradient of each float result. It returns the
+    gradient of each float argument, followed by those of PARAMs. The gradient of memory is with
+    respect to its contents before the STOREs of `@f`, which `@f_gradient` executes too. A function
+    that `@f` calls gets a gradient function as well. A kernel is opaque and has no gradient.
 
         func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>           // x * x
         ->
@@ -57,7 +59,7 @@ class GradientPass(ModulePass):
     name = "tg-gradient"
 
     entry: str = "main"
-    """The name of the function."""
+    """The name of the function to differentiate."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         function = SymbolTable.lookup_symbol(op, self.entry)
@@ -70,7 +72,7 @@ class GradientPass(ModulePass):
 
 
 class _Functions:
-    """The functions of a module that have been differentiated: the entry, and its callees."""
+    """The gradient functions of a module's entry and its callees."""
 
     def __init__(self, module: ModuleOp) -> None:
         self._module = module
@@ -78,14 +80,14 @@ class _Functions:
         self._active: list[FuncOp] = []
 
     def differentiated(self, function: FuncOp, name: str) -> FuncOp:
-        """The gradients of a function, which go after it."""
+        """Make the gradient function of a function, directly after it."""
         self._active.append(function)
         self._made[function] = gradient_function(function, name, self.callee)
         self._active.pop()
         return self._made[function]
 
     def callee(self, call: CallOp) -> FuncOp:
-        """The gradient function of the callee of a CALL."""
+        """The gradient function of a CALL's callee, which is made at the first CALL."""
         symbol = call.callee.string_value()
         function = SymbolTable.lookup_symbol(call, call.callee)
         if not isinstance(function, FuncOp) or function.is_declaration:
@@ -96,6 +98,7 @@ class _Functions:
             raise locate(PassFailedException(f"@{symbol} calls itself"), call)
         if len(self._active) == _MAX_DEPTH:
             raise locate(PassFailedException(f"calls nest more than {_MAX_DEPTH} deep"), call)
+        # Find a name that no other symbol has.
         name = base = symbol + SUFFIX
         number = 0
         while SymbolTable.lookup_symbol(self._module, name) is not None:
@@ -106,11 +109,13 @@ class _Functions:
 
 
 _MAX_DEPTH = 100
-"""The greatest depth of calls, as in the interpreter."""
+"""The greatest depth of calls, the same as in the interpreter. It stops deep nesting with a
+diagnostic, before Python's recursion limit does."""
 
 
 def gradient_function(function: FuncOp, name: str, differentiate: Differentiate) -> FuncOp:
     """Insert the gradient function of a function after it, under a given name."""
+    # Start with a copy of the function, since gradients may need any of its values.
     new = function.clone()
     new.sym_name = StringAttr(name)
     block = new.body.block
@@ -121,12 +126,14 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
         raise locate(PassFailedException(message), function)
     assert function.parent is not None
     function.parent.insert_op_after(new, function)
+    # Differentiate with respect to float arguments, and float PARAMs grouped by slot.
     wrt = [[a] for a in block.args if _is_differentiable(a)]
     by_slot: dict[int, list[SSAValue]] = {}
     for param in block.ops:
         if isinstance(param, ParamOp) and _is_differentiable(param.result):
             by_slot.setdefault(param.slot.data, []).append(param.result)
     wrt += [by_slot[slot] for slot in sorted(by_slot)]
+    # Add an argument for the gradient of each float result. A value returned twice has their sum.
     seeds: dict[SSAValue, SSAValue] = {}
     builder = Builder(block)
     results = list(end.operands)
@@ -140,6 +147,7 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
             seed.name_hint = result.name_hint and result.name_hint + SUFFIX
             attributes.append(_dims(result))
             seeds[result] = builder.sum(seeds[result], seed) if result in seeds else seed
+    # Return the gradients, and remove the ops that none of them needs.
     values = gradient_sums(builder, seeds, wrt, differentiate)
     block.add_op(ReturnOp(*values))
     end.erase()
@@ -158,7 +166,7 @@ def _is_differentiable(value: SSAValue) -> bool:
 
 
 def _dims(result: SSAValue) -> dict[str, Attribute]:
-    """The `tg.dims` of an argument that is as large as a result, if arguments say how large."""
+    """The `tg.dims` of an argument of a result's shape, if its dynamic extents are arguments."""
     dynamic = [d for d in shape_of(result) if not isinstance(d, int)]
     known = [d.index for d in dynamic if isinstance(d, BlockArgument)]
     return (

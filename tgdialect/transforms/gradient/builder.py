@@ -1,4 +1,4 @@
-"""What gradients are made with: ops at the end of a block, and sums over what was broadcast."""
+"""The builder of gradients: emits ops at the end of a block, and sums over broadcast axes."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 
 MixedShape = tuple[int | SSAValue, ...]
+"""A shape of static extents, and of dynamic extents that are index values."""
 
 
 class Builder(UniquingBuilder):
-    """Appends the gradients of the op `at` to a block."""
+    """Appends ops to a block. They take the location of `at`, the op that is differentiated."""
 
     def __init__(self, block: Block, at: Operation | None = None) -> None:
         super().__init__(InsertPoint.at_end(block))
@@ -47,14 +48,14 @@ class Builder(UniquingBuilder):
         self._at, self.location = op, UNKNOWN if op is None else op.location
 
     def constant(self, value: float, like: SSAValue) -> SSAValue:
-        """A scalar of the dtype of `like`."""
+        """A scalar constant of the dtype of `like`."""
         exact = round_to(dtype_of(like), value)
         return self.emit(ConstOp, number_attribute(exact, tensor(like).element_type))
 
     def known(self, shape: Shape) -> MixedShape:
-        """A shape whose dynamic extents are all index values.
+        """A shape, after a check that each of its dynamic extents is an index value.
 
-        Raises PassFailedException for one that is not known.
+        Raises PassFailedException if an extent is unknown.
         """
         known = tuple(dim for dim in shape if not isinstance(dim, UnknownDim))
         if len(known) < len(shape):
@@ -64,14 +65,17 @@ class Builder(UniquingBuilder):
         return known
 
     def sum(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """The sum of two gradients of one value, where the first one is."""
+        """The sum of two gradients of one value, on the device of the first one."""
         where = place(a)
         if None not in (where.device, place(b).device):
             b = self.moved(b, where)
         return self.put(AddOp(a, b))
 
     def moved(self, value: SSAValue, where: PlaceAttr) -> SSAValue:
-        """A value on a device or, sharded or replicated, on several; null is anywhere."""
+        """Copy a value to the place `where`: to one device, or sharded or replicated to several.
+
+        A place without a device is anywhere, and needs no copy.
+        """
         device, axis = where.device, where.axis
         if device is None or (device, axis) == (place(value).device, place(value).axis):
             return value
@@ -83,13 +87,13 @@ class Builder(UniquingBuilder):
             return self.put(ReplicatedOp(self.put(CopyOp(copies, device)), 0))
         if axis == 0:
             return self.put(CopyOp(value, device))
-        # COPY shards axis 0.
+        # COPY shards axis 0, so permute the axis to the front and back.
         order = [axis, *(i for i in range(len(shape)) if i != axis)]
         copied = self.put(CopyOp(self.put(PermuteOp(value, order)), device))
         return self.put(PermuteOp(copied, [order.index(i) for i in range(len(shape))]))
 
     def reshaped(self, value: SSAValue, shape: Shape) -> SSAValue:
-        """A value in another shape of as many cells."""
+        """A value reshaped to a shape with the same number of cells."""
         if same_shape(shape_of(value), shape):
             return value
         return self.put(ReshapeOp(value, self.known(shape)))
@@ -103,7 +107,10 @@ class Builder(UniquingBuilder):
         return self.put(ExpandOp(value, self.known(shape)))
 
     def summed_to(self, value: SSAValue, shape: Shape) -> SSAValue:
-        """The sum over what broadcasting from `shape` has repeated: the inverse of `expanded`."""
+        """Sum a value over the axes that broadcasting from `shape` adds or expands.
+
+        This is the gradient of `expanded`.
+        """
         wide = shape_of(value)
         padded = (1,) * (len(wide) - len(shape)) + shape
         axes = [i for i, (a, b) in enumerate(zip(wide, padded, strict=True)) if not same_dim(a, b)]
@@ -112,7 +119,7 @@ class Builder(UniquingBuilder):
         return self.reshaped(value, shape)
 
     def positions(self, size: int | SSAValue) -> SSAValue:
-        """0, 1, ..., size - 1: the specification's arange, as a prefix sum."""
+        """The vector 0, 1, ..., size - 1, as the specification's arange: a prefix sum of ones."""
         one = self.index_constant(1)
         if size == 0:
             return self.expanded(one, (0,))
@@ -127,13 +134,16 @@ class Builder(UniquingBuilder):
                 return a + b
             return self.put(AddOp(a, self.index_constant(b)))
 
+        # Pad `size` ones to a row with size - 1 zeros in front, and repeat the row.
         row = plus(times(size, 2), -1)
         ones = self.expanded(one, (size,))
         padded = self.put(PadOp(ones, [plus(size, -1)], [row]))
         tiled = self.expanded(self.reshaped(padded, (1, row)), (plus(size, 1), row))
         flat = self.reshaped(tiled, (times(plus(size, 1), row),))
+        # Cut the repeated rows into rows one cell longer, so that each starts one cell later.
         trimmed = self.put(ShrinkOp(flat, [0], [times(times(size, size), 2)]))
         sliding = self.reshaped(trimmed, (size, times(size, 2)))
+        # Row i of the windows then has i + 1 ones.
         windows = self.put(ShrinkOp(sliding, [0, 0], [size, size]))
         counts = self.reshaped(self.put(ReduceOp(ReduceKind.ADD, windows, [1])), (size,))
         return self.put(SubOp(counts, one))
@@ -143,5 +153,5 @@ class Builder(UniquingBuilder):
 
 
 def zeros_like(builder: Builder, value: SSAValue) -> SSAValue:
-    """A zero in every cell that a value has."""
+    """A tensor of zeros with the shape and dtype of a value."""
     return builder.expanded(builder.constant(0, value), shape_of(value))

@@ -1,9 +1,12 @@
-"""Gradients through memory: from a read AFTER writes back to the values that were written.
+"""Gradients through memory: from a read AFTER some writes back to the values that they wrote.
 
-Memory is versioned: a read sees the initial contents of its memory with the writes that its AFTERs
-wait for. A version is that set of writes. The gradient with respect to a version is kept until the
-reverse walk reaches the last of its writes, which takes its cells out; what is left is the gradient
-with respect to the version without that write. The version without writes is the memory itself.
+Memory is versioned. A read sees the initial contents of its memory, changed by the writes that its
+AFTERs depend on. That set of writes is the version.
+
+The gradient with respect to a version stays pending until the reverse walk reaches the version's
+last write. The gradient of the written cells then goes to the written value. The rest is the
+gradient with respect to the version without that write. The version without any write is the
+initial contents.
 """
 
 from __future__ import annotations
@@ -40,10 +43,10 @@ from tgdialect.transforms.gradient.builder import Builder
 from tgdialect.transforms.gradient.rules import RULES
 
 Version = int
-"""A set of writes, as bits."""
+"""A set of writes, as a bit mask."""
 
 _VIEWS = (MovementOp, AfterOp, DetachOp, ContiguousBackwardOp)
-"""Ops whose result, of memory, is a view of their first operand."""
+"""Ops whose result is a view of their first operand, if that is memory."""
 
 _BIJECTIONS = (PermuteOp, FlipOp, ReshapeOp)
 """Views that show every cell of their source once."""
@@ -52,18 +55,18 @@ _BIJECTIONS = (PermuteOp, FlipOp, ReshapeOp)
 class Versions:
     """The versions of memory that the ops of a block read, and the gradients with respect to them.
 
-    A rule reads the operands of its op again, after the writes of the block. What an op reads of
-    memory that is written later is therefore LOADed first, and its value is read.
+    A gradient rule reads the operands of its op again, after all writes of the block. If an operand
+    is memory that the block writes later, a LOAD before the op therefore saves its value.
     """
 
     def __init__(self, block: Block) -> None:
         self._roots: dict[object, SSAValue] = {}
         self._writers: dict[Operation, tuple[Version, frozenset[SSAValue]]] = {}
-        """The bit of each op that writes memory, and which memory it writes."""
+        """The bit of each op that writes memory, and the memories that it writes."""
         self._writes: dict[SSAValue, Version] = {}
-        """The writes to each memory."""
+        """All writes of the block to each memory."""
         self._before: dict[Operation, Version] = {}
-        """The writes that each op depends on or is."""
+        """The writes that each op depends on; a write includes itself."""
         self._varying: Version = 0
         self._pending: dict[SSAValue, dict[Version, SSAValue]] = {}
         self._validity = Validity()
@@ -74,7 +77,7 @@ class Versions:
             self._load_operands(op)
 
     def _load_operands(self, op: Operation) -> None:
-        """LOAD the operands that are memory of which the block writes later versions."""
+        """LOAD the operands of an op that are memory which the block writes later."""
         if isinstance(op, LoadOp | AfterOp | ReturnOp):
             return
         is_location = isinstance(op, (*_VIEWS, StoreOp, AtomicAddOp))
@@ -91,6 +94,7 @@ class Versions:
             self._number(load)
 
     def _number(self, op: Operation) -> None:
+        """Record the writes that an op depends on, and give a write its bit."""
         before = 0
         for operand in operands_with_captured(op):
             if isinstance(owner := operand.owner, Operation):
@@ -105,7 +109,7 @@ class Versions:
         self._before[op] = before
 
     def _root(self, location: SSAValue) -> SSAValue:
-        """The memory that a location is in. BUFFERs, or PARAMs, of one slot are one memory."""
+        """The memory of a location. BUFFERs of one slot are one memory, and so are its PARAMs."""
         while isinstance(owner := location.owner, _VIEWS):
             location = owner.operands[0]
         key: object = location
@@ -116,16 +120,16 @@ class Versions:
     # -- which values vary
 
     def mark_varying(self, op: Operation) -> None:
-        """Record that memory which an op may write varies with what is differentiated by."""
+        """Record that the memory an op may write depends on a value we differentiate by."""
         if op in self._writers:
             self._varying |= self._writers[op][0]
 
     def is_varying(self, op: AfterOp) -> bool:
-        """Whether one of the writes that an AFTER sees varies."""
+        """Whether an AFTER sees a write of a varying value."""
         return bool(self._seen(op.result) & self._varying)
 
     def _seen(self, location: SSAValue) -> Version:
-        """The writes to its memory that a location's AFTERs wait for."""
+        """The version that a location sees: the writes that its AFTERs depend on."""
         seen, memory = 0, self._root(location)
         while isinstance(owner := location.owner, _VIEWS):
             if isinstance(owner, AfterOp):
@@ -138,7 +142,7 @@ class Versions:
     # -- the reverse walk
 
     def read(self, builder: Builder, op: AfterOp, gradient: SSAValue) -> bool:
-        """Record the gradient of an AFTER; False if it sees no write."""
+        """Add the gradient of an AFTER to that of its version. False if the AFTER sees no write."""
         if not (seen := self._seen(op.result)):
             return False
         memory, views = self._root(op.result), _views(op.result)
@@ -152,7 +156,7 @@ class Versions:
         return True
 
     def write(self, builder: Builder, op: Operation) -> Iterable[tuple[SSAValue, SSAValue]]:
-        """Take a write off the versions that it is in: what it wrote, with its gradient."""
+        """Remove a write from the pending versions. Yields each written value and its gradient."""
         if op not in self._writers:
             return
         bit, memories = self._writers[op]
@@ -164,6 +168,7 @@ class Versions:
                     what = f"@{op.callee.string_value()}" if isinstance(op, CallOp) else op.name
                     message = f"what {what} writes to memory has no gradient"
                     raise locate(PassFailedException(message), op)
+                # The rest is the gradient with respect to the version without this write.
                 part, rest = self._parts(builder, op, gradient)
                 yield op.value, part
                 if rest is not None:
@@ -172,14 +177,18 @@ class Versions:
                     pending[before] = rest if known is None else builder.sum(known, rest)
 
     def initial(self, value: SSAValue) -> SSAValue | None:
-        """The gradient with respect to the initial contents of memory; None if it has none."""
+        """The gradient with respect to the initial contents of memory; None if there is none."""
         pending = self._pending.get(value)
         return None if pending is None else pending.pop(0, None)
 
     def _parts(
         self, builder: Builder, op: StoreOp | AtomicAddOp, gradient: SSAValue
     ) -> tuple[SSAValue, SSAValue | None]:
-        """The gradients of the stored value, and of the memory before; None where that is 0."""
+        """The gradients of the stored value and of the memory before the write.
+
+        The second is None if it is 0, because the write covers the memory.
+        """
+        # The stored value gets the gradient of the written cells, where the gate is true.
         views, gate = _views(op.buffer), op.gate if isinstance(op, StoreOp) else None
         part = gradient
         for view in reversed(views):
@@ -187,6 +196,7 @@ class Versions:
         zero = builder.constant(0, gradient)
         if gate is not None:
             part = builder.put(WhereOp(gate, part, zero))
+        # An addition keeps the contents; a STORE through bijections overwrites all of them.
         if isinstance(op, AtomicAddOp):
             return part, gradient
         if not self._validity[op.value]:
@@ -194,6 +204,7 @@ class Versions:
             raise locate(PassFailedException(message), op)
         if gate is None and all(isinstance(view, _BIJECTIONS) for view in views):
             return part, None
+        # Any other STORE: the gradient of the memory is 0 in the written cells.
         written = builder.expanded(builder.constant(1, gradient), shape_of(op.buffer))
         if gate is not None:
             written = builder.put(WhereOp(gate, written, zero))
@@ -205,7 +216,7 @@ class Versions:
 
 
 def operands_with_captured(op: Operation) -> Sequence[SSAValue]:
-    """The operands of an op, and the outer values that its regions use."""
+    """The operands of an op, and the values that its regions capture."""
     if not op.regions or isinstance(op, FunctionOp):
         return op.operands
     captured = dict.fromkeys(
@@ -234,7 +245,7 @@ def _written(op: Operation) -> Sequence[SSAValue]:
 
 
 def _views(location: SSAValue) -> list[Operation]:
-    """The ops that make a location out of its memory, the last one first."""
+    """The views between a location and its memory, without AFTERs; the outermost comes first."""
     views: list[Operation] = []
     while isinstance(owner := location.owner, _VIEWS):
         if not isinstance(owner, AfterOp):
@@ -244,12 +255,12 @@ def _views(location: SSAValue) -> list[Operation]:
 
 
 def _rule(builder: Builder, view: Operation, gradient: SSAValue) -> SSAValue | None:
-    """The gradient of a view's source, given that of the view."""
+    """The gradient of a view's source, given the gradient of the view."""
     return RULES[type(view)](builder, view, gradient)[0]
 
 
 def _viewed(builder: Builder, view: Operation, gradient: SSAValue) -> SSAValue:
-    """The cells of a gradient that a view shows of what it is the gradient of."""
+    """A view of a gradient: the cells that `view` shows of the memory, taken from its gradient."""
     match view:
         case PadOp() if view.fill is None:
             offsets, shape = (builder.known(dims) for dims in window(view))

@@ -1,4 +1,4 @@
-"""Reverse mode: the gradients of a block, from its results back to what they depend on."""
+"""Reverse mode: propagates gradients through a block, from its results to its inputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tgdialect.transforms.gradient.memory import Versions, operands_with_capture
 from tgdialect.transforms.gradient.rules import RULES
 
 Differentiate = Callable[[CallOp], FuncOp]
-"""The function that has the gradients of a CALL's callee: see `gradient_function`."""
+"""Maps a CALL to the gradient function of its callee: see `gradient_function`."""
 
 
 def gradients(
@@ -33,18 +33,21 @@ def gradients(
     """The gradients of a scalar with respect to values of the builder's block.
 
     Args:
-        builder: where the gradients go.
-        seeds: for values of the block, the scalar's gradients with respect to them.
-        wrt: the values to differentiate with respect to; None stands for the gradient of one that
-            the scalar does not depend on. For memory it is that of its contents before all STOREs.
-        differentiate: what differentiates callees; without it a CALL has no gradient.
+        builder: emits the gradients.
+        seeds: the scalar's known gradients, with respect to values of the block.
+        wrt: the values to differentiate with respect to. Memory stands for its contents before all
+            STOREs.
+        differentiate: makes the gradient function of a callee; without it a CALL has no gradient.
 
+    Returns None as the gradient of a value that the scalar does not depend on.
     Raises PassFailedException for an op that has no gradient.
     """
     return _Reverse(builder, dict(seeds), differentiate).run(wrt)
 
 
 class _Reverse:
+    """The reverse walk over a block, and the gradients it has accumulated."""
+
     def __init__(
         self,
         builder: Builder,
@@ -55,12 +58,13 @@ class _Reverse:
         self._found = found
         self._differentiate = differentiate
         self._elements: dict[Operation, dict[int, SSAValue]] = {}
-        """The gradients of the tuples that GETTUPLEs read, for FUNCTIONs and CALLs."""
+        """For each FUNCTION and CALL, the gradients of its results by position."""
         self._versions = Versions(builder.block)
         self._ops = list(builder.block.ops)
         self._varying: set[SSAValue] = set()
 
     def run(self, wrt: Sequence[SSAValue]) -> list[SSAValue | None]:
+        """Walk the block backwards. Returns the gradients with respect to `wrt`."""
         self._varying = _varying(self._ops, wrt, self._versions)
         for op in reversed(self._ops):
             self._builder.at = op
@@ -70,11 +74,14 @@ class _Reverse:
         return [self._found.get(value) for value in wrt]
 
     def _visit(self, op: Operation) -> None:
+        """Add the gradients of an op's operands, and of the values that it writes."""
+        # The effects of the op on memory.
         for value, part in self._versions.write(self._builder, op):
             if value in self._varying:
                 self._add(value, part)
         for result in op.results:
             self._add_initial(result)
+        # Its results. Only a result that depends on `wrt` needs a gradient.
         if isinstance(op, FunctionOp):
             self._function(op)
             return
@@ -92,6 +99,7 @@ class _Reverse:
             self._apply(op, gradient)
 
     def _apply(self, op: Operation, gradient: SSAValue) -> None:
+        """Apply the rule of an op to the gradient of its result."""
         rule = RULES.get(type(op))
         if rule is None:
             raise locate(PassFailedException(f"{op.name} has no gradient"), op)
@@ -103,15 +111,18 @@ class _Reverse:
             self._add(operand, part)
 
     def _add(self, value: SSAValue, part: SSAValue) -> None:
+        """Add a part to the gradient of a value."""
         known = self._found.get(value)
         self._found[value] = part if known is None else self._builder.sum(known, part)
 
     def _add_initial(self, memory: SSAValue) -> None:
+        """Add the gradient of the initial contents of memory to that of the memory's value."""
         part = self._versions.initial(memory)
         if part is not None and memory in self._varying:
             self._add(memory, part)
 
     def _element(self, op: GetTupleOp, gradient: SSAValue) -> None:
+        """Add the gradient of a GETTUPLE to that of the tuple's element."""
         source, index = op.source.owner, op.index.data
         if isinstance(source, TupleOp):
             self._add(source.values[index], gradient)
@@ -122,7 +133,7 @@ class _Reverse:
         known[index] = self._builder.sum(known[index], gradient) if index in known else gradient
 
     def _function(self, op: FunctionOp) -> None:
-        """The gradient of a FUNCTION is a FUNCTION of its arguments and its results' gradients."""
+        """Differentiate a FUNCTION by a FUNCTION of its arguments and its results' gradients."""
         elements = self._elements.pop(op, None)
         wanted = [i for i, argument in enumerate(op.arguments) if argument in self._varying]
         if elements is None or not wanted:
@@ -136,13 +147,14 @@ class _Reverse:
             self._add(op.arguments[slot], self._builder.put(GetTupleOp(result, position)))
 
     def _call(self, op: CallOp) -> None:
-        """The gradient of a CALL is a CALL of the function that has its callee's gradients."""
+        """Differentiate a CALL by a CALL of its callee's gradient function."""
         elements = self._elements.pop(op, None)
         if elements is None:
             return
         if self._differentiate is None:
             raise locate(PassFailedException("a CALL has no gradient here"), op)
         callee = self._differentiate(op)
+        # The gradient function takes a gradient for each float result, so missing ones are zeros.
         results = [self._builder.put(GetTupleOp(op.result, i)) for i in _float_results(op)]
         seeds = [
             elements[i] if i in elements else zeros_like(self._builder, value)
@@ -157,7 +169,7 @@ class _Reverse:
 
 
 def _float_results(op: CallOp) -> list[int]:
-    """The positions of the floats among the results of a CALL."""
+    """The positions of the float results of a CALL."""
     types = op.result.type
     assert isinstance(types, TupleType)
     return [
@@ -168,13 +180,17 @@ def _float_results(op: CallOp) -> list[int]:
 
 
 def _gradient_body(op: FunctionOp, given: Sequence[int], wanted: Sequence[int]) -> Block:
-    """The body that makes the gradients of the arguments `wanted`, from those of the results
-    `given`, which are its last parameters."""
+    """The body of the FUNCTION that differentiates `op`.
+
+    Its last parameters are the gradients of the results `given`. It returns the gradients of the
+    arguments `wanted`.
+    """
     region = op.body.clone()
     block = region.detach_block(0)
     end = block.last_op
     assert isinstance(end, TupleOp)
     builder = Builder(block, at=op)
+    # Add a parameter for the gradient of each given result.
     values = [end.values[i] for i in given]
     seeds: dict[SSAValue, SSAValue] = {}
     end.detach()
@@ -182,6 +198,7 @@ def _gradient_body(op: FunctionOp, given: Sequence[int], wanted: Sequence[int]) 
         slot = len(op.arguments) + position
         seed = builder.put(_parameter(builder, slot, value))
         seeds[value] = builder.sum(seeds[value], seed) if value in seeds else seed
+    # Return the gradients of the wanted parameters in place of the results.
     parameters: dict[int, list[SSAValue]] = {}
     for inner in block.ops:
         if isinstance(inner, ParamOp):
@@ -198,8 +215,8 @@ def gradient_sums(
     wrt: Sequence[Sequence[SSAValue]],
     differentiate: Differentiate | None = None,
 ) -> list[SSAValue]:
-    """As `gradients`, the sum for each group of values that are one, such as PARAMs of a slot; 0
-    where there is none."""
+    """The sums of `gradients` over groups of values that stand for one value, such as PARAMs of one
+    slot. A group without a gradient gets zeros."""
     values = [value for group in wrt for value in group]
     found = iter(gradients(builder, seeds, values, differentiate))
     sums: list[SSAValue] = []
@@ -213,7 +230,7 @@ def gradient_sums(
 
 
 def _parameter(builder: Builder, slot: int, like: SSAValue) -> ParamOp:
-    """A parameter of the shape and dtype of a value."""
+    """A PARAM with the shape and dtype of a value."""
     type = tensor(like)
     dims = [d for d in builder.known(shape_of(like)) if not isinstance(d, int)]
     return ParamOp(slot, tensor_type(type.element_type, type.get_shape()), dims)
@@ -222,10 +239,10 @@ def _parameter(builder: Builder, slot: int, like: SSAValue) -> ParamOp:
 def _varying(
     ops: Sequence[Operation], wrt: Sequence[SSAValue], versions: Versions
 ) -> set[SSAValue]:
-    """The floats that depend on any of these values, and tuples with some.
+    """The values that depend on any value of `wrt`.
 
-    A BITCAST of a float to an integer has its bits: what is computed from bits and is BITCAST to a
-    float depends on the first one, though no integer has a gradient.
+    They are floats, tuples, and the bits of floats. A BITCAST gives the bits of a float as an
+    integer. Integers have no gradient, but a float that is BITCAST from such bits depends on `wrt`.
     """
     varying, bits = set(wrt), set[SSAValue]()
     for op in ops:

@@ -1,12 +1,13 @@
-"""The gradient of each op: what its operands get, given what its result gets.
+"""The gradient rule of each op: the gradients of its operands, given that of its result.
 
-For a result y = f(x, ...) and the gradient g of a scalar with respect to y, a rule gives the
-gradient with respect to each operand, or None for one that has none: an integer, a bool, or what
-the result is constant in. A gradient is of its operand's shape, but rules of elementwise ops leave
-that to `reverse.py`, which sums over what was broadcast.
+For a result y = f(x, ...) and the gradient g of a scalar with respect to y, a rule returns the
+gradient with respect to each operand. It returns None for an operand without a gradient: an
+integer, a bool, or an operand in which the result is constant. A gradient has the shape of its
+operand. Rules of elementwise ops may return the result's shape, which `reverse.py` sums over the
+broadcast axes.
 
-Where a function has no derivative this takes what PyTorch does: half for each of two equal operands
-of MAX, equal parts for all that REDUCE MAX finds, 0 for TRUNC.
+Where a function has no derivative the rules follow PyTorch. Two equal operands of MAX get half
+each, all maxima of a REDUCE MAX get equal parts, and TRUNC has gradient 0.
 """
 
 from __future__ import annotations
@@ -78,14 +79,17 @@ OpT = TypeVar("OpT", bound=Operation)
 
 _RULES: dict[type[Operation], Rule] = {}
 RULES: Mapping[type[Operation], Rule] = _RULES
-"""The rule of each op that has one; those of FUNCTION and CALL are in `reverse.py`."""
+"""The rule of each differentiable op; `reverse.py` handles FUNCTION and CALL."""
 
 _LN2 = math.log(2)
+"""ln 2, by which derivatives of EXP2 and LOG2 differ from those of exp and ln."""
 
 
 def _rule(
     *ops: type[OpT],
 ) -> Callable[[Callable[[Builder, OpT, SSAValue], Gradients]], Rule]:
+    """Register a function as the rule of some ops."""
+
     def register(function: Callable[[Builder, OpT, SSAValue], Gradients]) -> Rule:
         for op in ops:
             _RULES[op] = function
@@ -173,7 +177,7 @@ def _log2(b: Builder, op: Log2Op, g: SSAValue) -> Gradients:
 
 @_rule(SinOp)
 def _sin(b: Builder, op: SinOp, g: SSAValue) -> Gradients:
-    """cos x = 1 - 2 sin^2 (x / 2): half of x is exact, a quarter turn more of it would not be."""
+    """cos x = 1 - 2 sin^2 (x / 2): x / 2 is exact, while x + pi / 2 would be rounded."""
     half = b.put(SinOp(b.put(MulOp(op.source, b.constant(0.5, g)))))
     square = b.put(MulOp(half, half))
     twice = b.put(MulOp(square, b.constant(2, g)))
@@ -182,7 +186,7 @@ def _sin(b: Builder, op: SinOp, g: SSAValue) -> Gradients:
 
 @_rule(ErfOp)
 def _erf(b: Builder, op: ErfOp, g: SSAValue) -> Gradients:
-    """2 / sqrt(pi) exp(-x^2), which is 0 at the infinities."""
+    """2 / sqrt(pi) exp(-x^2), which is 0 for infinite x."""
     exponent = b.put(MulOp(op.source, b.put(MulOp(op.source, b.constant(-1 / _LN2, g)))))
     slope = b.put(MulOp(b.put(Exp2Op(exponent)), b.constant(2 / math.sqrt(math.pi), g)))
     return (b.put(MulOp(g, slope)),)
@@ -263,8 +267,10 @@ def _stack(b: Builder, op: StackOp, g: SSAValue) -> Gradients:
 
 @_rule(IndexOp)
 def _index(b: Builder, op: IndexOp, g: SSAValue) -> Gradients:
-    """Each cell gets the sum over the places that have read it: one-hot masks, as the specification
-    writes scatter_add."""
+    """Add the gradient of each read to the cell that was read.
+
+    This is the specification's scatter_add: a sum over one-hot masks, axis by axis.
+    """
     whole = b.known(shape_of(op.source))
     zero = b.constant(0, g)
     for axis, index in enumerate(op.indices):
@@ -272,11 +278,13 @@ def _index(b: Builder, op: IndexOp, g: SSAValue) -> Gradients:
         positions = b.put(CastOp(b.positions(size), tensor(index).element_type))
         rest = len(whole) - axis - 1
         positions = b.reshaped(positions, (size, *(1,) * rest))
+        # A scalar index reads one position: no sum, only a mask.
         if not shape_of(index):
             mask = b.put(CmpEqOp(index, positions))
             lined = b.reshaped(g, (*shape[:axis], 1, *shape[axis:]))
             g = b.put(WhereOp(mask, lined, zero))
             continue
+        # A vector of indices: compare each with each position, and sum over the reads.
         after = shape[axis + 1 :]
         column = b.reshaped(index, (shape[axis], 1, *(1,) * len(after)))
         row = b.reshaped(positions, (1, size, *(1,) * len(after)))
@@ -288,6 +296,7 @@ def _index(b: Builder, op: IndexOp, g: SSAValue) -> Gradients:
 
 
 def _first(op: Operation, gradient: SSAValue) -> Gradients:
+    """The gradients of an op whose first operand is the only one with a gradient."""
     return (gradient, *(None,) * (len(op.operands) - 1))
 
 
@@ -322,24 +331,30 @@ def _reduce(b: Builder, op: ReduceOp, g: SSAValue) -> Gradients:
 
 
 def _product(b: Builder, op: ReduceOp, g: SSAValue, wide: SSAValue, zero: SSAValue) -> SSAValue:
-    """The product of all others: with one factor 0, only that has a gradient, with two none has.
-    Infinite factors are infinite for all others."""
+    """The gradient of REDUCE MUL: for each factor the product of the other factors, times g.
+
+    If one factor is 0, only that factor has a gradient other than 0. If two are 0, all gradients
+    are 0. An infinite factor makes the gradients of all other factors infinite, and 0 becomes NaN.
+    """
+    # Classify the factors.
     one, infinity, x = b.constant(1, g), b.constant(math.inf, g), op.source
     is_zero = b.put(CmpEqOp(x, zero))
     is_below = b.put(CmpEqOp(x, b.constant(-math.inf, g)))
     is_infinite = b.put(OrOp(b.put(CmpEqOp(x, infinity)), is_below))
 
     def among_others(condition: SSAValue) -> SSAValue:
-        """Whether one of the other factors meets a condition."""
+        """For each factor, whether the condition holds for one of the other factors."""
         ones = b.put(CastOp(condition, tensor(g).element_type))
         count = b.put(ReduceOp(ReduceKind.ADD, ones, _axes(op)))
         return b.put(CmpNeOp(count, ones))
 
-    # Without zeros and infinities, of which the sign stays, the quotient is the product of others.
+    # Replace zeros by 1 and infinities by their sign. Then the product of the other factors is the
+    # product of all factors divided by this one.
     sign = b.put(WhereOp(is_below, b.constant(-1, g), one))
     filled = b.put(WhereOp(is_zero, one, b.put(WhereOp(is_infinite, sign, x))))
     product = b.put(MulOp(b.put(ReduceOp(ReduceKind.MUL, filled, _axes(op))), g))
     quotient = b.put(DivOp(product, filled))
+    # Put back the infinities and zeros of the other factors.
     has_infinity = among_others(is_infinite)
     infinite = b.put(MulOp(quotient, infinity))
     at_zero = b.put(WhereOp(has_infinity, b.constant(math.nan, g), zero))
@@ -371,7 +386,7 @@ def _copy(b: Builder, op: CopyOp, g: SSAValue) -> Gradients:
 
 @_rule(ReplicatedOp)
 def _replicated(b: Builder, op: ReplicatedOp, g: SSAValue) -> Gradients:
-    """The value is its first shard; the others are copies, whose gradients are 0."""
+    """The gradient goes to the first shard. The other shards are copies with gradient 0."""
     whole, axis = b.known(shape_of(op.source)), op.axis.data
     lined = b.reshaped(g, (*whole[:axis], 1, *whole[axis + 1 :]))
     fill = number_attribute(0, tensor(g).element_type)
@@ -381,7 +396,7 @@ def _replicated(b: Builder, op: ReplicatedOp, g: SSAValue) -> Gradients:
 
 @_rule(LoadOp)
 def _load(b: Builder, op: LoadOp, g: SSAValue) -> Gradients:
-    """LOAD: the gradient where the gate is true goes to the buffer, elsewhere to `alt`."""
+    """The gradient goes to the buffer where the gate is true, and to `alt` elsewhere."""
     if op.device is not None:
         g = b.moved(g, place(op.buffer))
     if op.gate is None:
@@ -393,5 +408,5 @@ def _load(b: Builder, op: LoadOp, g: SSAValue) -> Gradients:
 
 @_rule(AfterOp)
 def _after(b: Builder, op: AfterOp, g: SSAValue) -> Gradients:
-    """An AFTER that sees no write is its buffer; `memory.py` has the others."""
+    """An AFTER that sees no write equals its buffer; `memory.py` handles all others."""
     return _first(op, g)

@@ -1,14 +1,15 @@
 """`tg-simplify`: symbolic arithmetic on integers and bools, by intervals. In reading order:
 
-* `terms.py` is the language of rules, `identities.py` and `arithmetic.py` are the tables of them,
-  and `matching.py` applies one;
-* sums have a normal form, `Linear` of `ops/affine.py`, with which `sums.py`, `division.py`,
-  `quotients.py`, `recombination.py` and `comparison.py` rewrite;
-* `assumptions.py` simplifies what is used only where a condition or a gate is true;
+* `terms.py` defines the language of rewrite rules, `identities.py` and `arithmetic.py` are the
+  tables of rules, and `matching.py` applies a rule to IR;
+* sums have a normal form, `Linear` of `ops/affine.py`: `sums.py`, `division.py`, `quotients.py`,
+  `recombination.py` and `comparison.py` rewrite sums in that form;
+* `assumptions.py` simplifies values that are used only under a condition or a gate;
 * `masks.py`, `reductions.py`, `scans.py` and `scatter.py` replace reductions by loads, closed
   forms, accumulators and loops of additions; `peepholes.py` rewrites CAST, LOAD and STORE;
-* `engine.py` walks a block and numbers its values, `loops.py` keeps the loops of ENDs and REDUCEs;
-* every rule and theorem is proven in `test/unit/transforms/test_simplify_proofs.py`.
+* `engine.py` walks a block and does value numbering, `loops.py` repairs the loops of ENDs and
+  REDUCEs after a rewrite;
+* `test/unit/transforms/test_simplify_proofs.py` proves every rule and theorem.
 """
 
 from __future__ import annotations
@@ -57,25 +58,27 @@ HANDLERS: dict[str, Handler] = {
     "tg.reduce": simplify_reduction,
     "tg.end": scatter,
 }
-"""A function per op, which is called where no rule of the tables applies."""
+"""The handler of each op, by name. The engine calls it where no rule of the tables applies."""
 
 _OF_LOOPS = frozenset({"tg.reduce", "tg.end", "tg.store"})
-"""Ops whose rewrites change the loops, or move the LOADs of a gated STORE. They are left alone in a
-kernel with a schedule, which depends on both."""
+"""Ops whose handlers change loops, or move the LOADs of a gated STORE. A schedule depends on both,
+so these handlers do not run in a kernel that has a schedule."""
 
 _KEEP_LOOPS = {name: handler for name, handler in HANDLERS.items() if name not in _OF_LOOPS}
+"""The handlers for a kernel that has a schedule."""
 
 
 @dataclass(frozen=True)
 class SimplifyPass(ModulePass):
     """Simplify index, integer and bool arithmetic, merge equal ops and drop dead ones.
 
-    Floats are only merged where ops are equal, and selected where a condition is decided. A LINEAR
-    is left as it is: its order is final.
+    On floats the pass only folds constants, merges equal ops, and replaces a WHERE of a decided
+    condition by its branch. The body of a LINEAR stays as it is, because its order is final.
 
-    A kernel whose SINK records OptOps, be it none, keeps its loops, and is left alone if its
-    indices are sums of products already. In one that `tg-select` has been at, a LOAD accesses
-    memory wherever it is: its gate stays whatever a condition says where its value is read.
+    A kernel has a schedule if its SINK records a list of OptOps, even an empty one. Such a kernel
+    keeps its loops. It is not visited at all if its index arithmetic has no division, MAX, WHERE
+    or comparison left. After `tg-select` a LOAD accesses memory unconditionally, so it keeps its
+    gate even if its value is used only under a condition that implies the gate.
 
         %1 = tg.mul %i, %c4 : tensor<index>
         %2 = tg.add %1, %j : tensor<index>      // j in [0, 4)
@@ -89,7 +92,7 @@ class SimplifyPass(ModulePass):
 
 
 def simplify(root: Operation) -> bool:
-    """Simplify all blocks inside `root`, as `SimplifyPass` does. Whether anything changed."""
+    """Simplify all blocks inside `root`, as `SimplifyPass` does. Returns whether IR changed."""
     changed = False
     stack = [root]
     while stack:
@@ -107,15 +110,17 @@ def simplify(root: Operation) -> bool:
 
 
 def simplify_kernels(module: ModuleOp) -> None:
-    """Simplify the kernels of a module, and nothing else."""
+    """Simplify the kernels of a module; its functions stay as they are."""
     for kernel in module.ops:
         if isinstance(kernel, KernelOp):
             simplify(kernel)
 
 
 def _stages_of(op: Operation) -> tuple[bool, bool]:
-    """Whether a kernel has a schedule, recorded on its SINK, and whether it has been through
-    tg-select, which notes its target."""
+    """Whether an op is a kernel that has a schedule, and whether `tg-select` has run on it.
+
+    The SINK records the schedule; `tg-select` records the kernel's target.
+    """
     if not isinstance(op, KernelOp):
         return False, False
     is_selected = op.target is not None
@@ -123,7 +128,7 @@ def _stages_of(op: Operation) -> tuple[bool, bool]:
 
 
 def _is_rough(op: Operation) -> bool:
-    """Whether an op is index arithmetic that is simplified by intervals."""
+    """Whether an op is index arithmetic that intervals may simplify."""
     return op.name in _ROUGH and tensor(op.operands[-1]).element_type == INDEX
 
 
@@ -133,8 +138,9 @@ _ROUGH = frozenset(
         *("tg.cmplt", "tg.cmpge", "tg.cmple", "tg.cmpgt", "tg.cmpeq", "tg.cmpne"),
     )
 )
+"""Ops for which a scheduled kernel is worth a visit. Sums and products alone gain little."""
 
 
 def simplify_block(block: Block) -> bool:
-    """Simplify the ops of one block. Whether any changed."""
+    """Simplify the ops of one block. Returns whether any op changed."""
     return Engine(HANDLERS).run(block)

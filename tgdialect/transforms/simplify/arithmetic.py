@@ -1,7 +1,7 @@
-"""Rules on integers that intervals must prove; `tg-simplify` applies them.
+"""The rules on integers whose guards intervals must prove. Only `tg-simplify` applies them.
 
-Sums of products, division by constants, and comparisons of sums are not here but in `sums.py`,
-`division.py` and `comparison.py`: they hold for any number of terms.
+`sums.py`, `division.py` and `comparison.py` handle sums, division by constants, and comparisons of
+sums instead: these rewrites hold for any number of terms, which a rule cannot express.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ BOUNDED = (
     Rule("max of smaller", maximum(x, y), y, when=(x <= y,)),
     Rule("max of max", maximum(maximum(x, k1), k2), maximum(x, maximum(k1, k2))),
 )
-"""Operands that intervals order."""
+"""IDIV, MOD and MAX of operands that intervals order."""
 
 REPETITION = (Rule("add of same", x + x, x * 2),)
-"""What is a multiple is written as one."""
+"""A repeated operand becomes a multiple, which is one term of a linear form."""
 
 DIVISION = (
     Rule("multiple idiv", (x * y) // y, x, when=(Fits(x * y), y.ne(0))),
@@ -89,7 +89,7 @@ SHIFTS = (
         when=(lit(0) < k1, Fits(k1 + 1), (k1 & (k1 + 1)).eq(0)),
     ),
 )
-"""Bit tricks; on indices they only hide a division."""
+"""Shifts and masks. On indices they become MUL, IDIV and MOD, which the other rewrites know."""
 
 COMPARISONS = (
     Rule("greater", x > y, y < x),
@@ -124,7 +124,7 @@ COMPARISONS = (
     Rule("neither less nor greater", (x < y) & (y < x), lit(0)),
     Rule("empty interval", (x < y) & (z < x), lit(0), when=(y <= z + 1,)),
 )
-"""Comparisons rewritten to CMPLT, where that costs nothing."""
+"""Comparisons become CMPLT where that takes no further op; AND and OR of two may become one."""
 
 SELECTIONS = (
     Rule("where plus", where(p, k1, k2) + k3, where(p, k1 + k3, k2 + k3)),
@@ -148,6 +148,7 @@ SELECTIONS = (
     Rule("where of where and", where(p, where(q, a, b), b), where(p & q, a, b)),
     Rule("where of where or", where(p, a, where(q, a, b)), where(p | q, a, b)),
 )
-"""Arithmetic on a WHERE of constants becomes a WHERE of constants."""
+"""Arithmetic on a WHERE of constants becomes a WHERE of constants, and nested WHEREs become one."""
 
 ARITHMETIC = (*BOUNDED, *REPETITION, *DIVISION, *SHIFTS, *COMPARISONS, *SELECTIONS)
+"""All rules of this file."""

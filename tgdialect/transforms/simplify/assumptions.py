@@ -1,13 +1,13 @@
-"""Simplification under a condition: in the branches of a WHERE, under the gate of an access, and in
-the other operand of an AND or OR.
+"""Simplification under a condition: in a branch of a WHERE, under the gate of a LOAD or STORE, and
+in one operand of an AND or OR, given the other.
 
-A comparison gives linear forms that are not negative where it holds. For such a form F, k > 0 and
-any sum `k * F + R`,
+A fact is a linear form that is not negative where a comparison holds. For a fact F, k > 0 and any
+sum `k * F + R`,
 
     k * F + R >= R
 
-so that the lower bound of R bounds the sum, and upper bounds follow likewise. Values that are read
-only where the condition holds are copied, and simplified with these bounds.
+so the lower bound of R is a lower bound of the sum. Upper bounds follow from the negated sum. A
+value that is used only under the condition is copied, and the copy is simplified with these bounds.
 """
 
 from __future__ import annotations
@@ -32,20 +32,23 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import NAMING, Engine, is_even
 
 MAX_OPS = 32
-"""The greatest number of ops that are visited to simplify one value under a condition."""
+"""The greatest number of ops that one simplification under a condition visits. It bounds compile
+time; ops farther from the value stay as they are."""
 MAX_FACTS = 6
-"""The greatest number of facts that are used to bound one sum."""
+"""The greatest number of facts per condition. The search for the best bound of a sum tries subsets
+of the facts, so its time may double with each; facts beyond the limit are not used."""
 
 _WORTHWHILE = frozenset({"tg.idiv", "tg.mod", "tg.max", "tg.where"})
-"""Ops that are worth a copy of a value: it is simplified under a condition if it has one."""
+"""Ops that a condition often removes. An operand of a WHERE, AND or OR is copied and simplified
+only if it depends on such an op: sums alone do not repay the copy."""
 _REVISITED = _WORTHWHILE | {
     f"tg.cmp{relation}" for relation in ("lt", "le", "gt", "ge", "eq", "ne")
 }
-"""Ops that bounds may simplify even if their operands stay the same."""
+"""Ops that bounds may simplify although their operands stay the same."""
 
 
 def simplify_where(engine: Engine, op: Operation) -> SSAValue | None:
-    """WHERE: each branch is simplified under the condition, or its negation."""
+    """Simplify the first branch of a WHERE under the condition, the second under its negation."""
     condition, *branches = op.operands
     new = [
         _simplified(engine, branch, condition, is_true)
@@ -55,7 +58,7 @@ def simplify_where(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def simplify_connective(engine: Engine, op: Operation) -> SSAValue | None:
-    """AND or OR of bools: each operand only matters where the other is true, or false."""
+    """Simplify an operand of an AND where the other one is true, of an OR where it is false."""
     left, right = op.operands
     if not dtype_of(left).is_bool or left.type != right.type:
         return None
@@ -67,7 +70,7 @@ def simplify_connective(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def simplify_under(engine: Engine, value: SSAValue, gate: SSAValue) -> SSAValue:
-    """A value that equals another where a gate is true."""
+    """Simplify a value for the case that a gate is true."""
     return _simplified(engine, value, gate, True, is_worthwhile=True)
 
 
@@ -79,15 +82,20 @@ def _simplified(
     *,
     is_worthwhile: bool = False,
 ) -> SSAValue:
-    """A value that equals another where a condition holds, or does not."""
+    """Simplify a value for the case that a condition is true (`holds`), or that it is false.
+
+    The result equals `value` in that case only. A value that depends on no op of `_WORTHWHILE`
+    stays as it is, unless `is_worthwhile` is set.
+    """
     if isinstance(engine, _Assuming):
-        return value  # One condition at a time: work stays linear.
+        return value  # Conditions do not nest, so the work stays linear.
     if engine.looks_left <= 0:
         return value
     ops = list(_ops_of(engine, value))
     engine.looks_left -= len(ops)
     if not is_worthwhile and not _has_more(ops):
         return value
+    # Reuse the engine of this condition, or make one with the facts that the condition implies.
     key = condition, holds
     assuming = engine.assuming.get(key)
     if assuming is None:
@@ -100,15 +108,19 @@ def _simplified(
 
 
 def _has_more(ops: Iterable[Operation]) -> bool:
-    """Whether an op is not just a sum."""
+    """Whether some op is worth a copy of the value (`_WORTHWHILE`)."""
     return any(op.name in _WORTHWHILE for op in ops)
 
 
 def _ops_of(engine: Engine, value: SSAValue) -> Iterator[TgOp]:
-    """The ops that make a value, operands first. What takes time (reading, reducing, arithmetic on
-    floats) counts if nothing else needs it: that would be done twice. Once select has been, neither
-    what is read does, since memory is read where the condition does not hold as well, nor floats,
-    which the engine leaves alone: it would not find that two copies of one are the same."""
+    """The ops that compute a value and that may be copied under a condition, operands first.
+
+    A copy duplicates an op that has other users. So an expensive op (a LOAD, INDEX, REDUCE or float
+    op) is copied only if it has one user, or if a LOAD, INDEX or REDUCE is the value itself.
+
+    After `tg-select`, LOADs and float ops are not copied. A LOAD then reads memory even where the
+    condition does not hold. The engine skips float ops, so CSE would not merge equal copies.
+    """
     seen: set[Operation] = set()
 
     def visit(inner: SSAValue) -> Iterator[TgOp]:
@@ -131,20 +143,23 @@ def _ops_of(engine: Engine, value: SSAValue) -> Iterator[TgOp]:
 
 
 def _is_read_once(value: SSAValue) -> bool:
-    """Whether one op uses a value, but for those that have been replaced."""
+    """Whether a value has at most one use, not counting ops whose results have no uses left."""
     results = (use.operation.results for use in value.uses)
     return sum(not r or any(x.first_use is not None for x in r) for r in results) <= 1
 
 
 class _Assuming(Engine):
-    """The engine for one set of conditions. What it learns is not valid elsewhere."""
+    """Simplifies values under one set of conditions. Its cached facts hold only under them."""
 
     may_store = False
 
     def __init__(
         self, outer: Engine, conditions: Mapping[SSAValue, bool], facts: Sequence[Linear]
     ) -> None:
-        """`facts` are forms that are not negative where these bools are what `conditions` says."""
+        """Make an engine for the case that each bool of `conditions` has the outcome given there.
+
+        `facts` are linear forms that are not negative in that case.
+        """
         super().__init__(outer.handlers)
         self.selected = outer.selected
         self._outer = outer
@@ -155,7 +170,7 @@ class _Assuming(Engine):
         self._is_possible = self._narrow()
 
     def _enter(self) -> None:
-        """Begin where the outer engine is, with what it knows."""
+        """Start at the outer engine's insertion point, with the facts it has cached."""
         outer = self._outer
         self.loops = outer.loops
         self.forms = ChainMap({}, outer.forms)
@@ -167,13 +182,17 @@ class _Assuming(Engine):
         self.builder, self._depth = outer.builder, outer._depth
 
     def _narrow(self) -> bool:
-        """Take over what the facts say of single values. Whether they can hold at all."""
+        """Narrow the intervals of single values by the facts.
+
+        Returns False if the facts contradict each other, so that the conditions never hold.
+        """
         known: dict[SSAValue, Interval] = {}
         of = self._outer.min_max
 
         def interval(value: SSAValue) -> Interval:
             return known.get(value) or of[value]
 
+        # The second pass uses the intervals that the first one has narrowed.
         for fact in (*self._facts, *self._facts):
             for atom, coefficient in fact.terms.items():
                 rest = int((fact - Affine({atom: coefficient})).interval(interval).hi)
@@ -190,7 +209,7 @@ class _Assuming(Engine):
         return True
 
     def interval(self, form: Linear) -> Interval:
-        """The exact interval where the condition holds."""
+        """The interval of a form over the integers, where the conditions hold."""
         box = super().interval(form)
         if len(form.terms) < 2 or box.is_constant:
             return box
@@ -198,7 +217,7 @@ class _Assuming(Engine):
         return Interval(low, high) if low <= high else box
 
     def _least(self, form: Linear, first: int) -> int:
-        """A bound from below, by the facts from the `first` on."""
+        """A lower bound of a form, which uses the facts from index `first` on."""
         best = int(super().interval(form).lo)
         for position in range(first, len(self._facts)):
             fact = self._facts[position]
@@ -209,10 +228,14 @@ class _Assuming(Engine):
         return best
 
     def simplified(self, value: SSAValue, ops: Sequence[TgOp]) -> SSAValue:
-        """A value that equals another, made by `ops` from others, where the conditions hold."""
+        """Simplify a value for the case that the conditions hold.
+
+        `ops` are the ops that may be copied to compute it, operands first.
+        """
         if not self._is_possible:
             return value
         self._enter()
+        # Remember the position before the copies: the outer engine adopts all ops after it.
         anchor = self.builder.insertion_point.insert_before
         assert anchor is not None
         last = anchor.prev_op
@@ -220,11 +243,13 @@ class _Assuming(Engine):
             result = op.results[0]
             if result in self._new:
                 continue
+            # A result with one possible value becomes that constant; other ops get new operands.
             new = self._decided(result)
             read = 1 if op.name in NAMING else len(op.operands)
             operands = [*map(self._known_or_same, op.operands[:read]), *op.operands[read:]]
             if isinstance(op, ReduceOp) and not self.loops.keeps(op.source, operands[0]):
-                operands = list(op.operands)  # It cannot do without its loops.
+                operands = list(op.operands)  # The new source would lose a pinned loop.
+            # Copy an op that changes, or that the narrower bounds may simplify.
             if new is None and (op.name in _REVISITED or operands != list(op.operands)):
                 new = self.insert(op.rebuild(operands))
                 if not isinstance(self._outer, _Assuming):
@@ -233,9 +258,10 @@ class _Assuming(Engine):
         return self._outer.adopt(self._known_or_same(value), last)
 
     def _in_all_cases(self, value: SSAValue) -> SSAValue:
-        """What a division is in each of the cases that there are, if that is the same in all.
+        """Simplify an IDIV or MOD by case distinction, if all cases give the same result.
 
-        A sum of what is not negative is 1 or more because one of its terms is.
+        A fact may say that a sum of nonnegative terms is at least 1. Then at least one of its atoms
+        is at least 1, which makes one case per atom.
         """
         if not isinstance(value.owner, IDivOp | ModOp):
             return value
@@ -249,10 +275,11 @@ class _Assuming(Engine):
         return value
 
     def _is_sum_of_positive(self, fact: Linear) -> bool:
+        """Whether all terms of a fact have positive coefficients and nonnegative atoms."""
         return all(c > 0 and self.min_max[a].lo >= 0 for a, c in fact.terms.items())
 
     def _case(self, fact: Linear, atom: SSAValue) -> _Assuming:
-        """The case that an atom of a sum is 1 or more."""
+        """The engine for the case that an atom of a fact is at least 1."""
         key = fact, atom
         if key not in self._cases:
             facts = [*self._facts, Affine({atom: 1}, -1)]
@@ -265,7 +292,7 @@ class _Assuming(Engine):
         return self._new[value]
 
     def _decided(self, value: SSAValue) -> SSAValue | None:
-        """The constant that a bool or an integer is."""
+        """The constant that a bool or an integer must equal under the conditions; else None."""
         if (outcome := self._conditions.get(value)) is None:
             if is_memory(value) or not dtype_of(value).is_integer or not self.validity[value]:
                 return None
@@ -278,7 +305,7 @@ class _Assuming(Engine):
 
 
 def _fact(engine: Engine, condition: SSAValue, holds: bool) -> Linear | None:
-    """A form that is not negative just if a comparison comes out like that."""
+    """The linear form that is not negative if and only if a comparison has the given outcome."""
     known = order(condition, holds)
     if known is None or not is_even(cast(Operation, condition.owner)):
         return None

@@ -1,12 +1,12 @@
-"""Comparisons of sums: `difference < 0` and `difference != 0` over the integers, made smaller.
+"""Comparisons of sums: `difference < 0` and `difference != 0` over the integers, with fewer terms.
 
 g * T + k < 0          is  T < ceil(-k / g)
 f * Y + S < f * q + r  is  Y < q      if r = 0,       for 0 <= S <= s < f
                        or  Y < q + 1  if s < r < f
 f * Y + S != f * q + r is  true       if s < r < f
 
-A sum of multiples of y, z, ... >= 0 is less than the least of the factors only if y = z = ... = 0,
-which their sum says as well.
+A sum of positive multiples of y, z, ... >= 0 is less than its least coefficient if and only if
+y = z = ... = 0. The comparison `y + z + ... < 1` says the same without coefficients.
 """
 
 from __future__ import annotations
@@ -32,15 +32,17 @@ Intervals = Callable[[SSAValue], Interval]
 
 @dataclass(frozen=True)
 class Comparison:
-    """`left` against `right`, neither with a negative coefficient; the constant is on the right,
-    or on the left where nothing else is."""
+    """The two sides of a comparison. Neither has a negative coefficient.
+
+    The constant is on the right, or on the left if the left side has no terms.
+    """
 
     left: Linear
     right: Linear
 
 
 def less_than_zero(difference: Linear, of: Intervals) -> Comparison:
-    """`difference < 0`, where the interval allows both outcomes."""
+    """Simplify `difference < 0`, given that its interval allows both outcomes."""
     terms, bound = _reduced(Affine(difference.terms), -difference.constant)
     while (dropped := _without_low_part(terms, bound, of)) is not None:
         terms, bound = _reduced(*dropped)
@@ -48,7 +50,10 @@ def less_than_zero(difference: Linear, of: Intervals) -> Comparison:
 
 
 def _without_coefficients(terms: Linear, bound: int, of: Intervals) -> tuple[Linear, int]:
-    """`terms < bound` without coefficients, where only the least or the greatest value decides."""
+    """Drop the coefficients of `terms < bound` if only one value of the terms decides it.
+
+    Either the comparison holds only for the least value, or it fails only for the greatest.
+    """
     interval = terms.interval(of)
     step = min(abs(c) for c in terms.terms.values())
     signs = Affine({a: 1 if c > 0 else -1 for a, c in terms.terms.items()})
@@ -60,13 +65,13 @@ def _without_coefficients(terms: Linear, bound: int, of: Intervals) -> tuple[Lin
 
 
 def _reduced(terms: Linear, bound: int) -> tuple[Linear, int]:
-    """`terms < bound` without the common factor of the terms; the bound rounds up."""
+    """Divide `terms < bound` by the common factor of the terms, and round the bound up."""
     divisor = terms.divisor
     return terms.divided(divisor), -(-bound // divisor)
 
 
 def _without_low_part(terms: Linear, bound: int, of: Intervals) -> tuple[Linear, int] | None:
-    """`terms < bound` without the terms that a common factor of the others exceeds."""
+    """Drop terms of `terms < bound` whose sum is less than a common factor of the other terms."""
     for factor in sorted({abs(c) for c in terms.terms.values()} - {1}, reverse=True):
         high, low = terms.split(factor)
         if not low.terms:
@@ -80,7 +85,7 @@ def _without_low_part(terms: Linear, bound: int, of: Intervals) -> tuple[Linear,
 
 
 def unequal_zero(difference: Linear, of: Intervals) -> Comparison | bool:
-    """`difference != 0`, where the interval allows both outcomes."""
+    """Simplify `difference != 0`, given that its interval allows both outcomes."""
     divisor = difference.divisor
     if difference.constant % divisor:
         return True
@@ -92,7 +97,7 @@ def unequal_zero(difference: Linear, of: Intervals) -> Comparison | bool:
 
 
 def _is_never(terms: Linear, bound: int, of: Intervals) -> bool:
-    """Whether no remainder by some coefficient lets `terms` be `bound`."""
+    """Whether `terms` never equals `bound`, because their remainders by a coefficient differ."""
     for factor in {abs(c) for c in terms.terms.values()} - {1}:
         interval = terms.split(factor)[1].interval(of)
         if int(interval.hi - interval.lo) < (bound - int(interval.lo)) % factor:
@@ -101,7 +106,7 @@ def _is_never(terms: Linear, bound: int, of: Intervals) -> bool:
 
 
 def wrapped_sides(difference: Linear) -> Comparison:
-    """`difference != 0` modulo 2^width: terms may change sides, but nothing can be divided."""
+    """The sides of `difference != 0` modulo 2^width. Terms may change sides, but not be divided."""
     return _sides(Affine(difference.terms), -difference.constant)
 
 
@@ -114,16 +119,19 @@ def _sides(terms: Linear, bound: int) -> Comparison:
 # -- on the IR -----------------------------------------------------------------------------------
 
 _NEGATED = frozenset({"tg.cmpge", "tg.cmple", "tg.cmpeq"})
+"""Comparisons that are negations of CMPLT (with swapped operands for CMPLE) or CMPNE."""
 _COMPARE: Mapping[str, Callable[[int, int], bool]] = {
     "tg.cmplt": operator.lt,
     "tg.cmpge": operator.ge,
     "tg.cmpne": operator.ne,
     "tg.cmpeq": operator.eq,
 }
+"""How each comparison relates the difference of its operands to 0."""
 
 
 def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
-    """CMPLT and CMPNE of integer sums, and the comparisons that are their negations."""
+    """Simplify CMPLT and CMPNE of integer sums, and CMPGE, CMPLE and CMPEQ, their negations."""
+    # Bring the comparison to the form `difference < 0` or `difference != 0`.
     result = op.results[0]
     dtype = dtype_of(op.operands[0])
     if not dtype.is_integer or not is_even(op) or not engine.validity[result]:
@@ -132,6 +140,7 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
     left, right = reversed(op.operands) if swapped else op.operands
     equality = op.name in ("tg.cmpne", "tg.cmpeq")
     difference = engine.exact_form(left) - engine.exact_form(right)
+    # Try in turn: a bool that was cast, intervals, bounds of RANGEs, and the rewrites above.
     if (known := _of_condition(engine, op, difference)) is not None:
         return engine.widened(known, result)
     new: Comparison | bool | None = _decided(engine.interval(difference), equality)
@@ -144,6 +153,7 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
         return engine.splat(number_attribute(new != (op.name in _NEGATED), BOOL), result.type)
     if _is_of_clamp(op):
         return None
+    # Emit the new sides only if they take fewer ops than the operands, and do not wrap.
     written = engine.written_cost(op)
     fits = engine.fits(new.left, dtype) and engine.fits(new.right, dtype)
     if equality and not (fits and _cost(engine, new) < written):
@@ -155,8 +165,11 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def _is_of_clamp(op: Operation) -> bool:
-    """Whether a WHERE clamps a value by a comparison, as `where(i < n, i, n - 1)` does, so that its
-    interval is known."""
+    """Whether a WHERE uses a comparison to clamp one of the values it compares.
+
+    An example is `where(i < n, i, n - 1)`. Its interval is known only while the comparison has the
+    clamped value as an operand.
+    """
     return any(
         isinstance(use.operation, WhereOp)
         and not use.index
@@ -166,14 +179,14 @@ def _is_of_clamp(op: Operation) -> bool:
 
 
 def _decided(difference: Interval, equality: bool) -> bool | None:
-    """`difference != 0` or `difference < 0`, if its interval decides it."""
+    """The outcome of `difference != 0` or `difference < 0`; None if the interval allows both."""
     if equality:
         return None if 0 in difference and not difference.is_constant else 0 not in difference
     return None if difference.lo < 0 <= difference.hi else difference.hi < 0
 
 
 def simplify_maximum(engine: Engine, op: Operation) -> SSAValue | None:
-    """MAX of integers that the bounds of RANGEs order."""
+    """Replace a MAX of integers by the greater operand, if intervals or RANGE bounds order them."""
     left, right = op.operands
     if not dtype_of(left).is_integer or not is_even(op) or not engine.validity[op.results[0]]:
         return None
@@ -185,7 +198,7 @@ def simplify_maximum(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def _by_bounds(engine: Engine, difference: Linear, left: SSAValue, right: SSAValue) -> bool | None:
-    """`left < right`, if the bounds of RANGEs decide it."""
+    """The outcome of `left < right`; None if the bounds of RANGEs do not decide it."""
     if not any(_is_symbolic(atom) for atom in difference.terms):
         return None
     a, b = (exact_polynomial(side, engine.min_max) for side in (left, right))
@@ -195,7 +208,10 @@ def _by_bounds(engine: Engine, difference: Linear, left: SSAValue, right: SSAVal
 
 
 def _is_symbolic(atom: SSAValue) -> bool:
-    """Whether bounds that are not constant may say more of a value than its interval."""
+    """Whether symbolic bounds may say more about an atom than its interval does.
+
+    This is so for the variable of a RANGE whose bound is not constant, and for a product.
+    """
     owner = atom.owner
     if isinstance(owner, RangeOp):
         return integer_of(owner.bound) is None
@@ -203,7 +219,7 @@ def _is_symbolic(atom: SSAValue) -> bool:
 
 
 def _of_condition(engine: Engine, op: Operation, difference: Linear) -> SSAValue | None:
-    """A comparison of nothing but a bool that was cast: the bool, or its negation."""
+    """The bool, or its negation, that equals a comparison of a bool cast to an integer."""
     if len(difference.terms) != 1 or op.name not in _COMPARE:
         return None
     ((atom, coefficient),) = difference.terms.items()
@@ -218,6 +234,6 @@ def _of_condition(engine: Engine, op: Operation, difference: Linear) -> SSAValue
 
 
 def _cost(engine: Engine, new: Comparison) -> int:
-    """The additions and multiplications of both sides, also those inside of an atom."""
+    """The number of ADDs and MULs that both sides take, those that compute the atoms included."""
     atoms = (*new.left.terms, *new.right.terms)
     return new.left.cost + new.right.cost + sum(engine.costs.get(atom, 0) for atom in atoms)

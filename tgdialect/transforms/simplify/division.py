@@ -1,17 +1,20 @@
 """IDIV and MOD of a sum by a constant.
 
-One theorem does nearly all. For f, d > 0 and 0 <= S < f,
+One theorem justifies nearly all rewrites. For f, d > 0 and 0 <= S < f,
 
     (f * (d * Q + Y) + S) idiv (f * d) = Q + Y idiv d
     (f * (d * Q + Y) + S) mod  (f * d) = f * (Y mod d) + S
 
-since f * (Y mod d) + S lies in [0, f * d). With f = 1 it takes multiples of the divisor out of a
-sum; with d = 1 it divides a sum whose remainder is in range; with S constant it divides by a common
-factor; and in between it drops the low part, as in `(4i + j) idiv 8 = i idiv 2` for j in [0, 4).
+since f * (Y mod d) + S lies in [0, f * d). The theorem has these special cases:
 
-What has only two values, x and x + 1, is a sum of what becomes of each. By a negative divisor,
-`X idiv -d = -X idiv d` and `X mod -d = -(-X mod d)`. `quotients.py` divides by what is not a
-constant.
+* f = 1 takes multiples of the divisor out of a sum;
+* d = 1 divides a sum whose remainder is in range;
+* a constant S divides by a common factor;
+* other f drop the low part, as in `(4i + j) idiv 8 = i idiv 2` for j in [0, 4).
+
+If the dividend depends on one atom with only two values x and x + 1, the result is a linear
+function of that atom. For a negative divisor, `X idiv -d = -X idiv d` and
+`X mod -d = -(-X mod d)`. `quotients.py` handles divisors that are not constant.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from tgdialect.transforms.simplify.quotients import divide_by_value
 
 @dataclass(frozen=True)
 class Split:
-    """A dividend as `factor * (divisor * quotient + rest) + low`, with 0 <= low < factor."""
+    """A dividend as the sum `factor * (divisor * quotient + rest) + low`, 0 <= low < factor."""
 
     factor: int
     divisor: int
@@ -43,44 +46,46 @@ class Split:
 
 
 def splits(form: Linear, by: int, of: Callable[[Linear], Interval]) -> Iterator[Split]:
-    """The ways to apply the theorem to `form` divided by `by` that get somewhere, best first.
+    """The splits of `form`, divided by `by`, that simplify the division; the best comes first.
 
-    `of` is the interval of a form.
+    `of` gives the interval of a form.
     """
+    # A larger factor drops a larger low part.
     factors = {math.gcd(c, by) for c in form.terms.values()} | {by}
     for factor in sorted(factors - {1}, reverse=True):
         for residue in (_truncated, _floored, _nearest, _ceiled):
             if (found := _split(form, factor, by // factor, residue, of)) is not None:
                 yield found
                 break
+    # The factor 1 always applies, but is of use only if there is a quotient to take out.
     quotient = form.map(lambda c: _quotient(c, by))
     if quotient.summands:
         yield Split(1, by, quotient, form - quotient * by, Affine())
 
 
 def _truncated(coefficient: int, factor: int) -> int:
-    """The residue with the coefficient's sign."""
+    """The residue of a coefficient modulo the factor that has the coefficient's sign."""
     return coefficient - factor * _quotient(coefficient, factor)
 
 
 def _floored(coefficient: int, factor: int) -> int:
-    """The residue that is not negative."""
+    """The residue of a coefficient modulo the factor that is not negative."""
     return coefficient % factor
 
 
 def _nearest(coefficient: int, factor: int) -> int:
-    """The residue of least magnitude."""
+    """The residue of a coefficient modulo the factor with the least magnitude."""
     residue = coefficient % factor
     return residue - factor if 2 * residue > factor else residue
 
 
 def _ceiled(coefficient: int, factor: int) -> int:
-    """The residue that is not positive."""
+    """The residue of a coefficient modulo the factor that is not positive."""
     return -(-coefficient % factor)
 
 
 def _quotient(coefficient: int, divisor: int) -> int:
-    """Division that leaves coefficients alone that are less than the divisor."""
+    """Division that rounds towards 0, so that a coefficient of lesser magnitude gives 0."""
     quotient = abs(coefficient) // divisor
     return quotient if coefficient >= 0 else -quotient
 
@@ -92,9 +97,10 @@ def _split(
     residue: Callable[[int, int], int],
     of: Callable[[Linear], Interval],
 ) -> Split | None:
+    """The split by a factor whose low part has these residues; None if it may reach the factor."""
     low = Affine(form.terms).map(lambda c: residue(c, factor))
     bounds = of(low)
-    # The constant's residue is the one that brings the low part's least value into [0, factor).
+    # Choose the residue of the constant that brings the least value of `low` into [0, factor).
     constant = (form.constant + int(bounds.lo)) % factor - int(bounds.lo)
     if bounds.hi + constant >= factor:
         return None
@@ -108,7 +114,8 @@ def _split(
 
 
 def simplify_division(engine: Engine, op: Operation) -> SSAValue | None:
-    """IDIV and MOD of a sum that does not wrap."""
+    """Simplify an IDIV or MOD of a sum that does not wrap."""
+    # Leave a divisor that is negative or not constant to the other functions.
     value, divisor = op.operands
     by = integer_of(divisor)
     if not is_even(op) or not engine.validity[op.results[0]]:
@@ -119,6 +126,7 @@ def simplify_division(engine: Engine, op: Operation) -> SSAValue | None:
         return _by_negative(engine, op, by)
     dtype = dtype_of(value)
     form = whole = engine.exact_form(value)
+    # Try in turn: inner remainders, a dividend of two values, and the theorem.
     if op.name == "tg.mod":
         form = _without_inner_remainders(engine, form, by, dtype)
     if (chosen := _of_two_values(engine, op.name, form, by)) is not None:
@@ -135,7 +143,7 @@ def simplify_division(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def _by_negative(engine: Engine, op: Operation, by: int) -> SSAValue | None:
-    """Division of what has only negative terms, by their opposites."""
+    """Divide by a negative constant, if no term of the dividend is positive: negate both sides."""
     value = op.operands[0]
     dtype = dtype_of(value)
     negated = -engine.exact_form(value)
@@ -150,7 +158,7 @@ def _by_negative(engine: Engine, op: Operation, by: int) -> SSAValue | None:
 
 
 def _of_two_values(engine: Engine, name: str, form: Linear, by: int) -> Linear | None:
-    """The result as a line through its two values, where the dividend has no more."""
+    """The result as a linear form of the dividend's only atom, if that atom has just two values."""
     if len(form.terms) != 1:
         return None
     ((atom, factor),) = form.terms.items()
@@ -164,7 +172,7 @@ def _of_two_values(engine: Engine, name: str, form: Linear, by: int) -> Linear |
 
 
 def _emit(engine: Engine, name: str, split: Split, like: SSAValue) -> SSAValue:
-    """The theorem's right side."""
+    """Emit the right side of the theorem."""
     inner: Linear = Affine()
     if split.divisor != 1:
         rest = engine.emit(split.rest, like)
@@ -175,7 +183,10 @@ def _emit(engine: Engine, name: str, split: Split, like: SSAValue) -> SSAValue:
 
 
 def _without_inner_remainders(engine: Engine, form: Linear, by: int, dtype: DType) -> Linear:
-    """A form that is congruent modulo `by`: `k * (y mod n)` is `k * y` where `by` divides k * n."""
+    """Replace `k * (y mod n)` by `k * y` in a form, where `by` divides k * n.
+
+    The result is congruent to the form modulo `by`.
+    """
     for atom, k in form.terms.items():
         inner = divided(atom, "tg.mod")
         if inner is None or k * inner[1] % by:

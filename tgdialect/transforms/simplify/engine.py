@@ -1,8 +1,8 @@
 """The engine of `tg-simplify`: one walk over a block that leaves every value in normal form.
 
-Operands come before their uses, so each op is visited once, with simplified operands. A replacement
-is built of ops that are simplified as they are made. Equal ops, and equal sums, become one value
-(CSE).
+Operands come before their uses, so the walk visits each op once, with simplified operands. The
+engine simplifies the ops of a replacement as it inserts them. Common subexpression elimination
+(CSE) merges equal ops, and sums that have equal linear forms.
 """
 
 from __future__ import annotations
@@ -45,35 +45,40 @@ from tgdialect.transforms.simplify.matching import (
 from tgdialect.transforms.simplify.terms import COMMUTATIVE
 
 RULES = RuleIndex((*IDENTITIES, *ARITHMETIC))
+"""All rules. The engine tries them in this order, and applies the first that matches."""
 
 MAX_DEPTH = 32
-"""The greatest depth of rewrites that start in the result of a rewrite. Beyond it a result stays as
-it is: a guard against rules that rewrite each other without end."""
+"""The greatest depth of nested rewrites: a rewrite of an op that another rewrite has inserted. At
+this depth ops stay as they are. The limit stops rules that rewrite each other's results forever."""
 
 MAX_LOOKS = 32
-"""The greatest number of visits under conditions per op of a block, on average. Programs take four
-at most; but values under one condition are visited under others as well, and the visits may
-multiply."""
+"""The budget of visits under conditions (`assumptions.py`), per op of a block. Programs need four
+at most. A value under several conditions is visited once for each of them, so that without a limit
+the number of visits may multiply."""
 
 NAMING = frozenset({EndOp.name, ReduceOp.name, AfterOp.name})
-"""Ops whose operands after the first name loops: they do not use the value of a RANGE."""
+"""Ops whose operands after the first only name RANGEs or effects, and do not use their values."""
 
 _ARGUMENTS = 2**32
-"""An offset that sorts arguments before all other atoms of a sum."""
+"""An offset that sorts arguments before all other atoms of a sum: no block has as many values."""
 
 
 class Engine:
-    """Simplifies blocks, and caches facts about values from one block to the next.
+    """Simplifies blocks, and keeps cached facts about values from one block to the next.
 
-    `handlers` has a function per op name, which is called where no rule of the tables applies.
+    `handlers` maps op names to handlers. The engine calls a handler where no rule of the tables
+    applies.
     """
 
     may_store = True
     """Whether a replacement may use a REG buffer."""
 
     def __init__(self, handlers: Mapping[str, Handler], *, selected: bool = False) -> None:
-        """`selected` says that tg-select has run: LOADs execute unconditionally, so they keep their
-        gates, and ops on floats are skipped."""
+        """Make an engine; `selected` says that `tg-select` has run on the kernel.
+
+        After `tg-select`, LOADs execute unconditionally, so they keep their gates, and the engine
+        skips ops on floats.
+        """
         self.handlers = handlers
         self.selected = selected
         self.min_max = MinMax()
@@ -82,23 +87,24 @@ class Engine:
         self.costs: MutableMapping[SSAValue, int] = {}
         """The number of ADDs and MULs between a sum and its atoms."""
         self._order: MutableMapping[SSAValue, tuple[int, int]] = {}
-        """The sort key of an atom in sums: its latest leaf, then the order of first visits."""
+        """The sort key of an atom in sums: the number of its latest leaf, then the atom's own
+        number. Values are numbered in the order of their first visits."""
         self.loops = Loops()
         self._values: MutableMapping[Hashable, SSAValue] = {}
         self.sums: MutableMapping[Hashable, SSAValue] = {}
         self.assuming: dict[Hashable, Engine] = {}
-        """An engine for each set of conditions (`assumptions.py`)."""
+        """The engine for each condition and outcome (`assumptions.py`)."""
         self.looks_left = 0
-        """Visits under conditions that are left for this block (MAX_LOOKS)."""
+        """The visits under conditions that this block has left of its budget (MAX_LOOKS)."""
         self._depth = 0
         self._changed = False
         self._backwards: set[RangeOp] = set()
-        """The loops that were reversed."""
+        """The loops that this engine has reversed."""
 
     # -- the walk --------------------------------------------------------------------------------
 
     def run(self, block: Block) -> bool:
-        """Simplify the ops of one block, not of the regions inside it. Whether anything changed."""
+        """Simplify the ops of one block, but not its regions. Returns whether the IR changed."""
         self.builder = OpBuilder.at_end(block)
         self._changed = False
         while not self._walk(block):
@@ -111,8 +117,7 @@ class Engine:
         return self._changed
 
     def _walk(self, block: Block) -> bool:
-        """Visit the ops of a block. False if a loop was reversed, and the walk has to begin
-        again."""
+        """Visit the ops of a block. Returns False if a loop was reversed: the walk must restart."""
         self._values.clear()
         self.sums.clear()
         self.assuming.clear()
@@ -137,17 +142,21 @@ class Engine:
         self._depth = 0
 
     def run_backwards(self, loop: RangeOp) -> None:
-        """Reverse a loop whose iterations are in no order; the walk begins again.
+        """Reverse a loop whose iterations may run in any order, and restart the walk.
 
-        A loop is reversed once at most: after that, this does nothing.
+        The engine reverses a loop at most once. For a loop already reversed this does nothing.
         """
         if loop not in self._backwards:
             raise _Backwards(loop)
 
     def _visit(self, op: Operation) -> SSAValue | None:
-        """Simplify one op; the value that its result is now, if it has one."""
+        """Simplify one op. Returns the value that replaces its result, or the result itself.
+
+        Returns None for an op whose result the engine never replaces.
+        """
         for result in op.results:
             self._enumerate(result, op)
+        # END and STORE are changed in place.
         if op.name == EndOp.name:
             assert isinstance(op, EndOp)
             self._changed |= repair_end(op, self.loops, self.min_max)
@@ -156,12 +165,14 @@ class Engine:
             if handler is not None and op.parent is not None:
                 self._changed |= handler(self, op) is not None
             return None
+        # The rest applies to ops that CSE may merge: no regions, one result, repeatable.
         if op.regions or len(op.results) != 1 or not _is_repeatable(op):
             return None
         if self.selected and dtype_of(op.results[0]).is_float:
             return op.results[0]
         if op.name in COMMUTATIVE and is_constant(op.operands[0]):
             self._move_constant_right(op)
+        # Replace the op by a simpler value, or by an equal op that was visited before (CSE).
         result = op.results[0]
         new = self._replacement(op) if self._depth < MAX_DEPTH else None
         if new is None or not self.loops.keeps(result, new):
@@ -174,7 +185,10 @@ class Engine:
         return new
 
     def _enumerate(self, value: SSAValue, op: Operation) -> None:
-        """Sums are sorted so that what outer loops make comes first, and is shared."""
+        """Give a value its sort key in sums: values that only depend on outer loops come first.
+
+        Sums that share the outer part then share the ops that compute it.
+        """
         met = len(self._order)
         if op.name in OPS:
             latest = max([self.position(o)[0] for o in op.operands])
@@ -189,7 +203,7 @@ class Engine:
             self._changed = True
 
     def _replacement(self, op: Operation) -> SSAValue | None:
-        """A value equal to the op's result that is simpler than it; None where there is none."""
+        """A simpler value that equals the op's result; None if no rewrite applies."""
         if op.name in OPS:
             if op.name != "tg.where" and dtype_of(op.operands[0]).is_float:
                 folded = fold_elementwise(op)
@@ -208,7 +222,7 @@ class Engine:
         return self._apply_rules(op)
 
     def _known_constant(self, op: Operation) -> SSAValue | None:
-        """The constant that the interval of an integer or bool says the result is."""
+        """The result as a constant, if it is an integer or bool whose interval has one element."""
         result = op.results[0]
         value = None if dtype_of(result).is_float else self._only_value(result)
         if value is None:
@@ -222,6 +236,7 @@ class Engine:
         return int(interval.lo) if interval.lo == interval.hi and self.validity[value] else None
 
     def _apply_rules(self, op: Operation) -> SSAValue | None:
+        """The right side of the first rule that applies to an op; None if no rule applies."""
         is_bool = tensor(op.results[0]).element_type == BOOL
         for rule, pattern in RULES.candidates(op):
             binding = match(pattern, op)
@@ -241,7 +256,7 @@ class Engine:
     # -- making ops ------------------------------------------------------------------------------
 
     def apply(self, op: str, operands: Sequence[SSAValue]) -> SSAValue:
-        """An elementwise op on values, simplified."""
+        """The simplified result of an elementwise op on values."""
         return self.insert(OPS[op](*operands))
 
     def constant(self, value: Attribute) -> SSAValue:
@@ -254,7 +269,7 @@ class Engine:
         return self.constant(number_attribute(wrap_to(DTYPES[element], value), element))
 
     def splat(self, value: Attribute, type: Attribute) -> SSAValue | None:
-        """A constant in every cell of a tensor; None for one that lives somewhere."""
+        """A tensor of `type` with a constant in every cell; None if the type has a place."""
         result = self.constant(value)
         ops = repeat(result, type)
         if ops is None:
@@ -264,35 +279,40 @@ class Engine:
         return result
 
     def widened(self, value: SSAValue, like: SSAValue) -> SSAValue | None:
-        """A value as the type of `like`: itself, or a constant repeated; None for any other."""
+        """A value of the type of `like`: the value itself, or its constant broadcast; else None."""
         if value.type == like.type:
             return value
         constant = constant_of(value)
         return None if constant is None else self.splat(constant, like.type)
 
     def insert(self, op: Operation) -> SSAValue:
-        """The result of an op that is put where the walk is, simplified."""
+        """Insert an op before the op that the walk visits. Returns its simplified result."""
         self.builder.insert(op)
         self._depth += 1
         value = self._visit(op)
         self._depth -= 1
-        return op.results[0] if value is None else value  # A LOAD that makes memory stays.
+        return op.results[0] if value is None else value  # A LOAD into new memory stays.
 
     def adopt(self, value: SSAValue, after: Operation | None) -> SSAValue:
-        """Take over the ops that another engine has inserted before the current op, and drop those
-        that `value` does not need. Returns `value`, simplified."""
+        """Take over the ops that another engine has inserted between `after` and the current op.
+
+        Ops that `value` does not depend on are erased. Returns the simplified `value`.
+        """
+        # Collect the inserted ops.
         point, location = self.builder.insertion_point, self.builder.location
         ops: list[Operation] = []
         op = self.builder.block.first_op if after is None else after.next_op
         while op is not None and op is not point.insert_before:
             ops.append(op)
             op = op.next_op
+        # Erase the ops that `value` does not depend on.
         used = {value}
         for op in reversed(ops):
             if op.results[0] in used:
                 used.update(op.operands)
             else:
                 Rewriter.erase_op(op)
+        # Visit the others with this engine, which merges them with equal ops.
         for op in ops:
             if op.parent is not None:
                 self.builder.move_before(op)
@@ -304,17 +324,17 @@ class Engine:
     # -- sums ------------------------------------------------------------------------------------
 
     def form(self, value: SSAValue) -> Linear:
-        """An integer as a linear form; of one atom if it is no sum."""
+        """The linear form of an integer. A value that is not a sum is the only atom of its form."""
         known = self.forms.get(value)
         if known is None:
-            # The only value of a range of size 1 is known too, though the range stays.
+            # The variable of a RANGE of size 1 is the constant 0 here, although the RANGE stays.
             constant = self._only_value(value)
             known = Affine({value: 1} if constant is None else {}, constant or 0)
             self.forms[value] = known
         return known
 
     def exact_form(self, value: SSAValue) -> Linear:
-        """The form of a value without wrapping: its sum if that does not wrap, else an atom."""
+        """The form of a value over the integers: its sum if that does not wrap, else one atom."""
         form = self.form(value)
         if form.atom is not None:
             return form
@@ -325,15 +345,16 @@ class Engine:
         return next((c for c in candidates if self.fits(c, dtype)), Affine({value: 1}))
 
     def fits(self, form: Linear, dtype: DType) -> bool:
-        """Whether a form is exact in `dtype`."""
+        """Whether every value of a form is representable in `dtype`."""
         return self.interval(form).within(dtype.low, dtype.high)
 
     def interval(self, form: Linear) -> Interval:
-        """The exact interval of a form."""
+        """The interval of a form over the integers, without wrapping."""
         return form.interval(self.min_max.__getitem__)
 
     def emit(self, form: Linear, like: SSAValue) -> SSAValue:
-        """Ops for a form, of the dtype of `like`: outer atoms first, the constant last."""
+        """Emit a form in the dtype of `like`, with outer atoms first and the constant last."""
+        # Atoms with equal coefficients are added first, and multiplied once.
         groups = sorted(
             ((sorted(atoms, key=self.position), k) for k, atoms in form.groups.items()),
             key=lambda group: self.position(group[0][0]),
@@ -353,25 +374,25 @@ class Engine:
         return total
 
     def position(self, atom: SSAValue) -> tuple[int, int]:
-        """Arguments come first, and values of blocks around this one."""
+        """The sort key of an atom. Arguments and values of enclosing blocks come first."""
         return self._order.get(atom) or (getattr(atom, "index", 0) - _ARGUMENTS, 0)
 
     # -- for handlers ----------------------------------------------------------------------------
 
     def written_cost(self, op: Operation) -> int:
-        """How many additions and multiplications an op's operands are written with."""
+        """The number of ADDs and MULs between an op's operands and their atoms."""
         return sum(self.costs.get(o, 0) for o in op.operands)
 
 
 class _Backwards(Exception):
-    """Raised to reverse a loop."""
+    """Unwinds the walk, which then reverses the loop and restarts."""
 
     def __init__(self, loop: RangeOp) -> None:
         self.loop = loop
 
 
 def _turn_round(loop: RangeOp) -> None:
-    """Replace the uses of `i` by `bound - 1 - i`, but for ops that order or close the loop."""
+    """Replace the uses of `i` by `bound - 1 - i`, except in ops that order or close the loop."""
     builder = OpBuilder.after(loop)
     one = builder.put(ConstOp(1, tensor(loop.bound).element_type))
     at = builder.put(SubOp(builder.put(SubOp(loop.bound, one)), loop.result))
@@ -388,14 +409,14 @@ def is_constant(value: SSAValue) -> bool:
 
 
 Handler = Callable[[Engine, Operation], SSAValue | None]
-"""A value equal to the op's result that is simpler than it; None where there is none.
+"""Returns a simpler value that equals the op's result, or None if it has no rewrite.
 
-Of a STORE or END, which are changed as they stand: anything, if something changed.
+The handler of a STORE or END changes the op in place. It returns any value if it changed something.
 """
 
 
 def is_even(op: Operation) -> bool:
-    """Whether all operands but constants are as wide as the result."""
+    """Whether all operands except constants have the shape and place of the result."""
     result = op.results[0].type
     return all(same_extent(o.type, result) or is_constant(o) for o in op.operands)
 
@@ -406,15 +427,16 @@ def _is_pure(op: type[Operation]) -> bool:
 
 
 def _is_repeatable(op: Operation) -> bool:
-    """Whether two ops with the same operands give the same value, so that one is enough.
+    """Whether two such ops with the same operands give the same value, so that CSE may merge them.
 
-    A LOAD reads one version of memory; with an address space it makes new memory.
+    A LOAD reads one version of memory, so it is repeatable. A LOAD with an address space is not: it
+    allocates new memory.
     """
     return _is_pure(type(op)) or (op.name == LoadOp.name and "addrspace" not in op.properties)
 
 
 def _key(op: Operation) -> Hashable:
-    """Equal for ops that compute the same."""
+    """The key of an op in value numbering: ops with equal keys compute the same value."""
     if op.name == ConstOp.name:
         return op.name, op.properties["value"]
     properties = frozenset(op.properties.items()) if op.properties else None

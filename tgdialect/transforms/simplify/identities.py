@@ -1,7 +1,7 @@
-"""Rules that hold with no condition: `canonicalize` and `tg-simplify` both apply them.
+"""The rules that hold without guards. Both `canonicalize` and `tg-simplify` apply them.
 
-On floats they are exact for NaN, both zeros and the infinities; on integers they hold under wrap.
-A left side's variables stand for values of one type; its constants may be scalars that broadcast.
+On floats they are exact for NaN, both zeros and the infinities. On integers they hold with wrap.
+The variables of a pattern stand for values of one shape and place. Its constants may be scalars.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ x, y = integers("x y")
 k1, k2, k3 = constants("k1 k2 k3")
 
 TRUE, FALSE = lit(1), lit(0)
+"""The bool constants."""
 
 NEUTRAL = (
     Rule("add 0", m + 0, m),
@@ -40,7 +41,7 @@ NEUTRAL = (
     Rule("shl 0", x << 0, x),
     Rule("shr 0", x >> 0, x),
 )
-"""Neutral operands. A float's x + 0 is not x: it makes -0 into +0."""
+"""Neutral operands. For a float, x + 0 is not x, since it turns -0 into +0."""
 
 ABSORBING = (
     Rule("mul 0", m * 0, lit(0)),
@@ -54,7 +55,7 @@ ABSORBING = (
     Rule("0 shl", lit(0) << x, lit(0)),
     Rule("0 shr", lit(0) >> x, lit(0)),
 )
-"""Absorbing operands. A float's x * 0 is not 0: it may be NaN or -0."""
+"""Absorbing operands. For a float, x * 0 is not 0, since it may be NaN or -0."""
 
 SAME = (
     Rule("max of same", maximum(a, a), a),
@@ -70,7 +71,7 @@ SAME = (
     Rule("not equal to same", m.ne(m), FALSE),
     Rule("equal to same", m.eq(m), TRUE),
 )
-"""Equal operands. `a <= a` is the negation of `a < a`, on NaN as well."""
+"""Equal operands. `a <= a` is the negation of `a < a`, so it is true for NaN as well."""
 
 INVOLUTIONS = (
     Rule("neg of neg", apply("tg.neg", -a), a),
@@ -84,7 +85,7 @@ INVOLUTIONS = (
     Rule("not unequal", ~a.ne(b), a.eq(b)),
     Rule("not equal", ~a.eq(b), a.ne(b)),
 )
-"""Negations; CMPGE and CMPLE are by definition those of CMPLT, on NaN as well."""
+"""Negations. CMPGE and CMPLE are by definition negations of CMPLT, for NaN as well."""
 
 SELECTIONS = (
     Rule("where true", where(TRUE, a, b), a),
@@ -104,7 +105,8 @@ SELECTIONS = (
     Rule("where less", where(p, k1, k2) < k3, where(p, k1 < k3, k2 < k3)),
     Rule("less where", k3 < where(p, k1, k2), where(p, k3 < k1, k3 < k2)),
 )
-"""WHERE that is decided, or whose use is decided, by less."""
+"""A WHERE whose outcome is known, nested WHEREs of one condition, WHERE as logic, and comparisons
+of a WHERE of constants."""
 
 LOGIC = (
     Rule("unequal to false", p.ne(FALSE), p),
@@ -124,6 +126,7 @@ LOGIC = (
     Rule("repeated or", m | (m | n), m | n),
     Rule("cancelled xor", m ^ (m ^ n), n),
 )
-"""Boolean algebra; what holds bit by bit is stated for integers too."""
+"""Boolean algebra. Laws that hold for each bit apply to integers too."""
 
 IDENTITIES = (*NEUTRAL, *ABSORBING, *SAME, *INVOLUTIONS, *SELECTIONS, *LOGIC)
+"""All rules of this file."""

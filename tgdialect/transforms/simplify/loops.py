@@ -1,13 +1,13 @@
-"""Keeping the loops of ENDs and REDUCEs when a rewrite removes the use of a RANGE.
+"""Repairs the loops of ENDs and REDUCEs after a rewrite has removed the use of a RANGE.
 
-An op is in the loop of a RANGE because it depends on it. A rewrite like `(4i + j) mod 4 = j` may
-remove the last use of `i` from a loop's body. Afterwards the loop is repaired:
+An op is in the loop of a RANGE because it depends on the RANGE. A rewrite like `(4i + j) mod 4 = j`
+may remove the last use of `i` from a loop's body. The loop is then repaired:
 
 * a loop of one iteration is removed;
-* a STORE stays in its loop, by an AFTER that waits for the RANGE;
-* a REDUCE of n equal values becomes one of them, n times it, or its n-th power.
+* a STORE stays in its loop through an AFTER that depends on the RANGE;
+* a REDUCE of n equal values v becomes v, n * v or v^n.
 
-A RANGE for which none of these is right is pinned: no rewrite may lose it.
+If no repair is correct for a RANGE, the RANGE is pinned: no rewrite may remove its last use.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ longer product stays a loop."""
 
 @dataclass
 class Loops:
-    """The loops of the values of one block, before simplification and now."""
+    """The loops of the values of one block: those before simplification, and the current ones."""
 
     before: dict[Operation, Ranges] = field(default_factory=dict[Operation, Ranges])
     pinned: Ranges = frozenset()
@@ -46,7 +46,7 @@ class Loops:
 
     @staticmethod
     def of(block: Block, min_max: MinMax, validity: Validity) -> Loops:
-        """Find the loops of a block, and pin those that must keep their RANGE."""
+        """Find the loops of a block, and pin the RANGEs whose loops could not be repaired."""
         ops = list(block.ops)
         if not any(op.name == EndOp.name or op.name == ReduceOp.name for op in ops):
             return Loops()
@@ -64,21 +64,23 @@ class Loops:
         return Loops(open_ranges(ops), frozenset(pinned))
 
     def open(self, value: SSAValue) -> Ranges:
-        """The RANGEs whose loops a value is in now."""
+        """The RANGEs whose loops currently contain a value."""
         return dependent_ranges(value, self._known)
 
     def forget(self) -> None:
-        """Ops have been given other operands."""
+        """Drop the cached loops, after ops have got other operands."""
         self._known.clear()
 
     def keeps(self, old: SSAValue, new: SSAValue) -> bool:
-        """Whether `new` may stand for `old`: it is in all the pinned loops that `old` is in."""
+        """Whether `new` may replace `old`: every pinned loop that contains `old` contains `new`."""
         return not self.pinned or not (self.open(old) & self.pinned) - self.open(new)
 
 
 def _is_foldable(op: ReduceOp, times: Interval) -> bool:
-    """Whether a REDUCE of `times` equal values can be computed without a loop. Zero times is not:
-    the result is the identity."""
+    """Whether a REDUCE of `times` equal values can be computed without a loop.
+
+    It cannot if the loop may have no iterations: the result is then the identity, not the value.
+    """
     if times == ONCE:
         return True
     dtype, kind = dtype_of(op.result), op.kind.data
@@ -90,7 +92,7 @@ def _is_foldable(op: ReduceOp, times: Interval) -> bool:
 
 
 def _effects(end: EndOp) -> Iterator[StoreOp | AtomicAddOp | None]:
-    """The stores that an END's loops are for; None for an effect that no AFTER can hold there."""
+    """The stores in an END's body; None for an effect that no AFTER can keep in the loop."""
     stack = [end.body]
     while stack:
         value = stack.pop()
@@ -104,29 +106,35 @@ def _effects(end: EndOp) -> Iterator[StoreOp | AtomicAddOp | None]:
 
 
 def trips(range: SSAValue | RangeOp, min_max: MinMax) -> Interval:
-    """How many iterations a loop has."""
+    """The interval of a loop's number of iterations."""
     op = range if isinstance(range, RangeOp) else range.owner
     assert isinstance(op, RangeOp)
     return min_max[op.bound]
 
 
 ONCE = Interval(1, 1)
+"""The iterations of a loop that runs exactly once."""
 
 
 # -- END -----------------------------------------------------------------------------------------
 
 
 def repair_end(op: EndOp, loops: Loops, min_max: MinMax) -> bool:
-    """Repair an END whose body is in fewer loops than it closes. Whether anything changed."""
+    """Repair an END that closes loops in which its body no longer is.
+
+    Returns whether anything changed.
+    """
     lost = [v for v in op.ranges if v.owner not in loops.open(op.body)]
     if not lost:
         return False
+    # Keep each store in its former loops, except loops of one iteration.
     needed = [v for v in lost if trips(v, min_max) != ONCE]
     for effect in _effects(op):
         assert effect is not None, "the ranges of this END were pinned"
         held = [v for v in needed if v.owner in loops.before[effect]]
         if held:
             _hold(effect, held)
+    # Close the loops that are left; an END that closes none is its body.
     closed = [v for v in op.ranges if v not in lost or v in needed]
     if closed:
         op.operands = (op.body, *closed)
@@ -138,7 +146,7 @@ def repair_end(op: EndOp, loops: Loops, min_max: MinMax) -> bool:
 
 
 def _hold(effect: StoreOp | AtomicAddOp, ranges: Sequence[SSAValue]) -> None:
-    """Make the location of an effect wait for ranges, which keeps the effect in their loops."""
+    """Keep an effect in the loops of ranges: its location depends on them through an AFTER."""
     builder, location = OpBuilder.before(effect), effect.operands[0]
     index = location.owner
     if isinstance(index, IndexOp):

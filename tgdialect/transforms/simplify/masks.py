@@ -1,15 +1,15 @@
-"""REDUCE over a range that a mask bounds, or fixes: arange, gather, one-hot, and their like.
+"""REDUCE over a masked range: arange, gather, one-hot and similar ops.
 
-The specification writes them as sums over masks. Where the operand is `value` if some conditions
-hold and else the identity of the reduction,
+The specification writes these ops as sums over masks. The operand of the REDUCE is `value` where
+all conditions of the mask hold, and the identity of the reduction elsewhere.
 
-* a condition `a r + b = 0` fixes the range: at most one iteration counts, so the result is the
-  value at that r, if there is such an r in the loop;
-* conditions `a r + b < 0` bound it: of a value that r does not change, the result is as many equal
-  values as there are integers between the bounds; of any other, the loop has no more iterations
-  than that, if the bounds are constant.
+* A condition `a r + b = 0` fixes the range variable r. At most one iteration contributes, so the
+  result is the value at that r, if the loop reaches it.
+* Conditions `a r + b < 0` bound r. If the value does not depend on r, the result is a reduction of
+  n equal values, for n integers between the bounds. Otherwise constant bounds shorten the loop.
 
-Both hold over the integers: sides that may wrap, or casts that may lose bits, are left alone.
+Both rewrites argue over the integers. They do not apply where a comparand may wrap, or where a cast
+may lose bits.
 """
 
 from __future__ import annotations
@@ -43,14 +43,16 @@ from tgdialect.transforms.simplify.loops import trips
 from tgdialect.transforms.simplify.matching import constant_of
 
 _MARGIN = 2**62
-"""How far beyond 64 bits a sum may be, for what it wraps to to be out of range of every loop."""
+"""How far a sum may exceed 64 bits if a wrapped position is acceptable. Within this margin a sum
+wraps to a negative number or to at least 2^62, and no loop reaches either."""
 _MAX_BODY = 256
-"""The most operations that are made again for the one iteration that counts."""
+"""The greatest number of ops that a rewrite copies to compute a loop body at another position. It
+bounds the size of the code; a REDUCE with a longer body keeps its loop."""
 
 
 @dataclass
 class Masked:
-    """An operand of a REDUCE: `value` where all conditions hold, else the identity."""
+    """The operand of a REDUCE: `value` where all conditions hold, elsewhere the identity."""
 
     value: SSAValue
     conditions: list[Condition]
@@ -58,22 +60,22 @@ class Masked:
 
 @dataclass
 class Constraints:
-    """What conditions say of a range: it is in [low, high) for all of `lows` and `highs`."""
+    """The constraints on a range variable r: low <= r < high for each of `lows` and `highs`."""
 
     lows: list[Linear] = field(default_factory=list[Linear])
     highs: list[Linear] = field(default_factory=list[Linear])
     equal: list[tuple[SSAValue, int, Linear]] = field(
         default_factory=list[tuple[SSAValue, int, Linear]]
     )
-    """The condition `a r + b = 0`, a, and b."""
+    """For each condition `a r + b = 0`: its value, a, and b."""
     others: list[Condition] = field(default_factory=list[Condition])
-    """Conditions on other things."""
+    """The conditions that do not depend on r."""
     unknown: bool = False
-    """Whether there are conditions on the range that say something else."""
+    """Whether some condition depends on r, but has none of these forms."""
 
 
 def collapse_masked(engine: Engine, op: ReduceOp) -> SSAValue | None:
-    """A REDUCE of shape () without one of its ranges, where a mask allows that."""
+    """Rewrite a REDUCE over RANGEs to one without, or with fewer iterations of, a masked range."""
     mask = masked(engine, op)
     if not mask.conditions:
         return None
@@ -88,8 +90,12 @@ def collapse_masked(engine: Engine, op: ReduceOp) -> SSAValue | None:
 
 
 def split_alternative(engine: Engine, op: ReduceOp) -> SSAValue | None:
-    """A maximum over a range of `value` where a mask holds and else of a constant: the maximum of
-    the values, and of the constant if the mask fails somewhere in the range."""
+    """Split a maximum over `where(mask, value, constant)` into two maxima over one mask each.
+
+    The result is the maximum of the values where the mask holds and, if the mask fails for some
+    iteration, of the constant.
+    """
+    # Take the operand apart: one branch must be a constant, but not the identity of MAX.
     choice = op.source.owner
     if op.kind.data is not ReduceKind.MAX or len(op.ranges) != 1:
         return None
@@ -101,6 +107,7 @@ def split_alternative(engine: Engine, op: ReduceOp) -> SSAValue | None:
     value, other = (choice.lhs, choice.rhs) if holds else (choice.rhs, choice.lhs)
     if constant_of(other) in (None, constant_of(neutral)) or constant_of(value) is not None:
         return None
+    # Each conjunct of the mask must be a comparison that the other rewrites can solve.
     conditions = list(conjuncts([(choice.condition, holds)]))
     constraints = constraints_of(engine, conditions, axis)
     if constraints.unknown or (constraints.equal and engine.min_max[axis.bound].lo < 2):
@@ -110,9 +117,10 @@ def split_alternative(engine: Engine, op: ReduceOp) -> SSAValue | None:
     def maximum(source: SSAValue) -> SSAValue:
         return engine.insert(ReduceOp(ReduceKind.MAX, source, (), op.ranges))
 
+    # The mask fails in an iteration if one of its conjuncts fails.
     result = maximum(where_all(engine, op, conditions, value))
     for condition, must_hold in conditions:
-        if condition in fixed:  # All iterations but one fail.
+        if condition in fixed:  # At least one of two or more iterations fails.
             failing = other
         else:
             failing = maximum(where_all(engine, op, [(condition, not must_hold)], other))
@@ -124,11 +132,12 @@ def split_alternative(engine: Engine, op: ReduceOp) -> SSAValue | None:
 
 
 def masked(engine: Engine, op: ReduceOp) -> Masked:
-    """The operand of a REDUCE, taken apart.
+    """Split the operand of a REDUCE into a value and the conditions of its mask.
 
-    A product with a bool that was cast to a number counts as a mask: where the bool is false, the
-    other factor does not matter, even if it is infinite or NaN (docs/semantics.md).
+    A product with a bool cast to a number is a mask as well. Where the bool is false, the other
+    factor does not count, even if it is infinite or NaN (docs/semantics.md).
     """
+    # Peel off one mask at a time, the outermost first.
     kind, value = op.kind.data, op.source
     neutral = identity(kind, DTYPES[tensor(value).element_type])
     conditions: list[Condition] = []
@@ -162,17 +171,18 @@ def masked(engine: Engine, op: ReduceOp) -> Masked:
 
 
 def _is(value: SSAValue, number_: float) -> bool:
+    """Whether a value is a constant that equals a number."""
     constant = constant_of(value)
     return constant is not None and number(constant) == number_
 
 
 def _adds_zero(op: AddOp) -> bool:
-    """Whether an op is the sum of one float: a sum of such sums needs no +0.0 in each."""
+    """Whether an op adds 0 to a float. A sum over such terms does not need the 0 in each term."""
     return dtype_of(op.result).is_float and _is(op.rhs, 0)
 
 
 def _cast_bool(value: SSAValue) -> SSAValue | None:
-    """The bool that a number is made of."""
+    """The bool that a value is cast from; None for any other value."""
     owner = value.owner
     return owner.source if isinstance(owner, CastOp) and dtype_of(owner.source).is_bool else None
 
@@ -186,7 +196,7 @@ def constraints_of(
     axis: RangeOp,
     known: Constraints | None = None,
 ) -> Constraints:
-    """What conditions say of a range, beside what is known of it."""
+    """The constraints that conditions put on a range variable, added to those in `known`."""
     result = known or Constraints()
     for value, holds in conditions:
         if axis not in engine.loops.open(value):
@@ -199,7 +209,11 @@ def constraints_of(
 def _add_constraint(
     engine: Engine, constraints: Constraints, axis: RangeOp, condition: SSAValue, holds: bool
 ) -> bool:
-    """Note a comparison of sums in which the range occurs once. Whether it is one."""
+    """Add a condition that depends on a range variable to its constraints.
+
+    The condition must be a comparison of sums in which the variable is a term, and in which no
+    other atom depends on it. Returns False for any other condition.
+    """
     difference, is_equality = _difference(engine, condition, holds)
     if not (factor := difference.terms.get(axis.result, 0)):
         return False
@@ -218,8 +232,11 @@ def _add_constraint(
 
 
 def _difference(engine: Engine, condition: SSAValue, holds: bool) -> tuple[Linear, bool | None]:
-    """What is at most 0 as a condition says, or is 0 (True), or is not 0 (False); 0 if it says
-    nothing of the kind."""
+    """A condition as a difference of sums, and how the difference compares with 0.
+
+    The second result is None for `difference <= 0`, True for `difference = 0`, and False for
+    `difference != 0`. For a condition that is no comparison of integers the difference is empty.
+    """
     op = condition.owner
     match op:
         case CmpEqOp() | CmpNeOp() if dtype_of(op.lhs).is_integer:
@@ -233,7 +250,7 @@ def _difference(engine: Engine, condition: SSAValue, holds: bool) -> tuple[Linea
 
 
 def _integers(engine: Engine, value: SSAValue) -> Linear:
-    """An integer as a sum over the integers, through casts that keep it."""
+    """The linear form of an integer without wrapping, which looks through lossless casts."""
     result: Linear = Affine()
     stack = [(value, 1)]
     while stack:
@@ -251,14 +268,16 @@ def _integers(engine: Engine, value: SSAValue) -> Linear:
 
 
 def _keeps(engine: Engine, op: CastOp) -> bool:
+    """Whether an integer cast keeps every value that its source may have."""
     dtype = dtype_of(op.result)
     return engine.min_max[op.source].within(dtype.low, dtype.high)
 
 
 def emit_index(engine: Engine, form: Linear, *, wraps: bool = False) -> SSAValue | None:
-    """A sum as an index value; None where it might not be one.
+    """Emit a sum with dtype index; None if it may exceed 64 bits.
 
-    If it may wrap, it is a number that no loop reaches where it does.
+    With `wraps` it may exceed them by `_MARGIN`. A wrapped sum is then a position that no loop
+    reaches.
     """
     interval = engine.interval(form)
     margin = _MARGIN if wraps else 0
@@ -280,20 +299,26 @@ def emit_index(engine: Engine, form: Linear, *, wraps: bool = False) -> SSAValue
 def _fixed(
     engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, constraints: Constraints
 ) -> SSAValue | None:
-    """A range that has to have one value: the operand there, if the loop gets there."""
+    """Replace a range that a condition fixes by the operand at that position.
+
+    The result is the identity if the loop does not reach the position.
+    """
     for solved, factor, rest in constraints.equal:
         if abs(factor) != 1 or (at := emit_index(engine, rest * -factor, wraps=True)) is None:
             continue
+        # Compute the value and the other conditions at the solution `at`.
         others = [c for c in mask.conditions if c[0] is not solved]
         values = computed_at(engine, [mask.value, *(value for value, _ in others)], axis, at)
         if values is None:
             return None
+        # The solution must lie in the loop, and the other conditions must hold there.
         zero = engine.constant(number_attribute(0, INDEX))
         conditions = [
             (engine.apply("tg.cmplt", (at, zero)), False),
             (engine.apply("tg.cmplt", (at, axis.bound)), True),
             *((new, holds) for new, (_, holds) in zip(values[1:], others, strict=True)),
         ]
+        # The REDUCE keeps its other ranges, and disappears if it has none.
         kept = [value for value in op.ranges if value is not axis.result]
         value = values[0]
         if not kept and op.kind.data is ReduceKind.ADD:
@@ -309,7 +334,11 @@ def _fixed(
 def computed_at(
     engine: Engine, roots: Sequence[SSAValue], axis: RangeOp, at: SSAValue
 ) -> list[SSAValue] | None:
-    """Values computed where a range is at a position; None if that takes more than arithmetic."""
+    """Copy values to the iteration of a range in which its variable is `at`.
+
+    Returns None if a copy is too large, or needs an op that cannot be copied.
+    """
+    # Copy the ops that depend on the range in postorder; share all others.
     new: dict[SSAValue, SSAValue] = {axis.result: at}
     made = 0
     for root in roots:
@@ -336,7 +365,11 @@ def computed_at(
 def _counted(
     engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, constraints: Constraints
 ) -> SSAValue | None:
-    """The reduction of as many equal values as there are integers between bounds."""
+    """Replace a reduction of equal values between bounds by a closed form.
+
+    It is the value itself for MAX, and the value times the number of iterations for ADD.
+    """
+    # The value must not depend on the range, and the reduction must be one with a closed form.
     kind, dtype = op.kind.data, dtype_of(mask.value)
     if constraints.equal or constraints.unknown or axis in engine.loops.open(mask.value):
         return None
@@ -344,6 +377,7 @@ def _counted(
         return None
     if kind is ReduceKind.ADD and dtype.is_bool:
         return None
+    # Emit the greatest lower bound and the least upper bound, those of the loop included.
     lows = [emit_index(engine, form) for form in constraints.lows]
     highs = [emit_index(engine, form) for form in constraints.highs]
     low, high = engine.constant(number_attribute(0, INDEX)), axis.bound
@@ -356,9 +390,11 @@ def _counted(
             return None
         less = engine.apply("tg.cmplt", (bound, high))
         high = engine.apply("tg.where", (less, bound, high))
+    # MAX is the value if at least one iteration is in bounds.
     some = (engine.apply("tg.cmplt", (low, high)), True)
     if kind is ReduceKind.MAX:
         return where_all(engine, op, [*constraints.others, some], mask.value)
+    # ADD is the value times the count. An infinity or NaN times 0 is not 0, so it needs the test.
     zero = engine.constant(number_attribute(0, INDEX))
     count = engine.apply("tg.max", (engine.apply("tg.sub", (high, low)), zero))
     total = accumulated(engine, mask.value, lambda v: repeated_sum(engine, v, count))
@@ -370,7 +406,8 @@ def _counted(
 def _narrowed(
     engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, _: Constraints
 ) -> SSAValue | None:
-    """A loop without the iterations that constant bounds rule out."""
+    """Shorten a loop to the iterations that constant bounds allow."""
+    # Intersect the constant bounds of the mask; keep all other conditions.
     trip_count = trips(axis, engine.min_max)
     low, high = 0, int(trip_count.hi)
     kept: list[Condition] = []
@@ -385,6 +422,7 @@ def _narrowed(
             high = min(high, *constant)
     if not trip_count.is_constant or not 0 < high - low < trip_count.hi:
         return None
+    # Make the shorter loop, and copy the operand with the variable shifted by `low`.
     size = engine.constant(number_attribute(high - low, INDEX))
     number = next(engine.builder.free_axes)
     shorter = engine.builder.put(RangeOp(number, axis.axis_type.data, size))
@@ -402,7 +440,7 @@ def _narrowed(
 def accumulated(
     engine: Engine, value: SSAValue, compute: Callable[[SSAValue], SSAValue]
 ) -> SSAValue:
-    """What a value is reduced to, in f32 for the narrower floats, as an accumulator would be."""
+    """Apply `compute` to a value: in f32 for a narrower float, as in the accumulator of a loop."""
     element = tensor(value).element_type
     if not dtype_of(value).is_float or dtype_of(value).bits >= 32:
         return compute(value)
@@ -411,7 +449,7 @@ def accumulated(
 
 
 def repeated_sum(engine: Engine, value: SSAValue, count: SSAValue) -> SSAValue:
-    """A sum of `count` equal terms, which in any order is their product but for rounding."""
+    """The sum of `count` equal terms as a product; float rounding may differ from a loop's."""
     element = tensor(value).element_type
     if tensor(count).element_type != element:
         count = engine.insert(CastOp(count, element))
@@ -419,7 +457,7 @@ def repeated_sum(engine: Engine, value: SSAValue, count: SSAValue) -> SSAValue:
 
 
 def summed(engine: Engine, value: SSAValue) -> SSAValue:
-    """The sum of one term: the term, but +0 where that is -0."""
+    """The sum of a single term, as a REDUCE computes it: adding +0 turns a term -0 into +0."""
     if not may_be_negative_zero(value):
         return value
     zero = engine.constant(number_attribute(0, tensor(value).element_type))
@@ -429,7 +467,7 @@ def summed(engine: Engine, value: SSAValue) -> SSAValue:
 def where_all(
     engine: Engine, op: ReduceOp, conditions: Sequence[Condition], value: SSAValue
 ) -> SSAValue:
-    """The value where all conditions hold, else the identity of the reduction."""
+    """The value where all conditions hold, and the identity of the reduction elsewhere."""
     both: SSAValue | None = None
     for condition, holds in conditions:
         test = condition if holds else engine.apply("tg.not", (condition,))
@@ -440,6 +478,6 @@ def where_all(
 
 
 def _neutral(engine: Engine, op: ReduceOp, like: SSAValue) -> SSAValue:
-    """The identity of the reduction, of the dtype of `like`."""
+    """The identity of the reduction in the dtype of `like`."""
     element = tensor(like).element_type
     return engine.constant(number_attribute(identity(op.kind.data, DTYPES[element]), element))

@@ -1,4 +1,4 @@
-"""Applying rules to IR: matching a pattern, proving its guards, building the result."""
+"""Applying rules to IR: match the pattern, prove the guards, build the result."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ OPS: dict[str, type[ElementwiseOp]] = {op.name: op for op in (*PRIMITIVES, *DECO
 """The elementwise ops by name."""
 
 REPEATING = frozenset({"tg.reshape", "tg.expand", "tg.permute", "tg.flip", "tg.shrink"})
-"""Movement ops that show only cells of their source: of a constant they are that constant."""
+"""Movement ops that add no cells of their own: applied to a constant, they give that constant."""
 
 
 def constant_of(value: SSAValue) -> Attribute | None:
-    """The number that every cell of a value is, if it is a constant or a movement of one."""
+    """The number in every cell of a value, if the value is a constant or a movement of one."""
     owner = value.owner
     while isinstance(owner, Operation) and owner.name in REPEATING:
         owner = owner.operands[0].owner
@@ -49,7 +49,7 @@ def constant_of(value: SSAValue) -> Attribute | None:
 
 
 def integer_of(value: SSAValue) -> int | None:
-    """`constant_of` as a Python integer; None for floats and bools too."""
+    """`constant_of` as a Python integer; None also for a float or bool constant."""
     attribute = constant_of(value)
     if attribute is None or not DTYPES[type_of_number(attribute)].is_integer:
         return None
@@ -57,7 +57,10 @@ def integer_of(value: SSAValue) -> int | None:
 
 
 def divided(value: SSAValue, name: str) -> tuple[SSAValue, int] | None:
-    """The dividend and the divisor of an IDIV or MOD by a constant that is not 0."""
+    """The dividend and divisor of a value made by the op `name`, IDIV or MOD.
+
+    None for any other value, and for a divisor that is 0 or not constant.
+    """
     owner = value.owner
     if not isinstance(owner, Operation) or owner.name != name:
         return None
@@ -66,14 +69,17 @@ def divided(value: SSAValue, name: str) -> tuple[SSAValue, int] | None:
 
 
 def same_extent(a: Attribute, b: Attribute) -> bool:
-    """Whether two tensor types agree in shape and place."""
+    """Whether two types are tensors of the same shape and place; dtypes may differ."""
     if a is b:
         return True
     return is_tensor(a) and is_tensor(b) and a.shape == b.shape and a.encoding == b.encoding
 
 
 def repeat(scalar: SSAValue, type: Attribute) -> list[Operation] | None:
-    """The ops that broadcast a scalar to a type; None for a type with a place."""
+    """The ops that broadcast a scalar to a type.
+
+    None for a type of dynamic shape, or in another place than the scalar.
+    """
     if scalar.type == type:
         return []
     if not is_tensor(type) or not type.has_static_shape() or place_of(type) != place(scalar):
@@ -87,11 +93,14 @@ def repeat(scalar: SSAValue, type: Attribute) -> list[Operation] | None:
 # -- matching ------------------------------------------------------------------------------------
 
 Binding = dict[str, SSAValue]
-"""The values of the variables and constants of a rule."""
+"""The values that the variables and constants of a rule stand for, by name."""
 
 
 def match(pattern: Apply, op: Operation) -> Binding | None:
-    """The binding under which `pattern` is `op`, all its variables as wide as the op's result."""
+    """The binding under which `pattern` equals `op`; None if it does not match.
+
+    All variables must have the shape and place of the op's result.
+    """
     binding: Binding = {}
     extent = op.results[0].type
     for term, operand in zip(pattern.operands, op.operands, strict=True):
@@ -136,7 +145,7 @@ def _is_literal(constant: Attribute, wanted: float) -> bool:
 
 
 class RuleIndex:
-    """Rules by the op they rewrite and the ops that its operands must come from."""
+    """Finds the rules that may match an op by its name and the names of its operands' ops."""
 
     def __init__(self, rules: Iterable[Rule]):
         self._by_root: dict[str, list[tuple[Rule, Apply]]] = {}
@@ -151,7 +160,7 @@ class RuleIndex:
         return self._by_root
 
     def candidates(self, op: Operation) -> Sequence[tuple[Rule, Apply]]:
-        """The rules, with the variant of their pattern, that could match `op`."""
+        """The rules that may match `op`, each with the variant of its pattern."""
         if op.name not in self._by_root:
             return ()
         operands = op.operands
@@ -202,16 +211,18 @@ _INTERVALS: dict[str, Callable[[DType, Interval, Interval], Interval]] = {
     "tg.cmpne": lambda dtype, a, b: intervals.not_equal(a, b),
     "tg.cmpeq": lambda dtype, a, b: intervals.logical_not(intervals.not_equal(a, b)),
 }
+"""The interval of each op that guards use, given its operands' intervals."""
 _EXACT: dict[str, Callable[[int, int], int]] = {
     "tg.add": operator.add,
     "tg.sub": operator.sub,
     "tg.mul": operator.mul,
     "tg.shl": lambda value, count: value << count,
 }
+"""The ops that `Fits` guards use, over the integers."""
 
 
 def proven(guards: Sequence[Guard], binding: Binding, dtype: DType, min_max: MinMax) -> bool:
-    """Whether intervals prove every guard; its terms are of `dtype`."""
+    """Whether intervals prove every guard, with the terms computed in `dtype`."""
     for guard in guards:
         if isinstance(guard, Fits):
             if _exact(guard.term, binding, dtype, min_max) is None:
@@ -239,7 +250,7 @@ def _interval(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> In
 
 
 def _exact(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> Interval | None:
-    """The interval of a term without wrapping; None where some step could wrap."""
+    """The interval of a term over the integers; None if some op of the term may wrap."""
     if not isinstance(term, Apply):
         return _interval(term, binding, dtype, min_max)
     sources = [_exact(t, binding, dtype, min_max) for t in term.operands]
@@ -248,6 +259,7 @@ def _exact(term: Term, binding: Binding, dtype: DType, min_max: MinMax) -> Inter
     a, b = ((int(s.lo), int(s.hi)) for s in sources if s is not None)
     if term.op == "tg.shl" and not 0 <= b[0] <= b[1] < dtype.bits:
         return None
+    # ADD, SUB, MUL and SHL take their extremes at the ends of their operands' intervals.
     corners = [_EXACT[term.op](x, y) for x in a for y in b]
     result = Interval(min(corners), max(corners))
     return result if result.within(dtype.low, dtype.high) else None
@@ -261,10 +273,10 @@ def _result_dtype(op: str, dtype: DType) -> DType:
 
 
 class ResultEmitter(Protocol):
-    """Builds the result of a rule."""
+    """Inserts the ops of a rule's result."""
 
     def apply(self, op: str, operands: Sequence[SSAValue]) -> SSAValue:
-        """An elementwise op on values."""
+        """The result of an elementwise op on values."""
         ...
 
     def constant(self, value: Attribute) -> SSAValue:
@@ -273,7 +285,7 @@ class ResultEmitter(Protocol):
 
 
 def operand_dtype(op: Operation, binding: Binding) -> Attribute:
-    """The dtype that a rule's arithmetic is in: of the comparands where the result is a bool."""
+    """The dtype of a rule's arithmetic: the op's, or for a bool that of the compared values."""
     result = tensor(op.results[0]).element_type
     if result != BOOL:
         return result
@@ -286,7 +298,7 @@ def operand_dtype(op: Operation, binding: Binding) -> Attribute:
 def build(
     term: Term, element: Attribute, inner: Attribute, binding: Binding, emitter: ResultEmitter
 ) -> SSAValue:
-    """The value of a rule's right side. Its dtype is `element`, that of any comparands `inner`."""
+    """Build a rule's right side with dtype `element`; the values it compares have dtype `inner`."""
     match term:
         case AnyValue(name=name):
             return binding[name]

@@ -14,7 +14,7 @@ from tgdialect.transforms.simplify.matching import constant_of
 
 
 def simplify_cast(engine: Engine, op: Operation) -> SSAValue | None:
-    """An integer cast to a dtype that holds every value that occurs, and back."""
+    """Remove two integer CASTs to a dtype and back, if that dtype holds every possible value."""
     inner = op.operands[0].owner
     if not isinstance(inner, CastOp) or inner.source.type != op.results[0].type:
         return None
@@ -26,7 +26,11 @@ def simplify_cast(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def simplify_load(engine: Engine, op: Operation) -> SSAValue | None:
-    """A LOAD whose gate is constant, or implies something about the location."""
+    """Simplify a LOAD with a gate.
+
+    The location is simplified under the gate. A gate that is true is dropped, and a LOAD whose gate
+    is false becomes its alternative value.
+    """
     assert isinstance(op, LoadOp)
     if op.gate is None:
         return None
@@ -41,7 +45,7 @@ def simplify_load(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def simplify_store(engine: Engine, op: Operation) -> SSAValue | None:
-    """A STORE whose gate is true, or implies something about the location or the value."""
+    """Simplify the location and the value of a STORE under its gate; drop a gate that is true."""
     location, value, *gates = op.operands
     if not gates:
         return None

@@ -1,13 +1,15 @@
-"""IDIV and MOD by what is not constant.
+"""IDIV and MOD by a divisor that is not constant.
 
-Dividend and divisor are polynomials over the integers. For G > 0, and S = 0, or 0 <= S < G and
-Y > 0,
+Dividend and divisor are polynomials over the integers. The identities on the left need G > 0, and
+either S = 0, or 0 <= S < G and Y > 0:
 
     (G X + S) idiv (G Y) = X idiv Y        (X D + S) idiv D = X + S idiv D
     (G X + S) mod  (G Y) = G (X mod Y) + S (X D + S) mod  D = S mod D
 
-`X mod Y = X - Q Y` where X idiv Y is always Q, and Q is X idiv Y where 0 <= X - Q Y < Y. A divisor
-that is a sum is tried as one value first: what is a multiple of it was written as such.
+If X idiv Y always equals Q, then `X mod Y = X - Q Y`. If 0 <= X - Q Y < Y, then `X idiv Y = Q`.
+
+A divisor that is a sum is first tried as one atom, because the dividend is often written as a
+multiple of that same value. The second attempt expands the sum.
 """
 
 from __future__ import annotations
@@ -29,11 +31,12 @@ from tgdialect.transforms.simplify.engine import Engine
 
 
 def divide_by_value(engine: Engine, op: Operation) -> SSAValue | None:
-    """IDIV and MOD of a sum of products."""
+    """Simplify an IDIV or MOD by a divisor that is never 0."""
     value, divisor = op.operands
     if 0 in engine.min_max[divisor]:
         return None
     result = _of_one_quotient(engine, op)
+    # Treat the divisor as one atom first, then expand it.
     for atoms in ((divisor,), ()):
         if result is None:
             division = _Division(engine, op, atoms)
@@ -47,6 +50,7 @@ def divide_by_value(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def _of_one_quotient(engine: Engine, op: Operation) -> Linear | None:
+    """A MOD whose quotient is always the same, as a difference."""
     value, divisor = op.operands
     dtype = dtype_of(value)
     quotient = intervals.floor_divide(dtype, engine.min_max[value], engine.min_max[divisor])
@@ -57,12 +61,12 @@ def _of_one_quotient(engine: Engine, op: Operation) -> Linear | None:
 
 @dataclass
 class _Division:
-    """An IDIV or MOD; of the results, None stands for what gets nowhere."""
+    """An IDIV or MOD of two polynomials. A rewrite returns None if it does not apply."""
 
     engine: Engine
     op: Operation
     atoms: tuple[SSAValue, ...]
-    """The values that are not looked into."""
+    """The values that are atoms of the polynomials even if they are sums or products."""
 
     @cached_property
     def dividend(self) -> Polynomial:
@@ -73,7 +77,7 @@ class _Division:
         return exact_polynomial(self.op.operands[1], self.engine.min_max, self.atoms)
 
     def of_less(self) -> Linear | None:
-        """Division of what is less than the divisor."""
+        """Divide a dividend that is nonnegative and less than the divisor."""
         value = self.op.operands[0]
         min_max = self.engine.min_max
         if min_max[value].lo < 0 or not is_less(self.dividend, self.divisor, min_max, self.atoms):
@@ -81,7 +85,7 @@ class _Division:
         return Affine() if self.op.name == "tg.idiv" else self.engine.form(value)
 
     def by_factor(self) -> Linear | None:
-        """Division with a factor of the divisor left out, and what is less than it."""
+        """Cancel a factor G of the divisor, and drop the low part S: the identities on the left."""
         for factor in self.factors():
             high, low = split_by(self.dividend, *factor)
             if not high.summands or not self.is_remainder(low, factor):
@@ -95,7 +99,7 @@ class _Division:
         return None
 
     def of_multiples(self) -> Linear | None:
-        """Division of a sum without the multiples of the divisor."""
+        """Take the multiples of a one-term divisor out: the identities on the right."""
         if self.divisor.summands != 1:
             return None
         ((atoms, coefficient),) = monomials(self.divisor)
@@ -109,7 +113,7 @@ class _Division:
         return self.wrapped(self.sum(quotient) + remainder)
 
     def by_sum(self) -> Linear | None:
-        """Long division that leaves a remainder: `2 n i + j` is `(2 n - 1) i + (i + j)`."""
+        """Divide by a sum with long division: `2 n i + j` is `(2 n - 1) i + (i + j)`."""
         if self.divisor.summands < 2 or self.engine.min_max[self.op.operands[1]].lo <= 0:
             return None
         leading = max(self.divisor.terms, key=len)
@@ -117,6 +121,7 @@ class _Division:
         product = times(quotient, self.divisor)
         if not quotient.summands or product is None:
             return None
+        # The quotient is exact only if the rest is a remainder.
         rest = self.dividend - product
         min_max = self.engine.min_max
         is_positive = interval(rest, min_max).lo >= 0
@@ -125,7 +130,7 @@ class _Division:
         return self.sum(quotient if self.op.name == "tg.idiv" else rest)
 
     def factors(self) -> Iterator[_Factor]:
-        """What divides the divisor, and is positive; the greatest first."""
+        """The positive factors of the divisor, the greatest first."""
         content = _content(self.divisor)
         for factor in (
             content,
@@ -140,7 +145,7 @@ class _Division:
         return isinstance(atom, SSAValue) and self.engine.min_max[atom].lo > 0
 
     def is_remainder(self, low: Polynomial, factor: _Factor) -> bool:
-        """Whether a polynomial is from 0 to below a factor, and the divisor is positive."""
+        """Whether a low part S may be dropped: it is 0, or 0 <= S < factor with a divisor >= 0."""
         min_max = self.engine.min_max
         if not low.summands or min_max[self.op.operands[1]].lo < 0:
             return not low.summands
@@ -152,12 +157,12 @@ class _Division:
     # -- making ops
 
     def applied(self, dividend: Polynomial, divisor: Polynomial) -> Linear:
-        """The division of two polynomials."""
+        """The linear form of the op applied to two polynomials."""
         sides = [self.emitted(self.sum(side)) for side in (dividend, divisor)]
         return self.engine.form(self.engine.apply(self.op.name, sides))
 
     def sum(self, of: Polynomial) -> Linear:
-        """A polynomial as a linear form of products."""
+        """A polynomial as a linear form whose atoms are products."""
         result: Linear = Affine(constant=of.constant)
         for atoms, coefficient in of.terms.items():
             result += self.product(*atoms) * coefficient
@@ -175,14 +180,14 @@ class _Division:
 
 
 class _Factor(NamedTuple):
-    """A coefficient times values."""
+    """A factor of a polynomial: a coefficient times values."""
 
     coefficient: int
     atoms: Monomial[Atom]
 
 
 def _content(*of: Polynomial) -> _Factor:
-    """The greatest factor of all terms."""
+    """The greatest common factor of all terms of some polynomials."""
     terms = [term for each in of for term in monomials(each)]
     common = reduce(lambda a, b: a & b, (Counter(atoms) for atoms, _ in terms))
     return _Factor(math.gcd(*(c for _, c in terms)), tuple(common.elements()))

@@ -1,15 +1,15 @@
-"""Quotients and remainders in one sum, put together again.
+"""Recombination: quotients and remainders of one dividend, in one sum, become the dividend.
 
-All of these hold under wrap, for any y; those with a c or an i where no `y + ...` wraps. Where y is
-`x idiv k` and a sum b, `y idiv n` may be written `(x + b * k) idiv (k * n)`, for k, n > 0.
+The identities hold with wrapping for any y. Those with `y + ...` need that this sum does not wrap.
+If y is `x idiv k + b`, then `y idiv n` may also appear as `(x + b * k) idiv (k * n)`, for k, n > 0.
 
     n * (y idiv n) + y mod n            = y
     n * ((y idiv n + c) mod m) + y mod n  = (y + c * n) mod (n * m)    for n not 0 or -1, m > 0
     y - n * (y idiv n)                  = y mod n
     y idiv n + (y + 1) idiv n + ... + (y + n - 1) idiv n  = y    (Hermite's identity)
 
-Choices by one condition are one choice where that is no more work: if both have a constant in the
-same branch, or each is 0 where the other is not.
+Two WHEREs of one condition become one WHERE of sums if that takes no more ops: if both have
+constants in the same branch, or if in each branch one of the two is 0.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.matching import divided, integer_of
 
 MAX_UNROLLED = 64
-"""The greatest divisor for which all remainders are searched for: the search is linear in it."""
+"""The greatest divisor n to which Hermite's identity is applied. The identity needs n quotients,
+and the search for them takes time linear in n."""
 
 
 def recombine(engine: Engine, form: Linear, like: SSAValue) -> Linear:
-    """A form of the dtype of `like` with as few quotients and remainders as these allow."""
+    """Apply the identities to a form of the dtype of `like` until none applies."""
     dtype = dtype_of(like)
     while True:
         for identity in (_joined, _remainder, _unrolled, _chosen):
@@ -41,6 +42,7 @@ def recombine(engine: Engine, form: Linear, like: SSAValue) -> Linear:
 
 
 def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
+    """The first two identities: a multiple of a quotient plus a remainder."""
     for low, k in form.terms.items():
         if (remainder := divided(low, "tg.mod")) is None:
             continue
@@ -49,8 +51,10 @@ def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
             if coefficient != k * n:
                 continue
             rest = form - Affine({low: k, high: coefficient})
+            # n * (y idiv n) + y mod n = y
             if _beyond_quotient(engine, high, y, n) == 0:
                 return rest + engine.form(y) * k
+            # n * ((y idiv n + c) mod m) + y mod n = (y + c * n) mod (n * m)
             outer = divided(high, "tg.mod")
             if outer is None or outer[1] <= 0 or n == -1:
                 continue
@@ -66,7 +70,7 @@ def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
 
 
 def _beyond_quotient(engine: Engine, value: SSAValue, y: SSAValue, n: int) -> int | None:
-    """The rest of a value after `y idiv n` is taken off; None if it is no such sum."""
+    """The constant c if a value is `y idiv n + c`, in any of its forms; otherwise None."""
     for dividend, divisor, beyond in _quotients(engine, value):
         if beyond.terms:
             continue
@@ -80,7 +84,7 @@ def _beyond_quotient(engine: Engine, value: SSAValue, y: SSAValue, n: int) -> in
 
 
 def _quotients(engine: Engine, value: SSAValue) -> Iterator[tuple[SSAValue, int, Linear]]:
-    """A value as `dividend idiv divisor + rest`, over the integers."""
+    """The ways to write a value as `dividend idiv divisor + rest` over the integers."""
     form = engine.exact_form(value)
     for atom, coefficient in form.terms.items():
         quotient = divided(atom, "tg.idiv")
@@ -89,6 +93,7 @@ def _quotients(engine: Engine, value: SSAValue) -> Iterator[tuple[SSAValue, int,
 
 
 def _remainder(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
+    """The identity `y - n * (y idiv n) = y mod n`, if the form then has fewer terms."""
     for high, coefficient in form.terms.items():
         quotient = divided(high, "tg.idiv")
         if quotient is None or coefficient % quotient[1]:
@@ -103,6 +108,7 @@ def _remainder(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
 
 
 def _unrolled(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
+    """Hermite's identity: the quotients of n successive dividends by n."""
     if len(form.terms) < 2:
         return None
     found: dict[tuple[int, int, Linear], dict[int, tuple[SSAValue, int]]] = {}
@@ -111,10 +117,12 @@ def _unrolled(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
         if quotient is None or not 1 < quotient[1] <= MAX_UNROLLED:
             continue
         y, n = quotient
+        # Group quotients whose dividends differ only in their constant, by its remainder.
         dividend = engine.exact_form(y)
         quotients = found.setdefault((n, k, Affine(dividend.terms)), {})
         whole, remainder = divmod(dividend.constant, n)
         quotients[remainder] = atom, whole
+        # All n remainders are there: replace the quotients by the dividend.
         if len(quotients) == n:
             rest = form - Affine({a: k for a, _ in quotients.values()})
             wholes = sum(whole for _, whole in quotients.values())
@@ -123,6 +131,7 @@ def _unrolled(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
 
 
 def _chosen(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
+    """Two WHEREs of one condition with equal coefficients, as one WHERE."""
     found: dict[tuple[SSAValue, int], SSAValue] = {}
     for atom, k in form.terms.items():
         if not isinstance(atom.owner, WhereOp):

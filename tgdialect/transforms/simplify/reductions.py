@@ -1,4 +1,7 @@
-"""REDUCE over a range that its operand does not depend on: a reduction of n equal values."""
+"""REDUCE rewrites. The one of this file replaces a reduction of n equal values by arithmetic.
+
+All values are equal if the operand does not depend on the range.
+"""
 
 from __future__ import annotations
 
@@ -21,22 +24,24 @@ from tgdialect.transforms.simplify.scans import carry
 
 
 def simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
-    """Replace a REDUCE by ops without a loop where its value has such a form.
+    """Replace a REDUCE by ops without a loop, or with a cheaper one, where that is possible.
 
-    `loops.py` has pinned the ranges of REDUCEs that must keep their loop. The sum of n equal floats
-    is n * v but for rounding, and their product is computed by repeated squaring, which is a
-    product in some order. Both are in f32 for narrower dtypes, as the accumulator of the loop is.
+    `loops.py` has pinned the ranges of REDUCEs that must keep their loop. A sum of n equal floats v
+    is n * v, which may round differently. A product of n equal values uses repeated squaring. Both
+    are computed in f32 for narrower floats, as in the accumulator of a loop.
     """
     assert isinstance(op, ReduceOp)
     if not op.ranges:
         return None
     inside = engine.loops.open(op.source)
     lost = [v for v in op.ranges if v.owner not in inside]
+    # If the operand depends on every range, try the rewrites of masks and prefix reductions.
     if not lost:
         if integers(op, "axes"):
             return None
         found = split_alternative(engine, op) or collapse_masked(engine, op)
         return carry(engine, op) if found is None and engine.may_store else found
+    # Otherwise reduce over the ranges that the operand depends on, and repeat the result.
     result = op.source
     axes, kept = integers(op, "axes"), [v for v in op.ranges if v not in lost]
     if axes or kept:
@@ -52,7 +57,7 @@ def simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def _repeated(engine: Engine, kind: ReduceKind, value: SSAValue, over: SSAValue) -> SSAValue:
-    """The reduction of as many equal values as the range `over` has iterations, at least one."""
+    """Reduce equal values, one for each iteration of the range `over`, which has at least one."""
     times = trips(over, engine.min_max)
     if times == ONCE and kind is ReduceKind.ADD:
         return summed(engine, value)
@@ -62,6 +67,7 @@ def _repeated(engine: Engine, kind: ReduceKind, value: SSAValue, over: SSAValue)
         axis = over.owner
         assert isinstance(axis, RangeOp)
         return repeated_sum(engine, value, axis.bound)
+    # A product is a power, computed by repeated squaring.
     exponent = int(times.hi)
     power: SSAValue | None = None
     while exponent:

@@ -1,13 +1,15 @@
-"""Prefix reductions: a REDUCE over all that comes before the iteration of an outer loop.
+"""Prefix reductions (scans): a REDUCE over the elements up to the iteration of an outer loop.
 
     for i: out[i] = sum over r <= i of f(r)      O(n^2)
     acc = 0; for i: acc += f(i); out[i] = acc    O(n)
 
-The mask that says `r <= i` may be written in other ways: the specification's prefix sum reads
-`x[i + r - n + 1]` where that exists, which is the same after a change of variable to i + r. The
-outer loop carries the accumulator from then on: it is a REDUCE loop, and inside all others that
-the sum depends on. Of what comes after an iteration the loop runs backwards first, `i` being
-written as `n - 1 - i`.
+The mask `r <= i` may be written in other ways. The specification's prefix sum reads
+`x[i + r - n + 1]` where that index is in bounds. The change of variable u = i + r gives it the form
+above.
+
+The outer loop then carries the accumulator. It becomes a REDUCE loop, and moves inside all other
+loops that the sum depends on. For a suffix reduction the outer loop is reversed first: `n - 1 - i`
+replaces `i`.
 """
 
 from __future__ import annotations
@@ -42,20 +44,22 @@ from tgdialect.transforms.simplify.masks import (
 
 
 class _Growth(NamedTuple):
-    """A set of integers that grows by one element per iteration of the outer loop: the iteration's
-    element, if it is in bounds."""
+    """A set of integers that grows with the outer loop. Each iteration adds its element `newest` if
+    that is in bounds."""
 
     newest: Linear
     """The element of an iteration: the outer variable or its negative, plus an invariant."""
     lows: Sequence[Linear]
+    """The lower bounds of the elements, inclusive."""
     highs: Sequence[Linear]
+    """The upper bounds of the elements, exclusive."""
 
 
 class _Prefix(NamedTuple):
     """A reduction of `value` over the elements u of a growing set."""
 
     variable: SSAValue
-    """u."""
+    """The variable u."""
     value: SSAValue
     growth: _Growth
     others: list[Condition]
@@ -63,7 +67,7 @@ class _Prefix(NamedTuple):
 
 
 def carry(engine: Engine, op: ReduceOp) -> SSAValue | None:
-    """A REDUCE over one range as an accumulator of an outer loop, where it is a prefix."""
+    """Replace a prefix reduction over one range by an accumulator that an outer loop carries."""
     if len(op.ranges) != 1 or dtype_of(op.source).is_bool:
         return None
     mask = masked(engine, op)
@@ -72,6 +76,7 @@ def carry(engine: Engine, op: ReduceOp) -> SSAValue | None:
     for outer in sorted(around, key=lambda r: r.axis.data):
         if _only_end(outer, around) is None:
             continue
+        # Try the range variable r, then u = i + r.
         for skewed in (False, True):
             prefix = _prefix(engine, op, axis, outer, mask, skewed)
             if prefix is not None:
@@ -80,7 +85,7 @@ def carry(engine: Engine, op: ReduceOp) -> SSAValue | None:
 
 
 def _only_end(outer: RangeOp, around: Ranges) -> EndOp | None:
-    """The END of a loop and of those around a reduction, if nothing else closes the loop."""
+    """The only op that closes `outer`, if it is an END that closes all loops in `around`."""
     closing = [
         use.operation
         for use in outer.result.uses
@@ -94,12 +99,16 @@ def _only_end(outer: RangeOp, around: Ranges) -> EndOp | None:
 def _prefix(
     engine: Engine, op: ReduceOp, axis: RangeOp, outer: RangeOp, mask: Masked, skewed: bool
 ) -> _Prefix | None:
-    """The operand of a reduction as elements of a sequence that the outer loop does not change."""
+    """A REDUCE as a prefix reduction; None if it is not one.
+
+    Its elements must not depend on the outer loop. With `skewed` they are indexed by u = i + r. If
+    only a reversed outer loop makes the REDUCE a prefix, this reverses it and restarts the walk.
+    """
     variable, value, conditions = axis.result, mask.value, mask.conditions
     n, m = (engine.form(r.bound) for r in (axis, outer))
     known = Constraints([Affine()], [n])
     if skewed:
-        # u = i + r: a loop variable of its own, so that its bounds are known.
+        # Make u = i + r the variable of a new RANGE, so that its bounds are known.
         extent = emit_index(engine, n + m - 1)
         if extent is None:
             return None
@@ -115,7 +124,7 @@ def _prefix(
         i: Linear = Affine({outer.result: 1})
         known = Constraints([i], [i + n])
         axis = new
-    # What a condition says of the elements themselves is part of them.
+    # A condition on an element itself, and not on its position, becomes part of the element.
     data = [
         c
         for c in conditions
@@ -125,6 +134,7 @@ def _prefix(
     conditions = [c for c in conditions if c not in data]
     if outer in engine.loops.open(value):
         return None
+    # The bounds on u must describe a set that grows with the outer loop.
     constraints = constraints_of(engine, conditions, axis, known)
     if constraints.equal or constraints.unknown:
         return None
@@ -134,6 +144,7 @@ def _prefix(
         growth = _downwards(engine, constraints, outer)
     if growth is not None:
         return _Prefix(variable, value, growth, constraints.others)
+    # The bounds of a suffix describe such a set in the reversed loop.
     if is_free and outer.axis_type.data is AxisType.LOOP:
         mirrored = _mirrored(engine, constraints, outer)
         if _upwards(engine, mirrored, outer) or _downwards(engine, mirrored, outer):
@@ -142,12 +153,12 @@ def _prefix(
 
 
 def _is_bound(engine: Engine, condition: Condition, axis: RangeOp) -> bool:
-    """Whether a condition bounds a loop variable, or does not depend on it."""
+    """Whether a condition is a bound or equation of a loop variable, or does not depend on it."""
     return not constraints_of(engine, [condition], axis).unknown
 
 
 def _mirrored(engine: Engine, constraints: Constraints, outer: RangeOp) -> Constraints:
-    """Bounds rewritten for a reversed loop."""
+    """Rewrite bounds for the reversed outer loop: `bound - 1 - i` replaces `i`."""
     last = engine.form(outer.bound) - 1
 
     def mirrored(form: Linear) -> Linear:
@@ -159,12 +170,18 @@ def _mirrored(engine: Engine, constraints: Constraints, outer: RangeOp) -> Const
 
 
 def _upwards(engine: Engine, constraints: Constraints, outer: RangeOp) -> _Growth | None:
-    """Bounds that let in the next greater integer with each iteration, and before that none."""
+    """The growth by the next greater integer in each iteration; None if the bounds differ.
+
+    The set must be empty before the first iteration.
+    """
+    # One upper bound must increase by 1 per iteration; its last integer is the newest element.
     moving, highs = _moving(constraints.highs, outer)
     others, lows = _moving(constraints.lows, outer)
     if len(moving) != 1 or moving[0].terms[outer.result] != 1:
         return None
     newest = moving[0] - 1
+    # A fixed lower bound must be at least `newest` at i = 0, so that the set is empty before.
+    # It must also be at least each moving lower bound.
     first = newest - Affine({outer.result: 1})
     last = engine.form(outer.bound) - 1
     greatest = [first]
@@ -180,7 +197,7 @@ def _upwards(engine: Engine, constraints: Constraints, outer: RangeOp) -> _Growt
 
 
 def _downwards(engine: Engine, constraints: Constraints, outer: RangeOp) -> _Growth | None:
-    """Bounds that let in the next smaller integer with each iteration: upwards for `-u`."""
+    """The growth by the next smaller integer in each iteration: `_upwards`, applied to -u."""
     lows, highs = ([-f + 1 for f in forms] for forms in (constraints.highs, constraints.lows))
     found = _upwards(engine, Constraints(lows, highs), outer)
     if found is None:
@@ -190,12 +207,13 @@ def _downwards(engine: Engine, constraints: Constraints, outer: RangeOp) -> _Gro
 
 
 def _moving(forms: Sequence[Linear], outer: RangeOp) -> tuple[list[Linear], list[Linear]]:
-    """The bounds that depend on a loop, and those that do not."""
+    """The bounds that depend on a loop variable, and the bounds that do not."""
     moving = [form for form in forms if form.terms.get(outer.result)]
     return moving, [form for form in forms if not form.terms.get(outer.result)]
 
 
 def _is_fixed(engine: Engine, outer: RangeOp, *forms: Linear) -> bool:
+    """Whether no atom of the forms depends on the outer loop."""
     return not any(outer in engine.loops.open(atom) for form in forms for atom in form.terms)
 
 
@@ -204,14 +222,17 @@ def _is_at_most(engine: Engine, a: Linear, b: Linear) -> bool:
 
 
 def _move_inside(end: EndOp, outer: RangeOp, others: Ranges) -> bool:
-    """Make a loop the innermost of some that an END closes. Whether that is possible."""
+    """Move `outer` inside the loops `others`, among those that an END closes.
+
+    Returns whether that is possible.
+    """
     order = closed_ranges(end)
     position = order.index(outer)
     target = min((order.index(r) for r in others), default=position)
     if target >= position:
         return True
     if any(r.axis_type.data is AxisType.REDUCE for r in order):
-        return False  # A loop that carries something has to stay where it is.
+        return False  # A loop that carries an accumulator cannot move.
     order.insert(target, order.pop(position))
     end.operands = (end.body, *(r.result for r in order))
     return True
@@ -220,7 +241,8 @@ def _move_inside(end: EndOp, outer: RangeOp, others: Ranges) -> bool:
 def _accumulate(
     engine: Engine, op: ReduceOp, outer: RangeOp, around: Ranges, prefix: _Prefix
 ) -> SSAValue | None:
-    """The accumulator, its update in the outer loop, and the value that it has there."""
+    """Emit the accumulator and its update in the outer loop. Returns the updated value."""
+    # Compute the element that an iteration adds, or the identity if it is out of bounds.
     kind, element = op.kind.data, tensor(op.result).element_type
     variable = prefix.variable.owner
     assert isinstance(variable, RangeOp)
@@ -235,10 +257,11 @@ def _accumulate(
                 return None
             conditions.append((engine.apply("tg.cmplt", (at, bound)), below))
     term = where_all(engine, op, conditions, values[0])
-    # What was simplified on the way may have given a loop an accumulator, and so its place.
+    # The ops inserted above may have given another loop an accumulator, so check the order again.
     end = _only_end(outer, around)
     if end is None or not _move_inside(end, outer, around - {outer}):
         return None
+    # Narrow floats accumulate in f32, except for MAX, which does not round.
     wide = element
     if dtype_of(term).is_float and dtype_of(term).bits < 32 and kind is not ReduceKind.MAX:
         wide = F32
@@ -247,12 +270,13 @@ def _accumulate(
     place = PlaceAttr.of(addrspace=AddrSpace.REG)
     buffer = engine.builder.put(BufferOp(slot, tensor_type(wide, (), place)))
     order = closed_ranges(end)
-    # It begins anew in each iteration of the loops around, those of other ENDs included.
+    # The initial STORE runs in each iteration of all enclosing loops, those of other ENDs included.
     outside = [*order[order.index(outer) + 1 :], *engine.loops.open(end.result)]
     enclosing = [r.result for r in sorted(outside, key=lambda r: r.axis.data)]
     start = engine.constant(number_attribute(identity(kind, DTYPES[wide]), wide))
     before = engine.builder.put(AfterOp(buffer, enclosing)) if enclosing else buffer
     init = engine.builder.put(StoreOp(before, start))
+    # Update the accumulator in the outer loop, which becomes a REDUCE loop.
     version = engine.builder.put(AfterOp(buffer, [init, outer.result]))
     total = engine.apply(ALU[kind].name, (engine.builder.put(LoadOp(version)), term))
     update = StoreOp(version, total)
@@ -265,7 +289,10 @@ def _accumulate(
 
 
 def _hold(end: EndOp, outer: RangeOp, update: SSAValue) -> None:
-    """Close the loop around an effect as well, which is not in the loops inside of it."""
+    """Let an END also close `outer` around an update that is in none of its inner loops.
+
+    The inner loops get an END of their own, which a GROUP joins with the update.
+    """
     order = closed_ranges(end)
     inside = [r.result for r in order[: order.index(outer)]]
     builder, body = OpBuilder.before(end), end.body

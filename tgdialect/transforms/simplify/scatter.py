@@ -1,4 +1,4 @@
-"""Scatter: a sum over the updates of each cell, turned around into a loop over the updates.
+"""Scatter: a sum over all updates for each cell becomes a loop over the updates.
 
 for k: out[k] = base(k) + (sum over d where idx(d) = k of v(d))     O(K D)
 for k: out[k] = base(k);  for d: out[idx(d)] += v(d)                O(K + D)
@@ -34,14 +34,18 @@ from tgdialect.transforms.simplify.masks import (
 
 
 class _Sum(NamedTuple):
-    """A stored value as a sum: one REDUCE, and the other summands."""
+    """A stored value as a sum of one REDUCE and other summands."""
 
     reduction: ReduceOp
     others: list[SSAValue]
 
 
 def scatter(engine: Engine, end: Operation) -> SSAValue | None:
-    """The END of the loops that add where a sum scatters, if those that an END closes store one."""
+    """Rewrite the loops that an END closes, if they store a sum that scatters.
+
+    Returns the END of the loops over the updates; None if the rewrite does not apply.
+    """
+    # The body must be one STORE without a gate, of a sum with one REDUCE.
     assert isinstance(end, EndOp)
     store = end.body.owner
     if not isinstance(store, StoreOp) or store.gate is not None:
@@ -52,9 +56,11 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
     total = _sum(store.value)
     if total is None or total.reduction.ordered is not None:
         return None
+    # No loop may carry an accumulator: its order of iterations would change.
     loops = closed_ranges(end)
     if any(axis.axis_type.data is AxisType.REDUCE for axis in loops):
         return None
+    # Try each loop whose variable is one of the STORE's indices, and in no other index.
     around = engine.loops.open(total.reduction.source) - set(closed_ranges(total.reduction))
     for axis in loops:
         if axis in around and list(location.indices).count(axis.result) == 1:
@@ -67,12 +73,13 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
 
 
 def _has_atomic_add(value: SSAValue) -> bool:
+    """Whether ATOMICADD supports the dtype of a value."""
     dtype = dtype_of(value)
     return not dtype.is_bool and (dtype.is_integer or dtype.bits >= 32)
 
 
 def _sum(value: SSAValue) -> _Sum | None:
-    """The summands of a value that is used once, if just one is a sum over ranges."""
+    """A value split into its summands, if exactly one of them is a REDUCE ADD with one use."""
     reductions: list[ReduceOp] = []
     others: list[SSAValue] = []
     stack = [value]
@@ -92,7 +99,11 @@ def _sum(value: SSAValue) -> _Sum | None:
 def _turned(
     engine: Engine, end: EndOp, store: StoreOp, location: IndexOp, total: _Sum, axis: RangeOp
 ) -> SSAValue | None:
-    """Store the other summands, then add the terms of the sum where they belong."""
+    """Store the other summands in each cell, then add each update to its cell.
+
+    `axis` is the loop over cells that the rewrite removes from the updates.
+    """
+    # The mask must fix the cell of an update: its one condition on `axis` is an equation.
     mask = masked(engine, total.reduction)
     constraints = constraints_of(engine, mask.conditions, axis)
     if len(constraints.equal) != 1 or constraints.unknown or constraints.lows or constraints.highs:
@@ -104,7 +115,7 @@ def _turned(
         return None
     index = [at if i is axis.result else i for i in location.indices]
     values = [mask.value, *index, *(condition for condition, _ in constraints.others)]
-    # The loops over what is not scattered are run twice: each time with RANGEs of their own.
+    # The other loops run twice, for the STORE and for the additions, so they need new RANGEs.
     copies: list[SSAValue] = []
     for loop in closed_ranges(end):
         if loop is axis:
@@ -115,9 +126,11 @@ def _turned(
         if copied is None:
             return None
         values = copied
+    # An update adds the value where the other conditions hold, and otherwise 0.
     value, index, tests = values[0], values[1 : 1 + len(index)], values[1 + len(index) :]
     conditions = [(test, holds) for test, (_, holds) in zip(tests, constraints.others, strict=True)]
     value = where_all(engine, total.reduction, conditions, value)
+    # Build the loops that store, and after them the loops that add.
     base = StoreOp(store.buffer, _added(engine, total))
     first = EndOp(base, end.ranges)
     after = AfterOp(location.source, [first.result])
@@ -134,8 +147,8 @@ def _turned(
 
 
 def _added(engine: Engine, total: _Sum) -> SSAValue:
-    """The value that is stored before the additions."""
-    if total.others:  # The sum is +0 at least, even of a cell that nothing is added to.
+    """The initial value of each cell, before the additions."""
+    if total.others:  # An empty sum is +0, so a summand -0 becomes +0 also without updates.
         return summed(engine, reduce(lambda a, b: engine.apply("tg.add", (a, b)), total.others))
     element = tensor(total.reduction.result).element_type
     return engine.constant(number_attribute(0, element))

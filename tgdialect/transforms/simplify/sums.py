@@ -1,4 +1,4 @@
-"""Sums: ADD, SUB, NEG, and MUL, SHL and MULACC by a constant, in their linear form."""
+"""Sums in linear form: ADD, SUB, NEG, and MUL, SHL and MULACC by a constant."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from tgdialect.transforms.simplify.matching import integer_of
 from tgdialect.transforms.simplify.recombination import recombine
 
 MAX_TERMS = 32
-"""The number of terms beyond which a sum is an atom of other sums. It keeps the work linear in the
-size of the program."""
+"""The greatest number of terms of a linear form. A longer sum is an atom of other sums, which keeps
+the work linear in the size of the program."""
 MAX_UNSIGNED_TERMS = 2
-"""The same for unsigned sums, which are not indices. Every link of a chain such as THREEFRY's is
-needed, so that expanding each would take quadratic time."""
+"""The same limit for unsigned sums, which are not indices. A chain of additions such as THREEFRY's
+uses each partial sum, so expanding every one of them would take quadratic time."""
 
 
 def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
-    """Rebuild a sum if that takes fewer ops, or reuse an equal one."""
+    """Rebuild a sum if its linear form takes fewer ops, or reuse an equal sum."""
+    # Compute the linear form.
     result = op.results[0]
     dtype = dtype_of(result)
     if not dtype.is_integer or not is_even(op):
@@ -32,10 +33,12 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
     is_unsigned = dtype.kind is Kind.UNSIGNED
     if len(form.terms) > (MAX_UNSIGNED_TERMS if is_unsigned else MAX_TERMS):
         return None
+    # Simplify the form. A cancelled atom may have had invalid cells; then the sum must stay.
     form = recombine(engine, form.wrapped(dtype), result)
     cancelled = any(atom not in form.terms for s in summands for atom in s.terms)
     if cancelled and not engine.validity[result]:
         return None
+    # Replace the op if an equal sum exists, or if the form takes fewer ops than the op's operands.
     written = 1 + engine.written_cost(op)
     known = engine.sums.get(form)
     if known is not None or form.cost < written + _has_constant_inside(op, form):
@@ -47,12 +50,15 @@ def simplify_sum(engine: Engine, op: Operation) -> SSAValue | None:
 
 
 def _has_constant_inside(op: Operation, form: Linear) -> bool:
-    """Whether a sum has a constant that is not added last: what is before it could be shared."""
+    """Whether a constant is added before the last term of a sum.
+
+    With the constant added last, other sums can share the rest.
+    """
     return op.name == "tg.add" and form.constant != 0 and integer_of(op.operands[1]) is None
 
 
 def _summands(engine: Engine, op: Operation, dtype: DType) -> list[Linear] | None:
-    """The forms that an op's result is the sum of; None for a product of two variables."""
+    """The linear forms whose sum is an op's result; None for a product of two variables."""
     forms = [engine.form(o) for o in op.operands]
     match op.name:
         case "tg.add":

@@ -1,8 +1,8 @@
-"""The language that rewrite rules are written in: terms over variables, and rules between them.
+"""The language of rewrite rules: terms over variables, and rules between terms.
 
-A rule says `pattern -> result`, provided that intervals prove the terms of `when`. It is data: the
-simplifier matches and builds IR with it (`matching.py`), and the tests translate the same object to
-bit-vectors and have z3 prove it, for signed and unsigned integers that wrap.
+A rule says `pattern -> result`, provided that intervals prove the guards in `when`. A rule is data:
+`matching.py` matches its pattern against IR and builds its result. The tests translate the same
+object to bit-vectors, for which z3 proves the rule on wrapping signed and unsigned integers.
 
     x, y = integer("x"), integer("y")
     Rule("mod of less", x % y, x, when=(lit(0) <= x, x < y))
@@ -20,7 +20,7 @@ from tgdialect.ops.dtypes import DType
 
 
 class Sort(Enum):
-    """The dtypes that a variable stands for."""
+    """The dtypes that the values of a variable may have."""
 
     ANY = "any"
     BOOL = "bool"
@@ -46,7 +46,7 @@ class Sort(Enum):
 
 
 class Term:
-    """A term. Python's operators apply tg ops; `//` and `%` are IDIV and MOD."""
+    """A term of a rule. Python's operators build tg ops; `//` and `%` are IDIV and MOD."""
 
     def __add__(self, other: Operand) -> Apply:
         return apply("tg.add", self, other)
@@ -97,11 +97,11 @@ class Term:
         return apply("tg.not", self)
 
     def eq(self, other: Operand) -> Apply:
-        """CMPEQ; `==` keeps its Python meaning."""
+        """CMPEQ as a term; `==` keeps its Python meaning."""
         return apply("tg.cmpeq", self, other)
 
     def ne(self, other: Operand) -> Apply:
-        """CMPNE."""
+        """CMPNE as a term."""
         return apply("tg.cmpne", self, other)
 
 
@@ -110,7 +110,7 @@ Operand = Term | int | float
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnyValue(Term):
-    """Any value of a sort."""
+    """A variable that matches any value of a sort."""
 
     name: str
     sort: Sort
@@ -118,21 +118,21 @@ class AnyValue(Term):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnyConstant(Term):
-    """Any integer constant."""
+    """A variable that matches any integer constant."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal(Term):
-    """One constant; of an integer dtype, this number wrapped into it (-1 is all ones)."""
+    """A fixed constant. In an integer dtype it is this number wrapped (-1 has all bits set)."""
 
     value: int | float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apply(Term):
-    """An op on terms."""
+    """An elementwise op applied to terms."""
 
     op: str
     operands: tuple[Term, ...]
@@ -159,7 +159,7 @@ def maximum(a: Operand, b: Operand) -> Apply:
 
 
 def integers(names: str) -> Iterator[AnyValue]:
-    """Integer variables, `integers("x y")`."""
+    """Integer variables with these names, as in `x, y = integers("x y")`."""
     return (AnyValue(name, Sort.INTEGER) for name in names.split())
 
 
@@ -173,22 +173,23 @@ def constants(names: str) -> Iterator[AnyConstant]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fits:
-    """The guard that no op of a term wraps in the dtype it is computed in."""
+    """The guard that no op of a term wraps in the dtype in which it is computed."""
 
     term: Term
 
 
 Guard = Apply | Fits
-"""A bool term that the operands' intervals prove, or that a term does not wrap."""
+"""A condition of a rule: a bool term that intervals prove, or a term that must not wrap."""
 
 COMMUTATIVE = frozenset(
     {"tg.add", "tg.mul", "tg.max", "tg.and", "tg.or", "tg.xor", "tg.cmpne", "tg.cmpeq"}
 )
+"""Ops whose two operands may be swapped. The engine moves their constant operand to the right."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """`pattern -> result` wherever `when` is proven."""
+    """A rewrite `pattern -> result`, which applies where all guards in `when` are proven."""
 
     name: str
     pattern: Apply
@@ -197,20 +198,21 @@ class Rule:
 
     @cached_property
     def variants(self) -> tuple[Apply, ...]:
-        """The pattern in every order of its commutative operands; constants stay on the right."""
+        """The pattern with commutative operands in every order; constants stay on the right."""
         return tuple(v for v in _variants(self.pattern) if isinstance(v, Apply))
 
     @cached_property
     def gives_bool(self) -> bool:
-        """Whether the result is a bool, whatever the pattern is."""
+        """Whether the result is always a bool. The rule then applies only to bool ops."""
         return _is_bool(self.result)
 
     @cached_property
     def needs_valid(self) -> frozenset[str]:
-        """The variables that must have no invalid cells for both sides to be equal.
+        """The variables that must not have invalid cells for both sides to be equal.
 
-        An elementwise op on an invalid cell is invalid, WHERE only if the branch it takes is. So a
-        variable may be invalid if both sides always read it, or if both read it in the same cases.
+        An elementwise op on an invalid cell is invalid. A WHERE is invalid only if its condition or
+        the branch that it takes is. So a variable may have invalid cells if both sides read it in
+        the same cases.
         """
         before, after = reads(self.pattern), reads(self.result)
         names = {*before, *after}
@@ -241,16 +243,19 @@ def _is_bool(term: Term) -> bool:
 _GIVES_BOOL = frozenset(
     {"tg.not", "tg.cmplt", "tg.cmple", "tg.cmpgt", "tg.cmpge", "tg.cmpne", "tg.cmpeq"}
 )
+"""Ops whose result is a bool."""
 _KEEPS_BOOL = frozenset({"tg.and", "tg.or", "tg.xor"})
+"""Ops whose result is a bool if their operands are bools."""
 
 Case = frozenset[tuple[str, bool]]
-"""The outcomes of conditions under which something is read; empty for always."""
+"""The outcomes of WHERE conditions under which a variable is read. The empty case means always."""
 
 
 def reads(term: Term, case: Case = frozenset()) -> Mapping[str, frozenset[Case]]:
-    """The cases in which each variable of a term is read; nothing if it is read in none.
+    """The cases in which each variable of a term is read. A variable that is never read is absent.
 
-    Only a condition that is a variable, or the negation of one, is followed.
+    Cases distinguish the outcomes of a condition only if the condition is a variable, or the
+    negation of one. Any other condition gets a name of its own.
     """
     match term:
         case AnyValue(name=name):
@@ -272,7 +277,7 @@ def reads(term: Term, case: Case = frozenset()) -> Mapping[str, frozenset[Case]]
 
 
 def _condition(term: Term) -> tuple[str, bool]:
-    """A condition's name, and its value where the first branch is taken."""
+    """The name of a WHERE's condition, and its value where the WHERE takes its first branch."""
     match term:
         case AnyValue(name=name):
             return name, True
@@ -283,7 +288,7 @@ def _condition(term: Term) -> tuple[str, bool]:
 
 
 def _merge(parts: Sequence[Mapping[str, frozenset[Case]]]) -> Mapping[str, frozenset[Case]]:
-    """The cases of several terms together."""
+    """The cases in which at least one of several terms reads each variable."""
     result: dict[str, frozenset[Case]] = {}
     for part in parts:
         for name, cases in part.items():
@@ -292,7 +297,11 @@ def _merge(parts: Sequence[Mapping[str, frozenset[Case]]]) -> Mapping[str, froze
 
 
 def _union(cases: frozenset[Case]) -> frozenset[Case]:
-    """A case and its opposite are no case; what is read always is read in every case."""
+    """Reduce a set of cases to a normal form.
+
+    A case that implies another one is dropped. Two cases that differ only in the outcome of one
+    condition become one case without that condition.
+    """
     for case in cases:
         if any(case > other for other in cases):
             return _union(cases - {case})
