@@ -112,11 +112,12 @@ def errors_at(op: Operation) -> Generator[None]:
 @contextmanager
 def errors_in(source: SourceFile) -> Generator[None]:
     """Raise the errors of a program, however they are raised within, as a `CompilationError` that
-    shows the lines of `source`."""
+    shows the lines of `source`. An error without a location names the file, if there is one."""
+    file = None if source.name.startswith("<") else source.name
     try:
         yield
     except (CompilationError, DiagnosticException) as error:
-        found = CompilationError(diagnose(error, source.name))
+        found = CompilationError(diagnose(error, file))
         raise found.with_source(source) from error
 
 

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import locate
 from tgdialect.interpreter.scopes import Scopes
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.codegen import AtomicAddOp, SpecialOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp
@@ -129,9 +130,12 @@ class GraphNest:
             return [r for r in scopes.ranges if r in around]
         if not isinstance(op, EndOp | ReduceOp):
             return ()
-        owners = [r.owner for r in op.ranges]
+        owners = (r.owner for r in op.ranges)
         nest = [r for r in owners if isinstance(r, RangeOp) and r in self._looped]
-        return nest[::-1] if isinstance(op, EndOp) else nest
+        if isinstance(op, EndOp):
+            nest.reverse()
+        # Expanded ranges are lanes of what is in the loops, wherever a closer names them.
+        return sorted(nest, key=_is_lane)
 
     def _sort(self, body: _Unsorted) -> list[_Unsorted]:
         """Put the items of a body in order; returns the bodies of the loops among them."""
@@ -220,6 +224,11 @@ class GraphNest:
                 "once"
             )
             raise locate(InterpretationError(message), _shown(e.args[1])) from e
+
+
+def _is_lane(axis: RangeOp) -> bool:
+    """Whether `tg-expand` makes lanes of the iterations of a range."""
+    return axis.axis_type.data in EXPANDED
 
 
 def _shown(cycle: Sequence[Item]) -> Operation:

@@ -450,7 +450,7 @@ def test_opts_are_recorded_and_applied_again():
     assert opts is not None
     texts = tuple(str(o).removeprefix("#tg.opt<").removesuffix(">") for o in opts)
     assert texts
-    OptimizePass("explicit", opts=texts).apply(context(), again)
+    OptimizePass("explicit", ("avx512f",), 1, opts=texts).apply(context(), again)
     assert str(found) == str(again)
 
 

@@ -43,12 +43,12 @@
 // LOOP: %e = tg.end %s over %[[I]], %[[O]], %i : !tg.void
 // LOOP: opts [#tg.opt<split 1, 32, upcast>, #tg.opt<split 1, 2, loop, top>]
 
-// OVERLAP: %[[LAST:.*]] = tg.const 20 : tensor<index>
 // OVERLAP: %[[N:.*]] = tg.const 3 : tensor<index>
 // OVERLAP: %[[W:.*]] = tg.const 12 : tensor<index>
 // OVERLAP: %[[O:.*]] = tg.range 1 global to %[[N]]
 // OVERLAP: %[[I:.*]] = tg.range 3 upcast to %[[W]]
 // OVERLAP: %[[START:.*]] = tg.mul %[[O]], %{{.*}}
+// OVERLAP: %[[LAST:.*]] = tg.const 20 : tensor<index>
 // OVERLAP: %[[BEFORE:.*]] = tg.cmplt %[[START]], %[[LAST]]
 // OVERLAP: %[[FROM:.*]] = tg.where %[[BEFORE]], %[[START]], %[[LAST]]
 // OVERLAP: %[[AT:.*]] = tg.add %[[FROM]], %[[I]]
