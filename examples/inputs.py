@@ -17,10 +17,10 @@ import numpy as np
 from tgdialect.diagnostics import CompilationError
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.tools.tg_run_session import find_entry, find_parameters, parse_verified, read_source
-from tgdialect.tools.tg_run_values import Array, Parameter
+from tgdialect.tools.tg_run_values import Array, ProgramInput
 
 
-def make_input(parameter: Parameter, seed: int, extent: int) -> Array:
+def make_input(parameter: ProgramInput, seed: int, extent: int) -> Array:
     """An array for a parameter; integers are below `extent`."""
     rng = np.random.default_rng([seed, parameter.position])
     shape = parameter.type.get_shape()
