@@ -7,7 +7,15 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DictionaryAttr,
+    IntAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+)
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -232,3 +240,19 @@ def settle_target(
 def state_target(module: ModuleOp, target: Target) -> None:
     """Write a target to a module, as `tg.target`."""
     module.attributes[MODULE_ATTRIBUTE] = TargetAttr.of(target)
+
+
+def state_in_builtin(module: ModuleOp) -> None:
+    """Make the `tg.target` of a module that leaves the dialect a dictionary of builtin attributes,
+    which upstream's tools can parse."""
+    if isinstance(stated := module.attributes.get(MODULE_ATTRIBUTE), TargetAttr):
+        fields = {name: _builtin(value) for name, value in stated.values.items()}
+        module.attributes[MODULE_ATTRIBUTE] = DictionaryAttr({"name": stated.target, **fields})
+
+
+def _builtin(value: Field) -> Attribute:
+    if isinstance(value, bool):
+        return BoolAttr.from_bool(value)
+    if isinstance(value, int):
+        return IntegerAttr(value, 64)
+    return ArrayAttr(StringAttr(item) for item in value)

@@ -14,11 +14,11 @@
 // SCHEDULE: opts [#tg.opt<split 1, 2, upcast>, #tg.opt<order 1, 0>]
 // OPTION: opts [#tg.opt<split 0, 16, upcast>, #tg.opt<split 1, 16, upcast>]
 // WIDE: opts [#tg.opt<split 0, 16, upcast>, #tg.opt<split 1, 16, upcast>]
-// WRITTEN: module attributes {tg.target = #tg.target<"cpu", vector_bits = 64, vector_registers = 2, l1 = 4096, llc = 1024, threads = 3>}
+// WRITTEN: module attributes {tg.target = {name = "cpu", vector_bits = 64 : i64, vector_registers = 2 : i64, l1 = 4096 : i64, llc = 1024 : i64, threads = 3 : i64}}
 // WRITTEN-NOT: vector<16xf32>
 // FEATURES: module attributes {tg.target = #tg.target<"cpu", features = ["avx512f"], l1 = 4096>}
 // KEPT: module attributes {tg.target = #tg.target<"cpu", threads = 1>}
-// LLVM: module attributes {tg.target = #tg.target<"cpu", vector_bits = 64, vector_registers = 2, l1 = 4096>}
+// LLVM: module attributes {tg.target = {name = "cpu", vector_bits = 64 : i64, vector_registers = 2 : i64, l1 = 4096 : i64}}
 // LLVM-NOT: vector<16xf32>
 // LLVM: llvm.load {{.*}} -> vector<2xf32>
 // LLVM-NOT: vector<16xf32>

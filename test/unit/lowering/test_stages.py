@@ -92,12 +92,14 @@ def test_the_stages_by_hand_are_the_pipeline(program: Path | str, mode: str, tmp
     assert result.read_text() == whole.read_text()
 
 
+@pytest.mark.parametrize("mode", OPTIONS)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_upstream_translates_what_is_rendered(example: Path, tmp_path: Path):
+def test_upstream_translates_what_is_rendered(example: Path, mode: str, tmp_path: Path):
     mlir_opt, mlir_translate = upstream("mlir-opt"), upstream("mlir-translate")
     if mlir_opt is None or mlir_translate is None:
         pytest.skip("mlir-opt and mlir-translate (Debian: mlir-19-tools) are not installed")
-    source = run(example, tmp_path / "llvm.mlir", ["tg-to-llvm"])
+    options = OPTIONS[mode].get("tg-to-llvm", "")
+    source = run(example, tmp_path / "llvm.mlir", [f"tg-to-llvm{{{options}}}"])
     subprocess.run([mlir_opt, str(source), "-o", str(tmp_path / "opt.mlir")], check=True)
     translated = subprocess.run(
         [mlir_translate, "--mlir-to-llvmir", str(source)],

@@ -101,7 +101,8 @@ def test_examples_by_every_stage(example: Path) -> None:
         stage.apply(Context(), module)
         verify_level(module, stage.level_after)
         text = str(module)
-        assert module.attributes[MODULE_ATTRIBUTE] == attribute
+        if stage.level_after != "llvm":
+            assert module.attributes[MODULE_ATTRIBUTE] == attribute
     assert widest_vector(text) <= 4, "two registers of two elements"
     compiled = tg.compile(text, allow_custom=True)(*inputs)
     np.testing.assert_allclose(compiled, expected[0], rtol=1e-4, atol=1e-5)

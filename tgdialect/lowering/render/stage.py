@@ -31,7 +31,7 @@ from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import ParamOp
 from tgdialect.targets import Target
-from tgdialect.targets.attribute import settle_target
+from tgdialect.targets.attribute import settle_target, state_in_builtin
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class RenderPass(LoweringPass):
 
     The `tg.signature` of a function keeps the types of its arguments. Vectors bypass the caches
     where a result is larger than `cache`. The target is the module's `tg.target` where options do
-    not say otherwise; if they do, they also replace the module's.
+    not say otherwise; if they do, they also replace the module's. It becomes a
+    dictionary of builtin attributes, which upstream's tools can parse.
     """
 
     name = "tg-render"
@@ -67,6 +68,7 @@ class RenderPass(LoweringPass):
         for symbol in symbols:
             module.body.block.erase_op(symbol)
         module.body.block.add_ops(rendered)
+        state_in_builtin(module)
 
 
 def render_symbols(
