@@ -225,7 +225,6 @@ def test_a_package_lists_its_files(init: Path):
 # -- one name, one thing -------------------------------------------------------------------------
 
 SHARED_NAMES = {
-    "ArgumentParser": "the two command lines subclass argparse's",
     "LoadOp": "tg.load, and upstream's name for llvm.load",
     "StoreOp": "tg.store, and upstream's name for llvm.store",
 }

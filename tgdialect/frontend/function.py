@@ -32,10 +32,10 @@ from tgdialect.frontend.graph import (
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import (
-    add_parameters,
     compound_sizes,
-    emit,
     function_of,
+    insert_nodes,
+    insert_parameters,
     realize,
 )
 from tgdialect.frontend.spec import Sizes, Spec, spec_of
@@ -45,6 +45,7 @@ from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import is_tracing, parameter, size_parameter, tracing
 from tgdialect.frontend.views import owner, view_of
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.movement import ShrinkOp
 from tgdialect.ops.source import parameters
@@ -545,10 +546,11 @@ def _function_op(
 ) -> FunctionOp:
     """The FUNCTION of a graph, on arguments of the types of its leaves."""
     body = Block()
+    builder = OpBuilder.at_end(body)
     sizes = compound_sizes(leaves)
-    values, _ = add_parameters(body, leaves, sizes)
-    emit(body, order, values)
-    body.add_op(TupleOp([values[root] for root in roots]))
+    values, _ = insert_parameters(builder, leaves, sizes)
+    insert_nodes(builder, order, values)
+    builder.insert(TupleOp([values[root] for root in roots]))
     types = [leaf.type for leaf in leaves] + [INDEX_TYPE] * len(sizes)
     return FunctionOp(Block(arg_types=types).args, Region(body))
 

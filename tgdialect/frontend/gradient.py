@@ -14,7 +14,7 @@ from tgdialect.frontend.graph import (
     size_node,
     sorted_nodes,
 )
-from tgdialect.frontend.realization import add_parameters, compound_sizes, emit
+from tgdialect.frontend.realization import compound_sizes, insert_nodes, insert_parameters
 from tgdialect.frontend.symbolic import Atom, SymInt
 from tgdialect.transforms.gradient import gradients
 from tgdialect.transforms.gradient.builder import Builder
@@ -48,16 +48,14 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
     sizes += [size_node(e) for n in sources for e in n.extents or () if isinstance(e, SymInt)]
     size_order = sorted_nodes(sizes)
     leaves = [node for node in size_order if node.size is not None and node.size.atom is not None]
-    block = Block()
-    values, _ = add_parameters(block, [*leaves, *sources], compound_sizes(sources))
-    emit(block, size_order, values)
+    builder = Builder(Block())
+    values, _ = insert_parameters(builder, [*leaves, *sources], compound_sizes(sources))
+    insert_nodes(builder, size_order, values)
     atoms = {values[n]: n.size.atom for n in leaves if n.size is not None and n.size.atom}
     seed_value = values[seed]
-    emit(block, [node for node in order if node in made_of_targets], values)
+    insert_nodes(builder, [node for node in order if node in made_of_targets], values)
     nodes = {value: node for node, value in values.items()}
-    found = gradients(
-        Builder(block), {values[root]: seed_value}, [values[node] for node in targets]
-    )
+    found = gradients(builder, {values[root]: seed_value}, [values[node] for node in targets])
     return [None if value is None else _node_of(value, nodes, atoms) for value in found]
 
 

@@ -22,6 +22,7 @@ from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable, atoms_of, s
 from tgdialect.ops.affine import renamed
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX, DType, round_to
 from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.marker import DetachOp
@@ -269,6 +270,7 @@ def _prototype(op: Callable[..., TgOp], arguments: Sequence[Any], call: _Call) -
     """Build an op on block arguments of the types of a call's nodes, and verify it."""
     # A block argument for each variable.
     block = Block()
+    builder = OpBuilder.at_end(block)
     atoms = {number: block.insert_arg(INDEX_TYPE, 0) for number in call.atoms.values()}
     for atom, number in call.atoms.items():
         if SSAValue.is_valid_name(atom.variable.name):
@@ -279,7 +281,7 @@ def _prototype(op: Callable[..., TgOp], arguments: Sequence[Any], call: _Call) -
         numbered = call.numbered(dim)
         assert isinstance(numbered, SymInt)
         if numbered not in sizes:
-            sizes[numbered] = emit_size(block, numbered, atoms)
+            sizes[numbered] = emit_size(builder, numbered, atoms)
         return sizes[numbered]
 
     def stand_in(position: int, node: Node) -> SSAValue:
@@ -288,9 +290,7 @@ def _prototype(op: Callable[..., TgOp], arguments: Sequence[Any], call: _Call) -
         if node.extents is None:
             return block.insert_arg(node.type, len(block.args))
         dims = [size(d) for d in node.extents if isinstance(d, SymInt)]
-        param = ParamOp(0, node.tensor_type, dims)
-        block.add_op(param)
-        return param.result
+        return builder.put(ParamOp(0, node.tensor_type, dims))
 
     # A value for each node, then the op.
     values = [stand_in(i, node) for i, node in enumerate(call.nodes)]
@@ -347,18 +347,13 @@ def register_size(size: SymInt, node: Node) -> None:
     _size_nodes[size] = node
 
 
-def emit_size(block: Block, size: SymInt, atoms: Mapping[Atom, SSAValue]) -> SSAValue:
-    """Add to a block the arithmetic that computes a size."""
-
-    def insert(op: Operation) -> SSAValue:
-        block.add_op(op)
-        return op.results[0]
-
+def emit_size(builder: OpBuilder, size: SymInt, atoms: Mapping[Atom, SSAValue]) -> SSAValue:
+    """Insert the arithmetic that computes a size."""
     return size.evaluated(
         lambda atom: atoms[atom],
-        lambda number: insert(ConstOp(number, INDEX)),
-        lambda a, b: insert(MulOp(a, b)),
-        lambda a, b: insert(AddOp(a, b)),
+        builder.index_constant,
+        lambda a, b: builder.put(MulOp(a, b)),
+        lambda a, b: builder.put(AddOp(a, b)),
     )
 
 

@@ -14,6 +14,7 @@ from tgdialect.frontend.graph import INDEX_TYPE, Array, Node, Shape, emit_size, 
 from tgdialect.frontend.symbolic import Atom, SymInt
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import view_of
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import ShrinkOp
 from tgdialect.ops.properties import shape_of
 from tgdialect.ops.source import ParamOp, parameters
@@ -104,19 +105,20 @@ def function_of(
     `constants` are leaves whose values are the same in every call.
     """
     block = Block()
+    builder = OpBuilder.at_end(block)
     sizes = compound_sizes((*leaves, *results))
-    values, extra = add_parameters(block, leaves, sizes)
+    values, extra = insert_parameters(builder, leaves, sizes)
     for op in parameters(block):
         if op.slot.data < len(leaves) and leaves[op.slot.data] in constants:
             op.attributes["tg.constant"] = UnitAttr()
-    emit(block, order, values)
-    found = [_resized(block, values[node], node.extents, extra) for node in results]
-    block.add_op(ReturnOp(*found))
+    insert_nodes(builder, order, values)
+    found = [_resized(builder, values[node], node.extents, extra) for node in results]
+    builder.insert(ReturnOp(*found))
     return FuncOp(name, ([], [n.type for n in results]), Region(block))
 
 
 def _resized(
-    block: Block, value: SSAValue, extents: Shape | None, sizes: Mapping[SymInt, SSAValue]
+    builder: OpBuilder, value: SSAValue, extents: Shape | None, sizes: Mapping[SymInt, SSAValue]
 ) -> SSAValue:
     """A value whose compound extents are the given index values, which equal those that it has."""
     if not any(isinstance(e, SymInt) and e in sizes for e in extents or ()):
@@ -125,31 +127,22 @@ def _resized(
         sizes.get(e, d) if isinstance(e, SymInt) else e
         for e, d in zip(extents or (), shape_of(value), strict=True)
     ]
-    op = ShrinkOp(value, [0] * len(known), known)
-    block.add_op(op)
-    return op.result
+    return builder.put(ShrinkOp(value, [0] * len(known), known))
 
 
-def add_parameters(
-    block: Block, leaves: Sequence[Node], sizes: Sequence[SymInt] = ()
+def insert_parameters(
+    builder: OpBuilder, leaves: Sequence[Node], sizes: Sequence[SymInt] = ()
 ) -> tuple[dict[Node, SSAValue], dict[SymInt, SSAValue]]:
-    """Add to a block a PARAM for each leaf, and then one for each of `sizes`.
+    """Insert a PARAM for each leaf, and then one for each of `sizes`.
 
     A tensor with a compound extent has the PARAM of that extent in its shape.
     """
     values: dict[Node, SSAValue] = {}
     atoms: dict[Atom, SSAValue] = {}
 
-    def param(slot: int, type: TensorType[Attribute], dims: Sequence[SSAValue] = ()) -> SSAValue:
-        op = ParamOp(slot, type, dims)
-        block.add_op(op)
-        return op.result
-
     def size_param(slot: int, type: TensorType[Attribute], size: SymInt) -> SSAValue:
         name = size.atom.variable.name if size.atom else None
-        op = ParamOp(slot, type, name=name, min=max(size.min, 0), max=size.max)
-        block.add_op(op)
-        return op.result
+        return builder.put(ParamOp(slot, type, name=name, min=max(size.min, 0), max=size.max))
 
     # Sizes first, since the PARAMs of tensors use them.
     for slot, leaf in enumerate(leaves):
@@ -164,18 +157,20 @@ def add_parameters(
     for slot, leaf in enumerate(leaves):
         if leaf.extents is None:
             if leaf not in values:
-                values[leaf] = param(slot, leaf.tensor_type)
+                values[leaf] = builder.put(ParamOp(slot, leaf.tensor_type))
             continue
         symbolic = [e for e in leaf.extents if isinstance(e, SymInt)]
         dims = [extra[e] if e.atom is None else atoms[e.atom] for e in symbolic]
-        value = param(slot, leaf.tensor_type, dims)
-        true = {e: emit_size(block, e, atoms) for e in symbolic if e.atom is None}
-        values[leaf] = _resized(block, value, leaf.extents, true)
+        value = builder.put(ParamOp(slot, leaf.tensor_type, dims))
+        true = {e: emit_size(builder, e, atoms) for e in symbolic if e.atom is None}
+        values[leaf] = _resized(builder, value, leaf.extents, true)
     return values, extra
 
 
-def emit(block: Block, order: Iterable[Node], values: dict[Node, SSAValue]) -> dict[Node, SSAValue]:
-    """Add to a block the ops of nodes, operands first, except nodes that have a value already."""
+def insert_nodes(
+    builder: OpBuilder, order: Iterable[Node], values: dict[Node, SSAValue]
+) -> dict[Node, SSAValue]:
+    """Insert the ops of nodes, operands first, except of nodes that have a value already."""
     for node in order:
         if node in values:
             continue
@@ -188,8 +183,7 @@ def emit(block: Block, order: Iterable[Node], values: dict[Node, SSAValue]) -> d
             attributes=prototype.attributes,
             regions=[region.clone() for region in prototype.regions],
         )
-        block.add_op(op)
-        values[node] = op.results[0]
+        values[node] = builder.put(op)
     return values
 
 

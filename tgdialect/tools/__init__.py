@@ -1,5 +1,6 @@
 """The console programs. In reading order:
 
+* `console.py`: errors and exit codes of both programs;
 * `tg_opt.py`: `tg-opt`; `arguments.py`: its flags;
 * `pipeline_parser.py`, `pass_pipeline.py`: from the text of a pipeline to passes;
 * `instrumentation.py`: dumps, timing and verification around passes;

@@ -3,9 +3,9 @@
 import argparse
 from collections.abc import Collection, Sequence
 from importlib.metadata import version
-from typing import Any, NoReturn
+from typing import Any
 
-from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.tools.console import ConsoleParser
 from tgdialect.tools.pass_pipeline import nearest_names
 
 DESCRIPTION = "Parse, verify, transform and print IR: the tg dialect, and every dialect of xDSL."
@@ -17,26 +17,14 @@ EPILOG = """examples:
 """
 
 
-class ArgumentParser(argparse.ArgumentParser):
-    """
-    A parser that raises `CompilationError` instead of exiting, knows MLIR's flags with one dash,
-    and replaces a flag that is added twice (the later text of xdsl-opt's flags is ours).
-    """
+class OptParser(ConsoleParser):
+    """A parser that knows MLIR's flags with one dash, and replaces a flag that is added twice (the
+    later text of xdsl-opt's flags is ours)."""
 
     def __init__(self, program: str) -> None:
-        super().__init__(
-            prog=program,
-            usage=f"{program} [options] [input_file]",
-            description=DESCRIPTION,
-            epilog=EPILOG.replace("tg-opt", program),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-            conflict_handler="resolve",
-        )
+        usage, epilog = f"{program} [options] [input_file]", EPILOG.replace("tg-opt", program)
+        super().__init__(program, usage, DESCRIPTION, epilog, conflicts="resolve")
         self.option_strings: list[str] = []
-
-    def error(self, message: str) -> NoReturn:
-        raise CompilationError(Diagnostic(message))
 
     def parse(self, args: Sequence[str]) -> argparse.Namespace:
         """The parsed arguments. The error for an unknown flag names similar ones."""
@@ -206,5 +194,5 @@ def add_arguments(
         for names, options in flags:
             destination = names[-1].lstrip("-").replace("-", "_")
             action = group.add_argument(*names, **options, dest=destination)
-            if isinstance(parser, ArgumentParser):
+            if isinstance(parser, OptParser):
                 parser.option_strings += action.option_strings

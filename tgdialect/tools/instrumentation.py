@@ -27,8 +27,7 @@ from tgdialect.diagnostics import (
     one_line,
     verify_module,
 )
-
-DEBUG_HINT = "(set TG_DEBUG=1 for the traceback)"
+from tgdialect.tools.console import DEBUG_HINT
 
 
 @runtime_checkable

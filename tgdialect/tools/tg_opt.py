@@ -9,8 +9,7 @@ import argparse
 import os
 import re
 import sys
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from io import StringIO
@@ -34,15 +33,13 @@ from tgdialect.diagnostics import (
     SourceFile,
     attach_source,
     diagnostic_handler,
-    exception_text,
-    one_line,
     parse_module,
     read_source,
 )
-from tgdialect.tools.arguments import ArgumentParser, add_arguments
+from tgdialect.tools.arguments import OptParser, add_arguments
+from tgdialect.tools.console import exit_code, print_traceback, report
 from tgdialect.tools.external import EXTERNAL_PASSES, no_external_programs
 from tgdialect.tools.instrumentation import (
-    DEBUG_HINT,
     PassRunner,
     Timing,
     failures_as_diagnostics,
@@ -81,7 +78,7 @@ class TgOptMain(xDSLOptMain):
         self.register_all_dialects()
         self.register_all_passes()
         self.register_all_targets()
-        parser = ArgumentParser(self.program)
+        parser = OptParser(self.program)
         self.register_all_arguments(parser)
         self.args = parser.parse(args)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
@@ -164,7 +161,7 @@ class TgOptMain(xDSLOptMain):
             output, diagnostics = self.compile_chunk(chunk, runner, timing)
             if self.args.verify_diagnostics:
                 diagnostics = check_diagnostics(chunk, diagnostics)
-            self.report(attach_source(diagnostic, chunk) for diagnostic in diagnostics)
+            report(self.program, [attach_source(each, chunk) for each in diagnostics])
             failed |= any(each.severity is Severity.ERROR for each in diagnostics)
             outputs.append(output)
         if self.args.mlir_timing:
@@ -233,8 +230,7 @@ class TgOptMain(xDSLOptMain):
                     with timing.measure("Output"):
                         return self.output_resulting_program(module), produced
         except CompilationError as error:
-            if os.environ.get("TG_DEBUG"):
-                traceback.print_exception(error)
+            print_traceback(error)
             if module is None and self.args.parsing_diagnostics:
                 print(error.with_source(chunk))
             else:
@@ -283,37 +279,10 @@ class TgOptMain(xDSLOptMain):
         return 0
 
     @classmethod
-    def report(cls, diagnostics: Iterable[Diagnostic]) -> None:
-        """Print diagnostics to stderr; those without a file are about the command line."""
-        colored = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-        for diagnostic in diagnostics:
-            if diagnostic.file is None:
-                diagnostic = replace(diagnostic, file=cls.program)
-            print(diagnostic.render(colored), file=sys.stderr)
-
-    @classmethod
     def main(cls, args: Sequence[str] | None = None) -> int:
         """Run the tool with the arguments, by default those of the process; the exit code."""
-        try:
-            return cls(sys.argv[1:] if args is None else args).execute()
-        except CompilationError as error:
-            if os.environ.get("TG_DEBUG"):
-                traceback.print_exception(error)
-            cls.report(error.diagnostics)
-        except SystemExit as error:
-            # --help and --version end so.
-            return error.code if isinstance(error.code, int) else 0
-        except BrokenPipeError:
-            # The reader of our output has left. Python would complain once more when it closes it.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except KeyboardInterrupt:
-            return 130
-        except Exception as error:
-            if os.environ.get("TG_DEBUG"):
-                traceback.print_exception(error)
-            message = f"internal error: {one_line(exception_text(error))} {DEBUG_HINT}"
-            cls.report([Diagnostic(message)])
-        return 1
+        given = sys.argv[1:] if args is None else args
+        return exit_code(cls.program, lambda: cls(given).execute())
 
 
 def _verify_nothing(self: Attribute) -> None:

@@ -1,15 +1,11 @@
 """`tg-run`: execute a program, and print or write what it computes."""
 
 import argparse
-import os
 import sys
-import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import NoReturn
 
-from tgdialect.diagnostics import CompilationError, Diagnostic, exception_text, one_line
 from tgdialect.targets import DEFAULT_TARGET
+from tgdialect.tools.console import ConsoleParser, exit_code
 
 USAGE = "tg-run [options] file.mlir"
 DESCRIPTION = "Execute a function of a program, and print or write what it computes."
@@ -48,14 +44,6 @@ examples:
 """
 
 _VALUE_OPTIONS = ("--input", "--arg", "--output")
-_DEBUG_HINT = "(set TG_DEBUG=1 for the traceback)"
-
-
-class ArgumentParser(argparse.ArgumentParser):
-    """A parser whose errors are `CompilationError`s."""
-
-    def error(self, message: str) -> NoReturn:
-        raise CompilationError(Diagnostic(message))
 
 
 def _repetitions(text: str) -> int:
@@ -72,14 +60,7 @@ def _digits(text: str) -> int:
 
 def argument_parser() -> argparse.ArgumentParser:
     """The command line of tg-run."""
-    parser = ArgumentParser(
-        prog="tg-run",
-        usage=USAGE,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = ConsoleParser("tg-run", USAGE, DESCRIPTION, EPILOG)
     add = parser.add_argument
     add("file", metavar="file.mlir", help="the program; - for stdin")
     add("--entry", metavar="NAME", help="the function to run (default: main, or the only one)")
@@ -131,44 +112,19 @@ def _joined(args: Sequence[str]) -> Iterator[str]:
         yield arg if value is None else f"{arg}={value}"
 
 
-def _report(error: CompilationError) -> None:
-    colored = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    for diagnostic in error.diagnostics:
-        if diagnostic.file is None:
-            diagnostic = replace(diagnostic, file="tg-run")
-        print(diagnostic.render(colored), file=sys.stderr)
+def _run(args: Sequence[str]) -> int:
+    parsed = argument_parser().parse_args(list(_joined(args)))
+    # Imported late: --help and errors in the arguments need neither NumPy nor the compiler.
+    from tgdialect.tools.tg_run_session import run_session
+
+    run_session(parsed)
+    sys.stdout.flush()
+    return 0
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run tg-run with the arguments, by default those of the process; returns the exit code."""
-    try:
-        parsed = argument_parser().parse_args(list(_joined(sys.argv[1:] if args is None else args)))
-        # Imported late: --help and errors in the arguments need neither NumPy nor the compiler.
-        from tgdialect.tools.tg_run_session import run_session
-
-        run_session(parsed)
-        sys.stdout.flush()
-        return 0
-    except CompilationError as error:
-        if os.environ.get("TG_DEBUG"):
-            traceback.print_exception(error)
-        _report(error)
-    except SystemExit as error:
-        # Raised by --help.
-        return error.code if isinstance(error.code, int) else 0
-    except BrokenPipeError:
-        # The reader of our output has gone. Python would print an error when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except MemoryError:
-        _report(CompilationError(Diagnostic("not enough memory")))
-    except KeyboardInterrupt:
-        return 130
-    except Exception as error:
-        if os.environ.get("TG_DEBUG"):
-            traceback.print_exception(error)
-        message = f"internal error: {one_line(exception_text(error))} {_DEBUG_HINT}"
-        _report(CompilationError(Diagnostic(message)))
-    return 1
+    return exit_code("tg-run", lambda: _run(sys.argv[1:] if args is None else args))
 
 
 if __name__ == "__main__":

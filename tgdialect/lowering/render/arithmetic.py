@@ -178,7 +178,7 @@ def compute(
     dtype = dtype_of(op.operands[0])
     writer = ELEMENTWISE[op.name].get(dtype.kind)
     if writer is None:
-        raise PassFailedException(f"the target cpu has no {op.name} of {dtype.name}")
+        raise PassFailedException(f"LLVM has no {op.name} of {dtype.name}")
     return writer(e, op, values, intervals)
 
 

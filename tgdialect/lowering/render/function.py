@@ -226,7 +226,9 @@ class FunctionRenderer:
     def atomic_add(self, op: AtomicAddOp) -> None:
         dtype, value = dtype_of(op.value), self.values[op.value]
         if dtype.is_float and dtype.bits < 32:
-            raise PassFailedException(f"the target cpu has no atomic add of {dtype.name}")
+            raise PassFailedException(
+                f"the target {self._target.name} has no atomic add of {dtype.name}"
+            )
         if dtype.is_bool:
             value = self.emitter.emit(llvm.ZExtOp, (value,), i8)
         kind = "_or" if dtype.is_bool else "fadd" if dtype.is_float else "add"

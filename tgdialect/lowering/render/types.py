@@ -45,7 +45,7 @@ def register_type(dtype: DType) -> Attribute:
     if not dtype.is_float:
         return _integer_type(dtype.bits)
     if (type := _FLOATS.get(dtype.name)) is None:
-        raise PassFailedException(f"the target cpu has no {dtype.name}: tg-select stores its bits")
+        raise PassFailedException(f"LLVM has no {dtype.name}: tg-select stores its bits")
     return type
 
 

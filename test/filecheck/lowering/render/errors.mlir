@@ -23,7 +23,7 @@ tg.program @custom {
 
 tg.program @fp8 {
   %0 = tg.linear {
-    // expected-error@below {{the target cpu has no f8E5M2: tg-select stores its bits}}
+    // expected-error@below {{LLVM has no f8E5M2: tg-select stores its bits}}
     %c = tg.const 1.0 : tensor<f8E5M2>
     tg.sink
   }

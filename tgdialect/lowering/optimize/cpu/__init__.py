@@ -1,6 +1,6 @@
 """The heuristic for targets whose loop nests are loops of threads: CPUs. In reading order:
 
-* `nests.py` says which loop nests there are, what they access, and how long they take;
+* `costs.py` says how long the ops of a kernel take;
 * `vectors.py` chooses the range that vectors lie along, `tiles.py` the tile in registers;
 * `loops.py` chooses the loops around the tile and their order, `threads.py` the one for threads;
 * `copies.py` packs what a tile loads, `blocks.py` blocks reductions so that caches suffice;

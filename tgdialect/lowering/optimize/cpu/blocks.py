@@ -6,7 +6,8 @@ import math
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.cpu.copies import loop_of_copy, pages_of
-from tgdialect.lowering.optimize.cpu.nests import Nests, StridedAccess, is_tiled, vector_of
+from tgdialect.lowering.optimize.cpu.vectors import is_tiled, vector_of
+from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
 from tgdialect.ops.axis_types import EXPANDED

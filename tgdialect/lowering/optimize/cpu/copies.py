@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.nests import Nests, StridedAccess, is_tiled, vector_of
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
 from tgdialect.lowering.optimize.cpu.vectors import (
     MIN_REUSE,
     is_apart,
     is_stageable,
+    is_tiled,
+    vector_of,
 )
+from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
 from tgdialect.ops.axis_types import EXPANDED

@@ -10,16 +10,17 @@ from __future__ import annotations
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.blocks import block_reductions
 from tgdialect.lowering.optimize.cpu.copies import pack_tiles
+from tgdialect.lowering.optimize.cpu.costs import cycles
 from tgdialect.lowering.optimize.cpu.loops import (
     interleave_scans,
     merge_loops,
     order_loops,
     split_loops,
 )
-from tgdialect.lowering.optimize.cpu.nests import Nests, cycles
 from tgdialect.lowering.optimize.cpu.threads import share_among_threads
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off, tile_opts
 from tgdialect.lowering.optimize.cpu.vectors import vector_ranges
+from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.targets import Target
 
 

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.nests import Nests, is_tiled, vector_of
 from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
     is_expandable,
+    is_tiled,
+    vector_of,
 )
+from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.split import divisors

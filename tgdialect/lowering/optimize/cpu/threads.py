@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.optimize.cpu.nests import Nests
+from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops.attributes import AxisType, OptOp

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.nests import Nests, StridedAccess, cycles_of, is_arithmetic
+from tgdialect.lowering.optimize.cpu.costs import cycles_of
 from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
     is_expandable,
@@ -22,6 +22,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     packed_bytes,
     transposed_row,
 )
+from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_overlap
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp

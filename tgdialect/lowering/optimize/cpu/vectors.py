@@ -11,7 +11,7 @@ from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.nests import Nests, StridedAccess, is_arithmetic
+from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.axis_types import REDUCTIONS
@@ -195,3 +195,12 @@ def lanes_along(nests: Nests, range: RangeOp, target: Target) -> int:
         for value in (op.results[0] if is_arithmetic(op) else op.operands[0],)
     ]
     return target.lanes(max(sizes, default=4))
+
+
+def is_tiled(end: EndOp) -> bool:
+    return any(r.axis_type.data is AxisType.UPCAST for r in closed_ranges(end))
+
+
+def vector_of(end: EndOp) -> RangeOp:
+    """The part that the vectors of a tiled nest lie along."""
+    return next(r for r in closed_ranges(end) if r.axis_type.data is AxisType.UPCAST)

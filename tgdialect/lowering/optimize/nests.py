@@ -1,4 +1,4 @@
-"""The loop nests of a kernel, what they access, and how long they take: what schedules go by."""
+"""The loop nests of a kernel, what they access, and how often each op runs."""
 
 from __future__ import annotations
 
@@ -16,26 +16,16 @@ from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.prepack import may_prepack
 from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
-from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import BOOL, INDEX
-from tgdialect.ops.elementwise import TRANSCENDENTAL, ElementwiseOp
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import dtype_of, known_index, place, tensor
+from tgdialect.ops.properties import dtype_of, known_index, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.targets import Target
 
 UNKNOWN_EXTENT = 256
 """The extent that the model assumes for a dynamic one: enough for vectors and tiles to pay."""
-
-RECIPE_CYCLES = 20
-"""About how many cycles an op takes that is computed by a polynomial."""
-
-_RECIPES = frozenset(op.name for op in TRANSCENDENTAL)
-
-_DIVISIONS = frozenset(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"))
-"""The ops that take `Target.division_cycles`."""
 
 
 @dataclass(frozen=True)
@@ -134,42 +124,3 @@ def is_arithmetic(op: Operation) -> bool:
     if not isinstance(op, ElementwiseOp | ReduceOp):
         return False
     return tensor(op.results[0]).element_type not in (INDEX, BOOL)
-
-
-def cycles_of(op: Operation, target: Target) -> int:
-    """The cycles of an op on a vector, as an order of magnitude."""
-    if op.name in _RECIPES:
-        return RECIPE_CYCLES
-    return target.division_cycles if op.name in _DIVISIONS else 1
-
-
-def cycles(nests: Nests, target: Target) -> float:
-    """How long a kernel takes on one core, as an order of magnitude."""
-    ops = sum(
-        nests.trips(op) * cycles_of(op, target) / target.lanes(dtype_of(op.operands[0]).itemsize)
-        for op in nests.work
-    )
-    moved = sum(
-        _bytes(nests, access) for access in nests.accesses if _is_global(access.op.operands[0])
-    )
-    return max(ops / target.vector_ports, moved / target.bytes_per_cycle)
-
-
-def _is_global(location: SSAValue) -> bool:
-    return place(location).addrspace is AddrSpace.GLOBAL
-
-
-def _bytes(nests: Nests, access: StridedAccess) -> float:
-    """What an access moves: of its range's iterations those that are at different cells."""
-    ranges = [r for r, stride in access.strides.items() if stride != 0]
-    cells = math.prod(nests.extent(r) for r in ranges)
-    return cells * access.itemsize
-
-
-def is_tiled(end: EndOp) -> bool:
-    return any(r.axis_type.data is AxisType.UPCAST for r in closed_ranges(end))
-
-
-def vector_of(end: EndOp) -> RangeOp:
-    """The part that the vectors of a tiled nest lie along."""
-    return next(r for r in closed_ranges(end) if r.axis_type.data is AxisType.UPCAST)

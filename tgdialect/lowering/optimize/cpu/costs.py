@@ -1,0 +1,51 @@
+"""How long the ops of a kernel take, as an order of magnitude."""
+
+from __future__ import annotations
+
+import math
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.lowering.optimize.nests import Nests, StridedAccess
+from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.elementwise import TRANSCENDENTAL
+from tgdialect.ops.properties import dtype_of, place
+from tgdialect.targets import Target
+
+RECIPE_CYCLES = 20
+"""About how many cycles an op takes that is computed by a polynomial."""
+
+_RECIPES = frozenset(op.name for op in TRANSCENDENTAL)
+
+_DIVISIONS = frozenset(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"))
+"""The ops that take `Target.division_cycles`."""
+
+
+def cycles_of(op: Operation, target: Target) -> int:
+    """The cycles of an op on a vector, as an order of magnitude."""
+    if op.name in _RECIPES:
+        return RECIPE_CYCLES
+    return target.division_cycles if op.name in _DIVISIONS else 1
+
+
+def cycles(nests: Nests, target: Target) -> float:
+    """How long a kernel takes on one core, as an order of magnitude."""
+    ops = sum(
+        nests.trips(op) * cycles_of(op, target) / target.lanes(dtype_of(op.operands[0]).itemsize)
+        for op in nests.work
+    )
+    moved = sum(
+        _bytes(nests, access) for access in nests.accesses if _is_global(access.op.operands[0])
+    )
+    return max(ops / target.vector_ports, moved / target.bytes_per_cycle)
+
+
+def _is_global(location: SSAValue) -> bool:
+    return place(location).addrspace is AddrSpace.GLOBAL
+
+
+def _bytes(nests: Nests, access: StridedAccess) -> float:
+    """What an access moves: of its range's iterations those that are at different cells."""
+    ranges = [r for r, stride in access.strides.items() if stride != 0]
+    cells = math.prod(nests.extent(r) for r in ranges)
+    return cells * access.itemsize
