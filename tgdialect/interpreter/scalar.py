@@ -1,6 +1,7 @@
 """The oracle of kernels: a nest of Python loops that executes one iteration at a time.
 
-An op is executed on the values of one iteration, and a STORE changes memory at once. Work items
+An op is executed on the values of one iteration, and a STORE changes memory at once. Both happen in
+every iteration of the loops around the op, also of those that it does not depend on. Work items
 take turns: each of them runs up to its next BARRIER, then all go on. What an elementwise op or a
 movement computes is in `pure.py` and `movement.py`, the order of ops and loops in `nesting.py`.
 """
@@ -55,7 +56,6 @@ class ScalarRun(ScalarMemory):
         }
         self._totals: dict[tuple[Operation, Iteration], Data] = {}
         self._fragments: dict[tuple[Operation, int], Sequence[Array]] = {}
-        self._done: set[tuple[Operation, Iteration]] = set()
 
     # -- loops
 
@@ -142,17 +142,6 @@ class ScalarRun(ScalarMemory):
             count *= self._bound(axis)
         return number, count
 
-    def is_first(self, op: Operation) -> bool:
-        """Whether this is the first time that an op is executed in an iteration of its loops.
-
-        An op is inside the loops that it depends on. Where one that it does not depend on is around
-        those, a STORE is executed in the first iteration of that one alone.
-        """
-        key = op, self.iteration(self.analysis.loops_around[op])
-        is_first = key not in self._done
-        self._done.add(key)
-        return is_first
-
     # -- reductions and matrices
 
     def _accumulate(self, op: ReduceOp) -> None:
@@ -209,8 +198,7 @@ def _store(run: ScalarRun, op: Operation) -> Value:
     value = run.array(op, op.operands[1])
     gate = run.array(op, op.operands[2]).materialised() if len(op.operands) > 2 else None
     mask = all_valid([value.valid, gate])
-    if run.is_first(op):
-        run.write(op, view, value.data, mask, adds=isinstance(op, AtomicAddOp))
+    run.write(op, view, value.data, mask, adds=isinstance(op, AtomicAddOp))
     return None
 
 
