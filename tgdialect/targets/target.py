@@ -108,13 +108,6 @@ class Target:
         return min(self.page, 1 << ((self.l1 // self.l1_ways).bit_length() - 1))
 
     @property
-    def packed_block(self) -> int:
-        """The greatest size of a column of packed steps that is not split into blocks. Blocks keep
-        the column in L1, but cost more passes over the results. 48 KiB was fitted, 1.5 times the
-        default of `l1`; that the bound is proportional to L1 is an assumption."""
-        return self.l1 + self.l1 // 2
-
-    @property
     def copied(self) -> int:
         """The most bytes of one operand that a kernel may pack into contiguous memory. They fit
         into L2, and two packed operands fit into `local`."""
