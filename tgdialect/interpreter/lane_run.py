@@ -68,6 +68,7 @@ class LaneRun(KernelRun):
         for at, part in self._slices():
             self.known = dict(before)
             self._slice = (at, part)
+            # What the lanes of the last part had to themselves has other contents in these.
             for memory in [m for m, over in self.plan.private.items() if at in over]:
                 self.buffers.pop(memory, None)
             for special in self.analysis.specials:
@@ -89,6 +90,7 @@ class LaneRun(KernelRun):
     def _known_size(self, op: Operation) -> int:
         """How many values a range has, where that can be found before the loops are run; else 1."""
         assert isinstance(op, RangeOp | SpecialOp)
+        # Memory and loop variables have no values yet.
         stack, seen = [op.bound.owner], set[Operation]()
         while stack:
             source = stack.pop()
@@ -257,6 +259,7 @@ class LaneRun(KernelRun):
         source = self.array(op, op.source)
         ranges = [r.owner for r in op.ranges]
         axes = [self.plan.axes[r] for r in ranges if isinstance(r, RangeOp) and r in self.plan.axes]
+        # Iterations beyond a bound that differs between lanes are not valid.
         mask = self.mask(frozenset(r for r in ranges if isinstance(r, RangeOp)))
         shape = list(source.data.shape)
         for axis in axes:
@@ -266,6 +269,7 @@ class LaneRun(KernelRun):
             valid = all_valid([valid, mask.reshape(mask.shape + (1,) * (len(shape) - lanes))])
             assert valid is not None
             shape = list(np.broadcast_shapes(shape, valid.shape))
+        # An element is reduced once per iteration, also if it does not vary along the range.
         whole = Array(
             np.broadcast_to(source.data, shape),
             None if valid is None else np.broadcast_to(valid, shape),
@@ -279,6 +283,7 @@ class LaneRun(KernelRun):
         dtype, ordered = dtype_of(op.source), op.ordered is not None
         if all(r.owner in self.plan.axes for r in op.ranges):
             return Array(finish(self._reduced(op), dtype))
+        # A part for each iteration of the stepped ranges; none if there was no iteration.
         parts = self._partial.pop(op, [])
         if not parts:
             start = np.asarray(identity(op.kind.data, dtype)).astype(numpy_dtype_of(op.result))

@@ -156,6 +156,7 @@ class LiveMemory:
         """
         self._make_copies()
         cells = cell_map.cells
+        # For each lane and element: whether it is written, its position in the memory, its bytes.
         there = cells.written(mask)
         positions = self._flat(cells, cells.numbers)
         values = to_cells(value, cell_map.element_dtype, cells.bytewise)
@@ -164,6 +165,7 @@ class LiveMemory:
         check_size(full, 8)
         positions, there, values = (np.broadcast_to(x, full) for x in (positions, there, values))
         width = self.dtype.itemsize if cells.bytewise else 1
+        # Threads may not write one cell between the same barriers.
         if self.races is not None and not adds:
             self.races.write(positions // width, there)
         positions, values = positions[there], values[there]
@@ -171,11 +173,13 @@ class LiveMemory:
         flat = flat_cells(self.contents, cells.bytewise)
         if not adds and values.dtype != flat.dtype:
             values = values.view(flat.dtype)
+        # Nor may writes that have no order.
         if writer is not None:
             changed = None if adds else differ(flat[positions], values)
             self._check_race(elements, writer, changed)
         if not adds:
             flat[positions] = values
+            # What is not there afterwards has been overwritten by another iteration.
             if iterations is not None:
                 lost = differ(flat[positions], values)
                 if bool(lost.any()):

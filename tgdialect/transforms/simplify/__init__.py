@@ -5,8 +5,9 @@
 * sums have a normal form, `Linear` of `ops/affine.py`: `sums.py`, `division.py`, `quotients.py`,
   `recombination.py` and `comparison.py` rewrite sums in that form;
 * `assumptions.py` simplifies values that are used only under a condition or a gate;
-* `masks.py`, `reductions.py`, `scans.py` and `scatter.py` replace reductions by loads, closed
-  forms, accumulators and loops of additions; `peepholes.py` rewrites CAST, LOAD and STORE;
+* `masks.py` reads the mask of a reduction; `masked_reductions.py`, `reductions.py`, `scans.py` and
+  `scatter.py` replace reductions by loads, closed forms, accumulators and loops of additions;
+* `peepholes.py` rewrites CAST, LOAD and STORE;
 * `engine.py` walks a block and does value numbering, `loops.py` repairs the loops of ENDs and
   REDUCEs after a rewrite;
 * `test/unit/transforms/test_simplify_proofs.py` proves every rule and theorem.

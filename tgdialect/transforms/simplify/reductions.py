@@ -13,7 +13,7 @@ from tgdialect.ops.properties import dtype_of, integers
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.loops import ONCE, trips
-from tgdialect.transforms.simplify.masks import (
+from tgdialect.transforms.simplify.masked_reductions import (
     accumulated,
     collapse_masked,
     repeated_sum,

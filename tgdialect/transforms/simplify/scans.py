@@ -32,10 +32,10 @@ from tgdialect.ops.properties import dtype_of, tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
 from tgdialect.ops.source import BufferOp
 from tgdialect.transforms.simplify.engine import Engine
+from tgdialect.transforms.simplify.masked_reductions import computed_at
 from tgdialect.transforms.simplify.masks import (
     Constraints,
     Masked,
-    computed_at,
     constraints_of,
     emit_index,
     masked,

@@ -23,12 +23,11 @@ from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import Engine
+from tgdialect.transforms.simplify.masked_reductions import computed_at, summed
 from tgdialect.transforms.simplify.masks import (
-    computed_at,
     constraints_of,
     emit_index,
     masked,
-    summed,
     where_all,
 )
 
