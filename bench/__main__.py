@@ -1,14 +1,14 @@
-"""How fast kernels are, next to NumPy, PyTorch, JAX and tinygrad: `python -m bench`.
+"""How fast kernels are, next to NumPy, PyTorch and JAX: `python -m bench`; `--all` adds tinygrad.
 
-    pip install -e '.[test,bench]'
+    pip install -e '.[bench]'
     python -m bench [--rows gemm softmax] [--threads 1] [--json FILE] [--markdown FILE]
 
 Each tool runs in a process of its own, and they take turns on each row, since two thread pools in
 one process spoil each other's figures. Every result is compared with NumPy's in float64. Prints
 for each row our time, its ratio to the best peer's (above 1 is faster), the part of what the
 machine can do at most (measured by kernels of ours: fused multiply-adds, and bytes moved), and how
-much longer the first call in a new process takes, which compiles: in milliseconds, and as a part of
-tinygrad's.
+much longer the first call in a new process takes, which compiles: in milliseconds, and, if tinygrad
+is measured, as a part of its time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from bench.workloads import WORKLOADS, Workload
 
 OURS = "tgdialect"
 SLOW = frozenset({"tinygrad", "tinygrad beam", "torch.compile"})
-"""Tools that take their time: measured with --all only."""
+"""Tools that take their time: measured with `--all`, or if `--tools` names them."""
 
 COLD = (OURS, "tinygrad")
 """Tools whose time to compile is compared: each row in a process that has compiled no other."""
@@ -125,7 +125,7 @@ def summary(
     """A row of the table."""
     right = {name: each["seconds"] for name, each in found.items() if "error" not in each}
     ours = right.get(OURS)
-    peers = {n: s for n, s in right.items() if n not in (OURS, "tinygrad", "tinygrad beam")}
+    peers = {name: seconds for name, seconds in right.items() if name != OURS}
     best = min(peers, key=peers.__getitem__, default=None)
     limit = (w.flops if w.bound == "flops" else w.bytes) / most[w.bound]
     compiling = {n: each["first"] - each["seconds"] for n, each in found.items() if n in right}

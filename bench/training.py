@@ -1,6 +1,6 @@
 """Time of a training step next to tinygrad and PyTorch, and where ours goes.
 
-    pip install -e '.[test,bench]'
+    pip install -e '.[bench]'
     python bench/training.py [mlp] [conv] [gpt]
 
 Each tool runs in a process of its own, one after the other, with the same data and optimizer

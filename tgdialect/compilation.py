@@ -47,7 +47,7 @@ def compile(
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
 ) -> Executable | CompiledFunction | compiler.Callback:
-    """Compile the function `entry` of a program at the tensor level, or a Python function.
+    """Compile the function `entry` of a program at any level (docs/ir.md), or a Python function.
 
     Args:
         source: MLIR text, a path, an xDSL module, which is not changed, or a Python function on
@@ -57,8 +57,11 @@ def compile(
         entry: the name of the function to call; for a Python function, its name in the program.
         target: one of `targets.TARGETS`, or "interpreter" for the reference semantics.
         opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, or "beam:N"
-            for a search that times schedules on this machine (`tgdialect/runtime/optimize.py`).
-        allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own.
+            for a search that times schedules on this machine (`tgdialect/runtime/optimize.py`), or
+            OptOps, as "explicit:split 0, 8, upcast; @main_1: order 1, 0". Kernels that record
+            OptOps keep them, and have others applied only if they are explicit.
+        allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own,
+            and modules from level `linear` on, where nothing checks memory accesses.
 
     Returns:
         A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;
@@ -69,10 +72,11 @@ def compile(
         CompilationError: the program is not valid, or cannot be compiled.
         TypeError: the source is none of these, or has specs that do not fit.
         ValueError: there is no such target; or see `Lowered.compile`.
+        MemoryError: there is too little memory to compile.
     """
     if not callable(source):
         if specs:
-            raise TypeError("specs are for Python functions: a program says what it takes itself")
+            raise TypeError("specs are for Python functions: a program declares its own arguments")
         return compiler.compile(
             source, entry=entry, target=target, opt=opt, allow_custom=allow_custom
         )

@@ -1,10 +1,12 @@
-"""Write `docs/ops.md` and `docs/passes.md` from the classes of ops and passes.
+"""Write `docs/ops.md` and `docs/passes.md` from the classes of ops and passes, and the tables of
+methods in `docs/tensor.md` from their docstrings.
 
     python tools/make_docs.py           # writes the pages
     python tools/make_docs.py --check   # prints a diff and exits with 1 where a page is stale
 
 The docstring of a class is its description, and the string below a field of a pass describes that
-option. Nothing on these pages is written by hand: change the class, then run this program.
+option. Change the class, not the page, then run this program. By hand are the text of
+`docs/tensor.md` before its tables, and the names that tinygrad and PyTorch have for a method.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ from xdsl.irdl import (
 from xdsl.passes import ModulePass
 
 from tgdialect.dialect import TG
+from tgdialect.frontend import Tensor
 from tgdialect.lowering.levels import STAGES, LoweringPass
 from tgdialect.lowering.optimize.optops.passes import OptOpPass
 from tgdialect.ops import elementwise
@@ -339,7 +342,38 @@ def passes_page() -> str:
     return "\n".join(parts)
 
 
-PAGES: Mapping[str, Callable[[], str]] = {"ops.md": ops_page, "passes.md": passes_page}
+# -- methods of Tensor ---------------------------------------------------------------------------
+
+
+def tensor_page() -> str:
+    """The page as it is, with the docstrings of now: of a module in a heading, of a method in the
+    last column of its row."""
+    page = (DOCS / "tensor.md").read_text(encoding="utf-8")
+    page = re.sub(r"^(## `frontend/(\w+)\.py`:) .*$", _module_heading, page, flags=re.MULTILINE)
+    return re.sub(r"^(\| `(\w+)` \|(?:[^|\n]*\|){2}) .* \|$", _method_row, page, flags=re.MULTILINE)
+
+
+def _module_heading(heading: re.Match[str]) -> str:
+    module = import_module(f"tgdialect.frontend.{heading[2]}")
+    return f"{heading[1]} {_first_paragraph(module)}"
+
+
+def _method_row(row: re.Match[str]) -> str:
+    what = _first_paragraph(getattr(Tensor, row[2])).replace("|", "\\|")
+    return f"{row[1]} {what} |"
+
+
+def _first_paragraph(documented: object) -> str:
+    docstring = inspect.getdoc(documented)
+    assert docstring is not None, documented
+    return " ".join(docstring.partition("\n\n")[0].split())
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "ops.md": ops_page,
+    "passes.md": passes_page,
+    "tensor.md": tensor_page,
+}
 
 
 def stale() -> str:

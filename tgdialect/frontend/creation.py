@@ -164,7 +164,9 @@ class Creation(Movement):
             raise RuntimeError(f"indexing is ij or xy, got {indexing!r}")
         check_tensors(*args)
         if any(t.ndim > 1 for t in (self, *args)):
-            raise ValueError(f"meshgrid of shapes {[t.shape for t in (self, *args)]}: of lines")
+            raise ValueError(
+                f"meshgrid takes vectors, got shapes {[t.shape for t in (self, *args)]}"
+            )
         lines = tuple(t if t.ndim else t.reshape((1,)) for t in (self, *args))
         if len(lines) == 1:
             return lines

@@ -185,9 +185,8 @@ class Function(Generic[P, R]):
                 known = self._quick.get(key)
                 if known is None:
                     traced = self._traced_for(args, kwargs, inputs)
-                    types = [
-                        node.type for node in nodes
-                    ]  # Kept alive, so that the ids stay theirs.
+                    # Kept alive, so that the ids stay theirs.
+                    types = [node.type for node in nodes]
                     known = _Signature(traced, types, Neural.training)
                     if not traced.fits(inputs):
                         return self._called(traced, inputs, nodes)

@@ -44,8 +44,7 @@ class Node:
         prototype: the op; None for a node that was data from the beginning.
         operands: the nodes that it is applied to.
         data: the array, once it is computed. Prototype and operands are dropped then, unless the
-        node
-            is tracked.
+            node is tracked.
         is_tracked: whether a gradient may be asked for that goes through this node.
         extents: the shape, if some extents depend on variables.
         size: for an index scalar, the size that it stands for in shapes.
@@ -259,10 +258,9 @@ def prototype_of(op: Operation) -> TgOp:
         return known
     arguments = Block(arg_types=[o.type for o in op.operands]).args
     copy = op.clone(dict(zip(op.operands, arguments, strict=True)))
+    # `clone` maps an operand that occurs twice to one argument.
     for index, argument in enumerate(arguments):
-        copy.operands[index] = (
-            argument  # `clone` maps an operand that occurs twice to one argument.
-        )
+        copy.operands[index] = argument
     return interned(copy)
 
 

@@ -256,14 +256,7 @@ class Indexing(Reduction):
 
     def _spread(self, bounds: Sequence[tuple[int, int, int, bool]], shape: Sequence[int]) -> Self:
         """The cells moved to start, start + step, ... of each axis, with zeros elsewhere."""
-        x = self
-        if any(step > 1 for _, _, step, _ in bounds):
-            counts = [count for _, count, _, _ in bounds]
-            steps = [step for _, _, step, _ in bounds]
-            x = x.reshape(tuple(e for c in counts for e in (c, 1)))
-            x = x._padded([p for s in steps for p in ((0, 0), (0, s - 1))], 0)
-            x = x.reshape([c * s for c, s in zip(counts, steps, strict=True)])
-            x = x.shrink([(0, (c - 1) * s + 1) for c, s in zip(counts, steps, strict=True)])
+        x = self._dilated([step for _, _, step, _ in bounds])
         return x._placed([start for start, _, _, _ in bounds], shape, 0)
 
     def _scatter_flat(self, places: Self, values: Self) -> Self:
@@ -290,7 +283,7 @@ class Indexing(Reduction):
             return source._pick([(axis, self._of_array(places))])
         count = to_dim(repeats)
         if is_surely_less(count, 0):
-            raise ValueError(f"each cell {count} times")
+            raise ValueError(f"repeats is negative: {count}")
         wide = source.unsqueeze(axis + 1).expand((*shape[: axis + 1], count, *shape[axis + 1 :]))
         result = wide.reshape((*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
         return result._apart_from(self)
@@ -304,13 +297,15 @@ class Indexing(Reduction):
         if index.max_numel() == 0:
             return self.full(index.shape, 0, self.dtype)
         if index.ndim != self.ndim:
-            raise RuntimeError(f"gather from {self.shape} by {index.shape}: as many axes")
+            raise RuntimeError(
+                f"gather from {self.shape} by {index.shape}: the index needs as many axes"
+            )
         if any(
             is_surely_less(d, i)
             for a, (i, d) in enumerate(zip(index.shape, self.shape, strict=True))
             if a != axis
         ):
-            raise RuntimeError(f"gather from {self.shape} by {index.shape}: it is greater")
+            raise RuntimeError(f"gather from {self.shape} by {index.shape}: the index is larger")
         positions = index._places(axis)
         flat = self.flatten()
         linear = self._linear(positions, self.shape)

@@ -219,17 +219,7 @@ class LinearAlgebra(Indexing):
         w = weight.reshape((groups, inside // groups, per, *sizes)).transpose(1, 2)
         w = w.reshape((groups * per, inside // groups, *sizes)).flip(list(range(2, 2 + n)))
         # The input, with stride - 1 zeros between cells.
-        x = self
-        if any(s > 1 for s in strides):
-            lead = x.shape[:2]
-            extents = x.shape[2:]
-            x = x.reshape((*lead, *(e for d in extents for e in (d, 1))))
-            pairs = [p for s in strides for p in ((0, 0), (0, s - 1))]
-            x = x._padded([(0, 0), (0, 0), *pairs], 0)
-            x = x.reshape((*lead, *(d * s for d, s in zip(extents, strides, strict=True))))
-            x = x.shrink(
-                [None, None, *((0, (d - 1) * s + 1) for d, s in zip(extents, strides, strict=True))]
-            )
+        x = self._dilated(strides)
         # A convolution with stride 1, padded so that each cell reaches all windows that had it.
         around = [
             ((k - 1) * d - a, (k - 1) * d - b + o)

@@ -95,9 +95,7 @@ class Interface:
         for size in self.sizes:
             if size not in found:
                 name = size.variable.name
-                raise ValueError(
-                    f"{name} is the extent of no argument: a call does not say what it is"
-                )
+                raise ValueError(f"{name} is the extent of no argument: a call cannot infer it")
         return found
 
 

@@ -226,6 +226,19 @@ class Movement(Functions):
         shape = [d + a + b for (a, b), d in zip(wide, cut.shape, strict=True)]
         return cut._placed([a for a, _ in wide], shape, value)
 
+    def _dilated(self, steps: Sequence[int]) -> Self:
+        """With step - 1 zeros between the cells of the last axes."""
+        if all(step == 1 for step in steps):
+            return self
+        lead, extents = self.shape[: -len(steps)], self.shape[-len(steps) :]
+        kept = [None] * len(lead)
+        x = self.reshape((*lead, *(e for extent in extents for e in (extent, 1))))
+        pairs = [pair for step in steps for pair in ((0, 0), (0, step - 1))]
+        x = x._padded([*((0, 0) for _ in lead), *pairs], 0)
+        x = x.reshape((*lead, *(e * s for e, s in zip(extents, steps, strict=True))))
+        ends = ((0, (e - 1) * s + 1) for e, s in zip(extents, steps, strict=True))
+        return x.shrink([*kept, *ends])
+
     def _placed(self, starts: Sequence[int], shape: Sequence[int], value: Number) -> Self:
         """The cells at an offset in a larger shape; the other cells have `value`."""
         if self.shape == tuple(shape):
@@ -383,7 +396,7 @@ class Movement(Functions):
         amounts = tuple(to_dim(amount) for amount in amounts)
         if dims is None:
             if len(amounts) != 1:
-                raise RuntimeError(f"shifts {amounts} of the whole: one")
+                raise RuntimeError(f"roll without dims takes one shift, got {amounts}")
             return self.flatten().roll(amounts, 0).reshape(self.shape)
         axes = tuple(dims) if isinstance(dims, list | tuple) else (cast(int, dims),)
         if len(amounts) != len(axes):

@@ -76,8 +76,9 @@ class Sorting(LinearAlgebra):
     ) -> tuple[Self, Self]:
         """The k largest (or smallest) values along an axis, sorted, and their positions."""
         axis = self._axis(dim)
-        if not 0 <= k <= (self.shape[axis] if self.ndim else 1):
-            raise ValueError(f"the {k} greatest of an axis of {self.shape[axis]}")
+        extent = self.shape[axis] if self.ndim else 1
+        if not 0 <= k <= extent:
+            raise ValueError(f"topk of {k} along an axis of {extent}")
         values, indices = self.sort(dim, descending=largest)
         if not self.ndim:
             return values, indices

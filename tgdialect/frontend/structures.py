@@ -57,9 +57,8 @@ class Inputs:
             array = cast(Array, value)
             return np.ndarray, array.shape, array.dtype, array.tobytes()
         if isinstance(value, float):
-            return type(
-                value
-            ), value.hex()  # As keys, 0.0 equals -0.0, and NaN differs from itself.
+            # As keys, 0.0 equals -0.0, and NaN differs from itself.
+            return type(value), value.hex()
         try:
             hash(value)
         except TypeError:

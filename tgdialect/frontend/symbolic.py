@@ -136,7 +136,7 @@ class SymInt:
         return self.value
 
     def __index__(self) -> int:
-        raise TypeError(f"{self!r} is symbolic: int() of it is what it is now")
+        raise TypeError(f"{self!r} is symbolic: int(size) is its present value")
 
     @cached_property
     def _interval(self) -> Interval:

@@ -32,8 +32,7 @@ class Tensor(State, Casts):
 
     Args:
         data: a number, nested lists of numbers, a NumPy array, or anything with DLPack. A
-        contiguous
-            array is not copied: changing it changes the tensor.
+            contiguous array is not copied: changing it changes the tensor.
         dtype: by default that of the data: a Python float is f32, an int i32.
         requires_grad: whether `backward` gives this tensor a `grad`.
     """
@@ -96,12 +95,11 @@ class Tensor(State, Casts):
     def item(self) -> Number:
         """The only element, as a number."""
         if self.numel() != 1:
-            raise ValueError(f"item of a tensor of shape {self.shape}: it has one element only")
+            raise ValueError(f"item() needs a tensor of one element, got shape {self.shape}")
         return cast(Number, self.numpy().item())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        array = self.numpy()
-        return array if dtype is None else array.astype(dtype)
+        return np.array(self.numpy(), dtype, copy=copy)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self.numpy().__dlpack__(**kwargs)
@@ -170,8 +168,9 @@ class Tensor(State, Casts):
         """
         check_tensors(*targets)
         nodes = self._gradients(gradient, [t.node for t in targets])
+        order = set(sorted_nodes([self.node], through_data=True))
         for target, node in zip(targets, nodes, strict=True):
-            if node is None and target.node not in sorted_nodes([self.node], through_data=True):
+            if node is None and target.node not in order:
                 raise RuntimeError(f"{self!r} does not depend on {target!r}")
         return [
             Tensor.zeros(*target.shape, dtype=target.dtype)
@@ -192,7 +191,9 @@ class Tensor(State, Casts):
 
     def _gradients(self, gradient: Tensor | None, targets: Sequence[Node]) -> list[Node | None]:
         if gradient is None and self.shape:
-            raise RuntimeError(f"the gradient of a scalar, not of shape {self.shape}")
+            raise RuntimeError(
+                f"without `gradient`, only a scalar has gradients; got shape {self.shape}"
+            )
         if not self.dtype.is_float:
             raise RuntimeError(f"the gradient of a float, not of {self.dtype.name}")
         seed = self._constant(1.0) if gradient is None else gradient

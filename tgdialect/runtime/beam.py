@@ -66,23 +66,30 @@ _MARGIN = 0.02
 
 
 def search_schedules(
-    op: ModuleOp, width: int, features: tuple[str, ...], threads: int | None, l2: int | None
+    module: ModuleOp, width: int, features: tuple[str, ...], threads: int | None, l2: int | None
 ) -> None:
-    """Apply to each kernel of a module the fastest OptOps that a search finds or has found, for a
-    target as that of `OptimizePass`. With neither `features` nor a `tg.target` it is this machine.
+    """Apply to each kernel of a module the fastest OptOps that a search finds or has found.
+
+    `features`, `threads` and `l2` are the options of `OptimizePass`. With neither `features` nor a
+    `tg.target` the target is this machine.
 
     Raises PassFailedException for an invalid `TG_BEAM_SECONDS`, feature or number of threads.
     """
+    # The target of the schedules, and the processor that LLVM compiles candidates for: this one, or
+    # one of just the features that were asked for.
     cpu = CpuTarget.host()
-    if MODULE_ATTRIBUTE not in op.attributes:
-        features = features or cpu.known_features
-    target = settle_target(op, features=features, threads=threads, l2=l2)
     if features:
-        cpu = replace(cpu, features=",".join(f"+{name}" for name in sorted(target.features)))
+        target = settle_target(module, features=features, threads=threads, l2=l2)
+        names = ",".join(f"+{name}" for name in sorted(target.features))
+        cpu = replace(cpu, cpu="", features=names)
+    else:
+        known = () if MODULE_ATTRIBUTE in module.attributes else cpu.known_features
+        target = settle_target(module, features=known, threads=threads, l2=l2)
+    # The kernels without a schedule, from the heuristic's on.
     seconds = beam_seconds()
-    calls = {c.callee.root_reference.data: c for c in op.walk() if isinstance(c, CallOp)}
-    kernels = [k for k in op.ops if isinstance(k, KernelOp) and not has_schedule(k)]
-    constants = constant_slots(op)
+    calls = {c.callee.root_reference.data: c for c in module.walk() if isinstance(c, CallOp)}
+    kernels = [k for k in module.ops if isinstance(k, KernelOp) and not has_schedule(k)]
+    constants = constant_slots(module)
     with tqdm(kernels, BEAM, unit="kernel", disable=not sys.stderr.isatty()) as progress:
         for kernel in progress:
             kernel.sink.opts = ArrayAttr[OptAttr]([])

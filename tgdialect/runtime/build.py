@@ -258,9 +258,8 @@ def refuse_untrusted(module: ModuleOp) -> None:
     """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
     for op in module.walk():
         if isinstance(op, UNTRUSTED):
-            raise VerifyException(
-                f"{op.name} is executed with allow_custom only (tg-run --allow-custom)"
-            )
+            message = f"{op.name} is executed with allow_custom only (tg-run --allow-custom)"
+            raise locate(VerifyException(message), op)
 
 
 def entry_function(module: ModuleOp, name: str) -> FuncOp:

@@ -192,7 +192,7 @@ def cache_key(*parts: str) -> str:
 
 @cache
 def _compiler_version() -> str:
-    """A text that changes with any file of this package, of xDSL or of llvmlite."""
+    """A text that changes with any Python file of this package, of xDSL or of llvmlite."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     # Importing a package, or asking for its version, is slow. Installing another version replaces
     # its `__init__.py`.

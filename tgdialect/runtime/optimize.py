@@ -21,14 +21,15 @@ class MeasuringOptimizePass(OptimizePass):
 
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
     order, on one thread. `mode=heuristic` finds a schedule for a machine with these `features`,
-    `threads` and `l2`. A kernel whose SINK records OptOps has its schedule: these modes leave it
+    `threads` and `l2`; where one is not given, it is that of the module's `tg.target`, which states
+    them from then on. A kernel whose SINK records OptOps has its schedule: these modes leave it
     alone.
 
     `mode=explicit` applies `opts`, as `opts="split 0, 4, upcast","@main_1: order 1, 0"`, to every
     kernel but those that a STAGE has made, or to the one that an OptOp names. In one word that is
     `mode="explicit:split 0, 4, upcast; @main_1: order 1, 0"`.
 
-    `mode="beam:N"` times schedules on this machine: a beam of width N (4 if it is not said) is
+    `mode="beam:N"` times schedules on this machine: a beam of width N (4 if it is not given) is
     searched for `TG_BEAM_SECONDS` seconds for each kernel at most, by default 20. The best schedule
     is kept in the object cache. Kernels whose sizes are dynamic have the heuristic's.
 

@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -187,10 +186,8 @@ class PassRunner:
         level = getattr(pass_, "level_after", None)
         if self.verify_levels and isinstance(level, str):
             # Imported late, since it imports every tg operation.
-            verify_level = cast(
-                Callable[[ModuleOp, str], None],
-                import_module("tgdialect.lowering.verify").verify_level,
-            )
+            from tgdialect.lowering.verify import verify_level
+
             with failures_as_diagnostics(f"after pass {pass_.name}, level {level}", file):
                 verify_level(module, level)
 

@@ -61,7 +61,8 @@ class TgOptMain(xDSLOptMain):
     """One invocation of tg-opt. Every mistake of the user raises `CompilationError`.
 
     A compiler that embeds the dialect names its own tool in a subclass, and adds to what there is
-    in `register_all_dialects`, `_passes` and `_targets` (docs/embedding.md).
+    in `register_all_dialects`, `register_all_passes` and `register_all_targets`
+    (docs/embedding.md).
     """
 
     program: ClassVar[str] = "tg-opt"

@@ -35,7 +35,7 @@ from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.ops.source import ParamOp
 from tgdialect.runtime import compiler
-from tgdialect.runtime.build import UNTRUSTED
+from tgdialect.runtime.build import refuse_untrusted
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.profile import show_seconds
 from tgdialect.runtime.program import DEFAULT_OPT
@@ -178,14 +178,6 @@ def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
     raise CompilationError(operation_diagnostic(entry, message))
 
 
-def refuse_foreign_code(module: ModuleOp) -> None:
-    """Raise an error at the first op that carries code or bytes of its own."""
-    for op in module.walk():
-        if isinstance(op, UNTRUSTED):
-            message = f"{op.name} is foreign code: it is executed with --allow-custom only"
-            raise CompilationError(operation_diagnostic(op, message))
-
-
 # -- inputs --------------------------------------------------------------------------------------
 
 
@@ -267,6 +259,9 @@ def run_session(options: argparse.Namespace) -> None:
         raise CompilationError(Diagnostic(f"unknown target '{options.target}': one of {targets}"))
     if options.scalar and options.target != INTERPRETER:
         raise CompilationError(Diagnostic("--scalar is a way to run --target=interpreter"))
+    if options.opt and options.target == INTERPRETER:
+        message = "--opt schedules compiled kernels: the interpreter takes none"
+        raise CompilationError(Diagnostic(message))
     source = read_source(options.file)
     try:
         run_module(parse_verified(source), options)
@@ -278,6 +273,7 @@ def run_session(options: argparse.Namespace) -> None:
 
 def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     """Execute the entry on the inputs of the command line, and show its results."""
+    # What the entry takes and returns, and whether that fits the command line.
     entry = find_entry(module, options.entry)
     parameters, results = find_parameters(entry), find_results(entry)
     if options.print_signature:
@@ -287,13 +283,15 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
         message = f"{len(options.output)} --output files for {len(results)} results"
         raise CompilationError(Diagnostic(message))
     if not options.allow_custom:
-        refuse_foreign_code(module)
+        refuse_untrusted(module)
+    # Read the inputs, and compile the entry.
     inputs = bind_inputs(parameters, options.input, options.arg)
     make = _interpreter if options.target == INTERPRETER else _compiled
     executor = make(module, entry.sym_name.data, options)
     if options.profile and executor.profile is None:
         message = f"--profile times compiled kernels, and target {options.target!r} has none"
         raise CompilationError(Diagnostic(message))
+    # Run it, as often as times are asked for, and show times or results.
     outputs = executor.run(inputs)
     tables: list[str] = []
     if options.benchmark is not None:

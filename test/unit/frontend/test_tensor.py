@@ -62,7 +62,7 @@ def test_item_and_lists():
     assert tg.Tensor([[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
     assert len(tg.Tensor([1, 2, 3])) == 3
     assert [t.item() for t in tg.Tensor([1, 2])] == [1, 2]
-    with pytest.raises(ValueError, match="one element only"):
+    with pytest.raises(ValueError, match="a tensor of one element"):
         tg.Tensor([1, 2]).item()
     with pytest.raises(TypeError, match="neither true nor false"):
         bool(tg.Tensor([1]) > 0)
@@ -144,7 +144,7 @@ def test_gradients_of_gradients():
 
 def test_gradient_errors():
     x, y = tg.Tensor([1.0, 2.0]), tg.Tensor([1.0])
-    with pytest.raises(RuntimeError, match="the gradient of a scalar"):
+    with pytest.raises(RuntimeError, match="only a scalar has gradients"):
         x.gradient(x)
     with pytest.raises(RuntimeError, match="does not depend on"):
         x.sum().gradient(y)
@@ -190,6 +190,21 @@ def test_replace_keeps_the_history():
     assert x.grad.tolist() == [3, 3]
     with pytest.raises(ValueError, match="replace"):
         y.replace(tg.Tensor.zeros(3))
+
+
+def test_numpy_copies_where_it_is_told_to():
+    t = tg.Tensor([1.0, 2.0])
+    copy = np.array(t)
+    copy[0] = 9
+    assert t.tolist() == [1, 2]
+    assert np.shares_memory(np.asarray(t), t.numpy())
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(t, dtype=np.float64, copy=False)
+
+
+def test_topk_of_a_scalar():
+    with pytest.raises(ValueError, match="topk of 2 along an axis of 1"):
+        tg.Tensor(1.0).topk(2)
 
 
 def test_tensors_of_anything():

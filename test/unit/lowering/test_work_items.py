@@ -1,5 +1,5 @@
 """Workgroups on a cpu: barriers in the loops that LOCAL and WARP ranges are, against the
-interpreter, which runs all threads of a workgroup at once."""
+interpreter, by lanes and one iteration at a time."""
 
 from __future__ import annotations
 

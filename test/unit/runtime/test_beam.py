@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,13 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import tgdialect as tg
+from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.diagnostics import CompilationError
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.optops.apply import parse_opt
 from tgdialect.lowering.optimize.search import beam_search
 from tgdialect.lowering.pipeline import run_stages, stages
+from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.runtime import beam
 from tgdialect.runtime.compiler import load_module
@@ -61,8 +64,8 @@ def test_the_target_of_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
     targets: set[str] = set()
 
     def recorded(module: ModuleOp, passes: Iterable[LoweringPass]) -> None:
-        run_stages(module, passes)
         targets.add(str(module.attributes["tg.target"]))
+        run_stages(module, passes)
 
     monkeypatch.setattr(beam, "run_stages", recorded)
     target = '#tg.target<"cpu", vector_bits = 64, vector_registers = 1>'
@@ -71,6 +74,29 @@ def test_the_target_of_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
     found = tg.compile(program, opt="beam:2")(a, b)
     np.testing.assert_allclose(found, (a * b).sum(1, keepdims=True), rtol=1e-4, atol=1e-5)
     assert targets == {target}
+
+
+@pytest.mark.parametrize("features", [(), ("sse2",)])
+def test_the_processor_that_candidates_are_compiled_for(
+    features: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This one with all its features on and off, or one of the features that are asked for."""
+    found: list[CpuTarget] = []
+
+    class Search:
+        def __init__(self, kernel: KernelOp, call: object, cpu: CpuTarget, target: object) -> None:
+            found.append(cpu)
+
+        def best(self, opts: Sequence[OptAttr], *_: object) -> Sequence[OptAttr]:
+            return opts
+
+    monkeypatch.setattr(beam, "_Search", Search)
+    module = load_module(PROGRAM)
+    run_stages(module, stages().module[:2])
+    beam.search_schedules(module, 1, features, None, None)
+    host = CpuTarget.host()
+    asked_for = replace(host, cpu="", features="+sse,+sse2")
+    assert found == [asked_for if features else host]
 
 
 def test_computes_the_same() -> None:

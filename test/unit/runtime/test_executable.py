@@ -102,6 +102,11 @@ def test_results_and_signature():
     np.testing.assert_array_equal(second, [0, 2, 4, 6])
 
 
+def test_the_interpreter_takes_no_schedule() -> None:
+    with pytest.raises(ValueError, match="the interpreter takes none"):
+        tg.compile(ADD, target="interpreter", opt="none")
+
+
 @pytest.mark.parametrize("target", ["cpu", "interpreter"])
 def test_inputs_of_any_layout_are_left_alone(target: str):
     a, b = arrays()

@@ -20,7 +20,9 @@ from tgdialect.backends.llvm_ir.names import Names
 Writer = Callable[[Names, Operation, str], str]
 
 
-class CallRow(NamedTuple):
+class Row(NamedTuple):
+    """How to write an operation: a function, and the spelling that it is given."""
+
     write: Writer
     spelling: str
 
@@ -149,27 +151,24 @@ _VECTOR_REDUCTIONS = (
     *("fmax", "fmaximum", "fmin", "fminimum"),
 )
 
-CALLS: dict[str, CallRow] = {
+CALLS: dict[str, Row] = {
     # Calls
-    "llvm.call": CallRow(_call, "call"),
-    "llvm.call_intrinsic": CallRow(_call_intrinsic, "call"),
-    "llvm.inline_asm": CallRow(_inline_assembly, "asm"),
+    "llvm.call": Row(_call, "call"),
+    "llvm.call_intrinsic": Row(_call_intrinsic, "call"),
+    "llvm.inline_asm": Row(_inline_assembly, "asm"),
     # Intrinsics
-    "llvm.intr.masked.load": CallRow(_masked_load, "llvm.masked.load"),
-    "llvm.intr.masked.store": CallRow(_masked_store, "llvm.masked.store"),
-    "llvm.intr.memcpy": CallRow(_memcpy, "llvm.memcpy"),
-    "llvm.intr.memset": CallRow(_memset, "llvm.memset"),
-    "llvm.intr.prefetch": CallRow(_prefetch, "llvm.prefetch"),
-    "llvm.intr.stacksave": CallRow(_stack_save, "llvm.stacksave"),
-    "llvm.intr.stackrestore": CallRow(_overloaded(0), "llvm.stackrestore"),
+    "llvm.intr.masked.load": Row(_masked_load, "llvm.masked.load"),
+    "llvm.intr.masked.store": Row(_masked_store, "llvm.masked.store"),
+    "llvm.intr.memcpy": Row(_memcpy, "llvm.memcpy"),
+    "llvm.intr.memset": Row(_memset, "llvm.memset"),
+    "llvm.intr.prefetch": Row(_prefetch, "llvm.prefetch"),
+    "llvm.intr.stacksave": Row(_stack_save, "llvm.stacksave"),
+    "llvm.intr.stackrestore": Row(_overloaded(0), "llvm.stackrestore"),
+    **{f"llvm.intr.{name}": Row(_elementwise, f"llvm.{name}") for name in _ELEMENTWISE_INTRINSICS},
     **{
-        f"llvm.intr.{name}": CallRow(_elementwise, f"llvm.{name}")
-        for name in _ELEMENTWISE_INTRINSICS
-    },
-    **{
-        f"llvm.intr.vector.reduce.{name}": CallRow(_overloaded(0), f"llvm.vector.reduce.{name}")
+        f"llvm.intr.vector.reduce.{name}": Row(_overloaded(0), f"llvm.vector.reduce.{name}")
         for name in _VECTOR_REDUCTIONS
     },
-    "llvm.intr.vector.reduce.fadd": CallRow(_overloaded(1), "llvm.vector.reduce.fadd"),
-    "llvm.intr.vector.reduce.fmul": CallRow(_overloaded(1), "llvm.vector.reduce.fmul"),
+    "llvm.intr.vector.reduce.fadd": Row(_overloaded(1), "llvm.vector.reduce.fadd"),
+    "llvm.intr.vector.reduce.fmul": Row(_overloaded(1), "llvm.vector.reduce.fmul"),
 }

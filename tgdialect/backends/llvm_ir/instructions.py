@@ -10,7 +10,7 @@ from xdsl.dialects.llvm import GEP_USE_SSA_VAL
 from xdsl.ir import Operation
 
 from tgdialect.backends.llvm_ir.attributes import fast_math, has, integer, integers, overflow
-from tgdialect.backends.llvm_ir.calls import CALLS, CallRow
+from tgdialect.backends.llvm_ir.calls import CALLS, Row
 from tgdialect.backends.llvm_ir.constants import quoted
 from tgdialect.backends.llvm_ir.names import Names
 from tgdialect.llvm_dialect.assembly import ATOMIC_ORDERINGS
@@ -85,11 +85,6 @@ def _select(names: Names, op: Operation, spelling: str) -> str:
 # ---- Vectors and aggregates ------------------------------------------------------------------
 
 
-def _insert_element(names: Names, op: Operation, spelling: str) -> str:
-    vector, value, index = op.operands
-    return f"{spelling} {names.typed[vector]}, {names.typed[value]}, {names.typed[index]}"
-
-
 def _shuffle_vector(names: Names, op: Operation, spelling: str) -> str:
     mask = integers(op, "mask")
     lanes = ", ".join([f"i32 {lane}" if lane >= 0 else "i32 poison" for lane in mask])
@@ -126,7 +121,7 @@ def _volatile(op: Operation) -> str:
 
 
 def _access_metadata(op: Operation) -> str:
-    """`functions.py` ends a module with the two metadata nodes."""
+    """`llvm_ir` (`__init__.py`) ends a module with the two metadata nodes."""
     nontemporal = ", !nontemporal !0" if has(op, "nontemporal") else ""
     return nontemporal + (", !invariant.load !1" if has(op, "invariant") else "")
 
@@ -194,60 +189,60 @@ def _fence(names: Names, op: Operation, spelling: str) -> str:
 
 # ---- The table -------------------------------------------------------------------------------
 
-INSTRUCTIONS: dict[str, CallRow] = {
+INSTRUCTIONS: dict[str, Row] = {
     # Integers
-    "llvm.add": CallRow(_overflow_binary, "add"),
-    "llvm.sub": CallRow(_overflow_binary, "sub"),
-    "llvm.mul": CallRow(_overflow_binary, "mul"),
-    "llvm.shl": CallRow(_overflow_binary, "shl"),
-    "llvm.udiv": CallRow(_exact_binary, "udiv"),
-    "llvm.sdiv": CallRow(_exact_binary, "sdiv"),
-    "llvm.lshr": CallRow(_exact_binary, "lshr"),
-    "llvm.ashr": CallRow(_exact_binary, "ashr"),
-    "llvm.urem": CallRow(_plain_binary, "urem"),
-    "llvm.srem": CallRow(_plain_binary, "srem"),
-    "llvm.and": CallRow(_plain_binary, "and"),
-    "llvm.xor": CallRow(_plain_binary, "xor"),
-    "llvm.or": CallRow(_or, "or"),
-    "llvm.icmp": CallRow(_integer_compare, "icmp"),
+    "llvm.add": Row(_overflow_binary, "add"),
+    "llvm.sub": Row(_overflow_binary, "sub"),
+    "llvm.mul": Row(_overflow_binary, "mul"),
+    "llvm.shl": Row(_overflow_binary, "shl"),
+    "llvm.udiv": Row(_exact_binary, "udiv"),
+    "llvm.sdiv": Row(_exact_binary, "sdiv"),
+    "llvm.lshr": Row(_exact_binary, "lshr"),
+    "llvm.ashr": Row(_exact_binary, "ashr"),
+    "llvm.urem": Row(_plain_binary, "urem"),
+    "llvm.srem": Row(_plain_binary, "srem"),
+    "llvm.and": Row(_plain_binary, "and"),
+    "llvm.xor": Row(_plain_binary, "xor"),
+    "llvm.or": Row(_or, "or"),
+    "llvm.icmp": Row(_integer_compare, "icmp"),
     # Floats
-    "llvm.fadd": CallRow(_float_binary, "fadd"),
-    "llvm.fsub": CallRow(_float_binary, "fsub"),
-    "llvm.fmul": CallRow(_float_binary, "fmul"),
-    "llvm.fdiv": CallRow(_float_binary, "fdiv"),
-    "llvm.frem": CallRow(_float_binary, "frem"),
-    "llvm.fneg": CallRow(_float_unary, "fneg"),
-    "llvm.fcmp": CallRow(_float_compare, "fcmp"),
+    "llvm.fadd": Row(_float_binary, "fadd"),
+    "llvm.fsub": Row(_float_binary, "fsub"),
+    "llvm.fmul": Row(_float_binary, "fmul"),
+    "llvm.fdiv": Row(_float_binary, "fdiv"),
+    "llvm.frem": Row(_float_binary, "frem"),
+    "llvm.fneg": Row(_float_unary, "fneg"),
+    "llvm.fcmp": Row(_float_compare, "fcmp"),
     # Conversions
-    "llvm.trunc": CallRow(_truncate, "trunc"),
-    "llvm.zext": CallRow(_zero_extend, "zext"),
-    "llvm.sext": CallRow(_cast, "sext"),
-    "llvm.fptrunc": CallRow(_cast, "fptrunc"),
-    "llvm.fpext": CallRow(_cast, "fpext"),
-    "llvm.fptosi": CallRow(_cast, "fptosi"),
-    "llvm.fptoui": CallRow(_cast, "fptoui"),
-    "llvm.sitofp": CallRow(_cast, "sitofp"),
-    "llvm.uitofp": CallRow(_cast, "uitofp"),
-    "llvm.bitcast": CallRow(_cast, "bitcast"),
-    "llvm.ptrtoint": CallRow(_cast, "ptrtoint"),
-    "llvm.inttoptr": CallRow(_cast, "inttoptr"),
-    "llvm.addrspacecast": CallRow(_cast, "addrspacecast"),
+    "llvm.trunc": Row(_truncate, "trunc"),
+    "llvm.zext": Row(_zero_extend, "zext"),
+    "llvm.sext": Row(_cast, "sext"),
+    "llvm.fptrunc": Row(_cast, "fptrunc"),
+    "llvm.fpext": Row(_cast, "fpext"),
+    "llvm.fptosi": Row(_cast, "fptosi"),
+    "llvm.fptoui": Row(_cast, "fptoui"),
+    "llvm.sitofp": Row(_cast, "sitofp"),
+    "llvm.uitofp": Row(_cast, "uitofp"),
+    "llvm.bitcast": Row(_cast, "bitcast"),
+    "llvm.ptrtoint": Row(_cast, "ptrtoint"),
+    "llvm.inttoptr": Row(_cast, "inttoptr"),
+    "llvm.addrspacecast": Row(_cast, "addrspacecast"),
     # Selection, vectors and aggregates
-    "llvm.select": CallRow(_select, "select"),
-    "llvm.freeze": CallRow(_all_typed, "freeze"),
-    "llvm.insertelement": CallRow(_insert_element, "insertelement"),
-    "llvm.extractelement": CallRow(_all_typed, "extractelement"),
-    "llvm.shufflevector": CallRow(_shuffle_vector, "shufflevector"),
-    "llvm.insertvalue": CallRow(_at_position, "insertvalue"),
-    "llvm.extractvalue": CallRow(_at_position, "extractvalue"),
+    "llvm.select": Row(_select, "select"),
+    "llvm.freeze": Row(_all_typed, "freeze"),
+    "llvm.insertelement": Row(_all_typed, "insertelement"),
+    "llvm.extractelement": Row(_all_typed, "extractelement"),
+    "llvm.shufflevector": Row(_shuffle_vector, "shufflevector"),
+    "llvm.insertvalue": Row(_at_position, "insertvalue"),
+    "llvm.extractvalue": Row(_at_position, "extractvalue"),
     # Memory
-    "llvm.load": CallRow(_load, "load"),
-    "llvm.store": CallRow(_store, "store"),
-    "llvm.alloca": CallRow(_alloca, "alloca"),
-    "llvm.getelementptr": CallRow(_get_element_pointer, "getelementptr"),
-    "llvm.atomicrmw": CallRow(_atomic_rmw, "atomicrmw"),
-    "llvm.cmpxchg": CallRow(_compare_exchange, "cmpxchg"),
-    "llvm.fence": CallRow(_fence, "fence"),
+    "llvm.load": Row(_load, "load"),
+    "llvm.store": Row(_store, "store"),
+    "llvm.alloca": Row(_alloca, "alloca"),
+    "llvm.getelementptr": Row(_get_element_pointer, "getelementptr"),
+    "llvm.atomicrmw": Row(_atomic_rmw, "atomicrmw"),
+    "llvm.cmpxchg": Row(_compare_exchange, "cmpxchg"),
+    "llvm.fence": Row(_fence, "fence"),
     **CALLS,
 }
 """How to write each operation that is neither a constant nor a terminator."""

@@ -28,7 +28,7 @@ class OptimizePass(LoweringPass):
 
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
     order, on one thread. `mode=heuristic` finds a schedule for a machine with these `features`,
-    `threads` and `l2`; where one is not said, it is that of the module's `tg.target`, which says
+    `threads` and `l2`; where one is not given, it is that of the module's `tg.target`, which states
     them from then on. A kernel whose SINK records OptOps has its schedule: these modes leave it
     alone.
 

@@ -17,6 +17,9 @@
 // SCALAR: tg-run: error: --scalar is a way to run --target=interpreter
 
 // An error in the program is shown where it is.
+// RUN: not tg-run %s --target interpreter --opt none 2>&1 | filecheck %s --check-prefix=OPT
+// OPT: tg-run: error: --opt schedules compiled kernels: the interpreter takes none
+
 // RUN: sed 's/tg.neg/tg.not/' %s | not tg-run - --input 1 2>&1 | filecheck %s --check-prefix=PROGRAM
 // PROGRAM:      <stdin>:{{[0-9]+}}:8: error: tg.not is defined on bool, not f32
 // PROGRAM-NEXT:   %0 = tg.not %x : tensor<2x3xf32>

@@ -2,7 +2,7 @@
 
 // RUN: not tg-run %s --target=interpreter 2>&1 | filecheck %s
 // RUN: not tg-run %s --target=cpu 2>&1 | filecheck %s
-// CHECK:      error: tg.binary is foreign code: it is executed with --allow-custom only
+// CHECK:      error: tg.binary is executed with allow_custom only (tg-run --allow-custom)
 // CHECK-NEXT:   %0 = tg.binary "7f45" : tensor<2xui8>
 // CHECK-NEXT:        ^
 

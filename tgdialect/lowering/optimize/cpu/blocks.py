@@ -64,7 +64,7 @@ def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, targe
     along, inside = loops[beside[0]], loops[beside[0] + 1 :]
     results = [r for r in ranges if r in inside or r.axis_type.data in EXPANDED]
     rows = math.prod(nests.extent(r) for r in results if strides.get(r, 0) == 0)
-    # Blocks keep a packed column in L1. One that fits needs none: they cost passes over the results.
+    # Blocks keep a packed column in L1, and cost passes over the results: none if it fits.
     is_packed = loop_of_copy(nests, access, end, target) is not None
     column = nests.extent(over) * nests.extent(vector_of(end)) * access.itemsize
     if is_packed and column <= target.l1:

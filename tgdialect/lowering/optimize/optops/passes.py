@@ -290,7 +290,7 @@ class StagePass(OptOpPass):
     axis: int
     """The id of the range in whose loop the copy is made."""
     space: str = AddrSpace.LOCAL.value
-    """local, or global: then a kernel of its own copies for all iterations, before this one."""
+    """local or reg; or global, where a kernel of its own copies for all iterations first."""
     kernel: str | None = None
 
     @property

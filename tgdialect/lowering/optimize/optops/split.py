@@ -30,8 +30,8 @@ SPLIT_FROM: dict[AxisType, tuple[frozenset[AxisType], frozenset[bool]]] = {
     AxisType.LOOP: (frozenset({AxisType.UPCAST}), frozenset({True})),
 }
 """The specification's table: by target, the types that it is split from, and whether it may be the
-outer part (`top`). The last row is ours: a loop over parts of a tile that is too wide. And a range
-may always be split into two of its own type, which is how loops are blocked."""
+outer part (`top`). The last row is ours: a loop over parts of a tile that is too wide. A range
+that is not expanded may also be split into two of its own type, which is how loops are blocked."""
 
 
 def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> None:
