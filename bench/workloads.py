@@ -34,9 +34,9 @@ class Workload:
     bound: str = "flops"
     """What limits it: "flops", or the bandwidth of "copy" or, where it hardly writes, of "read"."""
     prepared: Callable[[list[Array]], list[Array]] = list
-    """What is made of arrays of normal numbers for its inputs."""
+    """Makes the inputs from normally distributed arrays."""
     has_weights: bool = False
-    """Whether all inputs but the first are the same in every call."""
+    """Whether all inputs but the first are weights, which tgdialect may pack once."""
 
     def inputs(self) -> list[Array]:
         random = np.random.default_rng(0)

@@ -18,7 +18,7 @@ class Sizes:
 
 
 class Block:
-    """Attention to what came before, and a layer with one hidden one, on what is normalised."""
+    """A transformer block, normalised first: causal attention, then an MLP of two layers."""
 
     def __init__(self, nn: Any, sizes: Sizes) -> None:
         width = sizes.width

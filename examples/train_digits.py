@@ -38,7 +38,7 @@ class MLP:
 
 
 class ConvNet:
-    """Two convolutions with batch norm, each halved by its maxima, and a layer."""
+    """Two convolutions, each with batch norm, ReLU and 2x2 max pooling, then a linear layer."""
 
     def __init__(self) -> None:
         self.conv = [nn.Conv2d(1, 16, 3, padding=1), nn.Conv2d(16, 32, 3, padding=1)]
@@ -96,6 +96,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--plot", type=Path, default=Path("loss.png"), help="where the plot goes")
     arguments = parser.parse_args()
+    epochs = EPOCHS[arguments.model] if arguments.epochs is None else arguments.epochs
+    if epochs < 1:
+        parser.error("epochs are greater than 0")
 
     data = load_digits()
     order = np.random.default_rng(0).permutation(len(data.data))
@@ -106,9 +109,7 @@ def main() -> None:
     tg.Tensor.manual_seed(arguments.seed)
     model = MLP() if arguments.model == "mlp" else ConvNet()
     start = time.perf_counter()
-    losses = train(
-        model, images[:known], digits[:known], arguments.epochs or EPOCHS[arguments.model]
-    )
+    losses = train(model, images[:known], digits[:known], epochs)
     seconds = time.perf_counter() - start
     found = model(tg.Tensor(images[known:])).argmax(1).numpy()
     accuracy = (found == digits[known:]).mean()

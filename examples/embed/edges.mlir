@@ -1,4 +1,4 @@
-// The dark part of an image dimmed, its bright part lit, and how many pixels have which brightness.
+// Blur an image, blend it with its thresholded copy, and count the pixels per brightness.
 //
 // RUN: img-opt %s -p img-to-tg | filecheck %s --check-prefix=TG
 // RUN: img-opt %s -p img-to-tg,tg-callify,tg-rangeify,tg-verify{level=kernels} | filecheck %s --check-prefix=KERNELS

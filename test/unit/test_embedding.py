@@ -73,6 +73,14 @@ def test_an_image_of_another_shape_is_one_error(tmp_path: Path):
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(("name", "content"), [("empty.npy", b""), ("broken.npz", b"PK\3\4")])
+def test_a_file_without_an_image_is_one_error(name: str, content: bytes, tmp_path: Path):
+    (tmp_path / name).write_bytes(content)
+    result = python("-m", "imgc.run", EMBED / "edges.mlir", tmp_path / name)
+    assert result.returncode == 1
+    assert len(result.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("tool", ["xdsl.tools.xdsl_opt", "tgdialect.tools.tg_opt"])
 def test_other_tools_know_the_installed_package(tool: str, tmp_path: Path):
     """What `pip install` leaves: the package, and a file that names its entry point."""

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from xdsl.passes import PassPipeline
@@ -40,7 +41,7 @@ def main(args: Sequence[str] | None = None) -> int:
     options = parser.parse_args(args)
     try:
         results = compile(options.program)(*map(np.load, options.images))
-    except (tg.CompilationError, OSError, TypeError, ValueError) as error:
+    except (tg.CompilationError, BadZipFile, EOFError, OSError, TypeError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
     for result in results if isinstance(results, tuple) else (results,):

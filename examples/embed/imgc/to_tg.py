@@ -47,7 +47,7 @@ def threshold(b: OpBuilder, op: ThresholdOp) -> SSAValue:
 
 
 def histogram(b: OpBuilder, op: HistogramOp) -> SSAValue:
-    """For each interval, the number of pixels of which it is the one, a pixel of 1 in the last."""
+    """The number of pixels in each interval; a pixel of 1.0 counts in the last."""
     height, width = image_shape(op.image)
     (count,) = op.result.type.get_shape()
     pixels = b.put(ReshapeOp(op.image, [height * width, 1]))

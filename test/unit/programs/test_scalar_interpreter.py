@@ -75,5 +75,6 @@ def _within_a_rounding(x: Array, y: Array) -> bool:
     if x.dtype.kind in "biu":
         return False
     wide = x.astype(np.float64), y.astype(np.float64)
+    rtol = {1: 1e-2, 2: 1e-2, 4: 1e-6, 8: 1e-13}[x.itemsize]
     with np.errstate(invalid="ignore"):
-        return bool(np.allclose(*wide, rtol=1e-2 if x.itemsize < 4 else 1e-6, equal_nan=True))
+        return bool(np.allclose(*wide, rtol=rtol, atol=0, equal_nan=True))

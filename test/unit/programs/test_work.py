@@ -14,12 +14,13 @@ from dataclasses import astuple
 from pathlib import Path
 
 import pytest
-from work import COUNTS, MACHINE_STAGES, Work, module_of, work_of
+from work import COUNTS, STAGES, TARGET, Work, module_of, work_of
 from work_programs import PROGRAMS, loops
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect import Tensor
 from tgdialect.lowering.pipeline import run_stages
+from tgdialect.targets.attribute import state_target
 
 TABLE = Path(__file__).parent / "work_table.md"
 HEADER = f"| program | {' | '.join(COUNTS)} |\n|---|{'---:|' * len(COUNTS)}\n"
@@ -64,7 +65,8 @@ def test_schedules_of_many_loops():
 
     def calls(count: int) -> int:
         module, profile = loops(count), cProfile.Profile()
-        profile.runcall(run_stages, module, MACHINE_STAGES)
+        state_target(module, TARGET)
+        profile.runcall(run_stages, module, STAGES)
         return sum(entry.callcount for entry in profile.getstats())
 
     calls(2)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import pytest
@@ -26,16 +26,15 @@ from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.properties import is_memory, tensor
+from tgdialect.targets import target_named
+from tgdialect.targets.attribute import state_target
 from tgdialect.transforms.simplify.engine import Engine
 
-MACHINE_STAGES = stages(
-    mode="heuristic",
-    features=("avx512f", "avx512dq", "avx512bw", "avx512vl", "avx2", "avx", "fma", "f16c"),
-    threads=2,
-    l2=1 << 20,
-    cache=32 << 20,
-)
-"""The stages for the machine that the table is about, whichever this one is."""
+FEATURES = ("avx512f", "avx512dq", "avx512bw", "avx512vl", "avx2", "avx", "fma", "f16c")
+TARGET = replace(target_named("cpu", FEATURES), threads=2, l1=48 << 10, l2=1 << 20, llc=32 << 20)
+"""The machine that the table is about, whichever this one is."""
+
+STAGES = stages(mode="heuristic")
 
 
 @dataclass
@@ -87,8 +86,9 @@ def work_of(module: ModuleOp) -> Work:
         elif stage.name == "tg-render":
             work.llvm = sum(op.dialect_name() == llvm.LLVM.name for op in module.walk())
 
+    state_target(module, TARGET)
     with _counting(work):
-        run_stages(module, MACHINE_STAGES, count)
+        run_stages(module, STAGES, count)
     return work
 
 

@@ -46,11 +46,6 @@ func.func @main(%a: !a, %b: tensor<40xf32>) -> tensor<40xf32> {
 """
 
 
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TG_CACHE_DIR", "")
-
-
 def texts(module: ModuleOp, mode: str) -> list[str]:
     """The program before the first stage and after each one."""
     found = [str(module)]

@@ -41,6 +41,8 @@ ODD = {
     "large caches": '"cpu", features = ["avx2", "fma"], l1 = 4294967296, l2 = 1099511627776',
     "little memory": '"cpu", features = ["avx512f"], local = 8192, l2 = 1073741824',
     "many threads": '"cpu", features = ["avx2"], threads = 1000000, parallel_cycles = 1',
+    "a small LLC": '"cpu", features = ["avx2"], threads = 2, llc = 1024',
+    "one thread": '"cpu", threads = 1',
     "one port": '"cpu", features = ["avx2", "fma"], vector_ports = 1, mulacc_latency = 1',
 }
 
