@@ -24,6 +24,7 @@
 // L2: error: pass tg-optimize: l2 is -1, not a positive number
 
 #g = #tg.place<global>
+module attributes {tg.target = #tg.target<"cpu">} {
 tg.kernel @gemm {
   %o = tg.param 0 : tensor<16x32xf32, #g>
   %a = tg.param 1 : tensor<16x8xf32, #g>
@@ -44,4 +45,5 @@ tg.kernel @gemm {
   %s = tg.store %ol, %r : tensor<f32, #g>, tensor<f32>
   %e = tg.end %s over %j, %i : !tg.void
   tg.sink %e : !tg.void
+}
 }

@@ -35,6 +35,7 @@
 // UPCAST: error: pass tg-merge: merge 4, 5: range 4 is upcast
 
 #g = #tg.place<global>
+module attributes {tg.target = #tg.target<"cpu">} {
 tg.kernel @pointwise {
   %o = tg.param 0 : tensor<8x24x32xf32, #g>
   %x = tg.param 1 : tensor<4x24x1x32x1xf32, #g>
@@ -58,4 +59,5 @@ tg.kernel @pointwise {
   %s = tg.store %ol, %r : tensor<f32, #g>, tensor<f32>
   %e = tg.end %s over %j, %i, %c : !tg.void
   tg.sink %e : !tg.void
+}
 }

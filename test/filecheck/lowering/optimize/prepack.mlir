@@ -37,6 +37,7 @@
 
 #g = #tg.place<global>
 #cpu = #tg.place<"CPU", global>
+module attributes {tg.target = #tg.target<"cpu">} {
 tg.kernel @gemm {
   %o = tg.param 0 : tensor<40x48xf32, #g>
   %a = tg.param 1 : tensor<40x40xf32, #g>
@@ -65,4 +66,5 @@ func.func @main(%x: tensor<40x40xf32, #cpu>, %w: tensor<48x40xf32, #cpu> {tg.con
   %2 = tg.call @gemm(%o, %1, %w) : (tensor<40x48xf32, #cpu>, tensor<40x40xf32, #cpu>, tensor<48x40xf32, #cpu>) -> !tg.void
   %3 = tg.sink %2 : !tg.void
   func.return
+}
 }
