@@ -3,34 +3,16 @@
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
-from xdsl.context import Context
+from parsing import LLVM_OPS, ops_of_llvm_19, parse_llvm
 from xdsl.dialects import test
-from xdsl.dialects.builtin import Builtin, ModuleOp, f32, i1, i8, i32, i64
+from xdsl.dialects.builtin import f32, i1, i8, i32, i64
 from xdsl.dialects.llvm import LLVM, LLVMPointerType
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tgdialect import llvm_dialect
 from tgdialect.llvm_dialect import LLVM_WITH_GAPS, REPLACED
-
-OPS = Path(__file__).parents[1] / "filecheck/backends/llvm_ir/ops.mlir"
-
-
-def ops_of_llvm_19() -> str:
-    """The file without the flags that upstream's dialect got after LLVM 19."""
-    return re.sub(r" (exact|disjoint|nneg)\b|(?<=trunc %a) overflow<nsw>", "", OPS.read_text())
-
-
-def parse(text: str) -> ModuleOp:
-    context = Context()
-    context.load_dialect(Builtin)
-    context.load_dialect(LLVM_WITH_GAPS)
-    module = Parser(context, text).parse_module()
-    module.verify()
-    return module
 
 
 def body(lines: str) -> str:
@@ -47,16 +29,16 @@ def test_every_name_is_declared_once():
 
 
 def test_printed_text_parses_to_the_same_module():
-    module = parse(OPS.read_text())
+    module = parse_llvm(LLVM_OPS.read_text())
     text = str(module)
-    again = parse(text)
+    again = parse_llvm(text)
     assert again.is_structurally_equivalent(module)
     assert str(again) == text
 
 
 @pytest.mark.skipif(shutil.which("mlir-opt-19") is None, reason="needs mlir-opt-19")
 def test_upstream_accepts_the_printed_text():
-    text = str(parse(ops_of_llvm_19()))
+    text = str(parse_llvm(ops_of_llvm_19()))
     result = subprocess.run(["mlir-opt-19"], input=text, text=True, capture_output=True)
     assert result.returncode == 0, result.stderr
 
@@ -83,7 +65,7 @@ def test_upstream_accepts_the_printed_text():
 )
 def test_errors(lines: str, message: str):
     with pytest.raises((ParseError, VerifyException), match=message.replace("(", r"\(")):
-        parse(body(lines))
+        parse_llvm(body(lines))
 
 
 def test_constructors_build_what_the_assembly_says():

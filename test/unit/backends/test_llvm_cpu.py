@@ -8,15 +8,13 @@ from io import StringIO
 
 import numpy as np
 import pytest
+from parsing import parse_llvm
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import LLVMTranslationException
 
 from tgdialect.backends.asm import AsmTarget
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
-from tgdialect.llvm_dialect import LLVM_WITH_GAPS
 from tgdialect.runtime.loader import load
 
 X86 = "x86_64-unknown-linux-gnu"
@@ -24,18 +22,9 @@ SKYLAKE = CpuTarget(X86, "skylake-avx512", "+fma,+avx,+avx2,+avx512f")
 HASWELL = CpuTarget(X86, "haswell", "+sse,+fma,+avx,+avx2,-avx512f")
 
 
-def parse(text: str) -> ModuleOp:
-    context = Context()
-    context.load_dialect(Builtin)
-    context.load_dialect(LLVM_WITH_GAPS)
-    module = Parser(context, text).parse_module()
-    module.verify()
-    return module
-
-
 def function(text: str, result: type | None, *parameters: type) -> Callable[..., int | float]:
     """Compiles the function `f` of a module of the `llvm` dialect."""
-    code = load(CpuTarget.host().object_code(llvm_ir(parse(text))))
+    code = load(CpuTarget.host().object_code(llvm_ir(parse_llvm(text))))
     compiled = ctypes.CFUNCTYPE(result, *parameters)(code.address("f"))
     compiled.code = code  # Keeps the code in memory.
     return compiled
@@ -243,7 +232,7 @@ llvm.func @f(%p: !llvm.ptr, %q: !llvm.ptr) {
 def multiply_add(flags: str) -> str:
     attribute = f" {{fastmathFlags = #llvm.fastmath<{flags}>}}" if flags else ""
     return llvm_ir(
-        parse(f"""
+        parse_llvm(f"""
 llvm.func @f(%a: f32, %b: f32, %c: f32) -> f32 {{
   %0 = llvm.fmul %a, %b{attribute} : f32
   %1 = llvm.fadd %0, %c{attribute} : f32
@@ -299,7 +288,7 @@ def test_vector_bits():
 
 def test_vectors_use_the_registers_of_the_target():
     ir = llvm_ir(
-        parse("""
+        parse_llvm("""
 llvm.func @f(%a: !llvm.ptr) {
   %0 = llvm.load %a : !llvm.ptr -> vector<16xf32>
   %1 = llvm.fadd %0, %0 : vector<16xf32>
@@ -314,7 +303,7 @@ llvm.func @f(%a: !llvm.ptr) {
 
 def test_stack_slots_become_values():
     ir = llvm_ir(
-        parse("""
+        parse_llvm("""
 llvm.func @f(%a: i32) -> i32 {
   %0 = llvm.mlir.constant(1 : i64) : i64
   %1 = llvm.alloca %0 x i32 : (i64) -> !llvm.ptr
@@ -328,7 +317,7 @@ llvm.func @f(%a: i32) -> i32 {
 
 
 def test_other_architectures():
-    ir = llvm_ir(parse(FUNCTION))
+    ir = llvm_ir(parse_llvm(FUNCTION))
     assert "b\tg" in CpuTarget("aarch64-unknown-linux-gnu").assembly(ir)
 
 
@@ -342,10 +331,10 @@ llvm.func @f() {
 
 def test_asm_target():
     output = StringIO()
-    AsmTarget(triple=X86).emit(Context(), parse(FUNCTION), output)
+    AsmTarget(triple=X86).emit(Context(), parse_llvm(FUNCTION), output)
     assert "jmp\tg@PLT" in output.getvalue()
     output = StringIO()
-    AsmTarget().emit(Context(), parse(FUNCTION), output)
+    AsmTarget().emit(Context(), parse_llvm(FUNCTION), output)
     assert "f:" in output.getvalue()
 
 

@@ -7,19 +7,16 @@ import shutil
 import struct
 import subprocess
 from io import StringIO
-from pathlib import Path
 
 import llvmlite.binding as llvm
 import ml_dtypes
 import numpy as np
 import pytest
+from parsing import ops_of_llvm_19, parse_llvm
 from xdsl.context import Context
-from xdsl.dialects import test
 from xdsl.dialects.builtin import (
-    Builtin,
     DenseIntOrFPElementsAttr,
     FloatAttr,
-    ModuleOp,
     StringAttr,
     TensorType,
     bf16,
@@ -30,30 +27,12 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.llvm import LLVMArrayType
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import LLVMTranslationException
 
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import LlvmIrTarget, llvm_ir
 from tgdialect.backends.llvm_ir.constants import attribute_text, float_text
-from tgdialect.llvm_dialect import LLVM_WITH_GAPS
 from tgdialect.runtime.loader import load
-
-OPS = Path(__file__).parents[2] / "filecheck/backends/llvm_ir/ops.mlir"
-
-
-def ops_of_llvm_19() -> str:
-    """The file without the flags that upstream's dialect got after LLVM 19."""
-    return re.sub(r" (exact|disjoint|nneg)\b|(?<=trunc %a) overflow<nsw>", "", OPS.read_text())
-
-
-def parse(text: str) -> ModuleOp:
-    context = Context()
-    for dialect in (Builtin, LLVM_WITH_GAPS, test.Test):
-        context.load_dialect(dialect)
-    module = Parser(context, text).parse_module()
-    module.verify()
-    return module
 
 
 def renumbered(text: str) -> str:
@@ -91,7 +70,7 @@ def normalized(ir: str) -> dict[str, str]:
 
 @pytest.mark.skipif(shutil.which("mlir-translate-19") is None, reason="needs mlir-translate-19")
 def test_same_ir_as_upstream():
-    module = parse(ops_of_llvm_19())
+    module = parse_llvm(ops_of_llvm_19())
     result = subprocess.run(
         ["mlir-translate-19", "--mlir-to-llvmir"], input=str(module), text=True, capture_output=True
     )
@@ -107,7 +86,7 @@ def test_same_ir_as_upstream():
 
 def test_target_writes_the_module():
     output = StringIO()
-    module = parse("llvm.func @f() { llvm.return }")
+    module = parse_llvm("llvm.func @f() { llvm.return }")
     LlvmIrTarget().emit(Context(), module, output)
     assert output.getvalue() == "define void @f() {\nbb0:\n  ret void\n}\n"
 
@@ -187,7 +166,7 @@ def test_strings_hold_any_byte():
     ],
 )
 def test_errors(text: str, message: str | None):
-    module = parse(text)
+    module = parse_llvm(text)
     if message is None:
         llvm.parse_assembly(llvm_ir(module)).verify()
         return
@@ -196,14 +175,14 @@ def test_errors(text: str, message: str | None):
 
 
 def test_a_name_that_needs_quotes():
-    module = parse('llvm.func @"two words"() { llvm.return }')
+    module = parse_llvm('llvm.func @"two words"() { llvm.return }')
     assert llvm_ir(module).startswith('define void @"two words"()')
     assert normalized(llvm_ir(module)).keys() == {"two words"}
 
 
 def test_use_before_definition_in_the_text():
     """Blocks may be in any order that dominance allows, so a use can come first."""
-    module = parse("""
+    module = parse_llvm("""
 llvm.func @f(%a: i32) -> i32 {
   llvm.br ^define
 ^use:
@@ -219,5 +198,5 @@ llvm.func @f(%a: i32) -> i32 {
     ("marker", "convention"), [("nvvm.kernel", "ptx_kernel"), ("rocdl.kernel", "amdgpu_kernel")]
 )
 def test_gpu_kernels(marker: str, convention: str):
-    module = parse(f"llvm.func @f() attributes {{{marker}}} {{ llvm.return }}")
+    module = parse_llvm(f"llvm.func @f() attributes {{{marker}}} {{ llvm.return }}")
     assert llvm_ir(module).startswith(f"define {convention} void @f() {{")

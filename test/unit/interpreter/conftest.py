@@ -6,28 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.func import Func
-from xdsl.parser import Parser
+from parsing import parse_module
+from xdsl.dialects.builtin import ModuleOp
 
-from tgdialect.dialect import TG
 from tgdialect.interpreter import run
-
-
-def parse_program(text: str) -> ModuleOp:
-    """A verified module."""
-    context = Context()
-    for dialect in (Builtin, Func, TG):
-        context.load_dialect(dialect)
-    module = Parser(context, text).parse_module()
-    module.verify()
-    return module
 
 
 @pytest.fixture
 def parse() -> Callable[[str], ModuleOp]:
-    return parse_program
+    return parse_module
 
 
 @pytest.fixture
@@ -41,6 +28,6 @@ def execute(scalar: bool) -> Callable[..., list[Any]]:
     """`execute(text, *inputs, entry="main", **options)`: the results of a program."""
 
     def execute_text(text: str, *inputs: Any, entry: str = "main", **options: Any) -> list[Any]:
-        return run(parse_program(text), entry, inputs, scalar=scalar, **options)
+        return run(parse_module(text), entry, inputs, scalar=scalar, **options)
 
     return execute_text

@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.func import Func
+from parsing import tg_context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
-from tgdialect.dialect import TG
 from tgdialect.interpreter import run
 from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.linearize import LinearizePass
@@ -30,15 +28,8 @@ STAGES: Sequence[tuple[str, Callable[[], ModulePass], str]] = (
 )
 
 
-def context() -> Context:
-    ctx = Context()
-    for dialect in (Builtin, Func, TG):
-        ctx.load_dialect(dialect)
-    return ctx
-
-
 def parse(text: str) -> ModuleOp:
-    return Parser(context(), text).parse_module()
+    return Parser(tg_context(), text).parse_module()
 
 
 def results_by_stage(text: str, entry: str, inputs: Sequence[Array]) -> dict[str, list[Array]]:
@@ -46,7 +37,7 @@ def results_by_stage(text: str, entry: str, inputs: Sequence[Array]) -> dict[str
 
     The module verifies after each stage, and is at its level.
     """
-    module, ctx = parse(text), context()
+    module, ctx = parse(text), tg_context()
     module.verify()
     results = {"kernels": _run(module, entry, inputs)}
     for name, make, level in STAGES:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from stages import context, parse
+from parsing import tg_context
+from stages import parse
 from xdsl.dialects.func import FuncOp
 
 from tgdialect.interpreter import run
@@ -43,7 +44,7 @@ def chain(sizes: Sequence[int]) -> str:
 def test_the_size_rule(sizes: list[int], outlined: int) -> None:
     module = parse(chain(sizes))
     x = np.array([0.0, 1.0, -2.0, 0.5])
-    CallifyPass().apply(context(), module)
+    CallifyPass().apply(tg_context(), module)
     module.verify()
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     assert len(functions) == 1 + outlined

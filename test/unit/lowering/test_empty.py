@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from stages import context, parse
+from parsing import tg_context
+from stages import parse
 
 import tgdialect as tg
 from tgdialect.interpreter import run
@@ -96,7 +97,7 @@ DYNAMIC = [
 def check(text, inputs):
     expected = run(parse(text), "main", inputs)[0]
     for mode in ("none", "heuristic"):
-        module, ctx, level = parse(text), context(), "tensor"
+        module, ctx, level = parse(text), tg_context(), "tensor"
         for stage in stages(mode=mode):
             stage.apply(ctx, module)
             module.verify()

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stages import Array, context, kernel, load, parse, store
+from parsing import tg_context
+from stages import Array, kernel, load, parse, store
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.backends.llvm_cpu import CpuTarget
@@ -201,7 +202,7 @@ def _interpreted(module: ModuleOp, inputs: Sequence[Array]) -> Array:
 
 def _compiled(module: ModuleOp, inputs: Sequence[Array]) -> Array:
     """What machine code computes; what is beyond the result may not change."""
-    ctx = context()
+    ctx = tg_context()
     for stage, level in (
         (SimplifyPass(), "kernels"),
         (ExpandPass(), "tiles"),
@@ -231,7 +232,7 @@ def _opts_of(module: ModuleOp) -> list[str]:
 
 
 def _space(module: ModuleOp) -> list[OptOpPass]:
-    return [p for kind in PASSES for p in kind.schedule_space(context(), module)]
+    return [p for kind in PASSES for p in kind.schedule_space(tg_context(), module)]
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -247,7 +248,7 @@ def test_any_legal_schedule(name: str, seed: int, count: int):
         if not (space := _space(module)):
             break
         choice = random.choice(space)
-        choice.apply(context(), module)
+        choice.apply(tg_context(), module)
         applied.append(str(choice.pipeline_pass_spec()))
     module.verify()
     verify_level(module, "kernels")
@@ -259,7 +260,7 @@ def _share(module: ModuleOp, features: Sequence[str], threads: int) -> None:
     """Schedule for threads however little work there is."""
     target = replace(target_named("cpu", features), threads=threads, parallel_cycles=1)
     state_target(module, target)
-    OptimizePass("heuristic").apply(context(), module)
+    OptimizePass("heuristic").apply(tg_context(), module)
 
 
 @pytest.mark.parametrize("features", ["", "+sse2", "+avx,+fma", "+avx512f,+fma"])
@@ -281,7 +282,7 @@ def test_few_rows_are_reduced_in_blocks():
     """Where each step of the reduction is on another page."""
     module = parse(_gemm(8, 1024, 96))
     inputs = _inputs([(8, 1024), (8, 96), (96, 1024)])
-    OptimizePass("heuristic", FEATURES, 1).apply(context(), module)
+    OptimizePass("heuristic", FEATURES, 1).apply(tg_context(), module)
     opts = _opts_of(module)
     assert "#tg.opt<split 2, 32, reduce>" in opts
     assert any(o.startswith("#tg.opt<order 2, 1") for o in opts)
@@ -355,7 +356,7 @@ def test_what_cannot_be_padded_is_shared_one_by_one() -> None:
         + "%e = tg.end %a over %i : !tg.void\ntg.sink %e : !tg.void",
     )
     module = parse(text)
-    OptimizePass("heuristic", ("+avx512f", "+fma"), 2).apply(context(), module)
+    OptimizePass("heuristic", ("+avx512f", "+fma"), 2).apply(tg_context(), module)
     assert _opts_of(module)[-1] == "#tg.opt<split 0, 127, thread, top>"
 
 
@@ -363,7 +364,7 @@ def test_what_cannot_be_padded_is_shared_one_by_one() -> None:
 def test_scans_go_through_two_rows(rows: int, opts: list[str]) -> None:
     """Where there is no vector along them, and they are even."""
     module = parse(_scan(40, rows, "ji"))
-    OptimizePass("heuristic", FEATURES, 1).apply(context(), module)
+    OptimizePass("heuristic", FEATURES, 1).apply(tg_context(), module)
     assert _opts_of(module) == opts
 
 
@@ -378,7 +379,7 @@ def test_cells_beyond_an_axis_of_one_keep_it():
         + store("s", "o", "4x6xf32", "ij", "y")
         + "%e = tg.end %s over %j, %i : !tg.void\ntg.sink %e : !tg.void",
     )
-    assert not MergePass.schedule_space(context(), parse(text))
+    assert not MergePass.schedule_space(tg_context(), parse(text))
 
 
 @pytest.mark.parametrize("out", ["o", "x"])
@@ -393,7 +394,7 @@ def test_parts_overlap_where_iterations_may_be_done_twice(out: str) -> None:
         + store("s", out, "41xf32", "i", "y")
         + "%e = tg.end %s over %i : !tg.void\ntg.sink %e : !tg.void",
     )
-    overlapping = [p for p in SplitPass.schedule_space(context(), parse(text)) if p.overlap]
+    overlapping = [p for p in SplitPass.schedule_space(tg_context(), parse(text)) if p.overlap]
     assert bool(overlapping) is (out == "o")
 
 
@@ -410,7 +411,7 @@ def test_parts_do_not_overlap_in_memory_that_is_passed_twice():
     for second, count in (("%b", 1), ("%a", 0)):
         call = f"%0 = tg.call @k(%a, {second}) : ({memory}, {memory}) -> !tg.void"
         caller = f"func.func @main(%a: {memory}, %b: {memory}) {{\n{call}\nfunc.return\n}}"
-        space = SplitPass.schedule_space(context(), parse(f"{text}\n{caller}"))
+        space = SplitPass.schedule_space(tg_context(), parse(f"{text}\n{caller}"))
         assert bool([p for p in space if p.overlap]) is bool(count)
 
 
@@ -418,7 +419,7 @@ def test_columns_of_any_height_are_copied_in_squares():
     """The last square begins in the one before where they are no multiple of its height."""
     text, _ = KERNELS["gemm of odd columns"]
     module = parse(text)
-    OptimizePass("heuristic", ("avx512f",), 1).apply(context(), module)
+    OptimizePass("heuristic", ("avx512f",), 1).apply(tg_context(), module)
     (kernel_op,) = module.ops
     assert isinstance(kernel_op, KernelOp)
     opts = [str(o) for o in kernel_op.sink.opts or ()]
@@ -431,7 +432,7 @@ def test_what_is_apart_is_packed(name: str) -> None:
     """And copied in squares of registers, that are transposed."""
     text, _ = KERNELS[name]
     module = parse(text)
-    OptimizePass("heuristic", ("avx512f",), 1).apply(context(), module)
+    OptimizePass("heuristic", ("avx512f",), 1).apply(tg_context(), module)
     (kernel_op,) = module.ops
     assert isinstance(kernel_op, KernelOp)
     opts = [str(o) for o in kernel_op.sink.opts or ()]
@@ -443,14 +444,14 @@ def test_opts_are_recorded_and_applied_again():
     """What the heuristic records is what mode=explicit takes."""
     text, _ = KERNELS["gemm"]
     found, again = parse(text), parse(text)
-    OptimizePass("heuristic", ("avx512f",), 1).apply(context(), found)
+    OptimizePass("heuristic", ("avx512f",), 1).apply(tg_context(), found)
     (kernel_op,) = found.ops
     assert isinstance(kernel_op, KernelOp)
     opts = kernel_op.sink.opts
     assert opts is not None
     texts = tuple(str(o).removeprefix("#tg.opt<").removesuffix(">") for o in opts)
     assert texts
-    OptimizePass("explicit", ("avx512f",), 1, opts=texts).apply(context(), again)
+    OptimizePass("explicit", ("avx512f",), 1, opts=texts).apply(tg_context(), again)
     assert str(found) == str(again)
 
 

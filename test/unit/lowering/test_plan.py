@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from stages import context, parse
+from parsing import tg_context
+from stages import parse
 
 from tgdialect.analysis.liveness import LiveRange
 from tgdialect.interpreter import run
@@ -113,7 +114,7 @@ def test_registers_that_share_keep_their_values(steps: list[tuple[str, int, int]
     module.verify()
     before, after = np.zeros((), np.int32), np.zeros((), np.int32)
     run(module, "p", [before])
-    PlanPass().apply(context(), module)
+    PlanPass().apply(tg_context(), module)
     module.verify()
     run(module, "p", [after])
     assert before == after
@@ -121,5 +122,5 @@ def test_registers_that_share_keep_their_values(steps: list[tuple[str, int, int]
 
 def test_registers_of_one_phase_after_another_are_one() -> None:
     module = parse(program([(kind, i, 3) for i in range(BUFFERS) for kind in ("set", "out")]))
-    PlanPass().apply(context(), module)
+    PlanPass().apply(tg_context(), module)
     assert sum(isinstance(op, BufferOp) for op in module.walk()) == 1

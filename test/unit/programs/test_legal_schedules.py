@@ -10,16 +10,15 @@ import pytest
 from agreement import identical
 from executors import EXECUTORS, between_fences, interpret
 from expression import Array
+from parsing import parse_module
 from random_arrays import random_array
 from random_schedules import ScheduledBuild
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.func import Func, FuncOp
-from xdsl.parser import Parser
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect import Tensor as T
-from tgdialect.dialect import TG
 from tgdialect.lowering.callify import CallifyPass
 from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.levels import LoweringPass
@@ -32,15 +31,6 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import tensor
 from tgdialect.runtime.executable import Executable
 from tgdialect.transforms.simplify import SimplifyPass, simplify
-
-
-def parse(text: str) -> ModuleOp:
-    context = Context()
-    for dialect in (Builtin, Func, TG):
-        context.load_dialect(dialect)
-    module = Parser(context, text).parse_module()
-    module.verify()
-    return module
 
 
 def inputs_of(module: ModuleOp) -> Sequence[Array]:
@@ -69,7 +59,7 @@ class ScheduleFirstPass(LoweringPass):
 def check_schedule(text: str, *opts: str) -> None:
     """Compile with OptOps for the first kernel, and compare with the interpreter, between
     fences."""
-    module = parse(text)
+    module = parse_module(text)
     inputs = inputs_of(module)
     build = ScheduledBuild(module, optimize=ScheduleFirstPass(opts))
     executable = Executable(build.program(), lambda: build)
@@ -206,7 +196,7 @@ func.func @main(%x: tensor<13x65x5xui8>) -> tensor<13x66x6xui8, #tg.place<"CPU">
 @pytest.mark.parametrize("text", [XOR, ATOMIC, IN_PLACE, WRAPPED, DEAD_BUFFER, TRANSPOSED, WINDOW])
 @pytest.mark.parametrize("name", ["cpu-none", "cpu-heuristic"])
 def test_default_schedules(text: str, name: str) -> None:
-    module = parse(text)
+    module = parse_module(text)
     inputs = inputs_of(module)
     expected = interpret(module, [array.copy() for array in inputs])
     for x, y in zip(expected, EXECUTORS[name](module, inputs), strict=True):
@@ -251,7 +241,7 @@ def test_stores_of_narrow_elements(dtype: str, width: int) -> None:
 
 def test_parts_that_overlap_say_the_same_in_the_interpreter() -> None:
     """tg-select makes STOREs of their own of what the last two parts have both."""
-    module = parse(TRANSPOSED)
+    module = parse_module(TRANSPOSED)
     (x,) = inputs_of(module)
     for stage in (
         *(CallifyPass(), RangeifyPass(), SimplifyPass()),

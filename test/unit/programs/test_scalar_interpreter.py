@@ -13,15 +13,13 @@ import numpy as np
 import pytest
 from agreement import identical
 from expression import Array
+from parsing import tg_context
 from random_kernels import random_kernel
 from random_programs import random_program
 from random_seeds import batches
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.func import Func
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.dialect import TG
 from tgdialect.interpreter import run
 from tgdialect.lowering.pipeline import stages
 
@@ -55,9 +53,7 @@ def test_random_kernels(seeds: range):
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_PROGRAMS", 100), ids=str)
 def test_random_programs_after_each_stage(seeds: range):
-    context = Context()
-    for dialect in (Builtin, Func, TG):
-        context.load_dialect(dialect)
+    context = tg_context()
     for seed in seeds:
         program = random_program(seed, 1 + seed % 14)
         for stage in replace(stages(), render=None):

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from parsing import parse_module
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.func import Func, FuncOp
-from xdsl.parser import Parser
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.traits import SymbolTable
 
-from tgdialect.dialect import TG
 from tgdialect.interpreter import run
 from tgdialect.ops.properties import tensor
 from tgdialect.runtime.build import compile_module
@@ -362,15 +361,6 @@ COMPILED = [
 ]
 
 
-def parsed(text: str) -> ModuleOp:
-    context = Context()
-    for dialect in (Builtin, Func, TG):
-        context.load_dialect(dialect)
-    module = Parser(context, text).parse_module()
-    module.verify()
-    return module
-
-
 def with_gradient(module: ModuleOp, entry: str = "main") -> ModuleOp:
     module = module.clone()
     GradientPass(entry).apply(Context(), module)
@@ -416,7 +406,7 @@ def differences(module: ModuleOp, inputs, seeds, entry: str = "main") -> list[np
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_finite_differences(name):
-    module = parsed(PROGRAMS[name])
+    module = parse_module(PROGRAMS[name])
     arguments, results = shapes_of(module)
     inputs, seeds = numbers(arguments), numbers(results, 1)
     expected = differences(module, inputs, seeds)
@@ -427,7 +417,7 @@ def test_finite_differences(name):
 
 @pytest.mark.parametrize("name", ["assign", "part of an argument is written", "added to"])
 def test_gradients_of_gradients(name):
-    module = with_gradient(parsed(PROGRAMS[name]))
+    module = with_gradient(parse_module(PROGRAMS[name]))
     arguments, results = shapes_of(module, "main_gradient")
     inputs, seeds = numbers(arguments), numbers(results, 1)
     expected = differences(module, inputs, seeds, "main_gradient")
@@ -439,7 +429,7 @@ def test_gradients_of_gradients(name):
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_compiled(name):
-    module = with_gradient(parsed(PROGRAMS[name]))
+    module = with_gradient(parse_module(PROGRAMS[name]))
     arguments, _ = shapes_of(module, "main_gradient")
     inputs = numbers(arguments)
     expected = run(module, "main_gradient", [a.copy() for a in inputs])
@@ -449,7 +439,7 @@ def test_compiled(name):
 
 
 def test_parameters_come_last():
-    module = parsed(
+    module = parse_module(
         """
         func.func @main(%x: tensor<2xf64>) -> tensor<2xf64> {
           %p = tg.param 0 : tensor<2xf64>

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin
-from xdsl.parser import Parser
+from parsing import parse_module
 
-from tgdialect.dialect import TG
 from tgdialect.transforms.simplify import simplify
 from tgdialect.transforms.simplify.engine import Engine
 
 
 def visits(text: str, patch: pytest.MonkeyPatch) -> tuple[int, int]:
     """How many ops a program has, and how many are looked at."""
-    context = Context()
-    for dialect in (TG, Builtin):
-        context.load_dialect(dialect)
-    module = Parser(context, text).parse_module()
+    module = parse_module(text)
     size, count = sum(1 for _ in module.walk()), 0
     visit = Engine._visit  # pyright: ignore[reportPrivateUsage]
 
