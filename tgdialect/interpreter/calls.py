@@ -59,7 +59,7 @@ def _function_body(
         results = [np.array(frame.read(end, value).materialised()) for value in returned]
     frame.journal.check_races()
     write_back(
-        (context.buffers[slot], memory.contents(memory.stores, frame.journal))
+        (memory.name, context.buffers[slot], memory.contents(memory.stores, frame.journal))
         for (_, slot), memory in frame.buffers.items()
         if slot in context.buffers and memory.stores
     )
