@@ -15,7 +15,7 @@ from tgdialect.interpreter.cell_maps import CellMap
 from tgdialect.interpreter.execution import run_block
 from tgdialect.interpreter.host import Frame, check_parameter
 from tgdialect.interpreter.host_values import TensorValue, Value, VersionedView, whole
-from tgdialect.interpreter.kernel import Value as LiveValue
+from tgdialect.interpreter.kernel import LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import Callee, Contents, Outcome, RunContext, write_back
 from tgdialect.interpreter.values import Array
