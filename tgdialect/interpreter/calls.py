@@ -15,7 +15,7 @@ from tgdialect.interpreter.cell_maps import CellMap
 from tgdialect.interpreter.execution import run_block
 from tgdialect.interpreter.host import Frame, check_parameter
 from tgdialect.interpreter.host_values import TensorValue, Value, VersionedView, whole
-from tgdialect.interpreter.kernel import Value as LiveValue
+from tgdialect.interpreter.kernel import LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import Callee, Contents, Outcome, RunContext, write_back
 from tgdialect.interpreter.values import Array
@@ -59,7 +59,7 @@ def _function_body(
         results = [np.array(frame.read(end, value).materialised()) for value in returned]
     frame.journal.check_races()
     write_back(
-        (context.buffers[slot], memory.contents(memory.stores, frame.journal))
+        (memory.name, context.buffers[slot], memory.contents(memory.stores, frame.journal))
         for (_, slot), memory in frame.buffers.items()
         if slot in context.buffers and memory.stores
     )

@@ -43,7 +43,7 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class CellMap:
-    """The whole of a memory of `shape` and `dtype`, or a movement of another cell_map.
+    """The whole of a memory of `shape` and `dtype`, or another cell map with one more movement.
 
     `lanes` is the number of leading axes that each array of the kernel has before its shape.
     """
@@ -56,7 +56,7 @@ class CellMap:
     _cache: dict[bool, Array] = field(default_factory=dict[bool, Array])
 
     def moved(self, movement: AppliedMovement) -> CellMap:
-        """A movement of this cell_map."""
+        """This cell map with one more movement."""
         return CellMap(self.shape, self.dtype, self.lanes, self, movement)
 
     def lifted(self, lanes: int) -> CellMap:
@@ -71,7 +71,7 @@ class CellMap:
 
     @property
     def movements(self) -> list[AppliedMovement]:
-        """From the memory to this cell_map."""
+        """The movements from the memory to here, in order."""
         result: list[AppliedMovement] = []
         cell_map = self
         while cell_map.source is not None and cell_map.movement is not None:

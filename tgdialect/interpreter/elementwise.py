@@ -23,7 +23,7 @@ from tgdialect.ops.arrays import (
 )
 from tgdialect.ops.dtypes import DType
 
-Function = Callable[..., Data]
+Arithmetic = Callable[..., Data]
 
 
 def compute(name: str, operands: Sequence[Data], dtypes: Sequence[DType], result: DType) -> Data:
@@ -112,7 +112,7 @@ def multiply_add(a: Data, b: Data, c: Data) -> Data:
 # -- transcendental functions --------------------------------------------------------------------
 
 
-def _in_wider(function: Function) -> Function:
+def _in_wider(function: Arithmetic) -> Arithmetic:
     """Evaluate f32 in f64, and f64 in the platform's long double, and round."""
 
     def rounded(*arguments: Data) -> Data:
@@ -123,7 +123,7 @@ def _in_wider(function: Function) -> Function:
     return rounded
 
 
-ARITHMETIC: dict[str, Function] = {
+ARITHMETIC: dict[str, Arithmetic] = {
     "tg.recip": reciprocal,
     "tg.trunc": truncate,
     "tg.add": np.add,
@@ -157,7 +157,7 @@ ARITHMETIC: dict[str, Function] = {
 }
 """One row per op; WHERE and CAST, whose operands differ in dtype from the result, are apart."""
 
-LOGICAL: dict[str, Function] = {
+LOGICAL: dict[str, Arithmetic] = {
     "tg.add": np.logical_or,
     "tg.mul": np.logical_and,
     "tg.max": np.logical_or,

@@ -55,15 +55,11 @@ def run(
     # Overflow, division by zero and NaN have their meaning in the dialect; none is an error.
     with np.errstate(all="ignore"):
         outcome = context.call(callee, arrays[:arguments], arrays[arguments:])
-    written = [
-        (param, array, content.data)
-        for param, array, content in zip(params, arrays, outcome.contents, strict=True)
-        if content is not None
-    ]
     with errors_at(callee):
-        for param, array, _ in written:
-            if not array.flags.writeable:
-                raise InterpretationError(f"{param.label} is written, but the input is read-only")
-    write_back((array, data) for _, array, data in written)
+        write_back(
+            (param.label, array, content.data)
+            for param, array, content in zip(params, arrays, outcome.contents, strict=True)
+            if content is not None
+        )
     outputs = [a for p, a in zip(params, arrays, strict=True) if p.is_output]
     return [*outcome.results, *outputs]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from xdsl.ir import Block, SSAValue
 
 from tgdialect.interpreter.block_analysis import BlockAnalysis
-from tgdialect.interpreter.kernel import Value
+from tgdialect.interpreter.kernel import LiveValue
 from tgdialect.interpreter.lane_ops import LANES
 from tgdialect.interpreter.lane_run import LaneRun
 from tgdialect.interpreter.lane_schedule import lane_schedule
@@ -15,7 +15,7 @@ from tgdialect.interpreter.live import AssumptionError
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scalar import ScalarRun
 
-Bind = Callable[[bool], tuple[Sequence[Value], Mapping[SSAValue, Value]]]
+Bind = Callable[[bool], tuple[Sequence[LiveValue], Mapping[SSAValue, LiveValue]]]
 """Makes the values of a block's PARAMs by slot, and of what it captures, with fresh memory.
 
 The argument says whether memory that is written keeps its first contents for later reads.
@@ -24,7 +24,7 @@ The argument says whether memory that is written keeps its first contents for la
 
 def run_block(
     block: Block, context: RunContext, *, graph: bool, bind: Bind
-) -> tuple[Sequence[Value], Mapping[SSAValue, Value]]:
+) -> tuple[Sequence[LiveValue], Mapping[SSAValue, LiveValue]]:
     """Execute a kernel's block, or the block of a LINEAR, and return what `bind` made for it.
 
     Lanes assume that each iteration of a loop uses a buffer privately. If an iteration reads what

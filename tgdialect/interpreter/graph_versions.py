@@ -20,25 +20,25 @@ class GraphVersions:
     comes before each write that its view does not wait for: `before[w]` are the ops that precede w.
     """
 
-    def __init__(self, block: Block, all_accesses: Sequence[MemoryUse]):
+    def __init__(self, block: Block, uses: Sequence[MemoryUse]):
         self.snapshots: set[SSAValue] = set()
         self.before: dict[Operation, set[Operation]] = {}
         self.unordered: dict[Operation, set[Operation]] = {}
-        writes = [a for a in all_accesses if a.writes]
+        writes = [use for use in uses if use.writes]
         if not writes:
             return
-        self._number = {op: 2 << i for i, op in enumerate(dict.fromkeys(a.op for a in writes))}
+        self._number = {op: 2 << i for i, op in enumerate(dict.fromkeys(use.op for use in writes))}
         by_root: dict[SSAValue, list[Operation]] = {}
-        for access in writes:
-            by_root.setdefault(access.root, []).append(access.op)
+        for use in writes:
+            by_root.setdefault(use.root, []).append(use.op)
         # The writes that a value waits for, and those that a view has been put after.
         self._reach: dict[SSAValue, int] = {}
         self._version: dict[SSAValue, int] = {}
         reach_of = {op: self._walk(op) for op in block.ops}
-        for access in all_accesses:
-            own = by_root.get(access.root, [])
-            if access.reads and own and not access.writes:
-                self._order_read(access, own, reach_of[access.op])
+        for use in uses:
+            own = by_root.get(use.root, [])
+            if use.reads and own and not use.writes:
+                self._order_read(use, own, reach_of[use.op])
         for own in by_root.values():
             self._find_unordered(own, reach_of)
 
@@ -56,22 +56,21 @@ class GraphVersions:
             self._reach[result] = reach | self._number.get(op, 0)
         return reach
 
-    def _order_read(self, access: MemoryUse, writes: Sequence[Operation], reach: int) -> None:
-        version = self._version.get(access.view, 0)
+    def _order_read(self, use: MemoryUse, writes: Sequence[Operation], reach: int) -> None:
+        version = self._version.get(use.view, 0)
         for write in writes:
             number = self._number[write]
             if reach & number and not version & number:
                 message = (
-                    f"cycle: {access.op.name} reads memory as it was before a store that it "
-                    "waits for"
+                    f"cycle: {use.op.name} reads memory as it was before a store that it waits for"
                 )
-                raise locate(InterpretationError(message), access.op)
+                raise locate(InterpretationError(message), use.op)
         if not version & _AFTER:
-            self.snapshots.add(access.view)
+            self.snapshots.add(use.view)
             return
         for write in writes:
             if not reach & self._number[write]:
-                self.before.setdefault(write, set()).add(access.op)
+                self.before.setdefault(write, set()).add(use.op)
 
     def _find_unordered(self, writes: Sequence[Operation], reach_of: dict[Operation, int]) -> None:
         for i, one in enumerate(writes):

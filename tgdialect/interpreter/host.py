@@ -90,8 +90,8 @@ class Frame:
     def read(self, op: Operation, value: Value, after: Stores | None = None) -> Array:
         """The array of an operand, for an op that waits for the stores `after`.
 
-        A view shows one version of its memory. If the op waits for a store to that memory which
-        the version lacks, it would have to run both before and after that store: an error.
+        A view shows one version of its memory. If the op waits for a store to that memory which the
+        version lacks, it would have to run both before and after that store: an error.
         """
         if isinstance(value, TensorValue):
             return value.array
@@ -104,10 +104,6 @@ class Frame:
                 "it waits for"
             )
         return value.array
-
-    def result(self, op: Operation, array: Array, after: Stores) -> Value:
-        """The result of an op: a tensor, or new memory if the op's result is memory."""
-        return self.fresh(op.results[0], array, after)
 
     def fresh(self, value: SSAValue, array: Array, after: Stores) -> Value:
         """The run-time value of `value`: a tensor, or new memory that holds the array."""
@@ -216,7 +212,7 @@ def _last_uses(block: Block) -> dict[Operation, list[SSAValue]]:
 def _pure(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     after = waits_for(operands)
     arrays = [frame.read(op, operand, after) for operand in operands]
-    return frame.result(op, PURE[op.name](op, arrays, 0), after)
+    return frame.fresh(op.results[0], PURE[op.name](op, arrays, 0), after)
 
 
 def _binary(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
@@ -277,6 +273,8 @@ def _buffer(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
         contents = frame.context.buffers.get(slot) if space is AddrSpace.GLOBAL else None
         if contents is None:
             contents = _allocated(shape, op.result)
+        if contents.dtype != (dtype := numpy_dtype_of(op.result)):
+            raise InterpretationError(f"buffer {slot} is {dtype}, the contents {contents.dtype}")
         memory = frame.buffers[key] = VersionedMemory(
             contents, dtype_of(op.result), f"buffer {slot}"
         )
@@ -300,7 +298,7 @@ def _load(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     after = waits_for(operands)
     buffer, *rest = (frame.read(op, operand, after) for operand in operands)
     alt, gate = rest if rest else (None, None)
-    return frame.result(op, load(op, buffer, alt, gate, 0), after)
+    return frame.fresh(op.results[0], load(op, buffer, alt, gate, 0), after)
 
 
 def _store(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
@@ -360,7 +358,7 @@ def _custom(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     value = function(*(frame.read(op, operand, after).materialised() for operand in operands))
     if isinstance(op.result.type, VoidType):
         return Void(after)
-    return frame.result(op, Array(custom_result(op, value)), after)
+    return frame.fresh(op.results[0], Array(custom_result(op, value)), after)
 
 
 def _custom_function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:

@@ -29,7 +29,7 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import BufferOp, ParamOp
 
-Value = Array | LiveView | None
+LiveValue = Array | LiveView | None
 """A value, memory, or an ordering edge."""
 
 
@@ -41,14 +41,14 @@ class KernelRun(ABC):
         context: RunContext,
         functions: Mapping[str, Function],
         lanes: int,
-        parameters: Sequence[Value],
-        captured: Mapping[SSAValue, Value],
+        parameters: Sequence[LiveValue],
+        captured: Mapping[SSAValue, LiveValue],
     ):
         self.context = context
         self.lanes = lanes
         self.parameters = parameters
         self._functions = functions
-        self.known: dict[SSAValue, Value] = {v: self.lift(what) for v, what in captured.items()}
+        self.known: dict[SSAValue, LiveValue] = {v: self.lift(what) for v, what in captured.items()}
 
     @abstractmethod
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Data | None) -> Data:
@@ -87,32 +87,32 @@ class KernelRun(ABC):
             raise InterpretationError(f"{op.name} takes a tensor")
         return Array(self.read(op, operand, value, gate))
 
-    def lift(self, value: Value) -> Value:
+    def lift(self, value: LiveValue) -> LiveValue:
         """A value from outside, which has no lane axes."""
         if isinstance(value, LiveView):
             return LiveView(value.memory, value.cell_map.lifted(self.lanes))
         return None if value is None else lifted(value, self.lanes)
 
-    def result(self, op: Operation, array: Array) -> Value:
+    def result(self, op: Operation, array: Array) -> LiveValue:
         """A value; or memory that holds it, where the op's result is memory."""
         return self.hold(op, array) if is_memory(op.results[0]) else array
 
 
-Function = Callable[[Any, Operation], Value]
+Function = Callable[[Any, Operation], LiveValue]
 """What an op does: from the run and the op to the value of its result."""
 
 
-def _pure(run: KernelRun, op: Operation) -> Value:
+def _pure(run: KernelRun, op: Operation) -> LiveValue:
     operands = [run.array(op, operand) for operand in op.operands]
     return run.result(op, PURE[op.name](op, operands, run.lanes))
 
 
-def _binary(run: KernelRun, op: Operation) -> Value:
+def _binary(run: KernelRun, op: Operation) -> LiveValue:
     run.context.custom.allow(op.name)
     return _pure(run, op)
 
 
-def _movement(run: KernelRun, op: Operation) -> Value:
+def _movement(run: KernelRun, op: Operation) -> LiveValue:
     source = run.known[op.operands[0]]
     operands = [run.array(op, operand) for operand in op.operands[1:]]
     movement = AppliedMovement(op, operands, run.lanes)
@@ -122,28 +122,29 @@ def _movement(run: KernelRun, op: Operation) -> Value:
     return movement.of(source)
 
 
-def _identity(run: KernelRun, op: Operation) -> Value:
+def _identity(run: KernelRun, op: Operation) -> LiveValue:
     return run.known[op.operands[0]]
 
 
-def _ordering(run: KernelRun, op: Operation) -> Value:
+def ordering(run: KernelRun, op: Operation) -> LiveValue:
+    """An op that only waits: its result is an ordering edge."""
     return None
 
 
-def _param(run: KernelRun, op: Operation) -> Value:
+def _param(run: KernelRun, op: Operation) -> LiveValue:
     assert isinstance(op, ParamOp)
     if op.slot.data >= len(run.parameters):
         raise InterpretationError(f"parameter {op.slot.data} has no argument")
     return run.lift(run.parameters[op.slot.data])
 
 
-def _buffer(run: KernelRun, op: Operation) -> Value:
+def _buffer(run: KernelRun, op: Operation) -> LiveValue:
     assert isinstance(op, BufferOp)
     sizes = [run.array(op, operand) for operand in op.operands]
     return run.buffer(op, extents(tensor(op.result).get_shape(), sizes))
 
 
-def _custom(run: KernelRun, op: Operation) -> Value:
+def _custom(run: KernelRun, op: Operation) -> LiveValue:
     assert isinstance(op, CustomOp | InsOp)
     key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
     function = run.context.custom.function(op.name, key)
@@ -153,7 +154,7 @@ def _custom(run: KernelRun, op: Operation) -> Value:
     return run.result(op, Array(custom_result(op, value)))
 
 
-def _load(run: KernelRun, op: Operation) -> Value:
+def _load(run: KernelRun, op: Operation) -> LiveValue:
     """LOAD: memory is touched only where the gate is true."""
     assert isinstance(op, LoadOp)
     alt = gate = mask = None
@@ -164,7 +165,7 @@ def _load(run: KernelRun, op: Operation) -> Value:
     return run.result(op, load(op, run.array(op, op.buffer, mask), alt, gate, run.lanes))
 
 
-def _call(run: KernelRun, op: Operation) -> Value:
+def _call(run: KernelRun, op: Operation) -> LiveValue:
     """A CALL in a LINEAR: what the callee writes is in memory at once."""
     assert isinstance(op, CallOp)
     callee = SymbolTable.lookup_symbol(op, op.callee)
@@ -196,10 +197,10 @@ COMMON: dict[str, Function] = {
     "tg.param": _param,
     "tg.buffer": _buffer,
     "tg.load": _load,
-    "tg.end": _ordering,
-    "tg.endif": _ordering,
-    "tg.group": _ordering,
-    "tg.sink": _ordering,
+    "tg.end": ordering,
+    "tg.endif": ordering,
+    "tg.group": ordering,
+    "tg.sink": ordering,
     "tg.custom": _custom,
     "tg.ins": _custom,
     "tg.call": _call,

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.block_analysis import is_parallel
-from tgdialect.interpreter.kernel import COMMON, Function, Value
+from tgdialect.interpreter.kernel import COMMON, Function, LiveValue
 from tgdialect.interpreter.lane_run import LaneRun
 from tgdialect.interpreter.live import Lanes, LiveView
 from tgdialect.interpreter.movement import extent
@@ -22,7 +22,7 @@ from tgdialect.ops.properties import tensor
 from tgdialect.ops.reduce import ReduceOp
 
 
-def _range(run: LaneRun, op: Operation) -> Value:
+def _range(run: LaneRun, op: Operation) -> LiveValue:
     """A range that is not stepped: all its values, along its axis."""
     assert isinstance(op, RangeOp)
     bound = run.bound(op)
@@ -31,7 +31,7 @@ def _range(run: LaneRun, op: Operation) -> Value:
     return Array(index)
 
 
-def _store(run: LaneRun, op: Operation) -> Value:
+def _store(run: LaneRun, op: Operation) -> LiveValue:
     """STORE and ATOMICADD: valid cells of the value, where the gate is true, in active lanes."""
     view = run.known[op.operands[0]]
     assert isinstance(view, LiveView)
@@ -73,12 +73,12 @@ def _iterations(run: LaneRun, op: Operation) -> Callable[[], Data] | None:
     return (lambda: Lanes(run.extents, axes).number) if axes else None
 
 
-def _reduce(run: LaneRun, op: Operation) -> Value:
+def _reduce(run: LaneRun, op: Operation) -> LiveValue:
     assert isinstance(op, ReduceOp)
     return run.reduce(op)
 
 
-def _special(run: LaneRun, op: Operation) -> Value:
+def _special(run: LaneRun, op: Operation) -> LiveValue:
     """SPECIAL: all its values, along its axis. `LaneRun.run` has evaluated it before the block."""
     assert isinstance(op, SpecialOp)
     if (known := run.known.get(op.result)) is not None:
@@ -86,7 +86,7 @@ def _special(run: LaneRun, op: Operation) -> Value:
     return Array(run.values_of(op, max(extent(run.array(op, op.bound)), 0)))
 
 
-def _barrier(run: LaneRun, op: Operation) -> Value:
+def _barrier(run: LaneRun, op: Operation) -> LiveValue:
     """BARRIER: all threads of a workgroup reach it, or none."""
     if (active := run.active(op)) is not None:
         active = np.broadcast_to(active, run.lane_shape(op))
@@ -99,13 +99,13 @@ def _barrier(run: LaneRun, op: Operation) -> Value:
     return None
 
 
-def _if(run: LaneRun, op: Operation) -> Value:
+def _if(run: LaneRun, op: Operation) -> LiveValue:
     assert isinstance(op, IfOp)
     run.masks[op] = run.array(op, op.gate).materialised()
     return None
 
 
-def _wmma(run: LaneRun, op: Operation) -> Value:
+def _wmma(run: LaneRun, op: Operation) -> LiveValue:
     assert isinstance(op, WmmaOp)
     operands = [run.array(op, operand) for operand in op.operands]
     lanes = run.lanes

@@ -17,12 +17,13 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.block_analysis import Axis, is_work_item
 from tgdialect.interpreter.cell_maps import CellMap
-from tgdialect.interpreter.kernel import Function, KernelRun, Value
+from tgdialect.interpreter.kernel import Function, KernelRun, LiveValue
 from tgdialect.interpreter.lane_schedule import LaneSchedule
 from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
+from tgdialect.interpreter.movement import MOVEMENTS
 from tgdialect.interpreter.nesting import Accumulate, Item, LoopBody
 from tgdialect.interpreter.pure import PURE
-from tgdialect.interpreter.reduction import accumulate, finish
+from tgdialect.interpreter.reduction import accumulate, finish, initial
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scopes import NO_SCOPE, Scope
 from tgdialect.interpreter.values import Array, all_valid, check_size
@@ -31,7 +32,7 @@ from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import SpecialOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, integers, place, tensor
-from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ParamOp
 
 _MAX_LANES_AT_ONCE = 1 << 24
@@ -46,8 +47,8 @@ class LaneRun(KernelRun):
         plan: LaneSchedule,
         context: RunContext,
         functions: Mapping[str, Function],
-        parameters: Sequence[Value],
-        captured: Mapping[SSAValue, Value],
+        parameters: Sequence[LiveValue],
+        captured: Mapping[SSAValue, LiveValue],
     ):
         super().__init__(context, functions, plan.lanes, parameters, captured)
         self.plan = plan
@@ -91,12 +92,12 @@ class LaneRun(KernelRun):
         """How many values a range has, where that can be found before the loops are run; else 1."""
         assert isinstance(op, RangeOp | SpecialOp)
         # Memory and loop variables have no values yet.
-        stack, seen = [op.bound.owner], set[Operation]()
+        stack, seen, stateless = [op.bound.owner], set[Operation](), PURE.keys() | MOVEMENTS
         while stack:
             source = stack.pop()
             if not isinstance(source, Operation) or source in seen:
                 continue
-            if source.name not in PURE and not isinstance(source, ParamOp):
+            if source.name not in stateless and not isinstance(source, ParamOp):
                 return 1
             seen.add(source)
             stack.extend(operand.owner for operand in source.operands)
@@ -215,6 +216,8 @@ class LaneRun(KernelRun):
         memory = LiveMemory(np.zeros(shape, data.dtype), dtype, copies=lambda: copies)
         cell_map = CellMap(shape, dtype, lanes)
         memory.scatter(cell_map, data, None)
+        if self.analysis.snapshots:
+            memory.take_snapshot()
         return LiveView(memory, cell_map)
 
     def buffer(self, op: BufferOp, shape: tuple[int, ...]) -> LiveView:
@@ -286,9 +289,8 @@ class LaneRun(KernelRun):
         # A part for each iteration of the stepped ranges; none if there was no iteration.
         parts = self._partial.pop(op, [])
         if not parts:
-            start = np.asarray(identity(op.kind.data, dtype)).astype(numpy_dtype_of(op.result))
-            shape = tensor(op.result).get_shape()
-            return Array(np.broadcast_to(start, (1,) * self.lanes + shape))
+            shape = (1,) * self.lanes + tensor(op.result).get_shape()
+            return Array(finish(np.broadcast_to(initial(op), shape), dtype))
         together = Array(np.stack(np.broadcast_arrays(*parts)))
         total = accumulate(op.kind.data, together, [0], dtype, ordered=ordered)[0]
         return Array(finish(total, dtype))

@@ -62,8 +62,8 @@ def _with_assumptions(
 ) -> tuple[dict[SSAValue, list[Axis]], set[SSAValue]]:
     """The axes over which a buffer has copies, if iterations in order do not exchange values.
 
-    That is assumed of every buffer but those that work items share: these go from one iteration to
-    the next when a BARRIER lets them.
+    That is assumed of every buffer but those that work items share: in those, values pass from one
+    iteration to the next at a BARRIER.
     """
     private = {root: list(axes) for root, axes in analysis.private.items()}
     assumed: set[SSAValue] = set()

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from tgdialect.interpreter.execution import run_block
 from tgdialect.interpreter.host_values import TensorValue, Value, VersionedView
-from tgdialect.interpreter.kernel import Value as LiveValue
+from tgdialect.interpreter.kernel import LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.versions import Journal, Stores, VersionedMemory

@@ -67,13 +67,17 @@ class LiveMemory:
         self.dtype = dtype
         self.name = name
         self.contents = np.ascontiguousarray(contents).reshape(contents.shape)
-        self.snapshot = self.contents.copy() if keep_snapshot else None
+        self.snapshot: Data | None = None
+        if keep_snapshot:
+            self.take_snapshot()
         self.written: Data | None = None
         self.defined: Data | None = None
         self._lanes: Lanes | None = None
         self._copies = copies
         self._assumed = assumed
-        self._writer: Data | None = None
+        # By the number of a write, the cells whose present value it has written; which are adds.
+        self._writers: dict[int, Data] = {}
+        self._adders: set[int] = set()
         self._threads = threads
         self.races: ThreadRaces | None = None
 
@@ -82,7 +86,12 @@ class LiveMemory:
         """The contents before every store, if a snapshot is kept; otherwise the present ones."""
         return self.contents if self.snapshot is None else self.snapshot
 
-    def _make_copies(self) -> None:
+    def take_snapshot(self) -> None:
+        """Make the present contents the first."""
+        self.snapshot = self.contents.copy()
+
+    def _begin(self) -> None:
+        """On first use: make the copies, and begin to look for races."""
         self._copy()
         if self._threads is not None:
             self.races = ThreadRaces(self.contents.size, self._threads(), self.name)
@@ -96,7 +105,7 @@ class LiveMemory:
         check_size(shape, self.contents.dtype.itemsize)
         self.contents = np.broadcast_to(self.contents, shape).copy()
         if self.snapshot is not None:
-            self.snapshot = self.contents.copy()
+            self.take_snapshot()
         if self._assumed:
             self.defined = np.zeros(self.contents.size, np.bool_)
 
@@ -110,7 +119,7 @@ class LiveMemory:
 
     def gather(self, cell_map: CellMap, mask: Data | None, *, snapshot: bool = False) -> Data:
         """The elements of a view where `mask` is true and they exist; 0 elsewhere."""
-        self._make_copies()
+        self._begin()
         cells = cell_map.cells
         there = cells.written(mask)
         source = self.first_contents if snapshot else self.contents
@@ -150,11 +159,11 @@ class LiveMemory:
         """Write (or add) the elements of `value` where `mask` is true and the cell exists.
 
         Of several writes to a cell the last in row-major order of the axes stays. `shape` is what
-        the lane axes are broadcast to, as an addition is made once per lane. `writer` is the
-        number of the write, and those of the writes that it is not ordered with. `iterations`
-        numbers the lanes that run in parallel, which may not write different values to a cell.
+        the lane axes are broadcast to, as an addition is made once per lane. `writer` is the number
+        of the write, and those of the writes that it is not ordered with. `iterations` numbers the
+        lanes that run in parallel, which may not write different values to a cell.
         """
-        self._make_copies()
+        self._begin()
         cells = cell_map.cells
         # For each lane and element: whether it is written, its position in the memory, its bytes.
         there = cells.written(mask)
@@ -165,17 +174,19 @@ class LiveMemory:
         check_size(full, 8)
         positions, there, values = (np.broadcast_to(x, full) for x in (positions, there, values))
         width = self.dtype.itemsize if cells.bytewise else 1
-        # Threads may not write one cell between the same barriers.
-        if self.races is not None and not adds:
-            self.races.write(positions // width, there)
-        positions, values = positions[there], values[there]
+        everywhere, positions, values = positions, positions[there], values[there]
         elements = positions // width
         flat = flat_cells(self.contents, cells.bytewise)
         if not adds and values.dtype != flat.dtype:
             values = values.view(flat.dtype)
+        changed: Data | None = None
+        if not adds and (self.races is not None or writer is not None):
+            changed = differ(flat[positions], values)
+        # Threads may not write one cell between the same barriers.
+        if self.races is not None and changed is not None:
+            self.races.write(everywhere // width, there, changed)
         # Nor may writes that have no order.
         if writer is not None:
-            changed = None if adds else differ(flat[positions], values)
             self._check_race(elements, writer, changed)
         if not adds:
             flat[positions] = values
@@ -195,25 +206,31 @@ class LiveMemory:
             self.defined[elements] = True
 
     def _check_race(
-        self, positions: Data, writer: tuple[int, frozenset[int]], changed: Data | None
+        self, cells: Data, writer: tuple[int, frozenset[int]], changed: Data | None
     ) -> None:
         """Raise InterpretationError if an unordered write has written one of these cells before.
 
-        `changed` marks the cells whose value changes; two writes of equal values do not race.
+        `changed` marks the cells whose value a store changes; it is None for an addition. Two
+        stores of equal values do not race.
         """
         number, unordered = writer
-        if self._writer is None:
-            self._writer = np.full(self.contents.size, -1, np.int64)
-        contested = np.isin(self._writer[positions], list(unordered))
-        if changed is not None:
-            contested &= changed
-        if bool(contested.any()):
-            cell = int(positions[contested][0])
-            raise InterpretationError(
-                f"race: two stores that neither waits for the other write cell {cell} of "
-                f"{self.name}"
-            )
-        self._writer[positions] = number
+        for other in unordered & self._writers.keys():
+            contested = self._writers[other][cells]
+            if changed is not None and other not in self._adders:
+                contested &= changed
+            if bool(contested.any()):
+                cell = int(cells[contested][0])
+                raise InterpretationError(
+                    f"race: two stores that neither waits for the other write cell {cell} of "
+                    f"{self.name}"
+                )
+        if changed is None:
+            self._adders.add(number)
+        else:
+            for written in self._writers.values():
+                written[cells[changed]] = False
+        written = self._writers.setdefault(number, np.zeros(self.contents.size, np.bool_))
+        written[cells] = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

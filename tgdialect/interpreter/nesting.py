@@ -98,7 +98,7 @@ class GraphNest:
         # The loops that each op is in, and those that it closes, the outermost first.
         self._around: dict[Operation, frozenset[Operation]] = {}
         self._nests: dict[Operation, Sequence[RangeOp]] = {}
-        # The closers that each op depends on, as a set of bits.
+        # The bit of each closer, and the closers that each op depends on, as a set of bits.
         self._bits: dict[Operation, int] = {}
         self._needs: dict[Operation, int] = {}
         for op in block.ops:
@@ -134,8 +134,9 @@ class GraphNest:
         nest = [r for r in owners if isinstance(r, RangeOp) and r in self._looped]
         if isinstance(op, EndOp):
             nest.reverse()
-        # Expanded ranges are lanes of what is in the loops, wherever a closer names them.
-        return sorted(nest, key=_is_lane)
+        # Expanded ranges are the innermost loops, wherever a closer lists them: tg-expand makes
+        # them axes of values.
+        return sorted(nest, key=_is_expanded)
 
     def _sort(self, body: _Unsorted) -> list[_Unsorted]:
         """Put the items of a body in order; returns the bodies of the loops among them."""
@@ -226,8 +227,8 @@ class GraphNest:
             raise locate(InterpretationError(message), _shown(e.args[1])) from e
 
 
-def _is_lane(axis: RangeOp) -> bool:
-    """Whether `tg-expand` makes lanes of the iterations of a range."""
+def _is_expanded(axis: RangeOp) -> bool:
+    """Whether `tg-expand` makes an axis of values of a range."""
     return axis.axis_type.data in EXPANDED
 
 

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.elementwise import ELEMENTWISE, compute
-from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, stack
+from tgdialect.interpreter.movement import stack
 from tgdialect.interpreter.reduction import reduce
 from tgdialect.interpreter.values import (
     Array,
@@ -85,16 +85,8 @@ def reduction(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     )
 
 
-def _movement(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
-    return AppliedMovement(op, operands[1:], lanes).of(operands[0])
-
-
 def _stack(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     return stack(operands, lanes)
-
-
-def _identity(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
-    return operands[0]
 
 
 def _materialised(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
@@ -139,9 +131,6 @@ PURE: dict[str, PureFunction] = {
     "tg.copy": _materialised,
     "tg.wmma": _wmma,
     "tg.contiguous": _materialised,
-    "tg.contiguous_backward": _identity,
-    "tg.detach": _identity,
-    **dict.fromkeys(MOVEMENTS, _movement),
     **dict.fromkeys(ELEMENTWISE, elementwise),
 }
-"""Every op without state, by name."""
+"""Every op without state, by name. Movements and DETACH are not here: of memory they make views."""

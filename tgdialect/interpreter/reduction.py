@@ -1,4 +1,4 @@
-"""REDUCE on arrays: identities, accumulator dtypes, and what is skipped."""
+"""REDUCE on arrays: identities, accumulator dtypes, and invalid cells, which are skipped."""
 
 from __future__ import annotations
 

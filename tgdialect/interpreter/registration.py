@@ -18,6 +18,7 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.diagnostics import errors_at
 from tgdialect.dialect import TG
 from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.custom import CustomCode
@@ -95,11 +96,13 @@ class TgFunctions(InterpreterFunctions):
         finally:
             self._frames.pop()
         returned = tuple(_array(frame, op, value) for value in results)
-        write_back(
-            (argument, value.memory.contents(value.memory.stores, frame.journal))
-            for value, argument in zip(values, arguments, strict=True)
-            if isinstance(value, VersionedView) and value.memory.stores
-        )
+        frame.journal.check_races()
+        with errors_at(op):
+            write_back(
+                (memory.name, argument, memory.contents(memory.stores, frame.journal))
+                for value, argument in zip(values, arguments, strict=True)
+                if isinstance(value, VersionedView) and (memory := value.memory).stores
+            )
         return returned
 
     def call_op(

@@ -106,24 +106,30 @@ class RunContext:
                 if isinstance(op, CallOp | func.CallOp):
                     target = SymbolTable.lookup_symbol(op, op.callee.string_value())
                     inner = None if target is None else self.effects(target)
-                for access in memory_uses(op, roots):
-                    if (slot := _slot(access.root)) is None:
+                for use in memory_uses(op, roots):
+                    if (slot := _slot(use.root)) is None:
                         continue
-                    if access.reads and (inner is None or access.position in inner[0]):
+                    if use.reads and (inner is None or use.position in inner[0]):
                         read.add(slot)
-                    if access.writes and (inner is None or access.position in inner[1]):
+                    if use.writes and (inner is None or use.position in inner[1]):
                         written.add(slot)
         result = self._effects[callee] = (frozenset(read), frozenset(written))
         return result
 
 
-def write_back(contents: Iterable[tuple[Data, Data]]) -> None:
-    """Write the second array of each pair to the first, which the other seconds may share."""
-    pairs = list(contents)
-    targets = [target for target, _ in pairs]
+def write_back(contents: Iterable[tuple[str, Data, Data]]) -> None:
+    """Write to the caller's arrays: their names, the arrays, and the new contents of each.
+
+    The new contents may share the storage of any of the arrays.
+    """
+    written = list(contents)
+    for name, target, _ in written:
+        if not target.flags.writeable:
+            raise InterpretationError(f"{name} is written, but the input is read-only")
+    targets = [target for _, target, _ in written]
     detached = [
         data.copy() if any(np.may_share_memory(data, target) for target in targets) else data
-        for _, data in pairs
+        for *_, data in written
     ]
     for target, data in zip(targets, detached, strict=True):
         target[...] = data

@@ -20,7 +20,7 @@ from tgdialect.interpreter.block_analysis import (
     BlockAnalysis,
     is_work_item,
 )
-from tgdialect.interpreter.kernel import COMMON, Function, Value
+from tgdialect.interpreter.kernel import COMMON, Function, LiveValue, ordering
 from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.nesting import Accumulate, GraphNest, Item, LoopBody, linear_items
 from tgdialect.interpreter.reduction import combine, finish, initial
@@ -42,17 +42,18 @@ class ScalarRun(ScalarMemory):
         block: Block,
         analysis: BlockAnalysis,
         context: RunContext,
-        parameters: Sequence[Value],
-        captured: Mapping[SSAValue, Value],
+        parameters: Sequence[LiveValue],
+        captured: Mapping[SSAValue, LiveValue],
         *,
         graph: bool,
     ):
         super().__init__(analysis, context, SCALAR, parameters, captured)
         self._items = _loop_nest(block, analysis, graph=graph)
+        ifs = [op for op in block.ops if isinstance(op, IfOp)]
         self._conditions = {
-            op: [c for c in block.ops if isinstance(c, IfOp) and c in analysis.scopes.of[op]]
-            for op in block.ops
-            if any(isinstance(c, IfOp) for c in analysis.scopes.of[op])
+            op: inside
+            for op, scope in analysis.scopes.of.items()
+            if (inside := [c for c in ifs if c in scope])
         }
         self._totals: dict[tuple[Operation, Iteration], Data] = {}
         self._fragments: dict[tuple[Operation, int], Sequence[Array]] = {}
@@ -61,11 +62,13 @@ class ScalarRun(ScalarMemory):
 
     def run(self) -> None:
         """Execute the block."""
-        for _ in self._execute(self._items):
-            self.races.barrier()
+        for reached in self._execute(self._items):
+            if isinstance(reached, BarrierOp):
+                self.races.barrier()
 
     def _execute(self, items: Sequence[Item]) -> Generator[Operation]:
-        """Execute items in order. Yields at each BARRIER, for the other work items to catch up."""
+        """Execute items in order. Yields for the other work items to catch up: at each BARRIER, and
+        at each WMMA of a warp."""
         stack: list[Iterator[Item]] = [iter(items)]
         while stack:
             for item in stack[-1]:
@@ -122,8 +125,6 @@ class ScalarRun(ScalarMemory):
                 message = f"a {waiting.name[3:]} is not reached by all threads of a {group}"
                 raise locate(InterpretationError(message), waiting)
             yield waiting
-        if not self._open_work_items():
-            self.races.barrier()
 
     def _bound(self, axis: Axis) -> int:
         with errors_at(axis):
@@ -191,7 +192,7 @@ def _loop_nest(block: Block, analysis: BlockAnalysis, *, graph: bool) -> Sequenc
     return [*(op for op in block.ops if op in needed), *items]
 
 
-def _store(run: ScalarRun, op: Operation) -> Value:
+def _store(run: ScalarRun, op: Operation) -> LiveValue:
     """STORE and ATOMICADD: valid cells of the value, where the gate is true."""
     view = run.known[op.operands[0]]
     assert isinstance(view, LiveView)
@@ -202,25 +203,21 @@ def _store(run: ScalarRun, op: Operation) -> Value:
     return None
 
 
-def _reduce(run: ScalarRun, op: Operation) -> Value:
+def _reduce(run: ScalarRun, op: Operation) -> LiveValue:
     assert isinstance(op, ReduceOp)
     return run.result(op, run.reduce(op))
 
 
-def _wmma(run: ScalarRun, op: Operation) -> Value:
+def _wmma(run: ScalarRun, op: Operation) -> LiveValue:
     assert isinstance(op, WmmaOp)
     if op.config.threads == 1:
         return COMMON[op.name](run, op)
     return run.result(op, run.wmma(op))
 
 
-def _special(run: ScalarRun, op: Operation) -> Value:
+def _special(run: ScalarRun, op: Operation) -> LiveValue:
     """SPECIAL: a loop variable that has its value already."""
     return run.known[op.results[0]]
-
-
-def _nothing(run: ScalarRun, op: Operation) -> Value:
-    return None
 
 
 SCALAR: Mapping[str, Function] = {
@@ -230,7 +227,7 @@ SCALAR: Mapping[str, Function] = {
     "tg.reduce": _reduce,
     "tg.wmma": _wmma,
     "tg.special": _special,
-    "tg.barrier": _nothing,
-    "tg.if": _nothing,
+    "tg.barrier": ordering,
+    "tg.if": ordering,
 }
 """Every op of a kernel but RANGE, by name."""

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.interpreter.block_analysis import Axis, BlockAnalysis, is_parallel
 from tgdialect.interpreter.cell_maps import CellMap, flat_cells, from_cells, to_cells
 from tgdialect.interpreter.elementwise import compute
-from tgdialect.interpreter.kernel import Function, KernelRun, Value
+from tgdialect.interpreter.kernel import Function, KernelRun, LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scalar_races import Instance, ScalarRaces
@@ -32,12 +32,15 @@ class ScalarMemory(KernelRun):
         analysis: BlockAnalysis,
         context: RunContext,
         functions: Mapping[str, Function],
-        parameters: Sequence[Value],
-        captured: Mapping[SSAValue, Value],
+        parameters: Sequence[LiveValue],
+        captured: Mapping[SSAValue, LiveValue],
     ):
         super().__init__(context, functions, 0, parameters, captured)
         self.analysis = analysis
         self.races = ScalarRaces(analysis.unordered)
+        self._written = {
+            root for root, uses in analysis.uses.items() if any(use.writes for use in uses)
+        }
         self._buffers: dict[tuple[SSAValue, Iteration], LiveMemory] = {}
         self._roots: dict[LiveMemory, SSAValue] = {}
 
@@ -49,14 +52,18 @@ class ScalarMemory(KernelRun):
         root = self.analysis.roots[op.result]
         if (root, ()) not in self._buffers:
             check_size(shape, dtype_of(root).itemsize)
-            memory = _zeros(shape, root, f"buffer {op.slot.data}")
+            memory = self._zeros(shape, root, f"buffer {op.slot.data}")
             self._buffers[root, ()] = memory
             self._roots[memory] = root
         memory = self._buffers[root, ()]
         return LiveView(memory, CellMap(memory.shape, memory.dtype))
 
     def hold(self, op: Operation, array: Array) -> LiveView:
-        memory = LiveMemory(array.materialised().copy(), dtype_of(op.results[0]))
+        memory = LiveMemory(
+            array.materialised().copy(),
+            dtype_of(op.results[0]),
+            keep_snapshot=bool(self.analysis.snapshots),
+        )
         return LiveView(memory, CellMap(memory.shape, memory.dtype))
 
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Data | None) -> Data:
@@ -65,7 +72,7 @@ class ScalarMemory(KernelRun):
         contents = memory.contents
         if operand in self.analysis.snapshots:
             contents = memory.first_contents
-        else:
+        elif self._is_written(operand, memory):
             self.races.read(memory, numbers[there] - 1, self._instance(op))
         bytes = np.zeros(there.shape, np.uint8)
         bytes[there] = flat_cells(contents, True)[numbers[there] - 1]
@@ -92,7 +99,9 @@ class ScalarMemory(KernelRun):
                 old = from_cells(contents[cells], dtype, True)
                 new = compute("tg.add", [old, new], [dtype, dtype], dtype)
             bytes = to_cells(new, dtype, True)[there]
-            if not adds:
+            if adds:
+                self.races.add(memory, cells, op)
+            else:
                 changes = bool((contents[cells] != bytes).any())
                 self.races.write(memory, cells, instance, changes=changes)
             contents[cells] = bytes
@@ -106,13 +115,21 @@ class ScalarMemory(KernelRun):
             return memory
         key = root, self.iteration(axes)
         if key not in self._buffers:
-            self._buffers[key] = _zeros(memory.shape, root, memory.name)
+            self._buffers[key] = self._zeros(memory.shape, root, memory.name)
         return self._buffers[key]
+
+    def _zeros(self, shape: Sequence[int], root: SSAValue, name: str) -> LiveMemory:
+        return LiveMemory(
+            np.zeros(tuple(shape), numpy_dtype_of(root)),
+            dtype_of(root),
+            name=name,
+            keep_snapshot=bool(self.analysis.snapshots),
+        )
+
+    def _is_written(self, view: SSAValue, memory: LiveMemory) -> bool:
+        """Whether the block may write a memory, perhaps by another view that a LINEAR captures."""
+        return self.analysis.roots[view] in self._written or memory.written is not None
 
     def _instance(self, op: Operation) -> Instance:
         axes = [axis for axis in self.analysis.loops_around[op] if is_parallel(axis)]
-        return Instance(op, dict(zip(axes, self.iteration(axes), strict=True)))
-
-
-def _zeros(shape: Sequence[int], root: SSAValue, name: str) -> LiveMemory:
-    return LiveMemory(np.zeros(tuple(shape), numpy_dtype_of(root)), dtype_of(root), name=name)
+        return Instance(op, tuple(zip(axes, self.iteration(axes), strict=True)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from xdsl.ir import Operation
@@ -18,26 +18,31 @@ class Instance:
     """An op in one iteration of the parallel loops around it."""
 
     op: Operation
-    iteration: Mapping[Axis, int]
+    iteration: tuple[tuple[Axis, int], ...]
 
 
 _Byte = tuple[LiveMemory, int]
 
+_Accesses = dict[Instance, int]
+"""Accesses to a byte, the latest last, each with the number of barriers before it."""
+
 
 class ScalarRaces:
-    """What has written each byte last, and what has read it since.
+    """Which STOREs have written the present value of each byte, and what has read it since.
 
-    Two writes race if the second one changes the byte, and neither op waits for the other or
-    parallel iterations execute them. A read and a write race if parallel iterations execute them.
-    A BARRIER orders what the work items of a workgroup do before it and after it: accesses carry
-    the number of barriers that the workgroup had reached.
+    Two STOREs race if the second one changes the byte, and neither op waits for the other or
+    parallel iterations execute them. A read and a STORE race if parallel iterations execute them,
+    an ATOMICADD and a STORE if neither waits for the other. A BARRIER orders what the work items of
+    a workgroup do before it and after it: accesses carry the number of barriers that the workgroup
+    had reached.
     """
 
-    def __init__(self, unordered: Mapping[Operation, Collection[Operation]]):
+    def __init__(self, unordered: Mapping[Operation, Set[Operation]]):
         self._unordered = unordered
         self._barriers = 0
-        self._writers: dict[_Byte, tuple[Instance, int]] = {}
-        self._readers: dict[_Byte, list[tuple[Instance, int]]] = {}
+        self._writers: dict[_Byte, _Accesses] = {}
+        self._adders: dict[_Byte, set[Operation]] = {}
+        self._readers: dict[_Byte, _Accesses] = {}
 
     def barrier(self) -> None:
         """All work items of a workgroup have reached this point."""
@@ -49,30 +54,52 @@ class ScalarRaces:
             return
         for byte in bytes.ravel().tolist():
             key = memory, byte
-            if key in self._writers and self._are_parallel(now, *self._writers[key]):
-                raise _race(key, "a thread reads {}, which another has written")
-            self._readers.setdefault(key, []).append((now, self._barriers))
+            if writers := self._writers.get(key):
+                last = next(reversed(writers))
+                if self._are_parallel(now, last, writers[last]):
+                    raise _race(key, "a thread reads {}, which another has written")
+            self._record(self._readers, key, now)
 
     def write(self, memory: LiveMemory, bytes: Data, now: Instance, *, changes: bool) -> None:
-        """An op writes the bytes of an element, whose value it `changes` or not."""
+        """A STORE writes the bytes of an element, whose value it `changes` or not."""
         for byte in bytes.tolist():
             key = memory, byte
-            if any(self._are_parallel(now, *reader) for reader in self._readers.pop(key, ())):
+            if any(self._are_parallel(now, *r) for r in self._readers.pop(key, {}).items()):
                 raise _race(key, "a thread writes {}, which another has read")
-            if changes and key in self._writers:
-                before, barriers = self._writers[key]
-                if before.op in self._unordered.get(now.op, ()):
-                    raise _race(key, "two stores that neither waits for the other write {}")
-                if self._are_parallel(now, before, barriers):
+            self._check_order(key, now.op, self._adders.get(key, ()))
+            if changes:
+                self._adders.pop(key, None)
+                writers = self._writers.pop(key, {})
+                self._check_order(key, now.op, (before.op for before in writers))
+                if any(self._are_parallel(now, *before) for before in writers.items()):
                     raise _race(key, "parallel iterations write different values to {}")
-            self._writers[key] = now, self._barriers
+            self._record(self._writers, key, now)
+
+    def add(self, memory: LiveMemory, bytes: Data, op: Operation) -> None:
+        """An ATOMICADD adds to bytes."""
+        if op not in self._unordered:
+            return
+        for byte in bytes.tolist():
+            key = memory, byte
+            self._check_order(key, op, (before.op for before in self._writers.get(key, ())))
+            self._adders.setdefault(key, set()).add(op)
+
+    def _check_order(self, byte: _Byte, op: Operation, before: Iterable[Operation]) -> None:
+        if not self._unordered.get(op, set()).isdisjoint(before):
+            raise _race(byte, "two stores that neither waits for the other write {}")
+
+    def _record(self, accesses: dict[_Byte, _Accesses], byte: _Byte, now: Instance) -> None:
+        """Make an access the latest; an earlier one by the same op and iteration is forgotten."""
+        known = accesses.setdefault(byte, {})
+        known.pop(now, None)
+        known[now] = self._barriers
 
     def _are_parallel(self, now: Instance, before: Instance, barriers: int) -> bool:
         """Whether parallel iterations make two accesses, and no BARRIER is between them."""
+        iteration = dict(now.iteration)
         return any(
-            now.iteration.get(axis, i) != i
-            and (barriers == self._barriers or not is_work_item(axis))
-            for axis, i in before.iteration.items()
+            iteration.get(axis, i) != i and (barriers == self._barriers or not is_work_item(axis))
+            for axis, i in before.iteration
         )
 
 

@@ -94,7 +94,8 @@ def _nesting_order(ranges: Sequence[RangeOp], outside: _Nesting) -> list[RangeOp
     try:
         order = list(sorter.static_order())
     except CycleError:
-        # Reductions may nest two ranges both ways; then both run all at once, in either order.
+        # Reductions may nest two ranges both ways; then their order does not matter: lanes run both
+        # at once, and the oracle nests them as each closer lists them.
         return by_id
     depth: dict[RangeOp, int] = {}
     for range in order:

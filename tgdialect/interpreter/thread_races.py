@@ -7,6 +7,8 @@ thread reads and writes between two barriers are recorded.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
@@ -33,29 +35,34 @@ class ThreadRaces:
 
     def read(self, cells: Data, there: Data) -> None:
         """Threads read cells, where `there`; nobody else may have written them."""
-        cells, threads = self._by_thread(cells, there)
+        cells, threads = self._by_thread(there, cells)
         writers = self._writers[cells]
         self._check((writers >= 0) & (writers != threads), cells, "reads", "written")
         self._note(self._readers, cells, threads)
 
-    def write(self, cells: Data, there: Data) -> None:
+    def write(self, cells: Data, there: Data, changed: Data) -> None:
         """Threads write cells, where `there`; nobody else may have read or written them.
 
-        Several threads may write a cell in one op: it does not matter which of them is last.
+        Several threads may write a cell in one op: it does not matter which of them is last. After
+        that no thread may change it; `changed` says which of the writes do.
         """
-        cells, threads = self._by_thread(cells, there)
+        changes = np.zeros(there.shape, np.bool_)
+        changes[there] = changed
+        cells, changes, threads = self._by_thread(there, cells, changes)
         for others, verb in ((self._readers, "read"), (self._writers, "written")):
             before = others[cells]
-            several = (before == _SEVERAL) & (others is self._readers)
+            several = (before == _SEVERAL) & (changes | (others is self._readers))
             other = (before >= 0) & (before != threads)
             self._check(several | other, cells, "writes", verb)
         self._note(self._writers, cells, threads)
 
-    def _by_thread(self, cells: Data, there: Data) -> tuple[Data, Data]:
-        shape = np.broadcast_shapes(cells.shape, there.shape)
+    def _by_thread(self, there: Data, *arrays: Data) -> Sequence[Data]:
+        """The elements of arrays where `there`, once for each thread, and the threads' numbers."""
+        shape = np.broadcast_shapes(there.shape, *(x.shape for x in arrays))
         lane_shape = self._threads.shape + (1,) * (len(shape) - self._threads.ndim)
         there = np.broadcast_to(there, np.broadcast_shapes(shape, lane_shape))
-        return np.broadcast_to(cells, there.shape)[there], on_elements(self._threads, there)[there]
+        elements = [np.broadcast_to(x, there.shape)[there] for x in arrays]
+        return [*elements, on_elements(self._threads, there)[there]]
 
     def _note(self, known: Data, cells: Data, threads: Data) -> None:
         before = known[cells]

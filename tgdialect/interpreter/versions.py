@@ -1,7 +1,7 @@
 """Versioned memory: the memory of a host program, as immutable values.
 
-A memory is never changed. A STORE is a record; a version of a memory is its initial contents with
-a set of stores applied, and a view of it is a value like any other. So the order in which a block
+A memory is never changed. A STORE is a record; a version of a memory is its initial contents with a
+set of stores applied, and a view of it is a value like any other. So the order in which a block
 lists its ops means nothing, as docs/semantics.md has it: a read without AFTER sees no store, AFTER
 sees those that its dependencies wait for.
 

@@ -306,6 +306,54 @@ def test_unversioned_reads_of_a_kernel_see_no_store(execute):
     assert x.tolist() == [3, 2, 1, 0]
 
 
+@pytest.mark.parametrize("kind", ["loop", "global"])
+@pytest.mark.parametrize("space", ["reg", "local"])
+def test_unversioned_reads_of_a_buffer_see_zeros(execute, space, kind):
+    """The first contents of a BUFFER, also of a copy that an iteration has to itself."""
+    B, BS = mem("2x", space=space), f"tensor<f32, #tg.place<{space}>>"
+    text = f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("2x")}
+      %b = tg.buffer 0 : {B}
+      %n = tg.const 2 : tensor<index>
+      %f = tg.const 1.0 : tensor<f32>
+      %i = tg.range 0 {kind} to %n : tensor<index>
+      {index("%p", "%b", B, "%i")}
+      {index("%q", "%o", mem("2x"), "%i")}
+      %s = tg.store %p, %f : {BS}, tensor<f32>
+      %v = tg.load %p : {BS} -> tensor<f32>
+      %t = tg.store %q, %v : {S}, tensor<f32>
+      %g = tg.group %s, %t
+      %e = tg.end %g over %i : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+    o = np.full(2, 9, "f4")
+    execute(text, o, entry="k")
+    assert o.tolist() == [0, 0]
+
+
+def test_unversioned_reads_of_memory_that_a_load_makes_see_what_it_loaded(execute):
+    M = mem("2x", space="reg")
+    text = f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("2x")}
+      %x = tg.param 1 : {mem("2x")}
+      %n = tg.const 2 : tensor<index>
+      %f = tg.const 1.0 : tensor<f32>
+      %i = tg.range 0 global to %n : tensor<index>
+      %b = tg.load %x addrspace "reg" : {mem("2x")} -> {M}
+      {index("%p", "%b", M, "%i")}
+      {index("%q", "%o", mem("2x"), "%i")}
+      %s = tg.store %p, %f : {RS}, tensor<f32>
+      %v = tg.load %p : {RS} -> tensor<f32>
+      %t = tg.store %q, %v : {S}, tensor<f32>
+      %g = tg.group %s, %t
+      %e = tg.end %g over %i : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+    o = np.full(2, 9, "f4")
+    execute(text, o, np.array([3, 4], "f4"), entry="k")
+    assert o.tolist() == [3, 4]
+
+
 def test_after_a_range_reads_what_earlier_iterations_stored(execute):
     x = np.arange(4, dtype="f4")
     after = f"%y = tg.after %x, %i : ({mem('4x')}, tensor<index>) -> {mem('4x')}\n"
@@ -372,6 +420,56 @@ def test_unordered_stores_of_a_kernel_race(execute):
     assert o.tolist() == [1] * 7 + [0]
     with pytest.raises(InterpretationError, match=r"race: .* of parameter 0"):
         execute(two_stores(3), o, entry="k")
+
+
+@pytest.mark.parametrize(
+    "ops",
+    [("store", "atomicadd"), ("atomicadd", "store"), ("atomicadd", "atomicadd")],
+    ids="-".join,
+)
+def test_an_unordered_atomic_add_races_with_a_store_only(execute, ops):
+    one, other = ops
+    text = f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("1x")}
+      %z = tg.const 0 : tensor<index>
+      %f = tg.const 1.0 : tensor<f32>
+      {index("%p", "%o", mem("1x"), "%z")}
+      %s = tg.{one} %p, %f : {S}, tensor<f32>
+      %t = tg.{other} %p, %f : {S}, tensor<f32>
+      %sink = tg.sink %s, %t : !tg.void, !tg.void
+    }}"""
+    o = np.zeros(1, "f4")
+    if one == other:
+        execute(text, o, entry="k")
+        assert o.tolist() == [2]
+        return
+    with pytest.raises(InterpretationError, match=r"race: two stores .* write cell 0 of parameter"):
+        execute(text, o, entry="k")
+
+
+def test_a_store_of_an_equal_value_hides_no_race(execute):
+    """s and t write 5; u, which waits for t and not for s, writes another value."""
+
+    def stores(last):
+        return f"""tg.kernel @k {{
+      %o = tg.param 0 : {mem("1x")}
+      %z = tg.const 0 : tensor<index>
+      %five = tg.const 5.0 : tensor<f32>
+      %last = tg.const {last} : tensor<f32>
+      {index("%p", "%o", mem("1x"), "%z")}
+      %s = tg.store %p, %five : {S}, tensor<f32>
+      %t = tg.store %p, %five : {S}, tensor<f32>
+      %o2 = tg.after %o, %t : ({mem("1x")}, !tg.void) -> {mem("1x")}
+      {index("%q", "%o2", mem("1x"), "%z")}
+      %u = tg.store %q, %last : {S}, tensor<f32>
+      %sink = tg.sink %s, %u : !tg.void, !tg.void
+    }}"""
+
+    o = np.zeros(1, "f4")
+    execute(stores(5.0), o, entry="k")
+    assert o.tolist() == [5]
+    with pytest.raises(InterpretationError, match=r"race: two stores .* write cell 0 of parameter"):
+        execute(stores(7.0), o, entry="k")
 
 
 @pytest.mark.parametrize("kind", ["loop", "global", "thread", "local"])

@@ -269,6 +269,30 @@ def test_buffers_begin_as_zeros_or_as_the_caller_says(execute):
     assert kept[3].tolist() == X.tolist()
 
 
+def test_a_buffer_of_another_dtype_than_the_caller_says(execute):
+    I = 'tensor<4xi32, #tg.place<"CPU", global>>'  # noqa: E741
+    text = program(
+        f"%b = tg.buffer 3 : {I}",
+        f"%s = tg.store %b, %x : {I}, tensor<4xi32>",
+        results="", types="", arguments="%x: tensor<4xi32>",
+    )  # fmt: skip
+    with pytest.raises(InterpretationError, match="buffer 3 is int32, the contents float32"):
+        execute(text, np.arange(4, dtype="i4"), buffers={3: B.copy()})
+
+
+def test_read_only_buffers_are_not_written(execute):
+    text = program(
+        f"%b = tg.buffer 3 : {M}",
+        f"%s = tg.store %b, %x : {M}, {V}",
+        results="", types="", arguments=f"%x: {V}",
+    )  # fmt: skip
+    b = B.copy()
+    b.flags.writeable = False
+    with pytest.raises(InterpretationError, match=r"buffer 3 is written, but .* read-only"):
+        execute(text, X, buffers={3: b})
+    assert b.tolist() == B.tolist()
+
+
 def test_read_only_inputs_are_not_written(execute):
     b = B.copy()
     b.flags.writeable = False

@@ -112,6 +112,32 @@ def test_wrong_arguments(interpreter):
         run.call_op("main", (np.zeros(3),))
 
 
+def test_unordered_stores_to_a_buffer_race(interpreter):
+    run = interpreter(f"""
+    func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) {{
+      %b = tg.buffer 0 : {M}
+      %s = tg.store %b, %x : {M}, tensor<4xf32>
+      %t = tg.store %b, %y : {M}, tensor<4xf32>
+      return
+    }}""")
+    with pytest.raises(InterpretationError, match=r"race: .* write cell 0 of buffer 0"):
+        run.call_op("main", (np.zeros(4, "f4"), np.ones(4, "f4")))
+
+
+def test_read_only_arguments_are_not_written(interpreter):
+    run = interpreter(f"""
+    func.func @main(%a: {M}, %b: {M}, %x: tensor<4xf32>) {{
+      %s = tg.store %a, %x : {M}, tensor<4xf32>
+      %t = tg.store %b, %x : {M}, tensor<4xf32>
+      return
+    }}""")
+    a, b = np.zeros(4, "f4"), np.zeros(4, "f4")
+    b.flags.writeable = False
+    with pytest.raises(InterpretationError, match=r"argument b is written, but .* read-only"):
+        run.call_op("main", (a, b, np.ones(4, "f4")))
+    assert a.tolist() == [0] * 4
+
+
 @irdl_op_definition
 class DoubleOp(IRDLOperation):
     """Another dialect's op on tensors."""

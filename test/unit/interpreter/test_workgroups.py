@@ -125,6 +125,61 @@ def test_overwriting_what_another_thread_still_reads_is_a_race(execute):
         )  # fmt: skip
 
 
+def test_a_store_of_an_equal_value_hides_no_race_of_threads(execute):
+    """Thread 1 stores 7 where both have stored 5: thread 0 may do so before or after it."""
+    local, LS = mem("1x", space="local"), "tensor<f32, #tg.place<local>>"
+
+    def program(barrier=""):
+        return f"""tg.program @k {{ %lin = tg.linear {{
+      %out = tg.param 0 : {mem("2x")}
+      %l = tg.buffer 0 : {local}
+      %n = tg.const 2 : tensor<index>
+      %zero = tg.const 0 : tensor<index>
+      %one = tg.const 1 : tensor<index>
+      %five = tg.const 5.0 : tensor<f32>
+      %seven = tg.const 7.0 : tensor<f32>
+      %t = tg.special "lidx0" to %n : tensor<index>
+      {index("%p", "%l", local, "%zero")}
+      {index("%q", "%out", mem("2x"), "%t")}
+      %s = tg.store %p, %five : {LS}, tensor<f32>
+      {barrier}
+      %is = tg.cmpeq %t, %one : (tensor<index>, tensor<index>) -> tensor<i1>
+      %x = tg.where %is, %seven, %five : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+      %s2 = tg.store %p, %x gate %is : {LS}, tensor<f32>, tensor<i1>
+      %b2 = tg.barrier %s2 : !tg.void
+      %v = tg.load %p : {LS} -> tensor<f32>
+      %s3 = tg.store %q, %v : {S}, tensor<f32>
+    }} }}"""
+
+    out = np.zeros(2, "f4")
+    execute(program("%b = tg.barrier %s : !tg.void"), out, entry="k")
+    assert out.tolist() == [7, 7]
+    ungated = program().replace(" gate %is", "").replace(", tensor<i1>\n      %b2", "\n      %b2")
+    for text in (program(), ungated):
+        with pytest.raises(InterpretationError, match=r"race: .* cell 0 of buffer 0"):
+            execute(text, out, entry="k")
+
+
+def test_work_items_do_not_wait_for_each_other_at_an_end(execute):
+    """Two of them store to each cell, in different iterations of %k."""
+    text = f"""tg.kernel @k {{
+      %out = tg.param 0 : {mem("4x")}
+      %two = tg.const 2 : tensor<index>
+      %n = tg.const 4 : tensor<index>
+      %k = tg.range 0 loop to %two : tensor<index>
+      %t = tg.range 1 local to %n : tensor<index>
+      %o = tg.add %t, %k : tensor<index>
+      %m = tg.mod %o, %n : tensor<index>
+      %v = tg.cast %t to f32 : tensor<index> -> tensor<f32>
+      {index("%p", "%out", mem("4x"), "%m")}
+      %s = tg.store %p, %v : {S}, tensor<f32>
+      %e = tg.end %s over %t, %k : !tg.void
+      %sink = tg.sink %e : !tg.void
+    }}"""
+    with pytest.raises(InterpretationError, match="race: parallel iterations write different"):
+        execute(text, np.zeros(4, "f4"), entry="k")
+
+
 def test_histogram_by_atomic_add(execute):
     text = f"""tg.program @k {{ %l = tg.linear {{
       %h = tg.param 0 : {mem("4x", "i32")}
@@ -263,6 +318,37 @@ def test_wmma_of_a_warp_with_the_published_fragment_layout(execute, text):
     np.testing.assert_allclose(
         out, expected[(slice(None), *fc)].reshape(64, 4), rtol=1e-5, atol=1e-5
     )
+
+
+def test_a_wmma_orders_no_accesses_to_memory(execute):
+    """The threads of a warp meet at a WMMA, but only a BARRIER makes them see LOCAL memory."""
+    local, LS = mem("64x", space="local"), "tensor<f32, #tg.place<local>>"
+
+    def program(barrier):
+        before, wmma, after = wmma_program(
+            '%t = tg.special "lidx0" to %n64 : tensor<index>'
+        ).partition("%r = tg.wmma")
+        return f"""tg.program @k {{ %lin = tg.linear {{
+          %l = tg.buffer 0 : {local}
+          %x = tg.const 1.0 : tensor<f32>
+          %last = tg.const 63 : tensor<index>
+          {before}
+          %o = tg.sub %last, %t : tensor<index>
+          {index("%p", "%l", local, "%t")}
+          {index("%q", "%l", local, "%o")}
+          %put = tg.store %p, %x : {LS}, tensor<f32>
+          {barrier}
+          {wmma}{after}
+          %got = tg.load %q : {LS} -> tensor<f32>
+          {index("%first", "%pc", mem("64x4x"), "%t", "%nw")}
+          %s2 = tg.store %first, %got : {S}, tensor<f32>
+        }} }}"""
+
+    arrays = [np.zeros((64, n), f"f{size}") for n, size in ((4, 4), (8, 2), (4, 2), (4, 4))]
+    execute(program("%bar = tg.barrier %put : !tg.void"), *arrays, entry="k")
+    assert arrays[3][:, 2].tolist() == [1] * 64
+    with pytest.raises(InterpretationError, match=r"race: a thread reads cell .* of buffer 0"):
+        execute(program(""), *arrays, entry="k")
 
 
 @pytest.mark.parametrize("lanes", [1, 8, 100])
