@@ -1,7 +1,6 @@
 """The oracle of kernels: a nest of Python loops that executes one iteration at a time.
 
-An op is executed on the values of one iteration, and a STORE changes memory at once. Both happen in
-every iteration of the loops around the op, also of those that it does not depend on. Work items
+An op is executed on the values of one iteration, and a STORE changes memory at once. Work items
 take turns: each of them runs up to its next BARRIER, then all go on. What an elementwise op or a
 movement computes is in `pure.py` and `movement.py`, the order of ops and loops in `nesting.py`.
 """
@@ -57,6 +56,7 @@ class ScalarRun(ScalarMemory):
         }
         self._totals: dict[tuple[Operation, Iteration], Data] = {}
         self._fragments: dict[tuple[Operation, int], Sequence[Array]] = {}
+        self._done: set[tuple[Operation, Iteration]] = set()
 
     # -- loops
 
@@ -143,6 +143,19 @@ class ScalarRun(ScalarMemory):
             count *= self._bound(axis)
         return number, count
 
+    def is_first(self, op: Operation) -> bool:
+        """Whether this is the first time that an op is executed in an iteration of its loops.
+
+        Expanded ranges are the innermost loops here, while tg-expand makes axes of values of them.
+        So a STORE in an expanded range can have loops around it that it does not depend on: one
+        that clears the accumulators of a tile is inside the loop of the reduction. It is executed
+        in the first iteration of those loops alone, as if it stood before them.
+        """
+        key = op, self.iteration(self.analysis.loops_around[op])
+        is_first = key not in self._done
+        self._done.add(key)
+        return is_first
+
     # -- reductions and matrices
 
     def _accumulate(self, op: ReduceOp) -> None:
@@ -199,7 +212,8 @@ def _store(run: ScalarRun, op: Operation) -> LiveValue:
     value = run.array(op, op.operands[1])
     gate = run.array(op, op.operands[2]).materialised() if len(op.operands) > 2 else None
     mask = all_valid([value.valid, gate])
-    run.write(op, view, value.data, mask, adds=isinstance(op, AtomicAddOp))
+    if run.is_first(op):
+        run.write(op, view, value.data, mask, adds=isinstance(op, AtomicAddOp))
     return None
 
 

@@ -56,11 +56,11 @@ def compile(
 
     Raises:
         CompilationError: the program is not valid, or cannot be compiled.
-        ValueError: there is no such target, or the interpreter is given an `opt`.
+        ValueError: there is no such target, or the interpreter is given a schedule.
         MemoryError: there is too little memory to compile.
     """
     if target == INTERPRETER:
-        if opt != DEFAULT_OPT:
+        if opt not in ("none", DEFAULT_OPT):
             raise ValueError(f"opt={opt!r} schedules compiled kernels: the interpreter takes none")
         return _interpreted(source, entry, allow_custom)
     if target not in TARGETS:

@@ -259,7 +259,7 @@ def run_session(options: argparse.Namespace) -> None:
         raise CompilationError(Diagnostic(f"unknown target '{options.target}': one of {targets}"))
     if options.scalar and options.target != INTERPRETER:
         raise CompilationError(Diagnostic("--scalar is a way to run --target=interpreter"))
-    if options.opt and options.target == INTERPRETER:
+    if options.opt not in (None, "none", DEFAULT_OPT) and options.target == INTERPRETER:
         message = "--opt schedules compiled kernels: the interpreter takes none"
         raise CompilationError(Diagnostic(message))
     source = read_source(options.file)

@@ -104,7 +104,7 @@ def test_results_and_signature():
 
 def test_the_interpreter_takes_no_schedule() -> None:
     with pytest.raises(ValueError, match="the interpreter takes none"):
-        tg.compile(ADD, target="interpreter", opt="none")
+        tg.compile(ADD, target="interpreter", opt="beam:2")
 
 
 @pytest.mark.parametrize("target", ["cpu", "interpreter"])

@@ -17,7 +17,7 @@
 // SCALAR: tg-run: error: --scalar is a way to run --target=interpreter
 
 // An error in the program is shown where it is.
-// RUN: not tg-run %s --target interpreter --opt none 2>&1 | filecheck %s --check-prefix=OPT
+// RUN: not tg-run %s --target interpreter --opt beam:2 2>&1 | filecheck %s --check-prefix=OPT
 // OPT: tg-run: error: --opt schedules compiled kernels: the interpreter takes none
 
 // RUN: sed 's/tg.neg/tg.not/' %s | not tg-run - --input 1 2>&1 | filecheck %s --check-prefix=PROGRAM
