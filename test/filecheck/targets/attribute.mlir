@@ -18,6 +18,6 @@
 // POWER: error: cache_line is 48, not a power of two
 // REGISTERS: error: 0 vector registers of 256 bits: either there are some of some bits, or both numbers are 0
 // NATIVE: error: native of a cpu has no 'exp2'; there are: cmpeq, cmpge
-// TWICE: error: threads is said twice
+// TWICE: error: threads is given twice
 module attributes {tg.target = #tg.target<"cpu", features = ["avx2", "fma"], threads = 2, masks_stores = false>} {
 }

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 
 import tgdialect as tg
+from tgdialect.targets.attribute import TargetAttr, target_of
+from tgdialect.targets.cpu import cpu
 
 PROGRAM = """
 module attributes {tg.target = #tg.target<"cpu", TARGET>} {
@@ -33,3 +36,17 @@ def test_numbers(target: str) -> None:
     a, b = (generator.standard_normal(s).astype(np.float32) for s in ((33, 24), (24, 19)))
     executable = tg.compile(PROGRAM.replace("TARGET", target))
     np.testing.assert_allclose(executable(a, b), a @ b, rtol=1e-4, atol=1e-5)
+
+
+def test_a_feature_is_removed_where_it_stands_in_the_list():
+    features = StringAttr("avx2"), StringAttr("-avx"), StringAttr("f16c")
+    stated = TargetAttr(StringAttr("cpu"), DictionaryAttr({"features": ArrayAttr(features)}))
+    module = ModuleOp([], {"tg.target": stated})
+    assert target_of(module) == cpu(["f16c"])
+    assert target_of(module, features=["avx512bw", "-avx512f"]) == cpu(["avx2", "f16c", "fma"])
+    assert target_of(module, features=["-avx512f", "avx512bw"]) == cpu(["avx512bw"])
+
+
+def test_armv8_has_a_multiply_accumulate_and_converts_f16():
+    assert "mulacc" in cpu(["neon"]).native
+    assert cpu(["neon"]).converted == cpu(["fp-armv8"]).converted == {"f16"}
