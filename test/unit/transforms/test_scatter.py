@@ -30,7 +30,8 @@ func.func @main(%cells: {CELLS}, %at: tensor<6xi32>, %updates: tensor<6xf32>) ->
   %numbers = tg.sub %counts, %one : (tensor<3x1xi32>, tensor<i32>) -> tensor<3x1xi32>
   // cells[k] = sum of the updates at k, for the first three cells.
   %hits = tg.cmpeq %at, %numbers : (tensor<6xi32>, tensor<3x1xi32>) -> tensor<3x6xi1>
-  %terms = tg.where %hits, %updates, %zero : (tensor<3x6xi1>, tensor<6xf32>, tensor<f32>) -> tensor<3x6xf32>
+  %terms = tg.where %hits, %updates, %zero
+    : (tensor<3x6xi1>, tensor<6xf32>, tensor<f32>) -> tensor<3x6xf32>
   %column = tg.reduce add %terms [1] : tensor<3x6xf32> -> tensor<3x1xf32>
   %sums = tg.reshape %column [3] : tensor<3x1xf32> -> tensor<3xf32>
   %head = tg.shrink %cells at [0] to [3] : {CELLS} -> {HEAD}
