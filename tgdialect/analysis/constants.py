@@ -15,13 +15,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
-from tgdialect.analysis.memory_order import accesses, memory_of
+from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.properties import is_memory
 from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.views import memory_of
 
 
 class Constants(NamedTuple):
