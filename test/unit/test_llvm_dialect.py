@@ -43,6 +43,12 @@ def test_upstream_accepts_the_printed_text():
     assert result.returncode == 0, result.stderr
 
 
+CMPXCHG = (
+    '%0 = "llvm.cmpxchg"(%p, %i, %i) <{{{{success_ordering = {} : i64, '
+    "failure_ordering = {} : i64}}}}> : (!llvm.ptr, i32, i32) -> !llvm.struct<(i32, i1)>"
+)
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
@@ -60,6 +66,27 @@ def test_upstream_accepts_the_printed_text():
         (
             '%0 = "llvm.fcmp"(%f, %f) <{predicate = 1 : i64}> : (f32, f32) -> vector<1xi1>',
             "a comparison of f32 does not give vector<1xi1>",
+        ),
+        *(
+            (line.format(3), "3 is no atomic ordering")
+            for line in (
+                '%0 = "llvm.load"(%p) <{{ordering = {} : i64}}> : (!llvm.ptr) -> i32',
+                '"llvm.store"(%i, %p) <{{ordering = {} : i64}}> : (i32, !llvm.ptr) -> ()',
+                '"llvm.fence"() <{{ordering = {} : i64}}> : () -> ()',
+                '%0 = "llvm.atomicrmw"(%p, %i) <{{bin_op = 1 : i64, ordering = {} : i64}}> '
+                ": (!llvm.ptr, i32) -> i32",
+                CMPXCHG.format("{}", 2),
+                CMPXCHG.format(2, "{}"),
+            )
+        ),
+        ('"llvm.fence"() <{ordering = 99 : i64}> : () -> ()', "99 is no atomic ordering"),
+        (CMPXCHG.format(2, 1).format(), "at least 'monotonic'"),
+        *(
+            (
+                f'%0 = "llvm.fcmp"(%f, %f) <{{predicate = {number} : i64}}> : (f32, f32) -> i1',
+                f"{number} is no predicate of a comparison",
+            )
+            for number in (-1, 16, 99)
         ),
     ],
 )

@@ -45,10 +45,14 @@ class Order(NamedTuple):
 
 
 def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
-    """The conjuncts of conditions that all hold, as small as possible, in order."""
+    """The conjuncts of conditions that all hold, as small as possible, in order, each once."""
     stack = list(conditions)[::-1]
+    seen: set[Condition] = set()
     while stack:
-        value, holds = stack.pop()
+        condition = value, holds = stack.pop()
+        if condition in seen:
+            continue
+        seen.add(condition)
         match value.owner:
             case AndOp() | MulOp() as op if holds:
                 stack += [(op.rhs, True), (op.lhs, True)]
@@ -59,16 +63,16 @@ def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
             case CmpNeOp() | CmpEqOp() as op if dtype_of(op.lhs).is_bool:
                 constant = constant_attribute(op.rhs)
                 if constant is None or isinstance(constant, InvalidAttr):
-                    yield value, holds
+                    yield condition
                 else:
                     same = isinstance(op, CmpEqOp) == holds
                     stack.append((op.lhs, same == bool(number(constant))))
             case _:
-                yield value, holds
+                yield condition
 
 
 def order(condition: SSAValue, holds: bool) -> Order | None:
-    """The inequality that the outcome of an integer comparison implies; None of other
+    """The inequality that the outcome of an integer comparison implies; None for other
     conditions."""
     op = condition.owner
     if not isinstance(op, CompareOp) or type(op) not in _AS_LESS:

@@ -6,6 +6,7 @@ An argument marked `{tg.constant}` has the same contents from one call to the ne
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
@@ -14,13 +15,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
-from tgdialect.analysis.memory_order import accesses, memory_of
+from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.properties import is_memory
 from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.views import memory_of
 
 
 class Constants(NamedTuple):
@@ -39,22 +41,32 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
     calls = [op for op in ops if isinstance(op, CallOp)]
     used: dict[Operation, list[SSAValue]] = {call: [] for call in calls}
     written: dict[Operation, list[SSAValue]] = {call: [] for call in calls}
+    users: dict[SSAValue, list[Operation]] = defaultdict(list)
     for access in accesses(calls):
         used[access.op].append(access.memory)
         if access.writes:
             written[access.op].append(access.memory)
+        if access.writes or access.memory not in given:
+            users[access.memory].append(access.op)
     made = {memory for call in calls for memory in written[call] if _is_kept(memory)}
-    constant = [call for call in calls if _is_pure(call) and written[call]]
-    while True:
-        constant = [
-            call
-            for call in constant
-            if made.issuperset(written[call]) and (given | made).issuperset(used[call])
-        ]
-        varying = {m for call in calls if call not in constant for m in written[call]}
-        if not made & varying:
-            return Constants(given | made, constant)
-        made -= varying
+    # Start with the CALLs that vary by themselves.
+    known = given | made
+    stack: list[Operation] = [
+        call
+        for call in calls
+        if not _is_pure(call)
+        or not written[call]
+        or not made.issuperset(written[call])
+        or not known.issuperset(used[call])
+    ]
+    # What a varying CALL writes varies, and so does every CALL that uses it.
+    varying = set(stack)
+    while stack:
+        for memory in made.intersection(written[stack.pop()]):
+            made.remove(memory)
+            stack += (new := set(users[memory]) - varying)
+            varying |= new
+    return Constants(given | made, [call for call in calls if call not in varying])
 
 
 def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:

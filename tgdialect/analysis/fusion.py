@@ -46,11 +46,7 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import PadOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
-
-LOCAL_BYTES = 64 * 1024
-"""The size of the largest LOCAL buffer. A larger one would not stay in a cache close to the core,
-on any target, which LOCAL_LOAD takes for granted. A kernel may have many times that in all
-(`Target.local`)."""
+from tgdialect.targets.target import LOCAL_BUFFER
 
 CHEAP = 12
 """Elementwise operations per element up to which a value is computed again wherever it is used: a
@@ -270,7 +266,7 @@ class _Planner:
         shape = tensor(value).get_shape()
         extents = [shape[a] for a in inner]
         size = math.prod(extents) * dtype_of(value).itemsize
-        if DYNAMIC_INDEX in extents or not 0 < size <= LOCAL_BYTES:
+        if DYNAMIC_INDEX in extents or not 0 < size <= LOCAL_BUFFER:
             return None
         # Loops of its own along the inner axes, the common index along the others.
         first = asked[0].at
@@ -302,9 +298,8 @@ class _Planner:
     def is_masked_often(self, op: PadOp, asked: Sequence[Demand]) -> bool:
         """Whether a product, such as a convolution, reads padding so often that the masks in its
         steps take longer than a padded copy."""
-        if (
-            op not in self.padded or op.fill is None
-        ):  # Without `fill` the copy needs a mask as well.
+        # Without `fill` the copy needs a mask as well.
+        if op not in self.padded or op.fill is None:
             return False
         elements = all_elements(self.demands, op, op.result).trips
         return self.runs_in_steps(asked) >= MANY_MASKS * elements

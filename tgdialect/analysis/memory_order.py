@@ -28,6 +28,7 @@ from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
+from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed, operands_of
 
 
@@ -44,13 +45,6 @@ class MemoryAccess:
     cell: int | None
     reads: bool
     writes: bool
-
-
-def memory_of(location: SSAValue) -> SSAValue:
-    """The buffer, parameter or argument that a location or view belongs to."""
-    while isinstance(owner := location.owner, MovementOp | AfterOp):
-        location = owner.operands[0]
-    return location
 
 
 def constant_cell(location: SSAValue) -> int | None:

@@ -6,7 +6,7 @@ stores its mask, which would be a large tensor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -36,8 +36,7 @@ def one_hot_mask(demands: Demands, op: ReduceOp, constants: set[Operation]) -> f
     One side of the comparison depends on the axis and on no memory. The other side does not depend
     on the axis.
     """
-    paths = _paths(op)
-    if not paths:
+    if not (paths := list(_paths(op))):
         return frozenset()
     index = demands.loops(shape_of(op.source))
     along = {loop for loop, _ in depends_of(*(index[axis] for axis in integers(op, "axes")))}
@@ -56,35 +55,37 @@ def one_hot_mask(demands: Demands, op: ReduceOp, constants: set[Operation]) -> f
 
 def may_be_one_hot(op: ReduceOp) -> bool:
     """Whether comparisons mask a sum."""
-    return bool(_paths(op))
+    return any(True for _ in _paths(op))
 
 
-def _paths(op: ReduceOp) -> list[tuple[Operation, ...]]:
-    """The paths of ops from the operand of a sum to comparisons that may mask it."""
+def _paths(op: ReduceOp) -> Iterator[list[Operation]]:
+    """For each comparison that may mask a sum, one path of ops from the sum's operand to it."""
     if op.kind.data is not ReduceKind.ADD or len(integers(op, "axes")) != 1:
-        return []
-    found: list[tuple[Operation, ...]] = []
-    stack: list[tuple[SSAValue, tuple[Operation, ...]]] = [(op.source, ())]
+        return
+    users: dict[Operation, Operation] = {}
+    stack: list[tuple[SSAValue, Operation]] = [(op.source, op)]
     while stack:
-        value, path = stack.pop()
+        value, user = stack.pop()
         owner = value.owner
-        if not isinstance(owner, Operation) or is_storage(value):
+        if not isinstance(owner, Operation) or owner in users or is_storage(value):
             continue
-        path = (*path, owner)
+        users[owner] = user
         match owner:
             case CmpEqOp() | CmpNeOp():
-                found.append(path)
+                path: list[Operation] = [owner]
+                while (user := users[path[-1]]) is not op:
+                    path.append(user)
+                yield path[::-1]
             case StackOp() | IndexOp() | BitcastOp():
                 pass
             case MulOp() | AndOp():
-                stack += [(operand, path) for operand in owner.operands]
+                stack += [(operand, owner) for operand in owner.operands]
             case WhereOp() | MovementOp():
-                stack.append((owner.operands[0], path))
+                stack.append((owner.operands[0], owner))
             case CastOp() if dtype_of(owner.source).is_bool:
-                stack.append((owner.source, path))
+                stack.append((owner.source, owner))
             case _:
                 pass
-    return found
 
 
 def _counts(demand: Demand, along: Iterable[object], constants: set[Operation]) -> bool:

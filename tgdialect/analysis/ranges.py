@@ -25,7 +25,7 @@ def is_expanded(axis: RangeOp) -> bool:
 
 def is_loop(axis: RangeOp) -> bool:
     """Whether a range stays a loop."""
-    return axis.axis_type.data not in EXPANDED
+    return not is_expanded(axis)
 
 
 def needed_ops(block: Block) -> list[Operation]:

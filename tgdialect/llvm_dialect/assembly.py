@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 ATOMIC_ORDERINGS = {0: "not_atomic", **llvm.ATOMIC_ORDERING_KEYWORDS}
 ATOMIC_ORDERING_BY_KEYWORD = {keyword: value for value, keyword in ATOMIC_ORDERINGS.items()}
@@ -41,6 +42,15 @@ def print_syncscope(printer: Printer, scope: StringAttr | None) -> None:
 
 def parse_ordering(parser: Parser) -> IntegerAttr[IntegerType]:
     return IntegerAttr(parse_keyword(parser, "atomic ordering", ATOMIC_ORDERING_BY_KEYWORD), i64)
+
+
+def verify_ordering(attribute: IntegerAttr[IntegerType], least: str = "not_atomic") -> None:
+    """Raise VerifyException for a number that is no atomic ordering, or one weaker than `least`."""
+    ordering = attribute.value.data
+    if ordering not in ATOMIC_ORDERINGS:
+        raise VerifyException(f"{ordering} is no atomic ordering")
+    if ordering < ATOMIC_ORDERING_BY_KEYWORD[least]:
+        raise VerifyException(f"expected an ordering of at least '{least}'")
 
 
 def parse_optional_atomic(parser: Parser) -> dict[str, Attribute]:

@@ -35,6 +35,7 @@ from tgdialect.llvm_dialect.assembly import (
     parse_syncscope,
     print_syncscope,
     print_with_attributes,
+    verify_ordering,
 )
 
 ATOMIC_RMW_KINDS = (
@@ -84,8 +85,7 @@ class AtomicRMWOp(IRDLOperation):
     def verify_(self) -> None:
         if not 0 <= self.bin_op.value.data < len(ATOMIC_RMW_KINDS):
             raise VerifyException(f"bin_op {self.bin_op.value.data} is not an atomic operation")
-        if self.ordering.value.data < ATOMIC_ORDERING_BY_KEYWORD["monotonic"]:
-            raise VerifyException("expected an ordering of at least 'monotonic'")
+        verify_ordering(self.ordering, "monotonic")
 
     @classmethod
     def parse(cls, parser: Parser) -> "AtomicRMWOp":
@@ -158,6 +158,10 @@ class AtomicCmpXchgOp(IRDLOperation):
             },
         )
 
+    def verify_(self) -> None:
+        verify_ordering(self.success_ordering, "monotonic")
+        verify_ordering(self.failure_ordering, "monotonic")
+
     @classmethod
     def parse(cls, parser: Parser) -> "AtomicCmpXchgOp":
         properties: dict[str, Attribute] = {}
@@ -215,8 +219,7 @@ class FenceOp(IRDLOperation):
         super().__init__(properties=properties)
 
     def verify_(self) -> None:
-        if self.ordering.value.data < ATOMIC_ORDERING_BY_KEYWORD["acquire"]:
-            raise VerifyException("expected an ordering of at least 'acquire'")
+        verify_ordering(self.ordering, "acquire")
 
     @classmethod
     def parse(cls, parser: Parser) -> "FenceOp":

@@ -37,6 +37,7 @@ from tgdialect.llvm_dialect.assembly import (
     parse_optional_atomic,
     print_optional_atomic,
     print_with_attributes,
+    verify_ordering,
 )
 
 _ACCESS_PROPERTIES = ("alignment", "nontemporal")
@@ -61,6 +62,9 @@ class LoadOp(IRDLOperation):
         if alignment is not None:
             properties["alignment"] = IntegerAttr(alignment, i64)
         super().__init__(operands=[ptr], result_types=[result_type], properties=properties)
+
+    def verify_(self) -> None:
+        verify_ordering(self.ordering)
 
     @classmethod
     def parse(cls, parser: Parser) -> "LoadOp":
@@ -123,6 +127,9 @@ class StoreOp(IRDLOperation):
         if nontemporal:
             properties["nontemporal"] = UnitAttr()
         super().__init__(operands=[value, ptr], properties=properties)
+
+    def verify_(self) -> None:
+        verify_ordering(self.ordering)
 
     @classmethod
     def parse(cls, parser: Parser) -> "StoreOp":

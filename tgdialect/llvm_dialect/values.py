@@ -150,6 +150,8 @@ class FCmpOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
+        if not 0 <= self.predicate.value.data < len(FCmpPredicateFlag):
+            raise VerifyException(f"{self.predicate.value.data} is no predicate of a comparison")
         if self.res.type != _bool_like(self.lhs.type):
             raise VerifyException(f"a comparison of {self.lhs.type} does not give {self.res.type}")
 

@@ -121,7 +121,7 @@ def plan_function(function: FuncOp, alignment: int) -> None:
             for buffer in block:
                 _replace_by_view(buffer, arena, start + offset, max_bytes(buffer, intervals))
         for buffer in buffers:
-            if buffer not in used:
+            if buffer.result not in live:
                 buffer.detach()
                 buffer.erase()
     function.attributes["tg.workspace_bytes"] = IntegerAttr(total, i64)
@@ -132,7 +132,8 @@ def _constants_first(function: FuncOp, linear: LinearOp) -> tuple[Set[SSAValue],
     that has the same contents in every call of the function, and the number of these CALLs."""
     block = linear.body.block
     memory, calls = constants(function, block.ops)
-    others = [op for op in block.ops if op not in calls]
+    constant = set(calls)
+    others = [op for op in block.ops if op not in constant]
     for op in (*calls, *others) if calls else ():
         op.detach()
         block.add_op(op)

@@ -46,7 +46,7 @@ class Affine(Generic[A]):
 
     @property
     def atom(self) -> A | None:
-        """The atom that the sum is nothing but, if so."""
+        """The only atom, if the sum is exactly 1 times that atom; otherwise None."""
         if self.constant or len(self.terms) != 1:
             return None
         ((atom, coefficient),) = self.terms.items()
@@ -104,7 +104,7 @@ class Affine(Generic[A]):
         return Affine({a: c * factor for a, c in self.terms.items()}, self.constant * factor)
 
     def times(self, other: Affine[A], product: Callable[[A, A], A]) -> Affine[A]:
-        """The product of two sums, given the one of two atoms."""
+        """The product of two sums, given the function that multiplies two atoms."""
         terms = [
             (product(x, y), m * n) for x, m in self.terms.items() for y, n in other.terms.items()
         ]
@@ -174,7 +174,7 @@ Monomial = tuple[A, ...]
 Polynomial = Affine[Monomial[A]]
 
 _MAX_SUMMANDS, _MAX_DEGREE, _MAX_COEFFICIENT = 64, 16, 2**62
-"""The size of the largest polynomials: no program makes a comparison of extents expensive."""
+"""Limits of polynomials, so that comparing extents takes bounded time."""
 
 
 def monomial(atoms: Iterable[A]) -> Monomial[A]:
@@ -211,7 +211,8 @@ def renamed(of: Polynomial[A], name: Callable[[A], B]) -> Polynomial[B]:
 def split_by(
     of: Polynomial[A], coefficient: int, factors: Iterable[A]
 ) -> tuple[Polynomial[A], Polynomial[A]]:
-    """Quotient and rest by one term, `coefficient * factors`, which does not divide the rest."""
+    """Divide by the term `coefficient * factors`: the quotient, and the sum of the terms that it
+    does not divide."""
     if not (factors := tuple(factors)):
         return of.split(coefficient)
     whole = 0
@@ -229,7 +230,7 @@ def split_by(
 
 
 def without(product: Monomial[A], factors: Iterable[A]) -> Monomial[A] | None:
-    """The quotient of two products of atoms; None where it is none."""
+    """A product of atoms without some of its factors; None unless it has them all."""
     rest = list(product)
     for factor in factors:
         if factor not in rest:

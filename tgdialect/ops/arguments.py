@@ -3,13 +3,12 @@
 | attribute | on | meaning |
 |---|---|---|
 | `tg.name`, `tg.min`, `tg.max` | an index scalar | a dynamic dimension: its name and bounds |
-| `tg.dims` | a tensor with `?` | for each dynamic dimension, the position of the argument with its
-value | | `tg.constant` | a tensor | passing the same array again means the same contents |
+| `tg.dims` | a tensor with `?` | per `?`, the position of the argument with its value |
+| `tg.constant` | a tensor | passing the same array again means the same contents |
 | `tg.output` | memory | a result is stored here |
 | `tg.buffer` | memory | the BUFFER of that slot |
 | `tg.workspace` | memory | the arena of intermediate values of one call |
-| `tg.persistent` | memory | cache of values derived from constants; 8 bytes before it are an
-initialised flag |
+| `tg.persistent` | memory | values from constants; its first 8 bytes are an initialised flag |
 """
 
 from __future__ import annotations

@@ -50,7 +50,8 @@ AXIS_TYPES: Mapping[AxisType, AxisMeaning] = {
 """The axis types. Those in registers are in the order of the axes that `tg-expand` makes."""
 
 EXPANDED = tuple(t for t, row in AXIS_TYPES.items() if row.loops is RunAs.REGISTERS)
-"""The axis types whose ranges `tg-expand` turns into axes of values, in the order of these axes."""
+"""The axis types whose ranges `tg-expand` turns into axes of values, in the order of these axes, on
+targets that run loops; nothing reads the column `grid` yet."""
 
 PARALLEL = frozenset(t for t, row in AXIS_TYPES.items() if row.is_parallel)
 """The axis types whose iterations have registers of their own."""
@@ -59,7 +60,8 @@ WORKGROUP = frozenset(t for t, row in AXIS_TYPES.items() if row.is_of_workgroup)
 """The axis types whose iterations run together, share LOCAL memory and wait at a BARRIER."""
 
 WORK_ITEMS = frozenset(t for t, row in AXIS_TYPES.items() if row.loops is RunAs.WORK_ITEMS)
-"""The axis types that stand for work items where threads run loop nests."""
+"""The axis types that stand for work items on targets that run loops; nothing reads the column
+`grid` yet."""
 
 REDUCTIONS = frozenset((AxisType.REDUCE, AxisType.GROUP_REDUCE))
 """The axis types of a reduction's ranges: UNROLL is split from them."""

@@ -48,11 +48,11 @@ from tgdialect.ops.codegen import (
     ProgramOp,
 )
 from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.ordering import AfterOp, RangeOp, SinkOp
+from tgdialect.ops.ordering import RangeOp, SinkOp
 from tgdialect.ops.properties import place, place_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.syntax import op_definition
+from tgdialect.ops.views import memory_of
 
 
 def _accepts(parameter: Attribute, argument: Attribute) -> bool:
@@ -250,9 +250,9 @@ def lost_effect(block: Block) -> Operation | None:
 
 def _is_own(location: SSAValue) -> bool:
     """Whether a location is in a BUFFER that is not in global memory."""
-    while isinstance(owner := location.owner, MovementOp | AfterOp):
-        location = owner.operands[0]
-    return isinstance(owner, BufferOp) and place(location).addrspace is not AddrSpace.GLOBAL
+    memory = memory_of(location)
+    is_global = place(memory).addrspace is AddrSpace.GLOBAL
+    return isinstance(memory.owner, BufferOp) and not is_global
 
 
 class _CalleeExists(SymbolUserOpInterface):

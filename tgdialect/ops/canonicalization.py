@@ -13,18 +13,24 @@ from xdsl.traits import HasCanonicalizationPatternsTrait
 Patterns = Mapping[str, tuple[RewritePattern, ...]]
 """Patterns by the name of the op they rewrite."""
 
-_sources: list[Callable[[], Patterns]] = []
+_source: Callable[[], Patterns] | None = None
 
 
 def register_patterns(source: Callable[[], Patterns]) -> None:
     """Set the function that returns all patterns. It is called on first use, since importing them
-    is slow."""
-    _sources.append(source)
+    is slow.
+
+    Raises RuntimeError if there is one already.
+    """
+    global _source
+    if _source is not None:
+        raise RuntimeError("the canonicalization patterns are registered already")
+    _source = source
 
 
 @cache
 def _patterns() -> Patterns:
-    return {name: patterns for source in _sources for name, patterns in source().items()}
+    return {} if _source is None else _source()
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,7 @@ def number_attribute(value: float, dtype: Attribute) -> Attribute:
 
 @lru_cache(maxsize=4096)
 def _float_attribute(value: float, sign: float, dtype: Attribute) -> Attribute:
-    # `FloatAttr` is cached by value, and 0.0 == -0.0.
+    # `sign` is part of the key, because 0.0 == -0.0 in this function's cache.
     return FloatAttr(value, cast(Float64Type, dtype))
 
 

@@ -56,7 +56,7 @@ class ElementwiseOp(TgOp, HasFolderInterface, ABC):
 
     DOMAIN: ClassVar[Domain] = Domain.ANY
     COST: ClassVar[float] = 1
-    """What an element costs in the fusion cost model, in additions."""
+    """The cost of an element in the fusion model; an ADD is 1."""
 
     result = result_def(TENSOR)
 

@@ -4,7 +4,8 @@ The semantics are those of docs/semantics.md. A rule gets the dtype of the op's 
 the operands as numbers (a bool is 0 or 1). It returns the result before rounding or wrapping into
 the result's dtype. Integers are exact. A float rule computes in f64, which rounds correctly to
 every narrower dtype (see `round_to`). A transcendental op is folded only if its result is exact,
-since otherwise a target may differ from Python in the last place. POW and THREEFRY are not folded.
+since otherwise a target may differ from Python in the last place. POW, ERF and THREEFRY are not
+folded.
 """
 
 from __future__ import annotations

@@ -284,10 +284,10 @@ def _verify_uses(op: Operation, closed: dict[SSAValue, bool]) -> None:
         if operand.owner.parent is not op.parent or isinstance(operand.owner, Block):
             continue
         if operand not in closed:
-            raise VerifyException(f"{op.name} uses {_show(operand)} before it is made")
+            raise VerifyException(f"{op.name} uses {_show(operand)} before its definition")
         if closed[operand]:
             raise VerifyException(
-                f"{op.name} uses {_show(operand)} after the block is closed that it is made in"
+                f"{op.name} uses {_show(operand)} after the RANGE or IF around its definition is closed"
             )
 
 

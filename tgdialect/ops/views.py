@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integers, tensor
 
-_VIEWS = frozenset(
-    f"tg.{name}"
-    for name in (
-        "permute",
-        "flip",
-        "reshape",
-        "expand",
-        "pad",
-        "shrink",
-        "index",
-        "bitcast",
-        "after",
-    )
-)
-"""Ops whose result is a view of their first operand, if that is memory."""
+
+def memory_of(location: SSAValue) -> SSAValue:
+    """The buffer, parameter or argument that a location or view belongs to."""
+    while isinstance(owner := location.owner, MovementOp | AfterOp):
+        location = owner.operands[0]
+    return location
 
 
 def is_repeated(location: SSAValue) -> bool:
     """Whether a view may show a cell of memory more than once, because of an EXPAND."""
     views: list[Operation] = []
     value = location
-    while isinstance(owner := value.owner, Operation) and owner.name in _VIEWS:
+    while isinstance(owner := value.owner, MovementOp | AfterOp):
         views.append(owner)
         value = owner.operands[0]
     repeated: set[int] = set()

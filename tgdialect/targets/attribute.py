@@ -23,7 +23,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.targets import DEFAULT_TARGET, MOST, Target, target_named
-from tgdialect.targets.cpu import BROUGHT, without_implied
+from tgdialect.targets.cpu import FROM_FEATURES, without_implied
 from tgdialect.targets.host import host_target
 
 MODULE_ATTRIBUTE = "tg.target"
@@ -52,11 +52,11 @@ class TargetAttr(ParametrizedAttribute):
         """The attribute that states a target."""
         brought = target_named(target.name, target.features)
         features = without_implied(target.features)
-        said = {"features": _attribute(features)} if features else {}
+        stated = {"features": _attribute(features)} if features else {}
         for name in _WANTED:
             if (value := getattr(target, name)) != getattr(brought, name):
-                said[name] = _attribute(value)
-        return cls(StringAttr(target.name), DictionaryAttr(said))
+                stated[name] = _attribute(value)
+        return cls(StringAttr(target.name), DictionaryAttr(stated))
 
     @property
     def values(self) -> Mapping[str, Field]:
@@ -92,17 +92,17 @@ class TargetAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         position = parser.pos
-        said: dict[str, Attribute] = {}
+        stated: dict[str, Attribute] = {}
         with parser.in_angle_brackets():
             target = StringAttr(parser.parse_str_literal(" for the name of a target"))
             while parser.parse_optional_punctuation(",") is not None:
                 start = parser.pos
                 name = parser.parse_identifier()
-                if name in said:
-                    parser.raise_error(f"{name} is said twice", start, parser.pos)
+                if name in stated:
+                    parser.raise_error(f"{name} is given twice", start, parser.pos)
                 parser.parse_punctuation("=")
-                said[name] = _parse_value(parser)
-        parameters = target, DictionaryAttr(said)
+                stated[name] = _parse_value(parser)
+        parameters = target, DictionaryAttr(stated)
         try:
             cls.new(parameters)
         except VerifyException as error:
@@ -163,13 +163,12 @@ def _value(attribute: Attribute) -> Field:
             return [item.data for item in items]
 
 
-def _target(name: str, said: Mapping[str, Field]) -> Target:
+def _target(name: str, stated: Mapping[str, Field]) -> Target:
     """A target with these fields. Raises ValueError for an unknown name, feature or value."""
-    # The features first, because they imply fields.
-    values = {field: _as_field(value) for field, value in said.items()}
-    features = values.pop("features", frozenset[str]())
-    assert isinstance(features, frozenset)
-    target = target_named(name, sorted(features))
+    # The features first, because they imply fields. They keep their order: `-x` removes a feature
+    # that a name before it adds.
+    target = target_named(name, cast("Sequence[str]", stated.get("features", ())))
+    values = {field: _as_field(value) for field, value in stated.items() if field != "features"}
     # Then the other fields, whose values must be among those that the target can have.
     for field, value in values.items():
         most = getattr(MOST[name], field)
@@ -217,11 +216,11 @@ def _stated(
     attribute: TargetAttr, features: tuple[str, ...], options: tuple[tuple[str, int], ...]
 ) -> Target:
     """The target that an attribute states, with options in place of its fields."""
-    said = dict(attribute.values)
+    stated = dict(attribute.values)
     if features:
-        said = {name: value for name, value in said.items() if name not in BROUGHT}
-        said["features"] = features
-    return _target(attribute.target.data, said | dict(options))
+        stated = {name: value for name, value in stated.items() if name not in FROM_FEATURES}
+        stated["features"] = features
+    return _target(attribute.target.data, stated | dict(options))
 
 
 def settle_target(

@@ -24,6 +24,8 @@ _ADDED: dict[str, dict[str, frozenset[str] | bool]] = {
     "fma": {"native": frozenset(("mulacc",))},
     "f16c": {"converted": frozenset(("f16",))},
     "avx": {"masks_stores": True},
+    "neon": {"native": frozenset(("mulacc",))},
+    "fp-armv8": {"converted": frozenset(("f16",))},
 }
 """What a feature adds to the fields of `Target`."""
 
@@ -106,10 +108,8 @@ _ALONE = (
 FEATURES = frozenset((*_IMPLIED, *_ALONE.split()))
 """The features that may be named."""
 
-
-BROUGHT = frozenset(("native", "converted", "masks_stores", "vector_bits", "vector_registers"))
+FROM_FEATURES = frozenset({"vector_bits", "vector_registers"}.union(*_ADDED.values()))
 """The fields of `Target` that features determine."""
-
 
 ALIGNMENT = max(CPU.alignment, *(bits // 8 for bits, _ in _VECTORS.values()))
 """The alignment of memory that is allocated before the CPU is known: enough for every CPU, at the

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+LOCAL_BUFFER = 64 << 10
+"""The size in bytes of the largest LOCAL buffer that fusion makes, on any target. The cost model
+takes reads of it for cheap, so it must stay in a cache close to the core. With a smaller limit more
+rows take a kernel and a pass over memory of their own; with a greater one reads of a row miss the
+cache. An order of magnitude."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -56,7 +62,7 @@ class Target:
     """The part of the last-level cache that a process may assume to have for itself."""
     local: int = 4 << 20
     """The total size of the LOCAL and REG buffers of a kernel. On a CPU they are on the stack; this
-    is half of a thread's usual stack."""
+    is half of a thread's usual stack. At least `LOCAL_BUFFER`."""
 
     cache_line: int = 64
     """The size of a cache line, a power of two. Rows of a tile in separate lines cost more, and
@@ -100,6 +106,10 @@ class Target:
             )
         if self.l1 < self.l1_ways:
             raise ValueError(f"l1 is {self.l1} bytes, fewer than its {self.l1_ways} ways")
+        if self.local < LOCAL_BUFFER:
+            raise ValueError(
+                f"local is {self.local} bytes, fewer than the {LOCAL_BUFFER} of one LOCAL buffer"
+            )
 
     @property
     def l1_way(self) -> int:

@@ -9,5 +9,5 @@
   * `transcendental.py`, `sine.py`, `error_function.py`, `soft_float.py`, `threefry.py`: the
     recipes;
 * `private_ranges.py`: a RANGE for each loop; `unique_storage.py`: one op for each slot;
-* `dead_ops.py`: erases ops whose results nothing uses.
+* `dead_ops.py`: erases the ops that a SINK does not need.
 """

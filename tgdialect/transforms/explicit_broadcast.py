@@ -1,4 +1,4 @@
-"""`tg-explicit-broadcast`: say every broadcast with RESHAPE and EXPAND."""
+"""`tg-explicit-broadcast`: write every broadcast as RESHAPE and EXPAND."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _known(shape: Shape, op: Operation) -> tuple[int | SSAValue, ...]:
     if len(known) < len(shape):
         message = (
             f"{op.name} broadcasts with {show_shape(shape)}, but no index value gives the extent: "
-            "a function argument says which with `tg.dims`"
+            "name it with `tg.dims` on a function argument"
         )
         raise locate(PassFailedException(message), op)
     return known

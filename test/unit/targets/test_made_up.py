@@ -39,7 +39,7 @@ ODD = {
     "long lines": '"cpu", features = ["avx2"], cache_line = 4096, llc = 1, threads = 2',
     "an L1 of its ways": '"cpu", features = ["avx2", "fma"], l1 = 8, l1_ways = 8, l2 = 1, llc = 1',
     "large caches": '"cpu", features = ["avx2", "fma"], l1 = 4294967296, l2 = 1099511627776',
-    "little memory": '"cpu", features = ["avx512f"], local = 8192, l2 = 1073741824',
+    "little memory": '"cpu", features = ["avx512f"], local = 65536, l2 = 1073741824',
     "many threads": '"cpu", features = ["avx2"], threads = 1000000, parallel_cycles = 1',
     "a small LLC": '"cpu", features = ["avx2"], threads = 2, llc = 1024',
     "one thread": '"cpu", threads = 1',

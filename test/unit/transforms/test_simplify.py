@@ -16,7 +16,7 @@ from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.properties import number, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
-from tgdialect.transforms.simplify import engine, simplify, simplify_block
+from tgdialect.transforms.simplify import HANDLERS, engine, simplify
 from tgdialect.transforms.simplify.matching import OPS
 
 
@@ -160,7 +160,7 @@ def simplified(function: Callable[..., Expression]) -> str:
         arguments.append(Expression(param.result, block))
     use = test.TestOp(operands=[function(*arguments).value])
     block.add_op(use)
-    simplify_block(block)
+    engine.Engine(HANDLERS).run(block)
     return show(use.operands[0])
 
 

@@ -18,6 +18,7 @@ from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.matching import (
     OPS,
+    REPEATING,
     RuleIndex,
     build,
     constant_of,
@@ -31,8 +32,18 @@ RULES = RuleIndex(IDENTITIES)
 
 
 def keeps_loops(old: SSAValue, new: SSAValue) -> bool:
-    """Whether `new` depends on every RANGE that `old` does."""
+    """Whether `new` depends on every RANGE that `old` does: a walk through all their operands."""
     return dependent_ranges(old) <= dependent_ranges(new)
+
+
+def _has_computed_movement(value: SSAValue) -> bool:
+    """Whether a value is moved by computed extents or offsets, which may depend on a RANGE."""
+    owner = value.owner
+    while isinstance(owner, Operation) and owner.name in REPEATING:
+        if len(owner.operands) > 1:
+            return True
+        owner = owner.operands[0].owner
+    return False
 
 
 class NewOps(OpBuilder):
@@ -56,10 +67,10 @@ class NewOps(OpBuilder):
 
 
 class ApplyIdentities(RewritePattern):
-    """The rules that hold without knowing intervals.
+    """Apply the rules that hold without knowing intervals.
 
-    An END or REDUCE needs what it closes to be in its loops, so no RANGE is lost here; what becomes
-    of the loop then is for `tg-simplify`.
+    The operand of an END or REDUCE must depend on the RANGEs that are closed, so a rule does not
+    apply where a RANGE would be lost. `tg-simplify` applies it and repairs the loop.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
@@ -72,7 +83,9 @@ class ApplyIdentities(RewritePattern):
             inner = operand_dtype(op, binding)
             value = build(rule.result, tensor(result).element_type, inner, binding, new)
             value = new.widened(value, result.type)
-            if value is not None and keeps_loops(result, value):
+            # A RANGE is lost only with a variable, or with the movement of a constant.
+            may_lose = rule.drops or any(map(_has_computed_movement, op.operands))
+            if value is not None and (not may_lose or keeps_loops(result, value)):
                 rewriter.inline_block(new.block, InsertPoint.before(op))
                 rewriter.replace(op, (), (value,))
                 return
@@ -90,7 +103,7 @@ class ConstantOnTheRight(RewritePattern):
 
 
 class CastToSameDtype(RewritePattern):
-    """A cast to the dtype that is there already; of memory it is a read, and stays."""
+    """Drop a cast of a value to its own dtype. A cast of memory stays, because it is a read."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
@@ -99,7 +112,8 @@ class CastToSameDtype(RewritePattern):
 
 
 class CastOfCast(RewritePattern):
-    """cast(cast(x, B), C) is cast(x, C) if B holds every x, or if all only wrap ever narrower."""
+    """cast(cast(x, B), C) is cast(x, C) if B has every x, or if all three are integers and C is not
+    wider than B."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:

@@ -31,6 +31,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.diagnostics import locate
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp
+from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import dtype_of, shape_of, tensor, tensor_type
 from tgdialect.ops.source import ParamOp
 from tgdialect.transforms.gradient.builder import Builder
@@ -99,10 +100,9 @@ class _Functions:
         if len(self._active) == _MAX_DEPTH:
             raise locate(PassFailedException(f"calls nest more than {_MAX_DEPTH} deep"), call)
         # Find a name that no other symbol has.
-        name = base = symbol + SUFFIX
-        number = 0
-        while SymbolTable.lookup_symbol(self._module, name) is not None:
-            name, number = f"{base}_{number}", number + 1
+        name, taken = symbol + SUFFIX, symbols(self._module)
+        if name in taken:
+            name = next_symbol(name, 0, taken)
         gradient = self.differentiated(function, name)
         gradient.sym_visibility = StringAttr("private")
         return gradient

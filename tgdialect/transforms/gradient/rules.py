@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.dtypes import number_attribute
+from tgdialect.ops.dtypes import INDEX, number_attribute
 from tgdialect.ops.elementwise import (
     AddOp,
     AndOp,
@@ -275,9 +275,10 @@ def _index(b: Builder, op: IndexOp, g: SSAValue) -> Gradients:
     zero = b.constant(0, g)
     for axis, index in enumerate(op.indices):
         size, shape = whole[axis], shape_of(g)
-        positions = b.put(CastOp(b.positions(size), tensor(index).element_type))
         rest = len(whole) - axis - 1
-        positions = b.reshaped(positions, (size, *(1,) * rest))
+        positions = b.reshaped(b.positions(size), (size, *(1,) * rest))
+        # Compare with dtype index, which has all positions: in a narrower one they would wrap.
+        index = b.put(CastOp(index, INDEX))
         # A scalar index reads one position: no sum, only a mask.
         if not shape_of(index):
             mask = b.put(CmpEqOp(index, positions))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tgdialect.analysis.symbols import is_foreign
@@ -140,8 +140,3 @@ _ROUGH = frozenset(
     )
 )
 """Ops for which a scheduled kernel is worth a visit. Sums and products alone gain little."""
-
-
-def simplify_block(block: Block) -> bool:
-    """Simplify the ops of one block. Returns whether any op changed."""
-    return Engine(HANDLERS).run(block)

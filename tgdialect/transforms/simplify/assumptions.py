@@ -35,8 +35,9 @@ MAX_OPS = 32
 """The greatest number of ops that one simplification under a condition visits. It bounds compile
 time; ops farther from the value stay as they are."""
 MAX_FACTS = 6
-"""The greatest number of facts per condition. The search for the best bound of a sum tries subsets
-of the facts, so its time may double with each; facts beyond the limit are not used."""
+"""The greatest number of facts per condition; facts beyond it are not used. The search for the best
+bound of a sum tries subsets of the facts, so its time may double with each. A fact of which several
+multiples cancel an atom is tried with each of them, which multiplies the time by their number."""
 
 _WORTHWHILE = frozenset({"tg.idiv", "tg.mod", "tg.max", "tg.where"})
 """Ops that a condition often removes. An operand of a WHERE, AND or OR is copied and simplified
@@ -221,8 +222,9 @@ class _Assuming(Engine):
         best = int(super().interval(form).lo)
         for position in range(first, len(self._facts)):
             fact = self._facts[position]
-            for atom, coefficient in fact.terms.items():
-                factor, remainder = divmod(form.terms.get(atom, 0), coefficient)
+            # Subtract the fact as often as one of its atoms needs to vanish from the form.
+            quotients = {divmod(form.terms.get(atom, 0), c) for atom, c in fact.terms.items()}
+            for factor, remainder in quotients:
                 if factor > 0 and remainder == 0:
                     best = max(best, self._least(form - fact * factor, position + 1))
         return best

@@ -68,24 +68,25 @@ def masked(engine: Engine, op: ReduceOp) -> Masked:
     """
     # Peel off one mask at a time, the outermost first.
     kind, value = op.kind.data, op.source
-    neutral = identity(kind, DTYPES[tensor(value).element_type])
+    other = identity(kind, DTYPES[tensor(value).element_type])
     conditions: list[Condition] = []
     while True:
         owner = value.owner
         match owner:
-            case WhereOp() if _is(owner.rhs, neutral):
+            case WhereOp() if _is(owner.rhs, other):
                 conditions.append((owner.condition, True))
                 value = owner.lhs
-            case WhereOp() if _is(owner.lhs, neutral):
+            case WhereOp() if _is(owner.lhs, other):
                 conditions.append((owner.condition, False))
                 value = owner.rhs
             case MulOp() if kind is ReduceKind.ADD and not dtype_of(value).is_bool:
-                factors = owner.lhs, owner.rhs
-                one = next((f for f in factors if _cast_bool(f) is not None), None)
-                if one is None or (condition := _cast_bool(one)) is None:
+                if (condition := _cast_bool(owner.lhs)) is not None:
+                    value = owner.rhs
+                elif (condition := _cast_bool(owner.rhs)) is not None:
+                    value = owner.lhs
+                else:
                     break
                 conditions.append((condition, True))
-                value = factors[1] if one is factors[0] else factors[0]
             case AddOp() if kind is ReduceKind.ADD and _adds_zero(owner):
                 value = owner.lhs
             case CastOp() if kind is ReduceKind.ADD and dtype_of(owner.source).is_bool:

@@ -20,7 +20,7 @@ from tgdialect.ops.elementwise import AddOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
-from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.properties import dtype_of, same_dim, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.masked_reductions import computed_at, summed
@@ -66,8 +66,8 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
             others = [i for i in location.indices if i is not axis.result]
             if any(axis in engine.loops.open(i) for i in others):
                 continue
-            if (turned := _turned(engine, end, store, location, total, axis)) is not None:
-                return turned
+            if (last := _scattered(engine, end, store, location, total, axis)) is not None:
+                return last
     return None
 
 
@@ -95,13 +95,23 @@ def _sum(value: SSAValue) -> _Sum | None:
     return _Sum(reductions[0], others) if len(reductions) == 1 else None
 
 
-def _turned(
+def _scattered(
     engine: Engine, end: EndOp, store: StoreOp, location: IndexOp, total: _Sum, axis: RangeOp
 ) -> SSAValue | None:
     """Store the other summands in each cell, then add each update to its cell.
 
     `axis` is the loop over cells that the rewrite removes from the updates.
     """
+    # The loop must reach every cell that an update may have: it drops updates of other cells.
+    extent = shape_of(location.source)[list(location.indices).index(axis.result)]
+    if not same_dim(extent, axis.bound):
+        return None
+    # No other bound may depend on `axis`, or on a loop that gets a new RANGE.
+    loops = closed_ranges(end)
+    others = [loop for loop in loops if loop is not axis]
+    inner = closed_ranges(total.reduction)
+    if any(engine.loops.open(loop.bound).intersection(loops) for loop in (*others, *inner)):
+        return None
     # The mask must fix the cell of an update: its one condition on `axis` is an equation.
     mask = masked(engine, total.reduction)
     constraints = constraints_of(engine, mask.conditions, axis)
@@ -116,9 +126,7 @@ def _turned(
     values = [mask.value, *index, *(condition for condition, _ in constraints.others)]
     # The other loops run twice, for the STORE and for the additions, so they need new RANGEs.
     copies: list[SSAValue] = []
-    for loop in closed_ranges(end):
-        if loop is axis:
-            continue
+    for loop in others:
         number = next(engine.builder.free_axes)
         copies.append(engine.builder.put(RangeOp(number, loop.axis_type.data, loop.bound)))
         copied = computed_at(engine, values, loop, copies[-1])
@@ -135,8 +143,7 @@ def _turned(
     after = AfterOp(location.source, [first.result])
     cell = IndexOp(after, index)
     added = AtomicAddOp(cell, value)
-    inner = [axis.result for axis in reversed(closed_ranges(total.reduction))]
-    last = EndOp(added, [*copies, *inner])
+    last = EndOp(added, [*copies, *(loop.result for loop in reversed(inner))])
     for op in (base, first, after, cell, added, last):
         engine.builder.insert(op)
     end.result.replace_all_uses_with(last.result)

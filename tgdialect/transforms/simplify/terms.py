@@ -207,6 +207,11 @@ class Rule:
         return _is_bool(self.result)
 
     @cached_property
+    def drops(self) -> bool:
+        """Whether the result lacks a variable of the pattern, and with it perhaps a RANGE."""
+        return not _names(self.pattern) <= _names(self.result)
+
+    @cached_property
     def needs_valid(self) -> frozenset[str]:
         """The variables that must not have invalid cells for both sides to be equal.
 
@@ -228,6 +233,17 @@ def _variants(pattern: Term) -> list[Term]:
         if pattern.op in COMMUTATIVE and not isinstance(operands[1], Literal | AnyConstant):
             result.append(Apply(pattern.op, operands[::-1]))
     return result
+
+
+def _names(term: Term) -> frozenset[str]:
+    """The names of the variables of a term, read or not."""
+    match term:
+        case AnyValue(name=name) | AnyConstant(name=name):
+            return frozenset({name})
+        case Apply(operands=operands):
+            return frozenset[str]().union(*map(_names, operands))
+        case _:
+            return frozenset()
 
 
 def _is_bool(term: Term) -> bool:

@@ -30,7 +30,7 @@
 
 // -----
 
-// expected-error@below {{tg.exp2 uses %t after the block is closed that it is made in}}
+// expected-error@below {{tg.exp2 uses %t after the RANGE or IF around its definition is closed}}
 %0 = tg.linear {
   %n = tg.const 4 : tensor<index>
   %c = tg.const 1.0 : tensor<f32>
@@ -42,7 +42,7 @@
 
 // -----
 
-// expected-error@below {{tg.add uses %i after the block is closed that it is made in}}
+// expected-error@below {{tg.add uses %i after the RANGE or IF around its definition is closed}}
 %0 = tg.linear {
   %n = tg.const 4 : tensor<index>
   %i = tg.range 0 loop to %n : tensor<index>

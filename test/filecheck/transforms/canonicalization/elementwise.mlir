@@ -172,3 +172,33 @@ tg.kernel @loops {
   %3 = tg.end %2 over %i : !tg.void
   %4 = tg.sink %3 : !tg.void
 }
+
+// An END needs the range of a branch that is never taken, and of a movement of a constant.
+// CHECK-LABEL: tg.kernel @dropped
+// CHECK: %[[NEVER:.*]] = tg.where %true, %x, %i
+// CHECK: tg.where %p, %{{.*}}, %x
+// CHECK: tg.add %{{.*}}, %part
+// CHECK: tg.end
+tg.kernel @dropped {
+  %o = tg.param 0 : tensor<4xindex, #tg.place<global>>
+  %x = tg.param 1 min 0 max 3 : tensor<index>
+  %c0 = tg.const 0 : tensor<index>
+  %c4 = tg.const 4 : tensor<index>
+  %true = tg.const true : tensor<i1>
+  %p = tg.cmplt %x, %c4 : (tensor<index>, tensor<index>) -> tensor<i1>
+  %i = tg.range 0 loop to %c4 : tensor<index>
+  %j = tg.range 1 loop to %c4 : tensor<index>
+  %k = tg.range 2 loop to %c4 : tensor<index>
+  %0 = tg.where %true, %x, %i : (tensor<i1>, tensor<index>, tensor<index>) -> tensor<index>
+  %1 = tg.where %p, %0, %j : (tensor<i1>, tensor<index>, tensor<index>) -> tensor<index>
+  %2 = tg.where %p, %1, %x : (tensor<i1>, tensor<index>, tensor<index>) -> tensor<index>
+  %row = tg.reshape %c0 [1] : tensor<index> -> tensor<1xindex>
+  %zeros = tg.expand %row [4] : tensor<1xindex> -> tensor<4xindex>
+  %zero = tg.shrink %zeros at [%k] to [1] : tensor<4xindex> -> tensor<1xindex>
+  %part = tg.reshape %zero [] : tensor<1xindex> -> tensor<index>
+  %3 = tg.add %2, %part : tensor<index>
+  %4 = tg.index %o[%3] : (tensor<4xindex, #tg.place<global>>, tensor<index>) -> tensor<index, #tg.place<global>>
+  %5 = tg.store %4, %x : tensor<index, #tg.place<global>>, tensor<index>
+  %6 = tg.end %5 over %k, %j, %i : !tg.void
+  %7 = tg.sink %6 : !tg.void
+}

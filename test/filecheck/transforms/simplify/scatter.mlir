@@ -53,3 +53,57 @@ tg.kernel @half {
   %end = tg.end %st over %k : !tg.void
   %sink = tg.sink %end : !tg.void
 }
+
+// The loop reaches 4 of 8 cells and drops the samples of the others, which additions would not.
+// CHECK-LABEL: tg.kernel @first_cells
+// CHECK-NOT: tg.atomicadd
+// CHECK: tg.reduce add
+// CHECK-NOT: tg.atomicadd
+// CHECK: tg.sink
+tg.kernel @first_cells {
+  %o = tg.param 0 : tensor<8xi32, #tg.place<global>>
+  %x = tg.param 1 : tensor<100xindex, #tg.place<global>>
+  %cells = tg.const 4 : tensor<index>
+  %samples = tg.const 100 : tensor<index>
+  %one = tg.const 1 : tensor<i32>
+  %zero = tg.const 0 : tensor<i32>
+  %k = tg.range 0 loop to %cells : tensor<index>
+  %d = tg.range 1 reduce to %samples : tensor<index>
+  %at = tg.index %x[%d] : (tensor<100xindex, #tg.place<global>>, tensor<index>) -> tensor<index, #tg.place<global>>
+  %bin = tg.load %at : tensor<index, #tg.place<global>> -> tensor<index>
+  %hit = tg.cmpeq %bin, %k : (tensor<index>, tensor<index>) -> tensor<i1>
+  %p = tg.where %hit, %one, %zero : (tensor<i1>, tensor<i32>, tensor<i32>) -> tensor<i32>
+  %s = tg.reduce add %p [] over %d : tensor<i32> -> tensor<i32>
+  %to = tg.index %o[%k] : (tensor<8xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
+  %st = tg.store %to, %s : tensor<i32, #tg.place<global>>, tensor<i32>
+  %end = tg.end %st over %k : !tg.void
+  %sink = tg.sink %end : !tg.void
+}
+
+// Cell k is stored in the iterations of %j, whose bound is k: never for k = 0.
+// CHECK-LABEL: tg.kernel @bound
+// CHECK-NOT: tg.atomicadd
+// CHECK: tg.reduce add
+// CHECK-NOT: tg.atomicadd
+// CHECK: tg.sink
+tg.kernel @bound {
+  %o = tg.param 0 : tensor<8xi32, #tg.place<global>>
+  %x = tg.param 1 : tensor<100xindex, #tg.place<global>>
+  %cells = tg.const 8 : tensor<index>
+  %samples = tg.const 100 : tensor<index>
+  %one = tg.const 1 : tensor<i32>
+  %zero = tg.const 0 : tensor<i32>
+  %k = tg.range 0 loop to %cells : tensor<index>
+  %j = tg.range 2 loop to %k : tensor<index>
+  %d = tg.range 1 reduce to %samples : tensor<index>
+  %at = tg.index %x[%d] : (tensor<100xindex, #tg.place<global>>, tensor<index>) -> tensor<index, #tg.place<global>>
+  %bin = tg.load %at : tensor<index, #tg.place<global>> -> tensor<index>
+  %hit = tg.cmpeq %bin, %k : (tensor<index>, tensor<index>) -> tensor<i1>
+  %p = tg.where %hit, %one, %zero : (tensor<i1>, tensor<i32>, tensor<i32>) -> tensor<i32>
+  %s = tg.reduce add %p [] over %d : tensor<i32> -> tensor<i32>
+  %repeated = tg.after %o, %j : (tensor<8xi32, #tg.place<global>>, tensor<index>) -> tensor<8xi32, #tg.place<global>>
+  %to = tg.index %repeated[%k] : (tensor<8xi32, #tg.place<global>>, tensor<index>) -> tensor<i32, #tg.place<global>>
+  %st = tg.store %to, %s : tensor<i32, #tg.place<global>>, tensor<i32>
+  %end = tg.end %st over %j, %k : !tg.void
+  %sink = tg.sink %end : !tg.void
+}
