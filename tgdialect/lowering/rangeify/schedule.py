@@ -240,7 +240,9 @@ def _written_window(view: SSAValue, intervals: MinMax) -> list[Interval] | None:
                 if list(order) != sorted(order):
                     return None
             case IndexOp() if all(not tensor(i).get_shape() for i in op.indices):
-                fixed = [intervals[i] for i in op.indices]
+                # An index counts from where a SHRINK below begins.
+                at = [intervals[i] for i in op.indices]
+                fixed = [Interval(a.lo + i.lo, a.lo + i.hi) for a, i in zip(result, at)]
                 return fixed + result[len(fixed) :]
             case ReshapeOp():
                 return result

@@ -22,6 +22,7 @@ from tgdialect.lowering.render.memory import MemoryRenderer
 from tgdialect.lowering.render.threads import Context
 from tgdialect.lowering.render.types import (
     POINTER,
+    element_of,
     is_vector,
     lanes_of,
     literal,
@@ -238,28 +239,35 @@ class FunctionRenderer:
 
     def stack(self, op: StackOp) -> None:
         sources = [self.values[source] for source in op.sources]
-        if is_vector(sources[0].type):
+        if tensor(op.sources[0]).get_shape():
             self._rows[op.result] = sources
         else:
             self.define(op, self.emitter.stack(sources))
 
     def permute(self, op: PermuteOp) -> None:
-        """PERMUTE of a STACK of vectors: a transpose."""
-        rows = self._rows.get(op.source)
-        if rows is None:
-            raise PassFailedException("a vector has no axes to permute")
-        self._rows[op.result] = self.emitter.transposed(rows)
+        """PERMUTE of a STACK of vectors: a transpose, unless every axis stays where it is."""
+        is_identity = list(integers(op, "order")) == sorted(integers(op, "order"))
+        if (rows := self._rows.get(op.source)) is not None:
+            self._rows[op.result] = rows if is_identity else self.emitter.transposed(rows)
+        else:
+            # A vector or scalar has one order of its axes.
+            self.values[op.result] = self.values[op.source]
 
     def lane(self, op: IndexOp) -> None:
-        """INDEX by a constant: a lane of a vector, or a vector of a STACK."""
+        """INDEX by a constant: a lane of a vector, or a vector of a STACK; 0 out of bounds."""
         attribute = constant_attribute(op.indices[0])
         if attribute is None or len(op.indices) > 1:
             raise PassFailedException("a vector is indexed by one constant")
-        position = int(number(attribute))
-        if (rows := self._rows.get(op.source)) is not None:
+        e, position = self.emitter, int(number(attribute))
+        rows = self._rows.get(op.source)
+        if not 0 <= position < tensor(op.source).get_shape()[0]:
+            source = self.values[op.source] if rows is None else rows[0]
+            type = element_of(source.type) if rows is None else source.type
+            self.values[op.result] = e.number(0, type)
+        elif rows is not None:
             self.define(op, rows[position])
         else:
-            self.define(op, self.emitter.lane(self.values[op.source], position))
+            self.define(op, e.lane(self.values[op.source], position))
 
     def reshape(self, op: ReshapeOp) -> None:
         """RESHAPE of a scalar to one lane, which is that scalar; of a STACK of vectors to one

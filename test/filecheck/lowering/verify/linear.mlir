@@ -60,3 +60,17 @@ func.func @main() {
   }
   func.return
 }
+
+// -----
+
+tg.program @stack_of_vectors {
+  tg.linear {
+    %x = tg.param 0 : tensor<8xf32, #tg.place<global>>
+    %i = tg.vconst [0, 1, 2, 3] : tensor<4xindex>
+    %j = tg.vconst [4, 5, 6, 7] : tensor<4xindex>
+    %ij = tg.stack %i, %j : (tensor<4xindex>, tensor<4xindex>) -> tensor<2x4xindex>
+    // expected-error@below {{tg.index of a STACK of vectors: only of one vector}}
+    %l = tg.index %x[%ij] : (tensor<8xf32, #tg.place<global>>, tensor<2x4xindex>) -> tensor<2x4xf32, #tg.place<global>>
+    tg.sink %l : tensor<2x4xf32, #tg.place<global>>
+  }
+}
