@@ -13,6 +13,7 @@ from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
 from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
+from tgdialect.lowering.optimize.search import BEAM
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.targets.attribute import settle_target
@@ -56,6 +57,11 @@ class OptimizePass(LoweringPass):
 
     def lower(self, module: ModuleOp) -> None:
         explicit = explicit_opts(self.mode, self.opts)
+        if self.mode.partition(":")[0] == BEAM:
+            raise PassFailedException(
+                f"mode {self.mode!r} needs the pass that times kernels: tgdialect's own tools have "
+                "it (tgdialect/runtime/optimize.py)"
+            )
         if explicit is None and self.mode not in ("none", "heuristic"):
             there_are = ", ".join(MODES)
             raise PassFailedException(

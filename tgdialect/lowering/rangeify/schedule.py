@@ -241,9 +241,9 @@ def _written_window(view: SSAValue, intervals: MinMax) -> list[Interval] | None:
                     return None
             case IndexOp() if all(not tensor(i).get_shape() for i in op.indices):
                 # An index counts from where a SHRINK below begins.
-                at = [intervals[i] for i in op.indices]
-                fixed = [Interval(a.lo + i.lo, a.lo + i.hi) for a, i in zip(result, at)]
-                return fixed + result[len(fixed) :]
+                at = zip(result, (intervals[i] for i in op.indices), strict=False)
+                fixed = [Interval(axis.lo + i.lo, axis.lo + i.hi) for axis, i in at]
+                return [*fixed, *result[len(fixed) :]]
             case ReshapeOp():
                 return result
             case _:

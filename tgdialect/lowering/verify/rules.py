@@ -69,9 +69,7 @@ def stacks_are_moved(op: Operation) -> None:
                         "vectors are transposed by interleaving at this level: their number is a "
                         f"power of two that divides their lanes, but these are {rows} of {lanes}"
                     )
-            case movement.PermuteOp() | movement.ReshapeOp():
-                pass
-            case movement.IndexOp() if operand is op.source:
+            case movement.PermuteOp() | movement.ReshapeOp() | movement.IndexOp():
                 pass
             case _:
                 raise VerifyException(f"{op.name} of a STACK of vectors: only of one vector")

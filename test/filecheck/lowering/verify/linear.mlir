@@ -65,12 +65,13 @@ func.func @main() {
 
 tg.program @stack_of_vectors {
   tg.linear {
-    %x = tg.param 0 : tensor<8xf32, #tg.place<global>>
-    %i = tg.vconst [0, 1, 2, 3] : tensor<4xindex>
-    %j = tg.vconst [4, 5, 6, 7] : tensor<4xindex>
-    %ij = tg.stack %i, %j : (tensor<4xindex>, tensor<4xindex>) -> tensor<2x4xindex>
-    // expected-error@below {{tg.index of a STACK of vectors: only of one vector}}
-    %l = tg.index %x[%ij] : (tensor<8xf32, #tg.place<global>>, tensor<2x4xindex>) -> tensor<2x4xf32, #tg.place<global>>
-    tg.sink %l : tensor<2x4xf32, #tg.place<global>>
+    %o = tg.param 0 : tensor<2x4xf32, #tg.place<global>>
+    %c = tg.const 1.0 : tensor<f32>
+    %one = tg.reshape %c [1] : tensor<f32> -> tensor<1xf32>
+    %v = tg.expand %one [4] : tensor<1xf32> -> tensor<4xf32>
+    %m = tg.stack %v, %v : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    // expected-error@below {{tg.store of a STACK of vectors: only of one vector}}
+    %s = tg.store %o, %m : tensor<2x4xf32, #tg.place<global>>, tensor<2x4xf32>
+    tg.sink %s : !tg.void
   }
 }

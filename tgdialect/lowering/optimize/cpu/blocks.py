@@ -64,7 +64,7 @@ def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, targe
     along, inside = loops[beside[0]], loops[beside[0] + 1 :]
     results = [r for r in ranges if r in inside or r.axis_type.data in EXPANDED]
     rows = math.prod(nests.extent(r) for r in results if strides.get(r, 0) == 0)
-    # Blocks keep a packed column in L1. One that fits needs none: they cost passes over the results.
+    # Blocks keep a packed column in L1. One that fits needs none: blocks cost passes over results.
     is_packed = loop_of_copy(nests, access, end, target) is not None
     column = nests.extent(over) * nests.extent(vector_of(end)) * access.itemsize
     if is_packed and column <= target.l1:
@@ -79,10 +79,10 @@ def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, targe
         return False
     numbers = [r.axis.data for r in (along, *inside)]
     if width < nests.extent(along):
-        kind = along.axis_type.data.value
-        numbers[0] = max(axes.ranges) + 1
+        kind, before = along.axis_type.data.value, set(axes.ranges)
         if not try_opt(axes, opt(OptOp.SPLIT, along.axis.data, width, kind)):
             return False
+        (numbers[0],) = axes.ranges.keys() - before
     return try_opt(
         axes, opt(OptOp.SPLIT, over.axis.data, steps, AxisType.REDUCE.value)
     ) and try_opt(axes, opt(OptOp.ORDER, over.axis.data, *numbers))

@@ -119,12 +119,12 @@ class SplitPass(OptOpPass):
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
         for axis, range in axes.ranges.items():
-            extent = known_index(range.bound) or 0
-            for factor in sorted({*FACTORS, extent}):
-                overlap = bool(extent) and extent % factor != 0
-                for target in SPLIT_FROM if factor <= extent else ():
-                    for top in (False,) if overlap else (False, True):
-                        yield cls(axis, factor, target.value, top, overlap, kernel)
+            if not (extent := known_index(range.bound)):
+                continue  # There is no factor of an extent that is dynamic or 0.
+            for factor in sorted({each for each in FACTORS if each <= extent} | {extent}):
+                overlap = extent % factor != 0
+                for target, top in product(SPLIT_FROM, (False,) if overlap else (False, True)):
+                    yield cls(axis, factor, target.value, top, overlap, kernel)
 
 
 @dataclass(frozen=True)
