@@ -84,8 +84,6 @@ class NewFunction:
         old = self.old
         given = old.arg_attrs.data if old.arg_attrs else [DictionaryAttr({})] * len(old.args)
         for argument, attributes in zip(old.args, given, strict=True):
-            if not isinstance(argument.type, TensorType):
-                raise self.error(f"an argument of @{old.sym_name.data} is no tensor")
             type = self._argument_type(argument)
             values[argument] = self._add(type, dict(attributes.data), argument.name_hint)
         for kind in (ParamOp, BufferOp):

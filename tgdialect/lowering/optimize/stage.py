@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.axes import Axes, aliased_kernels
 from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
 from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
@@ -71,13 +71,14 @@ class OptimizePass(LoweringPass):
         kernels = [op for op in module.ops if isinstance(op, KernelOp)]
         if explicit is not None:
             check_kernels(explicit, kernels)
-        constants = constant_slots(module)
+        constants, aliased = constant_slots(module), aliased_kernels(module)
         for kernel in kernels:
             is_scheduled = has_schedule(kernel)
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
             if self.mode == "none" or (is_scheduled and explicit is None):
                 continue
-            axes = Axes(kernel, constants=constants.get(kernel.sym_name.data, frozenset()))
+            slots = constants.get(kernel.sym_name.data, frozenset())
+            axes = Axes(kernel, constants=slots, aliased=aliased)
             begin_schedule(axes)
             if explicit is None:
                 schedule(axes, target)

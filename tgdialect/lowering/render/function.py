@@ -19,7 +19,7 @@ from tgdialect.lowering.render.arithmetic import ELEMENTWISE, across, compute
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.emitter import ACQUIRE, RELEASE, LLVMEmitter
 from tgdialect.lowering.render.memory import MemoryRenderer
-from tgdialect.lowering.render.threads import Context
+from tgdialect.lowering.render.threads import SharedFrame
 from tgdialect.lowering.render.types import (
     POINTER,
     element_of,
@@ -86,8 +86,8 @@ class FunctionRenderer:
         streamed: Set[SSAValue] = frozenset(),
     ) -> None:
         """Without `programs` a program is rendered; else a host function, which may call these. A
-        function that is threaded takes its arguments from a `threads.Context`. STOREs to `streamed`
-        parameters bypass the caches."""
+        function that is threaded takes its arguments from a `threads.SharedFrame`. STOREs to
+        `streamed` parameters bypass the caches."""
         self._target = target
         self._programs = programs
         self._streamed = streamed
@@ -95,7 +95,7 @@ class FunctionRenderer:
         flags = () if programs is not None else ("no_inline",)
         types = [argument_type(p) for p in parameters]
         self.emitter = LLVMEmitter(name, [POINTER] if is_threaded else types, *flags)
-        self.context = Context(self.emitter, types, target.cache_line) if is_threaded else None
+        self.context = SharedFrame(self.emitter, types, target.cache_line) if is_threaded else None
         self.values: dict[SSAValue, SSAValue] = {}
         self.intervals = MinMax()
         self.memory = MemoryRenderer(self.emitter, self.intervals, self.values, target)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.strides import strides, unclamped
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.optimize.axes import NAMING, NOT_COPIED, Axes, IllegalOptError
 from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES
@@ -34,7 +33,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     """
     range = axes[axis]
     extent = axes.extent(range)
-    if range.axis_type.data in EXPANDED:
+    if is_expanded(range):
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}")
     if extent % multiple == 0:
         raise IllegalOptError(f"range {axis} to {extent} is a multiple of {multiple} already")

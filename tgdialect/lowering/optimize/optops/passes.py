@@ -16,14 +16,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, is_loop
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.apply import apply_opt, apply_opts, begin_schedule, opt
 from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.split import SPLIT_FROM
 from tgdialect.ops.attributes import AddrSpace, OptAttr, OptOp
-from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import known_index
 
@@ -224,7 +223,7 @@ class OrderPass(OptOpPass):
             for last in nest:
                 if len(nest) > 1:
                     yield cls((*(axis for axis in nest if axis != last), last), kernel)
-            loops = [a for a in nest if axes[a].axis_type.data not in EXPANDED]
+            loops = [a for a in nest if is_loop(axes[a])]
             for range, first in product(reduced, loops):
                 yield cls((range.axis.data, *loops[loops.index(first) :]), kernel)
 

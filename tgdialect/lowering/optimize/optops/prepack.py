@@ -13,11 +13,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region, SSAValue
 
 from tgdialect.analysis.memory_order import memory_of
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import loops_of
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, computed_from
 from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
-from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -94,7 +93,7 @@ def _checked(
             isinstance(op, NOT_COPIED) and not isinstance(op, RangeOp)
         ):
             raise IllegalOptError("where the parameter is loaded depends on other memory")
-    loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
+    loops = loops_of(end)
     loops = [
         *sorted(axes.open[end], key=lambda r: r.axis.data),
         *(loops[: loops.index(at) + 1] if at in loops else loops),
