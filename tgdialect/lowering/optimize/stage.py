@@ -20,7 +20,7 @@ from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify_kernels
 
 MODES = ("none", "heuristic", "explicit:OPTS", "beam:N")
-"""Those that there are; the last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
+"""The modes. The last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class OptimizePass(LoweringPass):
 
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
     order, on one thread. `mode=heuristic` finds a schedule for a machine with these `features`,
-    `threads` and `l2`; where one is not said, it is that of the module's `tg.target`, which says
-    them from then on. A kernel whose SINK records OptOps has its schedule: these modes leave it
-    alone.
+    `threads` and `l2`. An option that is not given is read from the module's `tg.target`; options
+    that are given are written to it. A kernel whose SINK records OptOps has its schedule: these
+    modes leave it alone.
 
     `mode=explicit` applies `opts`, as `opts="split 0, 4, upcast","@main_1: order 1, 0"`, to every
     kernel but those that a STAGE has made, or to the one that an OptOp names. In one word that is
@@ -47,7 +47,7 @@ class OptimizePass(LoweringPass):
     mode: str = "none"
     """none, heuristic, explicit or, where kernels can be timed, `beam:N`."""
     features: tuple[str, ...] = ()
-    """The processor's features, in LLVM's names: vectors, MULACC and conversions come with them."""
+    """The processor's features, in LLVM's names. They imply vectors, MULACC and conversions."""
     threads: int | None = None
     """How many threads a kernel may use; those of this machine if nothing says it."""
     l2: int | None = None

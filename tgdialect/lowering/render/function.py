@@ -50,7 +50,7 @@ _REFUSED = {
     "tg.ins": "is an instruction of its own: the llvm backend has no source text",
     "tg.customfunction": "is opaque: the llvm backend cannot call it",
 }
-"""Ops that no program of threads may have, and why."""
+"""Ops that this backend cannot render, and why."""
 
 
 def refusal(op: Operation) -> PassFailedException:

@@ -162,7 +162,7 @@ def argument_attributes_are_typed(op: Operation) -> None:
 
 
 def marks_no_argument(op: Operation) -> None:
-    """Results, buffers and workspaces become arguments later."""
+    """No argument carries an attribute that callify or plan adds."""
     assert isinstance(op, FuncOp)
     for number, argument in enumerate(op.args):
         if marks := ALLOCATED.intersection(argument_attributes(argument)):

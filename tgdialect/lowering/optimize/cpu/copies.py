@@ -70,8 +70,12 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     ranges = list(reversed(closed_ranges(end)))
     loops = loops_of(end)
     used = [i for i, r in enumerate(loops) if access.strides.get(r, 0) != 0]
+    # A constant is packed by a kernel of its own, once.
     if access.is_constant and access.strides.get(vector := vector_of(end), 0) != 0:
-        return None if _is_in_order(nests, access, loops) else loops[used[-1]] if used else vector
+        if _is_in_order(nests, access, loops):
+            return None
+        return loops[used[-1]] if used else vector
+    # Other operands are copied in the innermost loop that they depend on.
     if not used:
         return None  # There is no loop to copy it in.
     around = used[-1]
@@ -79,9 +83,11 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     inside = {r: s for r, s in access.strides.items() if r not in loops and s != 0}
     if math.prod(nests.extent(r) for r in inside) * access.itemsize > target.copied:
         return None
+    # Lanes that are apart: the copy is transposed.
     if is_apart(access, vector_of(end)):
         in_squares = any(r.axis_type.data is AxisType.REDUCE and s == 1 for r, s in inside.items())
         return loops[around] if in_squares or uses >= MIN_APART else None
+    # Others: the copy saves TLB misses, or strided loads in a reduction over many rows.
     pages = math.prod(
         pages_of(nests.extent(r), s, access.itemsize, target) for r, s in inside.items()
     )

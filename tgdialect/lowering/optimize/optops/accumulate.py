@@ -96,6 +96,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
 def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[ReduceOp, EndOp]:
     """The REDUCE of a range, and the END of the loops around it. Raises IllegalOptError with the
     reason where they cannot change places."""
+    # The REDUCE: one, and in any order.
     axis = reduced.axis.data
     if reduced.axis_type.data is not AxisType.REDUCE:
         raise IllegalOptError(f"range {axis} is {reduced.axis_type.data}, and not reduce")
@@ -105,6 +106,7 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
     (reduce,) = closers
     if reduce.ordered is not None:
         raise IllegalOptError("the REDUCE over them is ordered")
+    # The nest: the loops are its inner ones, and the REDUCE is in all of its loops.
     end = axes.ends.get(inside[0])
     if end is None:
         raise IllegalOptError(f"range {inside[0].axis.data} is no loop that an END closes")
@@ -124,9 +126,11 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
         )
     if any(r.axis_type.data in WORK_ITEMS for r in axes.open[reduce]):
         raise IllegalOptError("the threads of a workgroup would share the partial results")
+    # Extents: no loop that moves decides one.
     kept = {*inside, *closed_ranges(end)} - {*loops[: len(loops) - len(inside)]}
     if any(axes.depends(r.bound, k) for r in axes.ranges.values() for k in (*kept, reduced)):
         raise IllegalOptError("the extent of a range depends on one of them")
+    # Memory: what the REDUCE reads is the same in every iteration that moves.
     written = {
         memory_of(op.operands[0]).owner for op in axes.ops if isinstance(op, StoreOp | AtomicAddOp)
     }

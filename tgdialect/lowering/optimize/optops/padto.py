@@ -1,4 +1,4 @@
-"""PADTO: a range padded to a multiple, with what is not there masked."""
+"""PADTO: a range padded to a multiple; iterations past the end are masked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tgdialect.ops.source import ConstOp
 
 
 def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
-    """Pad a range to the next multiple; what is not there is masked.
+    """Pad a range to the next multiple; iterations past the end are masked.
 
     before -> after:
         padto 0, 16:  range 0 loop to 100 -> range 0 loop to 112

@@ -99,7 +99,7 @@ class SplitPass(OptOpPass):
     name = "tg-split"
 
     axis: int
-    """The id of the range, which the part that was there keeps."""
+    """The id of the range; the old part keeps it."""
     factor: int
     """How many iterations the new part has."""
     target: str
@@ -128,7 +128,7 @@ class SplitPass(OptOpPass):
 
 @dataclass(frozen=True)
 class PadToPass(OptOpPass):
-    """PADTO: pad a range to the next multiple, with what is not there masked.
+    """PADTO: pad a range to the next multiple; iterations past the end are masked.
 
     `padto 0, 16`:
 

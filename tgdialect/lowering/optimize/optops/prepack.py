@@ -78,6 +78,7 @@ def _checked(
 ) -> tuple[Sequence[LoadOp], Sequence[RangeOp], Sequence[RangeOp]]:
     """The LOADs of a parameter, the loops around their tile, and the ranges of the tile; raises
     IllegalOptError where a kernel that runs before cannot pack it."""
+    # The LOADs of the parameter in the loop.
     axis = at.axis.data
     if at not in axes.ends:
         raise IllegalOptError(f"range {axis} is no loop that an END closes")
@@ -85,6 +86,7 @@ def _checked(
     if not loads or at not in axes.open[loads[0]]:
         raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
     load, end = loads[0], axes.ends[at]
+    # They depend on the parameter and on loop variables alone.
     if axes.has_shared_memory:
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")
     for op in computed_from(load.result):
@@ -93,6 +95,7 @@ def _checked(
             isinstance(op, NOT_COPIED) and not isinstance(op, RangeOp)
         ):
             raise IllegalOptError("where the parameter is loaded depends on other memory")
+    # The loops around the tile, outermost first; all have known extents.
     loops = loops_of(end)
     loops = [
         *sorted(axes.open[end], key=lambda r: r.axis.data),
