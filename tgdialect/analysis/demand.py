@@ -263,5 +263,5 @@ def is_storage(value: SSAValue) -> bool:
     while isinstance(owner := value.owner, AfterOp):
         value = owner.buffer
     # The operands of a BUFFER or a PARAM are its dynamic extents.
-    is_leaf = not isinstance(owner, Operation) or isinstance(owner, BufferOp | ParamOp)
-    return is_memory(value) and (is_leaf or not owner.operands)
+    is_view = isinstance(owner, Operation) and owner.operands
+    return is_memory(value) and (not is_view or isinstance(owner, BufferOp | ParamOp))
