@@ -33,7 +33,7 @@ from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import Dim, Shape, dtype_of, integers, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BinaryDataOp, ConstOp
+from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp
 
 # Costs, in cheap elementwise operations on one element. They decide which kernels there are before
 # any pass looks at a target, so that a program has the same kernels on each: fields of `Target` are
@@ -262,4 +262,6 @@ def is_storage(value: SSAValue) -> bool:
     """Whether a value is a buffer, a parameter or an argument that is memory, in any version."""
     while isinstance(owner := value.owner, AfterOp):
         value = owner.buffer
-    return is_memory(value) and not (isinstance(value.owner, Operation) and value.owner.operands)
+    # The operands of a BUFFER or a PARAM are its dynamic extents.
+    is_view = isinstance(owner, Operation) and owner.operands
+    return is_memory(value) and (not is_view or isinstance(owner, BufferOp | ParamOp))

@@ -9,9 +9,8 @@ loop-invariant ops are hoisted.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
 from typing import cast
 
 from xdsl.ir import Block, Operation
@@ -19,6 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.ranges import closed_ranges, needed_ops
+from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.reduce import ReduceOp
@@ -114,7 +114,7 @@ class _Scheduler:
         # A topological order of the items of each loop.
         for loop, numbered in items.items():
             by_number = dict(numbered)
-            order = _topological(by_number, successors[loop])
+            order = topological(by_number, successors[loop])
             if len(order) < len(by_number):
                 raise self._both_orders(loop, by_number.keys() - order, anti)
             loop.items = [by_number[i] for i in order]
@@ -267,22 +267,3 @@ class _Scheduler:
 
 def _is_merge(op: Operation) -> bool:
     return type(op) is GroupOp and bool(op.operands)
-
-
-def _topological(items: Iterable[int], successors: Mapping[int, Sequence[int]]) -> list[int]:
-    """Kahn's algorithm, the least item first; items on a cycle are missing from the result."""
-    waiting = dict.fromkeys(items, 0)
-    for after in successors.values():
-        for item in after:
-            waiting[item] += 1
-    ready = [item for item, count in waiting.items() if not count]
-    heapify(ready)
-    order: list[int] = []
-    while ready:
-        item = heappop(ready)
-        order.append(item)
-        for successor in successors.get(item, ()):
-            waiting[successor] -= 1
-            if not waiting[successor]:
-                heappush(ready, successor)
-    return order

@@ -47,6 +47,11 @@ def closed_ranges(op: EndOp | ReduceOp) -> list[RangeOp]:
     return [value.owner for value in op.ranges if isinstance(value.owner, RangeOp)]
 
 
+def loops_of(end: EndOp) -> list[RangeOp]:
+    """The loops that an END closes, outermost first."""
+    return [axis for axis in reversed(closed_ranges(end)) if is_loop(axis)]
+
+
 def open_ranges(ops: Sequence[Operation]) -> dict[Operation, Ranges]:
     """The RANGEs whose loops the result of each op is in; ops come in topological order."""
     known: dict[object, Ranges] = {}

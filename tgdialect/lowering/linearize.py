@@ -96,8 +96,7 @@ class _LinearBuilder:
     def __init__(self) -> None:
         self.block = Block()
         self._closing: list[LoopTree] = []
-        """Loops that end at the current position, the innermost first, if one END may close
-        them."""
+        """Loops that end here and wait for their END, innermost first."""
 
     def emit(self, nest: LoopTree) -> Block:
         for loop, op in nest.walk():
@@ -119,7 +118,7 @@ class _LinearBuilder:
         return self.block
 
     def _close(self) -> None:
-        """Close loops that end at one position. An END that closes outer loops as well is split."""
+        """Emit one END for the waiting loops; split it if it also closes outer loops."""
         end = self._closing[0].end
         assert end is not None
         ranges = [loop.range for loop in self._closing if loop.range is not None]
@@ -129,7 +128,7 @@ class _LinearBuilder:
             self.block.add_op(end)
             return
         part = OpBuilder.at_end(self.block, end.location).put(EndOp(end.body, ranges))
-        # What is left of the END closes the loops around these.
+        # The rest of the END closes the outer loops.
         end.operands = (part, *end.ranges[len(ranges) :])
 
     def _gated_store(self, store: Operation) -> None:

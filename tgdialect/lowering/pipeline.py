@@ -73,7 +73,7 @@ def run_stages(
 ) -> None:
     """Lower a module through passes in order; `after` sees it after each one.
 
-    The module is at the level of the first pass. Whoever does not know applies that one.
+    The level is not checked; `LoweringPass.apply` checks it.
     """
     for stage in passes:
         stage.lower(module)
@@ -92,19 +92,19 @@ class ToLlvmPass(LoweringPass):
     optimize: ClassVar[type[OptimizePass]] = OptimizePass
 
     target: str | None = None
-    """That of `tg-select` and `tg-render`."""
+    """Passed to `tg-select` and `tg-render`."""
     mode: str = "none"
-    """That of `tg-optimize`."""
+    """Passed to `tg-optimize`."""
     features: tuple[str, ...] = ()
-    """Those of `tg-optimize` and `tg-select`."""
+    """Passed to `tg-optimize` and `tg-select`."""
     threads: int | None = None
-    """That of `tg-optimize`."""
+    """Passed to `tg-optimize`."""
     l2: int | None = None
-    """That of `tg-optimize`."""
+    """Passed to `tg-optimize`."""
     opts: tuple[str, ...] = ()
-    """Those of `tg-optimize`."""
+    """Passed to `tg-optimize`."""
     cache: int | None = None
-    """That of `tg-render`."""
+    """Passed to `tg-render`."""
 
     def pipeline(self) -> Sequence[LoweringPass]:
         """The passes that this one stands for: `tg-opt` runs, prints and times them one by one."""

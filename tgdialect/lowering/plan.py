@@ -1,7 +1,8 @@
 """Plan: buffers that are not live at the same time share storage.
 
 Linear level to planned level (docs/ir.md). The intermediate buffers of a function become views of
-one arena per device, which is an argument. REG and LOCAL buffers of one type in a program become
+one arena per device, and a second one for what constant arguments decide; these are its last
+arguments. REG and LOCAL buffers of one type in a program become
 one buffer.
 """
 
@@ -37,7 +38,7 @@ from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import BarrierOp, ProgramOp, SpecialOp
 from tgdialect.ops.dtypes import UI8
 from tgdialect.ops.elementwise import MulOp
-from tgdialect.ops.movement import BitcastOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.movement import BitcastOp, MovementOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
@@ -47,8 +48,9 @@ from tgdialect.targets.attribute import target_of
 class PlanPass(KernelPass):
     """Let buffers with disjoint lifetimes share storage.
 
-    The intermediates of a function become views of one arena per device, its last argument. REG and
-    LOCAL buffers of one type in a program become one.
+    The intermediates of a function become views of one arena per device, and a second one for what
+    constant arguments decide; these are its last arguments. REG and LOCAL buffers of one type in a
+    program become one.
     """
 
     name = "tg-plan"
@@ -75,8 +77,8 @@ def plan_function(function: FuncOp, alignment: int) -> None:
     rewrite: `%b = tg.buffer 0 : tensor<4xf32, ...>` -> `%w`, an argument `{tg.workspace}` of `ui8`;
     `%b = reshape (bitcast (shrink %w at [offset] to [16]) to f32) [4]`.
 
-    What constant arguments alone decide is in an arena of its own, `{tg.persistent}`, and the CALLs
-    that make it come first.
+    Buffers that depend on constant arguments alone go to a separate arena, `{tg.persistent}`, and
+    the CALLs that write them come first.
     """
     intervals, total = MinMax(), 0
     arenas: dict[tuple[str, Device], list[BufferOp]] = {}
@@ -84,6 +86,8 @@ def plan_function(function: FuncOp, alignment: int) -> None:
     first: dict[SSAValue, SSAValue] = {}
     constant: Set[SSAValue] = frozenset()
     ops = list(function.body.block.ops)
+    if "tg.workspace_bytes" in function.attributes:
+        return  # It is planned already.
     # The live ranges of buffers, and which buffers are written in place over others.
     for op in ops:
         if isinstance(op, LinearOp):
@@ -93,16 +97,19 @@ def plan_function(function: FuncOp, alignment: int) -> None:
                 if live[memory].end >= count:  # It lives on after the call.
                     live[memory] = LiveRange(live[memory].start, len(op.body.block.ops))
             first = written_in_place(op, live)
+    # Erase the buffers that no CALL accesses, and their views.
+    for op in reversed(ops):
+        if isinstance(op, BufferOp | MovementOp) and not op.results[0].uses:
+            function.body.block.erase_op(op)
     # An arena for each kind and device, and the buffers in it.
-    for op in ops:
+    for op in function.body.block.ops:
         if isinstance(op, BufferOp):
             kind = "tg.persistent" if op.result in constant else "tg.workspace"
             arenas.setdefault((kind, place(op.result).device), []).append(op)
     for (kind, device), buffers in sorted(arenas.items(), key=lambda arena: arena[0][0]):
         # Buffers that are written in place share a block, which has one offset.
-        used = [buffer for buffer in buffers if buffer.result in live]
         blocks: dict[SSAValue, list[BufferOp]] = defaultdict(list)
-        for buffer in used:
+        for buffer in buffers:
             blocks[first.get(buffer.result, buffer.result)].append(buffer)
         sizes = [
             -(-max(max_bytes(b, intervals) for b in block) // alignment) * alignment
@@ -120,10 +127,6 @@ def plan_function(function: FuncOp, alignment: int) -> None:
         for block, offset in zip(blocks.values(), offsets, strict=True):
             for buffer in block:
                 _replace_by_view(buffer, arena, start + offset, max_bytes(buffer, intervals))
-        for buffer in buffers:
-            if buffer.result not in live:
-                buffer.detach()
-                buffer.erase()
     function.attributes["tg.workspace_bytes"] = IntegerAttr(total, i64)
 
 
@@ -145,18 +148,20 @@ def written_in_place(
 ) -> dict[SSAValue, SSAValue]:
     """Buffers that can be written in place over a buffer that is not read any more, each with the
     first buffer of the chain."""
-    slots: dict[str, list[tuple[int, int]]] = {}
+    slots: dict[Attribute, list[tuple[int, int]]] = {}
     first: dict[SSAValue, SSAValue] = {}
     taken: set[SSAValue] = set()
     for position, op in enumerate(linear.body.block.ops):
-        program = SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, CallOp) else None
-        if not isinstance(op, CallOp) or not isinstance(program, ProgramOp):
+        if not isinstance(op, CallOp):
             continue
-        name = program.sym_name.data
-        if name not in slots:
-            slots[name] = list(in_place_slots(program.linear))
+        # The slots of a program, at its first CALL; what is opaque writes nothing in place.
+        if op.callee not in slots:
+            program = SymbolTable.lookup_symbol(op, op.callee)
+            is_program = isinstance(program, ProgramOp)
+            slots[op.callee] = list(in_place_slots(program.linear)) if is_program else []
+        # A buffer that is read for the last time holds what is written, if nothing else does.
         arguments = list(op.arguments)
-        for pair in slots[name]:
+        for pair in slots[op.callee]:
             source, target = (arguments[slot] for slot in pair)
             if (
                 all(isinstance(a.owner, BufferOp) for a in (source, target))

@@ -121,6 +121,14 @@ DTYPES: dict[Attribute, DType] = {
 }
 """Every dtype a tg value may have, by its builtin type."""
 
+TYPES: dict[str, Attribute] = {row.name: type for type, row in DTYPES.items()}
+"""The builtin type of each dtype, by its name."""
+
+
+def unsigned(bits: int) -> Attribute:
+    """The unsigned integer dtype of a width."""
+    return IntegerType(bits, Signedness.UNSIGNED)
+
 
 def round_to(dtype: DType, value: float) -> float:
     """A Python int or float rounded to a float `dtype`, to nearest even.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
@@ -18,9 +19,10 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
-from tgdialect.ops.dtypes import DType
+from tgdialect.ops.dtypes import DTYPES, F32, DType
 from tgdialect.ops.elementwise import AddOp, MaxOp, MulOp
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
+from tgdialect.ops.properties import tensor
 from tgdialect.ops.syntax import op_definition
 
 ALU: dict[ReduceKind, type[AddOp | MulOp | MaxOp]] = {
@@ -100,3 +102,12 @@ class ReduceOp(TgOp):
                 raise VerifyException(
                     "a REDUCE goes over a range that its operand does not depend on"
                 )
+
+
+def accumulated_dtype(op: ReduceOp) -> Attribute:
+    """The dtype that a REDUCE accumulates in: f32 for sums and products of narrower floats, which
+    round. MAX does not."""
+    element_type = tensor(op.source).element_type
+    dtype = DTYPES[element_type]
+    is_narrow = dtype.is_float and dtype.bits < 32 and op.kind.data is not ReduceKind.MAX
+    return F32 if is_narrow else element_type

@@ -21,9 +21,9 @@ class MeasuringOptimizePass(OptimizePass):
 
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
     order, on one thread. `mode=heuristic` finds a schedule for a machine with these `features`,
-    `threads` and `l2`; where one is not given, it is that of the module's `tg.target`, which states
-    them from then on. A kernel whose SINK records OptOps has its schedule: these modes leave it
-    alone.
+    `threads` and `l2`. An option that is not given is read from the module's `tg.target`; options
+    that are given are written to it. A kernel whose SINK records OptOps has its schedule: these
+    modes leave it alone.
 
     `mode=explicit` applies `opts`, as `opts="split 0, 4, upcast","@main_1: order 1, 0"`, to every
     kernel but those that a STAGE has made, or to the one that an OptOp names. In one word that is

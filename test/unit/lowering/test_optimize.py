@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from parsing import tg_context
 from stages import Array, kernel, load, parse, store
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
@@ -21,6 +24,7 @@ from tgdialect.interpreter import run
 from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.linearize import LinearizePass
 from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.optimize.optops.apply import parse_opt
 from tgdialect.lowering.optimize.optops.passes import (
     MergePass,
     NoLocalsPass,
@@ -173,7 +177,21 @@ def _scan(m: int, n: int, cell: str) -> str:
     )
 
 
-KERNELS = {
+def _dynamic_row_sums(n: int) -> str:
+    """Row sums of as many rows as parameter 1 says."""
+    return kernel(
+        "k",
+        [f"o: {_memory('13')}", "n: tensor<index>", f"a: {_memory(f'13x{n}')}"],
+        "%i = tg.range 0 loop to %n : tensor<index>\n"
+        + _ranges(k=(1, "reduce", n))
+        + load("x", "a", f"13x{n}xf32", "ik")
+        + "%t = tg.reduce add %x [] over %k : tensor<f32> -> tensor<f32>\n"
+        + store("s", "o", "13xf32", "i", "t")
+        + "%e = tg.end %s over %i : !tg.void\ntg.sink %e : !tg.void",
+    )
+
+
+KERNELS: dict[str, tuple[str, Sequence[tuple[int, ...] | int]]] = {
     "gemm": (_gemm(6, 12, 10), [(6, 12), (6, 10), (10, 12)]),
     "gemm, odd": (_gemm(5, 7, 3), [(5, 7), (5, 3), (3, 7)]),
     "row sums": (_row_sums(6, 20), [(6,), (6, 20)]),
@@ -185,22 +203,28 @@ KERNELS = {
     "pointwise": (_pointwise(6, 9, 5), [(6, 5, 5), (9, 5, 5)]),
     "column scan": (_scan(5, 18, "ij"), [(5, 18), (5, 18)]),
     "row scan": (_scan(18, 6, "ji"), [(6, 18), (6, 18)]),
+    "dynamic row sums": (_dynamic_row_sums(20), [(13,), 13, (13, 20)]),
+    "no row sums": (_row_sums(0, 20), [(0,), (0, 20)]),
 }
+"""Kernels, and the shapes of their arguments; a number is an index scalar."""
 
 
-def _inputs(shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+def _inputs(shapes: Sequence[tuple[int, ...] | int]) -> list[Any]:
     # Small integers: their sums are exact in any order.
     random = np.random.default_rng(0)
-    return [random.integers(-4, 5, shape).astype(np.float32) for shape in shapes]
+    return [
+        shape if isinstance(shape, int) else random.integers(-4, 5, shape).astype(np.float32)
+        for shape in shapes
+    ]
 
 
-def _interpreted(module: ModuleOp, inputs: Sequence[Array]) -> Array:
-    arguments = [array.copy() for array in inputs]
+def _interpreted(module: ModuleOp, inputs: Sequence[Any]) -> Array:
+    arguments = deepcopy(list(inputs))
     run(module, "k", arguments)
     return arguments[0]
 
 
-def _compiled(module: ModuleOp, inputs: Sequence[Array]) -> Array:
+def _compiled(module: ModuleOp, inputs: Sequence[Any]) -> Array:
     """What machine code computes; what is beyond the result may not change."""
     ctx = tg_context()
     for stage, level in (
@@ -216,9 +240,9 @@ def _compiled(module: ModuleOp, inputs: Sequence[Array]) -> Array:
         verify_level(module, level)
     code = load_object(CpuTarget.host().object_code(llvm_ir(module)))
     guarded = np.full(inputs[0].size + 64, 12345, np.float32)
-    arguments = [guarded[32:-32], *(array.copy() for array in inputs[1:])]
+    arguments = [guarded[32:-32], *deepcopy(inputs[1:])]
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(arguments))(code.address("k"))
-    function(*(array.ctypes.data for array in arguments))
+    function(*(a if isinstance(a, int) else a.ctypes.data for a in arguments))
     assert (guarded[:32] == 12345).all()
     assert (guarded[-32:] == 12345).all()
     return arguments[0].reshape(inputs[0].shape)
@@ -287,6 +311,17 @@ def test_few_rows_are_reduced_in_blocks():
     assert "#tg.opt<split 2, 32, reduce>" in opts
     assert any(o.startswith("#tg.opt<order 2, 1") for o in opts)
     np.testing.assert_array_equal(_compiled(module, inputs), inputs[1] @ inputs[2])
+
+
+@pytest.mark.parametrize("text", ["split 0, ²", "split 0", "splat 0, 2"])
+def test_what_is_no_optop_is_refused(text: str) -> None:
+    with pytest.raises(PassFailedException, match="is no OptOp"):
+        parse_opt(text)
+
+
+def test_beam_needs_a_pass_that_times() -> None:
+    with pytest.raises(PassFailedException, match="needs the pass that times kernels"):
+        OptimizePass("beam:4").apply(context(), parse(_gemm(2, 2, 2)))
 
 
 PADDED_AND_SHARED: dict[str, tuple[str, list[tuple[int, ...]], int, int]] = {

@@ -32,7 +32,7 @@ class NewFunction:
     """The function that replaces an old one: its block, its arguments, and their attributes."""
 
     def __init__(self, old: FuncOp, device: str) -> None:
-        """`device` is where memory without a device is."""
+        """`device` is that of all memory of the result: device names of the program are dropped."""
         self.old = old
         self.device = device
         self.block = Block()
@@ -46,6 +46,7 @@ class NewFunction:
     def finish(self) -> FuncOp:
         """Return from the function, and give it the type of its arguments."""
         self.builder.insert(ReturnOp())
+        self._write_attributes()
         self._new.function_type = FunctionType.from_lists(self.block.arg_types, ())
         return self._new
 
@@ -56,7 +57,7 @@ class NewFunction:
     # -- types
 
     def memory_type(self, value: SSAValue) -> TensorType[Attribute]:
-        """The type of memory on the device that holds a value."""
+        """The type of memory that holds a value, on the device of all memory of the result."""
         place = PlaceAttr.of(self.device, AddrSpace.GLOBAL)
         type = tensor(value)
         return tensor_type(type.element_type, type.get_shape(), place)
@@ -71,12 +72,9 @@ class NewFunction:
         argument = self.block.insert_arg(type, len(self.block.args))
         argument.name_hint = hint
         self._attributes.append(attributes)
-        self._write_attributes()
         return argument
 
     def _write_attributes(self) -> None:
-        """Keep the attributes on the function up to date: shapes of values are inferred from them
-        while the body is built."""
         self._new.arg_attrs = ArrayAttr(DictionaryAttr(a) for a in self._attributes)
 
     def add_arguments(self) -> Mapping[SSAValue, SSAValue]:
@@ -86,12 +84,12 @@ class NewFunction:
         old = self.old
         given = old.arg_attrs.data if old.arg_attrs else [DictionaryAttr({})] * len(old.args)
         for argument, attributes in zip(old.args, given, strict=True):
-            if not isinstance(argument.type, TensorType):
-                raise self.error(f"an argument of @{old.sym_name.data} is no tensor")
             type = self._argument_type(argument)
             values[argument] = self._add(type, dict(attributes.data), argument.name_hint)
         for kind in (ParamOp, BufferOp):
             self._add_slots(kind, values)
+        # The shapes of values are inferred from the attributes while the body is built.
+        self._write_attributes()
         return values
 
     def _add_slots(
@@ -117,7 +115,6 @@ class NewFunction:
         for attributes, op in dynamic:
             extents = [values.get(d, d) for d in op.dims]
             attributes["tg.dims"] = self._dims_attribute(extents, op)
-        self._write_attributes()
 
     def _leaf_attributes(self, op: ParamOp | BufferOp) -> ArgumentAttributes:
         """What a PARAM or BUFFER says of the argument that it becomes (`ops/arguments.py`)."""

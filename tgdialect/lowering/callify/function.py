@@ -85,8 +85,8 @@ class Callifier:
     def outline(self, op: FunctionOp) -> None:
         """CALL the function that a FUNCTION has become, with memory for its results."""
         # The function, which takes each argument once.
-        unique = list(dict.fromkeys(op.arguments))
-        slots = [unique.index(argument) for argument in op.arguments]
+        unique = {value: slot for slot, value in enumerate(dict.fromkeys(op.arguments))}
+        slots = [unique[argument] for argument in op.arguments]
         callee = self.outliner.function(op, slots, self.function.sym_name.data, self.callified)
         arguments = [self.as_memory(self.values[a]) for a in unique]
         buffers = [
@@ -165,11 +165,12 @@ class Callifier:
         """Rebuild one op on the new values."""
         self.builder.location = op.location
         match op:
-            case ParamOp() | SinkOp():
+            case SinkOp():
                 return
-            case BufferOp():
+            case ParamOp() | BufferOp():
+                # Those of the function itself, and of FUNCTIONs, are arguments.
                 if op.result not in self.values:
-                    raise self.new.error("a function that is called holds no BUFFER", op)
+                    raise self.new.error(f"a function that is called holds no {op.name}", op)
             case ReturnOp():
                 self.returned = [self.values[v] for v in op.operands]
             case TupleOp():

@@ -33,7 +33,7 @@ class CallifyPass(LoweringPass):
     level_after = "function"
 
     device: str = "CPU"
-    """The device that arguments without one are on."""
+    """The device of all memory of the result: device names of the program are dropped."""
 
     def lower(self, module: ModuleOp) -> None:
         # Functions of other dialects cannot call those whose results become arguments.
@@ -41,12 +41,13 @@ class CallifyPass(LoweringPass):
         for symbol in module.ops:
             if isinstance(symbol, FuncOp) and symbol not in functions:
                 _check_calls(symbol, functions)
+        # Private functions are substituted where they are called. Outlined FUNCTIONs become
+        # functions.
         outliner = Outliner(module)
-        converted = [Callifier(f, self.device, outliner).run() for f in functions]
-        # Private functions have been substituted. Outlined FUNCTIONs are functions now.
-        for old, new in zip(functions, converted, strict=True):
-            if old.sym_visibility != StringAttr("private"):
-                module.body.block.insert_op_before(new, old)
+        entries = [f for f in functions if f.sym_visibility != StringAttr("private")]
+        converted = [Callifier(f, self.device, outliner).run() for f in entries]
+        for old, new in zip(entries, converted, strict=True):
+            module.body.block.insert_op_before(new, old)
         for old in functions:
             module.body.block.erase_op(old, safe_erase=False)
         for outlined in outliner.functions.values():

@@ -73,10 +73,7 @@ class Expansion(UniquingBuilder):
 
     def put(self, op: Operation, axes: Axes = ()) -> SSAValue:
         """Append an op; its result has these axes."""
-        return self.shaped(super().put(op), axes)
-
-    def shaped(self, value: SSAValue, axes: Axes) -> SSAValue:
-        """Record the axes of a value."""
+        value = super().put(op)
         if axes:
             self._axes[value] = axes
         return value

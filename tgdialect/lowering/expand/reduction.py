@@ -13,13 +13,13 @@ from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, ReduceKind
-from tgdialect.ops.dtypes import DTYPES, F32
+from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import CastOp, MulAccOp, MulOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
-from tgdialect.ops.reduce import ALU, ReduceOp, identity
+from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
 from tgdialect.ops.source import BufferOp
 
 _REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
@@ -32,14 +32,6 @@ class Accumulator(NamedTuple):
     buffer: SSAValue
     axes: Axes
     update: SSAValue
-
-
-def accumulated_dtype(op: ReduceOp) -> Attribute:
-    """The dtype that a REDUCE accumulates in: f32 for sums and products of narrower floats."""
-    element_type = tensor(op.source).element_type
-    dtype = DTYPES[element_type]
-    is_narrow = dtype.is_float and dtype.bits < 32 and op.kind.data is not ReduceKind.MAX
-    return F32 if is_narrow else element_type
 
 
 def expand_reductions(expansion: Expansion, group: Sequence[ReduceOp]) -> None:

@@ -35,6 +35,18 @@ VIEWS = (IndexOp, ReshapeOp, BitcastOp, AfterOp)
 """The ops that make views of memory in a kernel."""
 
 
+def aliased_kernels(module: Operation) -> Set[str]:
+    """The kernels for which some CALL passes the same memory for two parameters."""
+    found: set[str] = set()
+    for function in module.regions[0].ops:
+        for call in function.walk() if isinstance(function, FuncOp) else ():
+            if isinstance(call, CallOp):
+                memory = [memory_of(argument) for argument in call.arguments]
+                if len({*memory}) < len(memory):
+                    found.add(call.callee.string_value())
+    return found
+
+
 class IllegalOptError(PassFailedException):
     """An OptOp is not legal for a kernel; the message says why."""
 
@@ -47,17 +59,20 @@ class Axes:
         kernel: KernelOp,
         original: KernelOp | None = None,
         constants: Set[int] = frozenset(),
+        aliased: Set[str] | None = None,
     ) -> None:
         """
         Args:
             original: the kernel that this one is a copy of, whose CALLs say which memory is passed.
             constants: the slots whose contents are the same in every call of the program.
+            aliased: `aliased_kernels` of the module; found when they are first asked for if None.
         """
         self.kernel = kernel
         self.constants = constants
         self.prepacked: list[KernelOp] = []
         """The kernels that STAGEs have made: they run before this one, and pack what it loads."""
         self._original = kernel if original is None else original
+        self._aliased = aliased
         self._is_checked = False
 
     @property
@@ -76,17 +91,10 @@ class Axes:
     @cached_property
     def has_shared_memory(self) -> bool:
         """Whether some CALL passes the same memory for two parameters."""
-        module = self._original.parent_op()
-        for function in module.regions[0].ops if module is not None else ():
-            for call in function.walk() if isinstance(function, FuncOp) else ():
-                if (
-                    isinstance(call, CallOp)
-                    and call.callee.root_reference == self._original.sym_name
-                ):
-                    memory = [memory_of(argument) for argument in call.arguments]
-                    if len({*memory}) < len(memory):
-                        return True
-        return False
+        aliased, module = self._aliased, self._original.parent_op()
+        if aliased is None:
+            aliased = aliased_kernels(module) if module is not None else frozenset[str]()
+        return self._original.sym_name.data in aliased
 
     @cached_property
     def ops(self) -> Sequence[Operation]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
+from tgdialect.analysis.ranges import is_expanded
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import apply_opt, begin_schedule, opt
@@ -25,7 +26,6 @@ from tgdialect.lowering.optimize.optops.passes import (
     SwapPass,
 )
 from tgdialect.ops.attributes import OptAttr, OptOp
-from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.call import KernelOp
 from tgdialect.targets import Target
 
@@ -110,8 +110,7 @@ def _tile_size(kernel: KernelOp) -> int:
     """The elements of the largest value of a kernel when its tiles are expanded."""
     nests = Nests(Axes(kernel))
     sizes = [
-        math.prod(nests.extent(r) for r in nests.around(op) if r.axis_type.data in EXPANDED)
-        for op in nests.work
+        math.prod(nests.extent(r) for r in nests.around(op) if is_expanded(r)) for op in nests.work
     ]
     return max(sizes, default=1)
 

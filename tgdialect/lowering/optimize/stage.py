@@ -9,17 +9,18 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.axes import Axes, aliased_kernels
 from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
 from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
+from tgdialect.lowering.optimize.search import BEAM
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify_kernels
 
 MODES = ("none", "heuristic", "explicit:OPTS", "beam:N")
-"""Those that there are; the last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
+"""The modes. The last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ class OptimizePass(LoweringPass):
 
     `mode=none`, the tutorial's NOOPT, keeps the loops as rangeify wrote them: LOOP and REDUCE, in
     order, on one thread. `mode=heuristic` finds a schedule for a machine with these `features`,
-    `threads` and `l2`; where one is not given, it is that of the module's `tg.target`, which states
-    them from then on. A kernel whose SINK records OptOps has its schedule: these modes leave it
-    alone.
+    `threads` and `l2`. An option that is not given is read from the module's `tg.target`; options
+    that are given are written to it. A kernel whose SINK records OptOps has its schedule: these
+    modes leave it alone.
 
     `mode=explicit` applies `opts`, as `opts="split 0, 4, upcast","@main_1: order 1, 0"`, to every
     kernel but those that a STAGE has made, or to the one that an OptOp names. In one word that is
@@ -46,7 +47,7 @@ class OptimizePass(LoweringPass):
     mode: str = "none"
     """none, heuristic, explicit or, where kernels can be timed, `beam:N`."""
     features: tuple[str, ...] = ()
-    """The processor's features, in LLVM's names: vectors, MULACC and conversions come with them."""
+    """The processor's features, in LLVM's names. They imply vectors, MULACC and conversions."""
     threads: int | None = None
     """How many threads a kernel may use; those of this machine if nothing says it."""
     l2: int | None = None
@@ -56,6 +57,11 @@ class OptimizePass(LoweringPass):
 
     def lower(self, module: ModuleOp) -> None:
         explicit = explicit_opts(self.mode, self.opts)
+        if self.mode.partition(":")[0] == BEAM:
+            raise PassFailedException(
+                f"mode {self.mode!r} needs the pass that times kernels: tgdialect's own tools have "
+                "it (tgdialect/runtime/optimize.py)"
+            )
         if explicit is None and self.mode not in ("none", "heuristic"):
             there_are = ", ".join(MODES)
             raise PassFailedException(
@@ -65,13 +71,14 @@ class OptimizePass(LoweringPass):
         kernels = [op for op in module.ops if isinstance(op, KernelOp)]
         if explicit is not None:
             check_kernels(explicit, kernels)
-        constants = constant_slots(module)
+        constants, aliased = constant_slots(module), aliased_kernels(module)
         for kernel in kernels:
             is_scheduled = has_schedule(kernel)
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
             if self.mode == "none" or (is_scheduled and explicit is None):
                 continue
-            axes = Axes(kernel, constants=constants.get(kernel.sym_name.data, frozenset()))
+            slots = constants.get(kernel.sym_name.data, frozenset())
+            axes = Axes(kernel, constants=slots, aliased=aliased)
             begin_schedule(axes)
             if explicit is None:
                 schedule(axes, target)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple, cast
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.movement import broadcast, moved
 from tgdialect.analysis.affine.positions import Index, Position
@@ -19,7 +19,7 @@ from tgdialect.lowering.rangeify.emitter import ScalarEmitter
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AxisType, InvalidAttr, ReduceKind
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX
+from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, unsigned
 from tgdialect.ops.elementwise import (
     AddOp,
     CastOp,
@@ -70,10 +70,6 @@ def done(cell: Cell) -> Lowering:
     """A lowering that needs no other cells."""
     return cell
     yield
-
-
-def _unsigned(bits: int) -> Attribute:
-    return next(type for type, row in DTYPES.items() if row.name == f"ui{bits}")
 
 
 def _const(k: ScalarEmitter, op: ConstOp, index: Index) -> Lowering:
@@ -203,7 +199,7 @@ def _bitcast(k: ScalarEmitter, op: BitcastOp, index: Index) -> Lowering:
     if old == new:
         cell = yield op.source, index
         return Cell(k.emit(BitcastOp, cell.value, op.dtype), cell.valid)
-    narrow, wide = (_unsigned(8 * size) for size in sorted((old, new)))
+    narrow, wide = (unsigned(8 * size) for size in sorted((old, new)))
     ratio = max(old, new) // min(old, new)
     if new < old:
         whole, last = k.divided(index[-1], Affine(constant=ratio))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
-
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.lowering.rangeify.kernel import KernelBuilder
@@ -21,6 +19,8 @@ class ClosedForms:
 
     def __init__(self) -> None:
         self._known: dict[ReduceOp, bool] = {}
+        self._loops: set[Operation] = set()
+        """The REDUCEs without a closed form."""
         self._constants: dict[Operation, Attribute] = {}
         """REDUCEs whose elements are all one number: kernels of other REDUCEs use the number."""
 
@@ -31,20 +31,21 @@ class ClosedForms:
         the trials of a chain of REDUCEs would take quadratic time.
         """
         if (known := self._known.get(op)) is None:
-            loops = {reduction for reduction, is_closed in self._known.items() if not is_closed}
-            known = not self._reads(op, loops) and self._try(op)
-            self._known[op] = known
+            known = self._known[op] = not self._reads(op) and self._try(op)
+            if not known:
+                self._loops.add(op)
         return known
 
-    def _reads(self, op: Operation, others: Set[Operation]) -> bool:
-        """Whether a value depends on memory or on one of some other ops. Constants are leaves."""
+    def _reads(self, op: ReduceOp) -> bool:
+        """Whether a REDUCE depends on memory or on a REDUCE without a closed form. Constants are
+        leaves."""
         stack, seen = list(op.operands), set[SSAValue]()
         while stack:
             value = stack.pop()
             if value in seen:
                 continue
             seen.add(value)
-            if is_memory(value) or value.owner in others:
+            if is_memory(value) or value.owner in self._loops:
                 return True
             if isinstance(value.owner, Operation) and value.owner not in self._constants:
                 stack.extend(value.owner.operands)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr
+from xdsl.dialects.builtin import IntAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tgdialect.lowering.rangeify.schedule import written_arguments
-from tgdialect.lowering.rangeify.views import views_of
-from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
+from tgdialect.lowering.rangeify.schedule import written_operands
+from tgdialect.lowering.rangeify.views import buffer_like, views_of
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
-from tgdialect.ops.properties import is_memory, shape_of, tensor_type
+from tgdialect.ops.properties import is_memory
 from tgdialect.ops.source import BufferOp
 
 
@@ -58,14 +58,10 @@ class HostFunction(OpBuilder):
 
     def buffer(self, like: SSAValue, dtype: Attribute) -> SSAValue:
         """A new buffer in global memory with the shape of a value."""
-        shape = shape_of(like)
-        static = tuple(d if isinstance(d, int) else DYNAMIC_INDEX for d in shape)
-        where = PlaceAttr.of(self._device, AddrSpace.GLOBAL)
-        dims = [d for d in shape if isinstance(d, SSAValue)]
-        for dim in dims:
+        buffer = buffer_like(like, dtype, self._device, next(self.free_slots))
+        for dim in buffer.dims:
             self._keep(dim)
-        type = tensor_type(dtype, static, where)
-        return self.put(BufferOp(next(self.free_slots), type, dims))
+        return self.put(buffer)
 
     def _keep(self, value: SSAValue) -> None:
         """Keep an old value, which the extent of a buffer or a CALL needs, and its operands."""
@@ -105,7 +101,7 @@ class HostFunction(OpBuilder):
             source, outer = views_of(values.get(source, source))
             memory.append(source)
             chains.append([*outer, *views])
-        targets = written_arguments(op)
+        targets = written_operands(op)
         given = zip(memory, op.arguments, strict=True)
         written = dict.fromkeys(source for source, argument in given if argument in targets)
         # The same movements of the current version.

@@ -16,8 +16,8 @@ from tgdialect.analysis.one_hot import may_be_one_hot
 from tgdialect.analysis.parts import PARTS, parts_of
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import ReshapeOp, ShrinkOp
-from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.ops.reduce import ALU, ReduceOp
+from tgdialect.ops.properties import integers, tensor
+from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype
 
 WHOLE = 128
 """The length of a part of the last axis is a multiple of this, so that vectors and unrolled loops
@@ -43,11 +43,10 @@ def split_reductions(block: Block, is_whole: Callable[[ReduceOp], bool]) -> set[
 def _axis(op: ReduceOp) -> tuple[int, int, int] | None:
     """The axis to split, the number of parts, and their size; None where splitting does not pay."""
     source, result = tensor(op.source).get_shape(), tensor(op.result).get_shape()
-    dtype = dtype_of(op.source)
     if op.ordered is not None or DYNAMIC_INDEX in source:
         return None
-    if dtype.is_float and dtype.itemsize < 4:
-        return None  # They accumulate in f32, and a buffer of parts would be rounded.
+    if accumulated_dtype(op) != tensor(op.source).element_type:
+        return None  # A buffer of parts would be rounded.
     if may_be_one_hot(op):
         return None
     for axis in integers(op, "axes"):

@@ -7,15 +7,17 @@ buffer, a read AFTER some writers comes before all other writers.
 
 from __future__ import annotations
 
-import heapq
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.demand import is_storage
 from tgdialect.analysis.memory_order import memory_of, parameter_effects
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.kernel import memory_leaf
 from tgdialect.ops.call import CallOp
@@ -40,17 +42,14 @@ class Task:
     before: set[Task] = field(default_factory=set["Task"])
     """The tasks that come first."""
 
-    def __lt__(self, other: Task) -> bool:
-        return self.number < other.number
-
     @property
     def bit(self) -> int:
         """The task as a set of one, in bits."""
         return 1 << self.number
 
 
-def written_arguments(op: CallOp) -> list[SSAValue]:
-    """The arguments that a call writes; all of its memory where the callee is opaque."""
+def written_operands(op: CallOp) -> list[SSAValue]:
+    """The operands that a call writes; all of its memory where the callee is opaque."""
     effects = parameter_effects(op)
     return [
         argument
@@ -68,12 +67,13 @@ def schedule(block: Block, realised: set[Operation]) -> list[Task]:
         elif isinstance(op, StoreOp):
             tasks[op] = Task(op, len(tasks), [memory_of(op.buffer)])
         elif isinstance(op, CallOp):
-            written = [memory_of(a) for a in written_arguments(op)]
+            written = [memory_of(a) for a in written_operands(op)]
             tasks[op] = Task(op, len(tasks), written)
     for task in tasks.values():
         _add_data_edges(task, tasks)
-    _add_version_edges(tasks.values())
-    order = _topological(list(tasks.values()))
+    numbered = list(tasks.values())
+    _add_version_edges(numbered)
+    order = _topological(numbered)
     _refuse_races(order)
     return order
 
@@ -92,10 +92,10 @@ def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
             continue
         seen.add(value)
         owner = value.owner
-        if is_memory(value) and is_memory(leaf := memory_leaf(value)) and _is_storage(leaf):
+        if is_storage(value):
             version = frozenset(_effects_of(value, tasks))
             task.before |= version
-            task.reads.append((leaf, version))
+            task.reads.append((memory_leaf(value), version))
         elif isinstance(owner, Operation):
             if (other := tasks.get(owner)) is not None:
                 task.before.add(other)
@@ -111,10 +111,6 @@ def _view_operands(view: SSAValue) -> list[SSAValue]:
             operands.extend(owner.operands[1:])
         view = owner.operands[0]
     return operands
-
-
-def _is_storage(leaf: SSAValue) -> bool:
-    return not isinstance(leaf.owner, Operation) or not leaf.owner.operands
 
 
 def _effects_of(value: SSAValue, tasks: dict[Operation, Task]) -> Iterable[Task]:
@@ -147,9 +143,9 @@ def _up_to(order: Iterable[Task]) -> dict[Task, int]:
     return up_to
 
 
-def _add_version_edges(tasks: Iterable[Task]) -> None:
+def _add_version_edges(tasks: Sequence[Task]) -> None:
     """Edges from each reader to every writer whose write it must not see."""
-    up_to = _up_to(_topological(list(tasks)))
+    up_to = _up_to(_topological(tasks))
     writers: dict[SSAValue, list[Task]] = {}
     for task in tasks:
         for buffer in task.writes:
@@ -164,43 +160,38 @@ def _add_version_edges(tasks: Iterable[Task]) -> None:
                     writer.before.add(task)
 
 
-def _topological(tasks: list[Task]) -> list[Task]:
-    """Kahn's algorithm; among the tasks that are ready, the first of the program."""
-    waiting = {task: len(task.before) for task in tasks}
-    followers: dict[Task, list[Task]] = {}
+def _topological(tasks: Sequence[Task]) -> list[Task]:
+    """The tasks, by number, in an order of execution; among those that are ready, the first of the
+    program."""
+    followers: dict[int, list[int]] = defaultdict(list)
     for task in tasks:
         for other in task.before:
-            followers.setdefault(other, []).append(task)
-    ready = [task for task, count in waiting.items() if count == 0]
-    heapq.heapify(ready)
-    order: list[Task] = []
-    while ready:
-        task = heapq.heappop(ready)
-        order.append(task)
-        for follower in followers.get(task, ()):
-            waiting[follower] -= 1
-            if waiting[follower] == 0:
-                heapq.heappush(ready, follower)
+            followers[other.number].append(task.number)
+    order = topological(range(len(tasks)), followers)
     if len(order) != len(tasks):
-        stuck = min(task for task, count in waiting.items() if count)
+        stuck = min(set(range(len(tasks))).difference(order))
         error = PassFailedException("a cycle: this needs memory both before and after a STORE")
-        raise locate(error, stuck.op)
-    return order
+        raise locate(error, tasks[stuck].op)
+    return [tasks[number] for number in order]
 
 
 def _refuse_races(order: Sequence[Task]) -> None:
-    """Raise PassFailedException where two tasks without an order may write one cell."""
+    """Raise PassFailedException where two tasks without an order may write one cell. Sets of tasks
+    are bits: only pairs without an order are compared."""
     up_to = _up_to(order)
-    last: dict[SSAValue, list[Task]] = {}
+    by_number = {task.number: task for task in order}
+    writers: dict[SSAValue, int] = defaultdict(int)
     intervals = MinMax()
     for task in order:
         for buffer in task.writes:
-            for other in last.setdefault(buffer, []):
-                if up_to[task] & other.bit or _disjoint(task.op, other.op, intervals):
-                    continue
-                error = PassFailedException("a race: two unordered stores may write one cell")
-                raise locate(error, task.op)
-            last[buffer].append(task)
+            unordered = writers[buffer] & ~up_to[task]
+            while unordered:
+                other = by_number[unordered.bit_length() - 1]
+                if not _disjoint(task.op, other.op, intervals):
+                    error = PassFailedException("a race: two unordered stores may write one cell")
+                    raise locate(error, task.op)
+                unordered ^= other.bit
+            writers[buffer] |= task.bit
 
 
 def _disjoint(a: Operation, b: Operation, intervals: MinMax) -> bool:
@@ -240,8 +231,10 @@ def _written_window(view: SSAValue, intervals: MinMax) -> list[Interval] | None:
                 if list(order) != sorted(order):
                     return None
             case IndexOp() if all(not tensor(i).get_shape() for i in op.indices):
-                fixed = [intervals[i] for i in op.indices]
-                return fixed + result[len(fixed) :]
+                # An index counts from where a SHRINK below begins.
+                at = zip(result, (intervals[i] for i in op.indices), strict=False)
+                fixed = [Interval(axis.lo + i.lo, axis.lo + i.hi) for axis, i in at]
+                return [*fixed, *result[len(fixed) :]]
             case ReshapeOp():
                 return result
             case _:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
-from tgdialect.lowering.rangeify.schedule import written_arguments
-from tgdialect.ops.attributes import AddrSpace, PlaceAttr
+from tgdialect.lowering.rangeify.schedule import written_operands
+from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp
@@ -84,14 +84,15 @@ def copy_non_contiguous(block: Block) -> None:
 
 
 def _copy(call: CallOp, views: Sequence[SSAValue]) -> None:
-    written = written_arguments(call)
+    written = written_operands(call)
     # The STOREs into the copies come before the CALL, those back into views after it.
     uses = list(call.result.uses)
     before, after = OpBuilder.before(call), OpBuilder.after(call)
     effects: list[SSAValue] = [call.result]
     copies: dict[SSAValue, SSAValue] = {}
     for view in views:
-        buffer = before.put(_buffer_like(view, next(before.free_slots)))
+        dtype, device = tensor(view).element_type, place(view).device
+        buffer = before.put(buffer_like(view, dtype, device, next(before.free_slots)))
         filled = before.put(StoreOp(buffer, view))
         copies[view] = before.put(AfterOp(buffer, [filled]))
         if view in written:
@@ -125,8 +126,9 @@ def _keeps_contiguous(view: MovementOp) -> bool:
     return all(extent == 1 for extent in new[: max(cut, default=0)])
 
 
-def _buffer_like(view: SSAValue, slot: int) -> BufferOp:
-    shape, where = shape_of(view), PlaceAttr.of(place(view).device, AddrSpace.GLOBAL)
-    static = [extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape]
+def buffer_like(value: SSAValue, dtype: Attribute, device: Device, slot: int) -> BufferOp:
+    """A buffer in global memory with the shape of a value."""
+    shape, where = shape_of(value), PlaceAttr.of(device, AddrSpace.GLOBAL)
+    static = tuple(extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape)
     dims = [extent for extent in shape if isinstance(extent, SSAValue)]
-    return BufferOp(slot, tensor_type(tensor(view).element_type, tuple(static), where), dims)
+    return BufferOp(slot, tensor_type(dtype, static, where), dims)

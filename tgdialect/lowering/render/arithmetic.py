@@ -31,7 +31,7 @@ from tgdialect.lowering.render.conversion import bitcast, convert
 from tgdialect.lowering.render.division import floor_divide, modulo
 from tgdialect.lowering.render.emitter import NO_FLAGS, LLVMEmitter
 from tgdialect.lowering.render.shifts import shift_left, shift_right
-from tgdialect.lowering.render.types import element_of
+from tgdialect.lowering.render.types import element_of, is_vector
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import Kind
 from tgdialect.ops.properties import dtype_of
@@ -206,8 +206,12 @@ _ACROSS: dict[ReduceKind, Mapping[Kind, type[Operation]]] = {
 
 
 def across(e: LLVMEmitter, op: ReduceOp, vector: SSAValue) -> SSAValue:
-    """REDUCE of a vector to a scalar."""
+    """REDUCE of a vector to a scalar; one of a single lane is a scalar already."""
     dtype, kind = dtype_of(op.source), op.kind.data
+    if not is_vector(vector.type):
+        # A sum begins with +0: that of -0 alone is +0.
+        is_sum = dtype.is_float and kind is ReduceKind.ADD
+        return e.float(llvm.FAddOp, e.number(0, vector.type), vector) if is_sum else vector
     type, how = element_of(vector.type), _ACROSS[kind][dtype.kind]
     if dtype.is_float and kind is not ReduceKind.MAX:
         start = e.number(identity(kind, dtype), type)

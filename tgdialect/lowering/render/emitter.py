@@ -1,6 +1,6 @@
 """Building a function of the `llvm` dialect: blocks, constants and allocations.
 
-Ops go around their own builders, which take a few times as long.
+Ops are created without xDSL's constructors, which take several times as long.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from tgdialect.lowering.render.types import (
     POINTER,
     Literal,
     element_of,
+    is_vector,
     lanes_of,
     number_literal,
     vector_literal,
@@ -232,7 +233,9 @@ class LLVMEmitter(OpBuilder):
         return self.emit(llvm.InsertElementOp, (vector, value, self.number(lane)), vector.type)
 
     def stack(self, lanes: Sequence[SSAValue]) -> SSAValue:
-        """The vector of some scalars."""
+        """The vector of some scalars; of one, that scalar."""
+        if len(lanes) == 1:
+            return lanes[0]
         type = vector_of(lanes[0].type, len(lanes))
         owners = [lane.owner for lane in lanes]
         constants = [o.value for o in owners if isinstance(o, llvm.ConstantOp)]
@@ -246,11 +249,11 @@ class LLVMEmitter(OpBuilder):
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The columns of vectors: a power of two of them, of a multiple of as many lanes.
 
-        Vectors half of all apart are interleaved, as often as their number can be halved: lanes
-        that were of different vectors come to be neighbours.
+        log2(count) rounds; each interleaves vector i with vector i + count/2.
         """
-        count, type = len(rows), rows[0].type
-        lanes = lanes_of(type)
+        count, lanes = len(rows), lanes_of(rows[0].type)
+        if count == 1:
+            return [self.lane(rows[0], lane) for lane in range(lanes)]
         low = [i // 2 + lanes * (i % 2) for i in range(lanes)]
         masks = [[i + start for i in low] for start in (0, lanes // 2)]
         for _ in range(count.bit_length() - 1):
@@ -263,6 +266,8 @@ class LLVMEmitter(OpBuilder):
 
     def joined(self, parts: Sequence[SSAValue]) -> SSAValue:
         """The vector of the lanes of some vectors, one after the other."""
+        if not is_vector(parts[0].type):
+            return self.stack(parts)
         lanes = len(parts) * lanes_of(parts[0].type)
         while len(parts) > 1:
             mask = range(2 * lanes_of(parts[0].type))
@@ -277,7 +282,9 @@ class LLVMEmitter(OpBuilder):
         return self.emit(llvm.ShuffleVectorOp, (a, b), type, {"mask": _mask(tuple(lanes))})
 
     def lane(self, vector: SSAValue, lane: int) -> SSAValue:
-        """One element of a vector."""
+        """One element of a vector; of a scalar, that scalar."""
+        if not is_vector(vector.type):
+            return vector
         return self.emit(ExtractElementOp, (vector, self.number(lane)), element_of(vector.type))
 
     # -- control flow

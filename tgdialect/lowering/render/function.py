@@ -19,9 +19,10 @@ from tgdialect.lowering.render.arithmetic import ELEMENTWISE, across, compute
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.emitter import ACQUIRE, RELEASE, LLVMEmitter
 from tgdialect.lowering.render.memory import MemoryRenderer
-from tgdialect.lowering.render.threads import Context
+from tgdialect.lowering.render.threads import SharedFrame
 from tgdialect.lowering.render.types import (
     POINTER,
+    element_of,
     is_vector,
     lanes_of,
     literal,
@@ -49,7 +50,7 @@ _REFUSED = {
     "tg.ins": "is an instruction of its own: the llvm backend has no source text",
     "tg.customfunction": "is opaque: the llvm backend cannot call it",
 }
-"""Ops that no program of threads may have, and why."""
+"""Ops that this backend cannot render, and why."""
 
 
 def refusal(op: Operation) -> PassFailedException:
@@ -85,8 +86,8 @@ class FunctionRenderer:
         streamed: Set[SSAValue] = frozenset(),
     ) -> None:
         """Without `programs` a program is rendered; else a host function, which may call these. A
-        function that is threaded takes its arguments from a `threads.Context`. STOREs to `streamed`
-        parameters bypass the caches."""
+        function that is threaded takes its arguments from a `threads.SharedFrame`. STOREs to
+        `streamed` parameters bypass the caches."""
         self._target = target
         self._programs = programs
         self._streamed = streamed
@@ -94,7 +95,7 @@ class FunctionRenderer:
         flags = () if programs is not None else ("no_inline",)
         types = [argument_type(p) for p in parameters]
         self.emitter = LLVMEmitter(name, [POINTER] if is_threaded else types, *flags)
-        self.context = Context(self.emitter, types, target.cache_line) if is_threaded else None
+        self.context = SharedFrame(self.emitter, types, target.cache_line) if is_threaded else None
         self.values: dict[SSAValue, SSAValue] = {}
         self.intervals = MinMax()
         self.memory = MemoryRenderer(self.emitter, self.intervals, self.values, target)
@@ -238,28 +239,35 @@ class FunctionRenderer:
 
     def stack(self, op: StackOp) -> None:
         sources = [self.values[source] for source in op.sources]
-        if is_vector(sources[0].type):
+        if tensor(op.sources[0]).get_shape():
             self._rows[op.result] = sources
         else:
             self.define(op, self.emitter.stack(sources))
 
     def permute(self, op: PermuteOp) -> None:
-        """PERMUTE of a STACK of vectors: a transpose."""
-        rows = self._rows.get(op.source)
-        if rows is None:
-            raise PassFailedException("a vector has no axes to permute")
-        self._rows[op.result] = self.emitter.transposed(rows)
+        """PERMUTE of a STACK of vectors: a transpose, unless every axis stays where it is."""
+        is_identity = list(integers(op, "order")) == sorted(integers(op, "order"))
+        if (rows := self._rows.get(op.source)) is not None:
+            self._rows[op.result] = rows if is_identity else self.emitter.transposed(rows)
+        else:
+            # A vector or scalar has one order of its axes.
+            self.values[op.result] = self.values[op.source]
 
     def lane(self, op: IndexOp) -> None:
-        """INDEX by a constant: a lane of a vector, or a vector of a STACK."""
+        """INDEX by a constant: a lane of a vector, or a vector of a STACK; 0 out of bounds."""
         attribute = constant_attribute(op.indices[0])
         if attribute is None or len(op.indices) > 1:
             raise PassFailedException("a vector is indexed by one constant")
-        position = int(number(attribute))
-        if (rows := self._rows.get(op.source)) is not None:
+        e, position = self.emitter, int(number(attribute))
+        rows = self._rows.get(op.source)
+        if not 0 <= position < tensor(op.source).get_shape()[0]:
+            source = self.values[op.source] if rows is None else rows[0]
+            type = element_of(source.type) if rows is None else source.type
+            self.values[op.result] = e.number(0, type)
+        elif rows is not None:
             self.define(op, rows[position])
         else:
-            self.define(op, self.emitter.lane(self.values[op.source], position))
+            self.define(op, e.lane(self.values[op.source], position))
 
     def reshape(self, op: ReshapeOp) -> None:
         """RESHAPE of a scalar to one lane, which is that scalar; of a STACK of vectors to one

@@ -111,8 +111,8 @@ class MemoryRenderer:
 
     def _load(self, view: PointerView, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
         e = self._emitter
-        # Elements at known offsets are picked out of full vectors. A mask has the gate of one lane
-        # for each element, so that under a gate no two lanes may load the same.
+        # Elements at known offsets are picked out of full vectors. Under a gate the mask maps each
+        # loaded cell to one lane, so no two lanes may load one cell.
         are_apart = view.offsets and (gate is None or len({*view.offsets}) == view.lanes)
         if are_apart and (starts := covering(view.offsets)):
             return self._gathered(view, starts, gate, alt)
@@ -290,7 +290,7 @@ class MemoryRenderer:
         first = self._advanced(source, total, 0)
         first = replace(first, pointer=self._address(first), index=None)
         each = [self._advanced(first, None, number) for number in found.numbers]
-        # What is loaded in other pieces than it was stored in is not kept in registers.
+        # A REG buffer that is loaded in other pieces than it was stored stays on the stack.
         is_register = place(op.source).addrspace is AddrSpace.REG
         offsets = () if is_register else found.numbers
         return replace(first, elements=tuple(each), offsets=offsets, lanes=lanes)

@@ -75,7 +75,7 @@ def is_work_item(op: Operation) -> bool:
 
 
 @dataclass(eq=False)
-class Region:
+class BarrierRegion:
     """The ops between two barriers."""
 
     ranges: tuple[RangeOp, ...]
@@ -98,7 +98,7 @@ class Regions:
 
     def __init__(self, linear: LinearOp, ops: Sequence[Operation], split: set[RangeOp]) -> None:
         self.split = split
-        self.of: dict[Operation, Region] = {}
+        self.of: dict[Operation, BarrierRegion] = {}
         """The region of each op; leaves and the ops that end a region have none."""
         self.spills: dict[SSAValue, SSAValue] = {}
         """The buffer with the copies of each spilled value, or of each spilled buffer."""
@@ -118,14 +118,14 @@ class Regions:
     def _find_regions(self) -> None:
         """Assign each op inside a split work-item loop to a region, in order."""
         around: list[RangeOp] = []
-        region: Region | None = None
+        region: BarrierRegion | None = None
         for op in self._ops:
             if isinstance(op, EndOp) and around and op.ranges[0].owner is around[-1]:
                 around.pop()
             if not around or self._ends_region(op):
                 region = None
             elif not is_leaf(op):
-                region = region or Region(tuple(around))
+                region = region or BarrierRegion(tuple(around))
                 region.has_effect |= is_effect(op)
                 self.of[op] = region
             if op in self.split and isinstance(op, RangeOp) and is_work_item(op):
@@ -136,7 +136,7 @@ class Regions:
             return op.ranges[0].owner in self.split
         return isinstance(op, BarrierOp) or op in self.split
 
-    def home(self, value: SSAValue) -> Region | None:
+    def home(self, value: SSAValue) -> BarrierRegion | None:
         owner = value.owner
         return self.of.get(owner) if isinstance(owner, Operation) else None
 
@@ -149,11 +149,11 @@ class Regions:
         loop around it carries its value.
         """
         # The regions that access each buffer, and where these are.
-        uses: dict[SSAValue, set[Region | None]] = defaultdict(set)
+        uses: dict[SSAValue, set[BarrierRegion | None]] = defaultdict(set)
         for access in accesses(self._ops):
             if place(access.memory).addrspace is AddrSpace.REG:
                 uses[access.memory].add(self.of.get(access.op))
-        positions: dict[Region, list[int]] = defaultdict(list)
+        positions: dict[BarrierRegion, list[int]] = defaultdict(list)
         for position, op in enumerate(self._ops):
             if (region := self.of.get(op)) is not None:
                 positions[region].append(position)

@@ -39,9 +39,8 @@ class RenderPass(LoweringPass):
     """Turn programs and functions into `llvm.func`s: memory is a pointer, an index an i64.
 
     The `tg.signature` of a function keeps the types of its arguments. Vectors bypass the caches
-    where a result is larger than `cache`. The target is the module's `tg.target` where options do
-    not say otherwise; if they do, they also replace the module's. It becomes a
-    dictionary of builtin attributes, which upstream's tools can parse.
+    where a result is larger than `cache`. Options override the module's `tg.target` and are written
+    to it. It becomes a dictionary of builtin attributes, which upstream's tools can parse.
     """
 
     name = "tg-render"

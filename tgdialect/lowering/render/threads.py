@@ -32,7 +32,7 @@ _SLOT = 8
 """The size and alignment of an argument in a context, in bytes."""
 
 
-class Context:
+class SharedFrame:
     """The memory that the threads of a program share: the counter, then the arguments.
 
     The counter has a cache line of its own, because all threads write to it.

@@ -95,7 +95,7 @@ def number_literal(value: float, type: Attribute) -> Literal:
     2^width, and have a sign."""
     if is_vector(type):
         element = number_literal(value, type.element_type)
-        return splat_literal(cast("IntegerAttr | FloatAttr", element), type)
+        return vector_literal([cast("IntegerAttr | FloatAttr", element)], type)
     if not is_integer(type):
         return FloatAttr(float(value), cast("Float64Type", type))
     if type.bitwidth == 1:
@@ -109,12 +109,7 @@ def _integer_literal(value: int, type: IntegerType) -> IntegerAttr:
     return IntegerAttr((value + half) % (2 * half) - half, type)
 
 
-def splat_literal(element: IntegerAttr | FloatAttr, type: VectorType[Attribute]) -> Literal:
-    """A constant in every lane."""
-    return vector_literal([element], type)
-
-
 def vector_literal(elements: Sequence[IntegerAttr | FloatAttr], type: Attribute) -> Literal:
-    """A vector of constants; of one, that in every lane."""
+    """A vector constant of these elements; a single element is repeated in every lane."""
     values = [element.value.data for element in elements]
     return DenseIntOrFPElementsAttr.from_list(cast("Any", type), cast("Any", values))

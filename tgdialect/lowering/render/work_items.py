@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.memory_order import memory_of
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.regions import (
-    Region,
+    BarrierRegion,
     Regions,
     close_one_by_one,
     is_effect,
@@ -91,7 +91,7 @@ class _Fission:
 
     def _emit(self) -> None:
         """Append the ops in order, with the loops of each region around its ops."""
-        open: Region | None = None
+        open: BarrierRegion | None = None
         for op in self._ops:
             if is_leaf(op):
                 continue
@@ -110,7 +110,7 @@ class _Fission:
             else:
                 self._place_outside(op)
 
-    def _open(self, region: Region) -> None:
+    def _open(self, region: BarrierRegion) -> None:
         """Begin the loops of a region."""
         for range in region.ranges:
             bound = self._same_for_all(range)
@@ -120,7 +120,7 @@ class _Fission:
             new.name_hint = range.result.name_hint
             region.known[range.result] = new
 
-    def _close(self, region: Region) -> None:
+    def _close(self, region: BarrierRegion) -> None:
         """End the loops of a region."""
         for range in reversed(region.ranges):
             last = self._block.last_op
@@ -128,7 +128,7 @@ class _Fission:
             end = EndOp(last.results[0], [region.known[range.result]])
             OpBuilder.at_end(self._block, range.location).insert(end)
 
-    def _place(self, op: Operation, region: Region) -> None:
+    def _place(self, op: Operation, region: BarrierRegion) -> None:
         """Append an op of a region, and a STORE of its value if that is spilled."""
         self._block.add_op(op)
         region.start = region.start or op
@@ -197,7 +197,7 @@ class _Fission:
 
     # -- values in a region
 
-    def _taken(self, value: SSAValue, region: Region) -> SSAValue:
+    def _taken(self, value: SSAValue, region: BarrierRegion) -> SSAValue:
         """A value inside a region: its own, a load from its spill buffer, or recomputed."""
 
         def is_rebuilt(value: SSAValue) -> bool:
@@ -228,7 +228,7 @@ class _Fission:
     def _is_view_of_row(self, value: SSAValue) -> bool:
         return is_memory(value) and memory_of(value) in self._regions.rows
 
-    def _cell(self, region: Region, value: SSAValue) -> SSAValue:
+    def _cell(self, region: BarrierRegion, value: SSAValue) -> SSAValue:
         """The location of a spilled value for a work item: a cell, or one for each lane."""
         home = self._regions.home(value)
         assert home is not None
@@ -240,7 +240,7 @@ class _Fission:
             at = self._before(region, AddOp(neighbours, at), value)
         return self._before(region, IndexOp(self._regions.spills[value], [at]), value)
 
-    def _number(self, region: Region, ranges: Sequence[RangeOp], at: SSAValue) -> SSAValue:
+    def _number(self, region: BarrierRegion, ranges: Sequence[RangeOp], at: SSAValue) -> SSAValue:
         """The linear id of a work item among those of some ranges, the last range fastest."""
         if (known := region.numbers.get(tuple(ranges))) is not None:
             return known
@@ -256,7 +256,7 @@ class _Fission:
         region.numbers[tuple(ranges)] = number
         return number
 
-    def _before(self, region: Region, op: TgOp, like: SSAValue) -> SSAValue:
+    def _before(self, region: BarrierRegion, op: TgOp, like: SSAValue) -> SSAValue:
         """Insert an op before the first op of a region, outside of its inner loops."""
         assert region.start is not None
         value = OpBuilder(InsertPoint.before(region.start), owner_of(like).location).put(op)

@@ -15,10 +15,10 @@ from tgdialect.analysis.zeros import may_be_negative_zero, shows_negative_zero
 from tgdialect.lowering.select.indices import Piece, lanes_of
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.narrow import EXACT
-from tgdialect.lowering.select.scalars import TYPES, dtype_name
+from tgdialect.lowering.select.scalars import dtype_name
 from tgdialect.lowering.select.tiles import (
     RegisterTile,
-    Shape,
+    StaticShape,
     broadcast_tile,
     cells,
     ones,
@@ -26,7 +26,7 @@ from tgdialect.lowering.select.tiles import (
 )
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import WmmaOp
-from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.elementwise import CastOp, MulOp
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import is_memory
@@ -116,10 +116,10 @@ def _reinterpreted(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue
 
 def _bits(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
     """The bits of a value, as an unsigned integer of the same size."""
-    unsigned = _UNSIGNED[_itemsize(dtype)]
+    word = _UNSIGNED[_itemsize(dtype)]
     if dtype == "i1":
-        return k.scalars.apply("cast", (value,), unsigned)
-    return _reinterpreted(k, k.narrow.stored(value, dtype), unsigned)
+        return k.scalars.apply("cast", (value,), word)
+    return _reinterpreted(k, k.narrow.stored(value, dtype), word)
 
 
 def _from_bits(k: SelectedKernel, bits: SSAValue, dtype: Dtype) -> SSAValue:
@@ -227,7 +227,7 @@ def _is_vector(chain: SSAValue | None) -> bool:
     return chain is not None and lanes_of(chain) > 1
 
 
-def _piece_starts(shape: Shape, widths: Sequence[int]) -> Sequence[int]:
+def _piece_starts(shape: StaticShape, widths: Sequence[int]) -> Sequence[int]:
     """The row-major position of the first element of each piece."""
     length = row_length(shape)
     count = math.prod(shape) // length if length else 0

@@ -17,7 +17,7 @@ from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.lowering.select.tiles import (
     RegisterTile,
-    Shape,
+    StaticShape,
     broadcast_tile,
     cut,
     elements,
@@ -36,7 +36,7 @@ from tgdialect.ops.properties import dtype_of, is_memory, number, place, tensor
 from tgdialect.targets import Target
 
 
-def static_shape(value: SSAValue) -> Shape:
+def static_shape(value: SSAValue) -> StaticShape:
     """The shape of a value in registers. Raises PassFailedException for a dynamic shape."""
     shape = tensor(value).get_shape()
     if DYNAMIC_INDEX in shape:
@@ -81,7 +81,7 @@ class SelectedKernel:
         """The elements of a value, row by row."""
         return elements(self.scalars, self.tile(value))
 
-    def aligned(self, operands: Sequence[SSAValue], shape: Shape) -> Sequence[RegisterTile]:
+    def aligned(self, operands: Sequence[SSAValue], shape: StaticShape) -> Sequence[RegisterTile]:
         """Operands broadcast to a shape, as tiles with pieces of the same widths. The widths are
         those of the operand with the fewest pieces."""
         tiles = [self.tile(operand) for operand in operands]
@@ -157,7 +157,7 @@ class SelectedKernel:
         ]
 
     def _pieces(
-        self, value: SSAValue | None, shape: Shape, widths: Sequence[int], count: int
+        self, value: SSAValue | None, shape: StaticShape, widths: Sequence[int], count: int
     ) -> Sequence[SSAValue | None]:
         """The registers of an optional operand, broadcast to `shape` in pieces of `widths`; `count`
         times None where the operand is absent."""
@@ -166,7 +166,7 @@ class SelectedKernel:
         tile = broadcast_tile(self.scalars, self.tile(value), shape, widths)
         return [self.scalars.register(piece) for piece in tile.pieces]
 
-    def _widths(self, memory: SSAValue, shape: Shape) -> Sequence[int]:
+    def _widths(self, memory: SSAValue, shape: StaticShape) -> Sequence[int]:
         """The widths in which memory is loaded: single elements where every use reshapes the loaded
         vector to a column."""
         widths = self.cut(row_length(shape))
@@ -189,7 +189,7 @@ class SelectedKernel:
         return value == 0 and math.copysign(1, value) > 0 and self.locations.is_whole(memory)
 
 
-def _cells_of_pieces(shape: Shape, widths: Sequence[int]) -> Sequence[tuple[Cell, int]]:
+def _cells_of_pieces(shape: StaticShape, widths: Sequence[int]) -> Sequence[tuple[Cell, int]]:
     """For each piece of a tile, its cells and how many there are."""
     if not shape:
         return [((), 1)]

@@ -26,8 +26,9 @@ from tgdialect.lowering.select.indices import (
     lanes_of,
 )
 from tgdialect.lowering.select.narrow import NarrowFloats
-from tgdialect.lowering.select.scalars import TYPES, Scalars, dtype_name
+from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.lowering.select.tiles import RegisterTile, elements, moved_tile
+from tgdialect.ops.dtypes import TYPES
 from tgdialect.ops.movement import (
     BitcastOp,
     ExpandOp,

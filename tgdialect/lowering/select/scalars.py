@@ -32,7 +32,7 @@ from tgdialect.lowering.select.indices import (
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, number_attribute, wrap_to
+from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, number_attribute, wrap_to
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.movement import (
@@ -50,10 +50,6 @@ from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.targets import Target
 from tgdialect.transforms.decompose import RECIPES
 from tgdialect.transforms.recipe import Dtype, Value
-
-TYPES: dict[str, Attribute] = {row.name: type for type, row in DTYPES.items()}
-"""The builtin type of each dtype, by its name."""
-
 
 _CLASSES: dict[str, type[TgOp]] = {
     op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED, BitcastOp)
@@ -355,9 +351,6 @@ class Scalars(OpBuilder):
         for condition in dict.fromkeys(conditions):
             result = condition if result is None else self.apply("and", (result, condition), "i1")
         return result
-
-    def true(self) -> SSAValue:
-        return self.literal(number_attribute(1, BOOL))
 
 
 @lru_cache(maxsize=1024)

@@ -17,10 +17,10 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.select.indices import Index, Piece
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
-from tgdialect.lowering.select.scalars import TYPES, dtype_name
+from tgdialect.lowering.select.scalars import dtype_name
 from tgdialect.lowering.select.tiles import (
     RegisterTile,
-    Shape,
+    StaticShape,
     broadcast_tile,
     cells,
     moved,
@@ -33,7 +33,7 @@ from tgdialect.lowering.select.tiles import (
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp, StackOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp
@@ -131,7 +131,7 @@ def _is_known(axis: Sequence[Index], extent: int) -> bool:
 def _row(
     k: SelectedKernel,
     cell: Sequence[Index],
-    rows: Mapping[Shape, Sequence[SSAValue]],
+    rows: Mapping[StaticShape, Sequence[SSAValue]],
     otherwise: Sequence[SSAValue],
 ) -> Sequence[SSAValue]:
     """The row whose cell the indices in `cell` name, by a chain of WHEREs; `otherwise` where they

@@ -23,7 +23,7 @@ from tgdialect.lowering.select.scalars import Scalars
 from tgdialect.ops.movement import ExpandOp, FlipOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import integers, tensor
 
-Shape = tuple[int, ...]
+StaticShape = tuple[int, ...]
 Positions = NDArray[np.intp]
 """Row-major positions of elements."""
 
@@ -31,7 +31,7 @@ Positions = NDArray[np.intp]
 class RegisterTile(NamedTuple):
     """The pieces of a value, row by row."""
 
-    shape: Shape
+    shape: StaticShape
     widths: Sequence[int]
     """How many elements each piece of a row has."""
     pieces: Sequence[Piece]
@@ -51,7 +51,7 @@ def scalar(value: Piece) -> RegisterTile:
     return RegisterTile((), (1,), (value,))
 
 
-def row_length(shape: Shape) -> int:
+def row_length(shape: StaticShape) -> int:
     return shape[-1] if shape else 1
 
 
@@ -70,12 +70,12 @@ def cut(extent: int, lanes: int, register: int) -> Sequence[int]:
     return tuple(widths)
 
 
-def ones(shape: Shape) -> Sequence[int]:
+def ones(shape: StaticShape) -> Sequence[int]:
     """The widths that cut a row into single elements."""
     return (1,) * row_length(shape)
 
 
-def rows(shape: Shape) -> Iterator[tuple[int, ...]]:
+def rows(shape: StaticShape) -> Iterator[tuple[int, ...]]:
     """The leading indices of the rows of a shape, in order."""
     return product(*(range(extent) for extent in shape[:-1]))
 
@@ -85,7 +85,7 @@ def _starts(widths: tuple[int, ...]) -> Sequence[int]:
     return tuple(accumulate(widths[:-1], initial=0))
 
 
-def cells(shape: Shape) -> Iterator[tuple[int, ...]]:
+def cells(shape: StaticShape) -> Iterator[tuple[int, ...]]:
     """Every index of a shape, in row-major order."""
     return product(*(range(extent) for extent in shape))
 
@@ -120,7 +120,7 @@ def moved_tile(
 
 
 def broadcast_tile(
-    scalars: Scalars, tile: RegisterTile, shape: Shape, widths: Sequence[int]
+    scalars: Scalars, tile: RegisterTile, shape: StaticShape, widths: Sequence[int]
 ) -> RegisterTile:
     """A tile broadcast to a shape, in pieces of `widths`."""
     if tile.shape == shape and tile.widths == widths:
@@ -140,7 +140,7 @@ def _taken(scalars: Scalars, tile: RegisterTile, source: Source) -> Piece:
 
 
 def reshaped_tile(
-    scalars: Scalars, tile: RegisterTile, shape: Shape, cut: Sequence[int]
+    scalars: Scalars, tile: RegisterTile, shape: StaticShape, cut: Sequence[int]
 ) -> RegisterTile:
     """A tile reshaped to `shape`: with the same pieces if they fit the new rows, and otherwise with
     rows cut into the widths `cut`."""
@@ -160,14 +160,17 @@ def reshaped_tile(
 
 @lru_cache(maxsize=1024)
 def _broadcast_plan(
-    shape: Shape, widths: tuple[int, ...], result: Shape, result_widths: tuple[int, ...]
+    shape: StaticShape, widths: tuple[int, ...], result: StaticShape, result_widths: tuple[int, ...]
 ) -> Sequence[Source]:
     positions = np.arange(math.prod(shape)).reshape(shape)
     return _plan(np.broadcast_to(positions, result), shape, widths, result_widths)
 
 
 def _plan(
-    positions: Positions, shape: Shape, widths: tuple[int, ...], result_widths: tuple[int, ...]
+    positions: Positions,
+    shape: StaticShape,
+    widths: tuple[int, ...],
+    result_widths: tuple[int, ...],
 ) -> Sequence[Source]:
     """The source of each piece of a result whose elements are at `positions` of a tile.
 

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from tgdialect.lowering.select.accesses import Accesses
 from tgdialect.lowering.select.indices import Index, Piece, Ramp, is_ramp, lanes_of
-from tgdialect.lowering.select.tiles import RegisterTile, Shape
+from tgdialect.lowering.select.tiles import RegisterTile, StaticShape
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.properties import place
 
@@ -29,7 +29,7 @@ class Transposes:
 
     # -- deciding between rows and columns
 
-    def height_of_load(self, memory: SSAValue, shape: Shape, widths: Sequence[int]) -> int:
+    def height_of_load(self, memory: SSAValue, shape: StaticShape, widths: Sequence[int]) -> int:
         """How many elements of a column are loaded as one vector. It is 0 if rows are loaded,
         because columns are not contiguous or because rows take fewer instructions."""
         height = self._square(shape, widths)
@@ -41,7 +41,7 @@ class Transposes:
         return height if self._has_columns(memory, shape, height) else 0
 
     def height_of_store(
-        self, memory: SSAValue, shape: Shape, widths: Sequence[int], *, is_masked: bool
+        self, memory: SSAValue, shape: StaticShape, widths: Sequence[int], *, is_masked: bool
     ) -> int:
         """How many elements of a column are stored as one vector; 0 if rows are stored. With masked
         stores a vector may have more elements than the tile has rows."""
@@ -50,7 +50,7 @@ class Transposes:
             return 0
         return height if self._has_columns(memory, shape, height) else 0
 
-    def _square(self, shape: Shape, widths: Sequence[int], *, is_masked: bool = False) -> int:
+    def _square(self, shape: StaticShape, widths: Sequence[int], *, is_masked: bool = False) -> int:
         """The size of the square blocks of a tile; 0 if its pieces do not divide into squares.
 
         It is the greatest power of two that neither the rows nor a register exceed. With masked
@@ -65,12 +65,12 @@ class Transposes:
             height *= 2
         return 0 if any(width % height for width in widths) else height
 
-    def _first_piece(self, memory: SSAValue, shape: Shape, widths: Sequence[int]) -> Index:
+    def _first_piece(self, memory: SSAValue, shape: StaticShape, widths: Sequence[int]) -> Index:
         """The flat indices of the cells of a tile's first piece."""
         cell = (*(0,) * (len(shape) - 1), Ramp(0, 1, widths[0]))
         return self._accesses.locations.locate(memory, cell).position
 
-    def _has_columns(self, memory: SSAValue, shape: Shape, height: int) -> bool:
+    def _has_columns(self, memory: SSAValue, shape: StaticShape, height: int) -> bool:
         """Whether the cells of a column are contiguous in memory, and no cell of the tile needs a
         bounds check."""
         locate, rows = self._accesses.locations.locate, shape[-2]
@@ -90,7 +90,7 @@ class Transposes:
     # -- the accesses
 
     def load(
-        self, memory: SSAValue, shape: Shape, widths: Sequence[int], height: int
+        self, memory: SSAValue, shape: StaticShape, widths: Sequence[int], height: int
     ) -> Sequence[Piece]:
         """Load the columns of a tile, and transpose them to the pieces of its rows."""
         pieces: list[Piece] = []

@@ -24,7 +24,7 @@ from tgdialect.ops.arguments import (
 from tgdialect.ops.attributes import AddrSpace, InvalidAttr
 from tgdialect.ops.base import verify_tensor
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.properties import is_memory, place, tensor, tensor_type
+from tgdialect.ops.properties import integers, is_memory, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 
@@ -51,6 +51,28 @@ def values_are_vectors(op: Operation) -> None:
             continue  # Vectors that are transposed, or joined.
         if len(shape) > 1 and not isinstance(op, codegen.WmmaOp):
             raise VerifyException(f"a value is a scalar or a vector at this level: {value.type}")
+
+
+def stacks_are_moved(op: Operation) -> None:
+    """A STACK of vectors is transposed, joined or indexed; nothing computes with it."""
+    for operand in op.operands:
+        if not isinstance(operand.owner, movement.StackOp | movement.PermuteOp):
+            continue
+        shape = tensor(operand).get_shape()
+        if len(shape) != 2:
+            continue
+        match op:
+            case movement.PermuteOp() if list(integers(op, "order")) == [1, 0]:
+                rows, lanes = shape
+                if rows & (rows - 1) or lanes % rows:
+                    raise VerifyException(
+                        "vectors are transposed by interleaving at this level: their number is a "
+                        f"power of two that divides their lanes, but these are {rows} of {lanes}"
+                    )
+            case movement.PermuteOp() | movement.ReshapeOp() | movement.IndexOp():
+                pass
+            case _:
+                raise VerifyException(f"{op.name} of a STACK of vectors: only of one vector")
 
 
 def nothing_is_invalid(op: Operation) -> None:
@@ -140,7 +162,7 @@ def argument_attributes_are_typed(op: Operation) -> None:
 
 
 def marks_no_argument(op: Operation) -> None:
-    """Results, buffers and workspaces become arguments later."""
+    """No argument carries an attribute that callify or plan adds."""
     assert isinstance(op, FuncOp)
     for number, argument in enumerate(op.args):
         if marks := ALLOCATED.intersection(argument_attributes(argument)):
@@ -181,7 +203,7 @@ def has_one(name: str) -> Rule:
 def sink_needs_all(op: Operation) -> None:
     """The SINK of a function needs all CALLs: the others would not be executed."""
     assert isinstance(op, FuncOp)
-    if not op.is_declaration and (lost := call.lost_effect(op.body.block)) is not None:
+    if (lost := call.lost_effect(op.body.block)) is not None:
         raise locate(VerifyException(f"the SINK does not need this {lost.name}"), lost)
 
 

@@ -26,6 +26,7 @@ from tgdialect.lowering.verify.rules import (
     reduces_over_ranges,
     returns_nothing,
     sink_needs_all,
+    stacks_are_moved,
     stores_are_not_gated,
     values_are_scalars,
     values_are_vectors,
@@ -116,7 +117,13 @@ _VECTOR_CODE = (
     | _names(movement.ReshapeOp, movement.ExpandOp, movement.PermuteOp)
 )
 
-_ON_REGISTERS = (values_are_vectors, index_is_flat, reduces_over_axes, nothing_is_invalid)
+_ON_REGISTERS = (
+    values_are_vectors,
+    stacks_are_moved,
+    index_is_flat,
+    reduces_over_axes,
+    nothing_is_invalid,
+)
 _LINEAR_CODE = Body(
     (_VECTOR_CODE - _names(ordering.AfterOp, ordering.GroupOp)) | _CONDITIONS,
     (*_ON_REGISTERS, stores_are_not_gated),

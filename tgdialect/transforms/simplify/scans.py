@@ -22,14 +22,14 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.conditions import Condition
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.ops.affine import Affine, Linear
-from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
+from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES, F32, number_attribute
+from tgdialect.ops.dtypes import DTYPES, number_attribute
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import dtype_of, tensor, tensor_type
-from tgdialect.ops.reduce import ALU, ReduceOp, identity
+from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
 from tgdialect.ops.source import BufferOp
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.masked_reductions import computed_at
@@ -261,11 +261,8 @@ def _accumulate(
     end = _only_end(outer, around)
     if end is None or not _move_inside(end, outer, around - {outer}):
         return None
-    # Narrow floats accumulate in f32, except for MAX, which does not round.
-    wide = element
-    if dtype_of(term).is_float and dtype_of(term).bits < 32 and kind is not ReduceKind.MAX:
-        wide = F32
-        term = engine.insert(CastOp(term, F32))
+    if (wide := accumulated_dtype(op)) != element:
+        term = engine.insert(CastOp(term, wide))
     slot = next(engine.builder.free_slots)
     place = PlaceAttr.of(addrspace=AddrSpace.REG)
     buffer = engine.builder.put(BufferOp(slot, tensor_type(wide, (), place)))

@@ -59,3 +59,29 @@ func.func @main() -> tensor<4xf32> {
 func.func @main(%n: tensor<index> {tg.constant}) {
   func.return
 }
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @callee(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+func.func private @callee(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@below {{a function that is called holds no tg.param}}
+  %p = tg.param 0 : tensor<4xf32>
+  %1 = tg.add %x, %p : tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32, #tg.place<"CPU", global>>) {
+  func.call @callee(%x) : (tensor<4xf32, #tg.place<"CPU", global>>) -> ()
+  func.return
+}
+func.func private @callee(%x: tensor<4xf32, #tg.place<"CPU", global>>) {
+  // expected-error@below {{a function that is called holds no tg.buffer}}
+  %b = tg.buffer 0 : tensor<4xf32, #tg.place<"CPU", global>>
+  %s = tg.store %x, %b : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>
+  func.return
+}

@@ -1,4 +1,5 @@
 // RUN: tg-opt %s -p tg-plan --verify-each=true | filecheck %s
+// RUN: tg-opt %s -p tg-plan,tg-plan --verify-each=true | filecheck %s
 
 tg.program @flip {
   tg.linear {
@@ -55,6 +56,21 @@ func.func @chain(%a: tensor<32xf32, #tg.place<"CPU", global>>, %r: tensor<32xf32
 // CHECK-NOT:   workspace:
 // CHECK-SAME:  tg.workspace_bytes = 0
 func.func @direct(%a: tensor<32xf32, #tg.place<"CPU", global>>, %r: tensor<32xf32, #tg.place<"CPU", global>>) {
+  tg.linear {
+    tg.call @flip(%r, %a) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
+  }
+  func.return
+}
+
+// Buffers that no CALL accesses take no arena.
+// CHECK-LABEL: func.func @unused
+// CHECK-NOT:   workspace:
+// CHECK-SAME:  tg.workspace_bytes = 0
+// CHECK-NOT:   tg.buffer
+func.func @unused(%a: tensor<32xf32, #tg.place<"CPU", global>>, %r: tensor<32xf32, #tg.place<"CPU", global>>) {
+  %b = tg.buffer 0 : tensor<32xf32, #tg.place<"CPU", global>>
+  %c = tg.buffer 1 : tensor<32xf32, #tg.place<"CPU", global>>
+  %view = tg.reshape %c [4, 8] : tensor<32xf32, #tg.place<"CPU", global>> -> tensor<4x8xf32, #tg.place<"CPU", global>>
   tg.linear {
     tg.call @flip(%r, %a) : (tensor<32xf32, #tg.place<"CPU", global>>, tensor<32xf32, #tg.place<"CPU", global>>) -> !tg.void
   }

@@ -73,6 +73,37 @@ func.func @race(%x: tensor<4xf32, #tg.place<"CPU", global>>, %y: tensor<4xf32>) 
 
 // -----
 
+// A cell of a window is the window's offset from the start: cell 4 is not in the first half.
+
+// CHECK-LABEL: func.func @cell_of_window
+// CHECK:         tg.call @cell_of_window_0
+// CHECK:         tg.call @cell_of_window_1
+func.func @cell_of_window(%x: tensor<8xf32, #tg.place<"CPU", global>>, %y: tensor<4xf32>, %z: tensor<f32>) {
+  %zero = tg.const 0 : tensor<index>
+  %lo = tg.shrink %x at [0] to [4] : tensor<8xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU", global>>
+  %hi = tg.shrink %x at [4] to [4] : tensor<8xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU", global>>
+  %cell = tg.index %hi[%zero] : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<index>) -> tensor<f32, #tg.place<"CPU", global>>
+  %s = tg.store %lo, %y : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32>
+  %t = tg.store %cell, %z : tensor<f32, #tg.place<"CPU", global>>, tensor<f32>
+  func.return
+}
+
+// -----
+
+func.func @race_in_window(%x: tensor<8xf32, #tg.place<"CPU", global>>, %z: tensor<f32>) {
+  %zero = tg.const 0 : tensor<index>
+  %four = tg.const 4 : tensor<index>
+  %hi = tg.shrink %x at [4] to [4] : tensor<8xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU", global>>
+  %a = tg.index %hi[%zero] : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<index>) -> tensor<f32, #tg.place<"CPU", global>>
+  %b = tg.index %x[%four] : (tensor<8xf32, #tg.place<"CPU", global>>, tensor<index>) -> tensor<f32, #tg.place<"CPU", global>>
+  %s = tg.store %a, %z : tensor<f32, #tg.place<"CPU", global>>, tensor<f32>
+  // expected-error@below {{a race: two unordered stores may write one cell}}
+  %t = tg.store %b, %z : tensor<f32, #tg.place<"CPU", global>>, tensor<f32>
+  func.return
+}
+
+// -----
+
 // One kernel would need x both before and after the STORE.
 
 func.func @cycle(%x: tensor<4xf32, #tg.place<"CPU", global>>, %y: tensor<4xf32>) -> tensor<4xf32, #tg.place<"CPU">> {

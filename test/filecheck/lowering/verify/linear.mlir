@@ -60,3 +60,18 @@ func.func @main() {
   }
   func.return
 }
+
+// -----
+
+tg.program @stack_of_vectors {
+  tg.linear {
+    %o = tg.param 0 : tensor<2x4xf32, #tg.place<global>>
+    %c = tg.const 1.0 : tensor<f32>
+    %one = tg.reshape %c [1] : tensor<f32> -> tensor<1xf32>
+    %v = tg.expand %one [4] : tensor<1xf32> -> tensor<4xf32>
+    %m = tg.stack %v, %v : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    // expected-error@below {{tg.store of a STACK of vectors: only of one vector}}
+    %s = tg.store %o, %m : tensor<2x4xf32, #tg.place<global>>, tensor<2x4xf32>
+    tg.sink %s : !tg.void
+  }
+}

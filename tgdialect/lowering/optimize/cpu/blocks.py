@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.cpu.copies import loop_of_copy, pages_of
 from tgdialect.lowering.optimize.cpu.vectors import is_tiled, vector_of
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
-from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.targets import Target
@@ -57,14 +56,14 @@ def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, targe
     """Block the reduction that loads an operand, if that pays. Returns whether it did."""
     axes, strides = nests.axes, access.strides
     ranges = list(reversed(closed_ranges(end)))
-    loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
+    loops = loops_of(end)
     beside = [i for i, r in enumerate(loops) if strides.get(r) == nests.extent(vector_of(end))]
     if not beside or loops[beside[0]].axis_type.data is AxisType.THREAD:
         return False
     along, inside = loops[beside[0]], loops[beside[0] + 1 :]
-    results = [r for r in ranges if r in inside or r.axis_type.data in EXPANDED]
+    results = [r for r in ranges if r in inside or is_expanded(r)]
     rows = math.prod(nests.extent(r) for r in results if strides.get(r, 0) == 0)
-    # Blocks keep a packed column in L1, and cost passes over the results: none if it fits.
+    # Blocks keep a packed column in L1. One that fits needs none: blocks cost passes over results.
     is_packed = loop_of_copy(nests, access, end, target) is not None
     column = nests.extent(over) * nests.extent(vector_of(end)) * access.itemsize
     if is_packed and column <= target.l1:
@@ -79,10 +78,10 @@ def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, targe
         return False
     numbers = [r.axis.data for r in (along, *inside)]
     if width < nests.extent(along):
-        kind = along.axis_type.data.value
-        numbers[0] = max(axes.ranges) + 1
+        kind, before = along.axis_type.data.value, set(axes.ranges)
         if not try_opt(axes, opt(OptOp.SPLIT, along.axis.data, width, kind)):
             return False
+        (numbers[0],) = axes.ranges.keys() - before
     return try_opt(
         axes, opt(OptOp.SPLIT, over.axis.data, steps, AxisType.REDUCE.value)
     ) and try_opt(axes, opt(OptOp.ORDER, over.axis.data, *numbers))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.analysis.memory_order import memory_of
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
 from tgdialect.lowering.optimize.cpu.vectors import (
@@ -19,7 +19,6 @@ from tgdialect.lowering.optimize.cpu.vectors import (
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
-from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of
@@ -69,10 +68,14 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     copy often enough; None if there is none. Packing a constant along which vectors lie always
     pays."""
     ranges = list(reversed(closed_ranges(end)))
-    loops = [r for r in ranges if r.axis_type.data not in EXPANDED]
+    loops = loops_of(end)
     used = [i for i, r in enumerate(loops) if access.strides.get(r, 0) != 0]
+    # A constant is packed by a kernel of its own, once.
     if access.is_constant and access.strides.get(vector := vector_of(end), 0) != 0:
-        return None if _is_in_order(nests, access, loops) else loops[used[-1]] if used else vector
+        if _is_in_order(nests, access, loops):
+            return None
+        return loops[used[-1]] if used else vector
+    # Other operands are copied in the innermost loop that they depend on.
     if not used:
         return None  # There is no loop to copy it in.
     around = used[-1]
@@ -80,9 +83,11 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     inside = {r: s for r, s in access.strides.items() if r not in loops and s != 0}
     if math.prod(nests.extent(r) for r in inside) * access.itemsize > target.copied:
         return None
+    # Lanes that are apart: the copy is transposed.
     if is_apart(access, vector_of(end)):
         in_squares = any(r.axis_type.data is AxisType.REDUCE and s == 1 for r, s in inside.items())
         return loops[around] if in_squares or uses >= MIN_APART else None
+    # Others: the copy saves TLB misses, or strided loads in a reduction over many rows.
     pages = math.prod(
         pages_of(nests.extent(r), s, access.itemsize, target) for r, s in inside.items()
     )
@@ -95,7 +100,7 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
 def _is_in_order(nests: Nests, access: StridedAccess, loops: Sequence[RangeOp]) -> bool:
     """Whether an operand is already in packed order: loops, then steps, then the tile."""
     ranges = [r for r, stride in access.strides.items() if stride != 0 and r not in loops]
-    ranges.sort(key=lambda r: r.axis_type.data in EXPANDED)
+    ranges.sort(key=is_expanded)
     step = 1
     for range in reversed([*(r for r in loops if access.strides.get(r, 0) != 0), *ranges]):
         if access.strides[range] != step:

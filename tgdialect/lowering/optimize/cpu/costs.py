@@ -45,7 +45,7 @@ def _is_global(location: SSAValue) -> bool:
 
 
 def _bytes(nests: Nests, access: StridedAccess) -> float:
-    """What an access moves: of its range's iterations those that are at different cells."""
+    """The bytes of the distinct cells that an access touches."""
     ranges = [r for r, stride in access.strides.items() if stride != 0]
     cells = math.prod(nests.extent(r) for r in ranges)
     return cells * access.itemsize

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
@@ -18,7 +18,6 @@ from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.split import divisors
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
-from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index
@@ -67,7 +66,7 @@ def order_loops(nests: Nests) -> None:
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp):
             continue
-        loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
+        loops = loops_of(end)
         if len(loops) < 2 or not is_tiled(end):
             continue
         reduces = [op for op in axes.ops if isinstance(op, ReduceOp)]
@@ -90,7 +89,7 @@ def interleave_scans(nests: Nests) -> None:
     axes = nests.axes
     for end in dict.fromkeys(axes.ends.values()):
         step, *loops = closed_ranges(end)
-        if not loops or any(r.axis_type.data in EXPANDED for r in (step, *loops)):
+        if not loops or any(is_expanded(r) for r in (step, *loops)):
             continue
         row = loops[0]
         is_scan = nests.extent(step) >= ROWS_AT_ONCE and not is_expandable(axes, step)
@@ -109,8 +108,7 @@ def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
             inner = [
                 r
                 for r, stride in access.strides.items()
-                if stride != 0
-                and (r.axis_type.data in EXPANDED or r.axis_type.data is AxisType.REDUCE)
+                if stride != 0 and (is_expanded(r) or r.axis_type.data is AxisType.REDUCE)
             ]
             cells = math.prod(nests.extent(r) for r in inner)
             lines = LINE_COST if is_apart(access, vector) else 1
@@ -120,7 +118,7 @@ def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
 
 def _stored(nests: Nests, end: EndOp) -> int:
     """The bytes that a tile of a nest stores."""
-    tile = math.prod(nests.extent(r) for r in closed_ranges(end) if r.axis_type.data in EXPANDED)
+    tile = math.prod(nests.extent(r) for r in closed_ranges(end) if is_expanded(r))
     stores = nests.axes.stores(closed_ranges(end)[0])
     return tile * sum(dtype_of(store.buffer).itemsize for store in stores)
 

@@ -14,9 +14,11 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import known_index
 from tgdialect.targets import Target
 
-MAX_IMBALANCE, MOST_CHUNKS = 1.03, 64
-"""How much longer threads may take because their chunks cannot be divided evenly, and into how many
-chunks for each of them iterations are divided at most so that they can."""
+MAX_IMBALANCE = 1.03
+"""The greatest accepted ratio of the slowest thread's iterations to the average."""
+
+MOST_CHUNKS = 64
+"""The most chunks per thread that are tried to balance the load."""
 
 
 def share_among_threads(nests: Nests, target: Target) -> None:
@@ -49,8 +51,8 @@ def share_among_threads(nests: Nests, target: Target) -> None:
 
 
 def _is_dense(nests: Nests, range: RangeOp, target: Target) -> bool:
-    """Whether a loop stores several times in a cache line, which threads take from each other where
-    their chunks meet."""
+    """Whether a loop stores several times in a cache line, so that threads would share the line
+    where their chunks meet (false sharing)."""
     return any(
         0 < abs(access.strides.get(range) or 0) * access.itemsize < target.cache_line
         for access in nests.accesses
@@ -59,8 +61,8 @@ def _is_dense(nests: Nests, range: RangeOp, target: Target) -> bool:
 
 
 def _chunks(extent: int, threads: int, fewest: int, *, prefer_equal: bool) -> int:
-    """Into how many chunks iterations are divided, so that threads get as many of them: as few as
-    can be. The last one is padded if they are not equal, which can be preferred."""
+    """The least number of chunks whose imbalance is accepted. With `prefer_equal`, a count that
+    divides the extent is preferred; otherwise the last chunk is padded."""
     counts = range(fewest, min(extent, MOST_CHUNKS * threads) + 1)
     times = {count: _imbalance(extent, count, threads) for count in counts}
     most = max(MAX_IMBALANCE, min(times.values(), default=math.inf))
@@ -70,6 +72,5 @@ def _chunks(extent: int, threads: int, fewest: int, *, prefer_equal: bool) -> in
 
 
 def _imbalance(extent: int, chunks: int, threads: int) -> float:
-    """How many times as long the thread with most iterations takes as all would on average, if as
-    many as the chunks have are the same for all."""
+    """The iterations of the slowest thread, padding included, divided by the average per thread."""
     return -(-chunks // threads) * threads * -(-extent // chunks) / extent

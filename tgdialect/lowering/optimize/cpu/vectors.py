@@ -49,7 +49,11 @@ against loads with a large stride."""
 
 
 def vector_ranges(nests: Nests, target: Target) -> Iterator[RangeOp]:
-    """The ranges that vectors lie along. An op is inside of at most one of them."""
+    """The ranges that vectors lie along. An op is inside of at most one of them.
+
+    Per nest, from the inside out: take one of its ranges, or the best choices of the nests inside
+    that the range does not enclose, whichever saves more.
+    """
     best: dict[Operation, tuple[float, list[RangeOp]]] = {}
     axes = nests.axes
     inside: dict[Operation, list[EndOp | ReduceOp]] = {}
@@ -72,9 +76,10 @@ def vector_ranges(nests: Nests, target: Target) -> Iterator[RangeOp]:
             ranges = [r for _, found in chosen for r in found]
             choices.append((total, [*ranges, *([range] if range is not None else [])]))
         best[closer] = max(choices, key=lambda choice: choice[0])
-    roots = [c for c in nests.closers if not any(c in others for others in inside.values())]
-    for root in roots:
-        yield from best[root][1]
+    enclosed = {other for others in inside.values() for other in others}
+    for root in nests.closers:
+        if root not in enclosed:
+            yield from best[root][1]
 
 
 def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
@@ -84,10 +89,12 @@ def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
         return 0.0
     lanes = lanes_along(nests, range, target)
     extent = nests.extent(range)
-    # The last vector may have idle lanes.
+    # The part of the iterations that vectors save; the last vector may have idle lanes.
     part = (1 - -(-extent // lanes) / extent) * (1 if range in axes.ends else ACROSS)
     weights = nests.weights if range in axes.ends else ()
     is_reduced = any(isinstance(c, ReduceOp) and range in axes.open[c] for c in nests.closers)
+    # Add what each op saves: arithmetic all of it, an access of neighbours or of one cell more; one
+    # of lanes apart costs.
     saved = 0.0
     for op in nests.work:
         if range not in nests.around(op):
@@ -101,6 +108,7 @@ def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
             saved -= nests.trips(op) * (INTERLEAVE if is_column else SCATTER)
         elif transposed_row(nests, op, range) is None:
             saved -= GATHER * _lanes_apart(nests, op, range, lanes, target)
+    # A REDUCE along vectors adds up its lanes after the loop.
     if range not in axes.ends:
         for reduce in (op for op in nests.closers if range in closed_ranges(op)):
             saved -= math.prod(nests.extent(r) for r in axes.open[reduce]) * HORIZONTAL

@@ -8,8 +8,7 @@ from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.memory_order import memory_of
-from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.expand.reduction import accumulated_dtype
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import (
     NOT_COPIED,
     Axes,
@@ -17,7 +16,7 @@ from tgdialect.lowering.optimize.axes import (
     computed_from,
 )
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
-from tgdialect.ops.axis_types import EXPANDED
+from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES
@@ -26,7 +25,7 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
-from tgdialect.ops.reduce import ALU, ReduceOp, identity
+from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
 from tgdialect.ops.source import BufferOp, ConstOp
 
 
@@ -44,7 +43,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     2008.
     """
     reduce, end = _checked(axes, reduced, inside)
-    parts = [r for r in reversed(closed_ranges(end)) if r.axis_type.data in EXPANDED]
+    parts = [r for r in reversed(closed_ranges(end)) if is_expanded(r)]
     kept = {*inside, *parts}
     outer = {*axes.open[end], *closed_ranges(end)} - kept
     builder = OpBuilder.before(reduce)
@@ -97,6 +96,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
 def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[ReduceOp, EndOp]:
     """The REDUCE of a range, and the END of the loops around it. Raises IllegalOptError with the
     reason where they cannot change places."""
+    # The REDUCE: one, and in any order.
     axis = reduced.axis.data
     if reduced.axis_type.data is not AxisType.REDUCE:
         raise IllegalOptError(f"range {axis} is {reduced.axis_type.data}, and not reduce")
@@ -106,10 +106,11 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
     (reduce,) = closers
     if reduce.ordered is not None:
         raise IllegalOptError("the REDUCE over them is ordered")
+    # The nest: the loops are its inner ones, and the REDUCE is in all of its loops.
     end = axes.ends.get(inside[0])
     if end is None:
         raise IllegalOptError(f"range {inside[0].axis.data} is no loop that an END closes")
-    loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
+    loops = loops_of(end)
     if loops[len(loops) - len(inside) :] != [*inside]:
         raise IllegalOptError(
             f"the ranges after {axis} are not the inner loops of a nest, in order"
@@ -123,11 +124,13 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
         raise IllegalOptError(
             f"the REDUCE over range {axis} is not in all loops of that nest alone"
         )
-    if any(r.axis_type.data in (AxisType.LOCAL, AxisType.WARP) for r in axes.open[reduce]):
+    if any(r.axis_type.data in WORK_ITEMS for r in axes.open[reduce]):
         raise IllegalOptError("the threads of a workgroup would share the partial results")
+    # Extents: no loop that moves decides one.
     kept = {*inside, *closed_ranges(end)} - {*loops[: len(loops) - len(inside)]}
     if any(axes.depends(r.bound, k) for r in axes.ranges.values() for k in (*kept, reduced)):
         raise IllegalOptError("the extent of a range depends on one of them")
+    # Memory: what the REDUCE reads is the same in every iteration that moves.
     written = {
         memory_of(op.operands[0]).owner for op in axes.ops if isinstance(op, StoreOp | AtomicAddOp)
     }

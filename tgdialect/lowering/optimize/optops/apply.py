@@ -80,7 +80,7 @@ def parse_opt(text: str) -> OptAttr:
         there_are = ", ".join(_RULES)
         raise PassFailedException(f"{text!r} is no OptOp: there are {there_are}")
     try:
-        return opt(OptOp(name), *(int(word) if word.isdigit() else word for word in arguments))
+        return opt(OptOp(name), *(int(word) if word.isdecimal() else word for word in arguments))
     except VerifyException as error:
         raise PassFailedException(f"{text!r} is no OptOp: {error}") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.axis_types import WORK_ITEMS
 
 
 def nolocals(axes: Axes) -> None:
@@ -11,5 +11,5 @@ def nolocals(axes: Axes) -> None:
 
     before -> after: nothing but the record; a CPU has no workgroups anyway.
     """
-    if any(r.axis_type.data in (AxisType.LOCAL, AxisType.WARP) for r in axes.ranges.values()):
+    if any(r.axis_type.data in WORK_ITEMS for r in axes.ranges.values()):
         raise IllegalOptError("there are LOCAL ranges already")

@@ -1,4 +1,4 @@
-"""PADTO: a range padded to a multiple, with what is not there masked."""
+"""PADTO: a range padded to a multiple; iterations past the end are masked."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.strides import strides, unclamped
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.optimize.axes import NAMING, NOT_COPIED, Axes, IllegalOptError
 from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES
@@ -23,7 +22,7 @@ from tgdialect.ops.source import ConstOp
 
 
 def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
-    """Pad a range to the next multiple; what is not there is masked.
+    """Pad a range to the next multiple; iterations past the end are masked.
 
     before -> after:
         padto 0, 16:  range 0 loop to 100 -> range 0 loop to 112
@@ -34,7 +33,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     """
     range = axes[axis]
     extent = axes.extent(range)
-    if range.axis_type.data in EXPANDED:
+    if is_expanded(range):
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}")
     if extent % multiple == 0:
         raise IllegalOptError(f"range {axis} to {extent} is a multiple of {multiple} already")

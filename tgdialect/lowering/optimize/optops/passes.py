@@ -16,14 +16,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, is_loop
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.apply import apply_opt, apply_opts, begin_schedule, opt
 from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.split import SPLIT_FROM
 from tgdialect.ops.attributes import AddrSpace, OptAttr, OptOp
-from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import known_index
 
@@ -100,7 +99,7 @@ class SplitPass(OptOpPass):
     name = "tg-split"
 
     axis: int
-    """The id of the range, which the part that was there keeps."""
+    """The id of the range; the old part keeps it."""
     factor: int
     """How many iterations the new part has."""
     target: str
@@ -119,17 +118,17 @@ class SplitPass(OptOpPass):
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
         for axis, range in axes.ranges.items():
-            extent = known_index(range.bound) or 0
-            for factor in sorted({*FACTORS, extent}):
-                overlap = bool(extent) and extent % factor != 0
-                for target in SPLIT_FROM if factor <= extent else ():
-                    for top in (False,) if overlap else (False, True):
-                        yield cls(axis, factor, target.value, top, overlap, kernel)
+            if not (extent := known_index(range.bound)):
+                continue  # There is no factor of an extent that is dynamic or 0.
+            for factor in sorted({each for each in FACTORS if each <= extent} | {extent}):
+                overlap = extent % factor != 0
+                for target, top in product(SPLIT_FROM, (False,) if overlap else (False, True)):
+                    yield cls(axis, factor, target.value, top, overlap, kernel)
 
 
 @dataclass(frozen=True)
 class PadToPass(OptOpPass):
-    """PADTO: pad a range to the next multiple, with what is not there masked.
+    """PADTO: pad a range to the next multiple; iterations past the end are masked.
 
     `padto 0, 16`:
 
@@ -224,7 +223,7 @@ class OrderPass(OptOpPass):
             for last in nest:
                 if len(nest) > 1:
                     yield cls((*(axis for axis in nest if axis != last), last), kernel)
-            loops = [a for a in nest if axes[a].axis_type.data not in EXPANDED]
+            loops = [a for a in nest if is_loop(axes[a])]
             for range, first in product(reduced, loops):
                 yield cls((range.axis.data, *loops[loops.index(first) :]), kernel)
 

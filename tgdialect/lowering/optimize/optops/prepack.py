@@ -13,11 +13,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region, SSAValue
 
 from tgdialect.analysis.memory_order import memory_of
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import loops_of
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, computed_from
 from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
-from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -79,6 +78,7 @@ def _checked(
 ) -> tuple[Sequence[LoadOp], Sequence[RangeOp], Sequence[RangeOp]]:
     """The LOADs of a parameter, the loops around their tile, and the ranges of the tile; raises
     IllegalOptError where a kernel that runs before cannot pack it."""
+    # The LOADs of the parameter in the loop.
     axis = at.axis.data
     if at not in axes.ends:
         raise IllegalOptError(f"range {axis} is no loop that an END closes")
@@ -86,6 +86,7 @@ def _checked(
     if not loads or at not in axes.open[loads[0]]:
         raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
     load, end = loads[0], axes.ends[at]
+    # They depend on the parameter and on loop variables alone.
     if axes.has_shared_memory:
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")
     for op in computed_from(load.result):
@@ -94,7 +95,8 @@ def _checked(
             isinstance(op, NOT_COPIED) and not isinstance(op, RangeOp)
         ):
             raise IllegalOptError("where the parameter is loaded depends on other memory")
-    loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data not in EXPANDED]
+    # The loops around the tile, outermost first; all have known extents.
+    loops = loops_of(end)
     loops = [
         *sorted(axes.open[end], key=lambda r: r.axis.data),
         *(loops[: loops.index(at) + 1] if at in loops else loops),

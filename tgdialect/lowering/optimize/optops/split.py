@@ -44,7 +44,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     type.
         split 0, 16, upcast, overlap:  range 0 loop to 41 -> range 0 loop to 3, range 5 upcast to 16
     and `%0` becomes `min(16 * outer, 41 - 16) + inner`: some iterations are done twice.
-    Where indices divide the number of the range, they are simplified: its digits are at hand now.
+    IDIV and MOD of the loop variable fold to the new loop variables.
     """
     kind, top, range = AxisType(target), where == "top", axes[axis]
     old = range.axis_type.data
@@ -79,7 +79,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
 
 
 def divisors(range: RangeOp) -> Set[int]:
-    """What the number of a range is divided by, or the remainder taken."""
+    """The constants by which IDIV or MOD divides the loop variable."""
     users = (use.operation for use in range.result.uses if use.index == 0)
     found = (known_index(u.operands[1]) for u in users if isinstance(u, IDivOp | ModOp))
     return {by for by in found if by is not None}

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.strides import strides
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.prepack import prepack
 from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
-from tgdialect.ops.axis_types import EXPANDED
+from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -40,13 +40,13 @@ def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
         prepack(axes, slot, axis)
         return
     at = axes[axis]
-    if at not in axes.ends or at.axis_type.data in EXPANDED:
+    if at not in axes.ends or is_expanded(at):
         raise IllegalOptError(f"range {axis} is no loop that an END closes")
     loads = staged_loads(axes, slot, axes.reads(at))
     if not loads:
         raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
     around = _around(axes, at)
-    if any(r.axis_type.data in (AxisType.LOCAL, AxisType.WARP) for r in around):
+    if any(r.axis_type.data in WORK_ITEMS for r in around):
         raise IllegalOptError("the threads of a workgroup would share the buffer")
     if not (inner := in_tile_order(axes, loads[0], around)):
         raise IllegalOptError(f"one element of parameter {slot} is loaded in range {axis}")
@@ -55,7 +55,7 @@ def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
 
 def _around(axes: Axes, at: RangeOp) -> Sequence[RangeOp]:
     """A loop, and the loops around it."""
-    nest = [r for r in reversed(closed_ranges(axes.ends[at])) if r.axis_type.data not in EXPANDED]
+    nest = loops_of(axes.ends[at])
     return [*axes.open[axes.ends[at]], *nest[: nest.index(at) + 1]]
 
 
@@ -85,7 +85,7 @@ def _stage(
 
     # The loops of the copy: in the order of memory, the axes of the register tile innermost.
     merged = _merged(axes, first, inner)
-    tile = [r for r in inner if r.axis_type.data in EXPANDED]
+    tile = [r for r in inner if is_expanded(r)]
     loops = [r for r in _by_stride(axes, first, inner) if r not in (*tile, *merged)]
     outer = [new_range(axes.extent(r), AxisType.LOOP) for r in loops]
     # Loops over whole trailing axes of the parameter are one loop, whose number is divided.
@@ -137,7 +137,7 @@ def _merged(axes: Axes, load: LoadOp, ranges: Sequence[RangeOp]) -> Sequence[Ran
         range = value.owner
         if range not in ranges or range in found or not isinstance(range, RangeOp):
             break
-        if range.axis_type.data in EXPANDED or axes.extent(range) != extent:
+        if is_expanded(range) or axes.extent(range) != extent:
             break
         found.append(range)
     return found[::-1] if len(found) > 1 else ()
