@@ -287,7 +287,8 @@ def _verify_uses(op: Operation, closed: dict[SSAValue, bool]) -> None:
             raise VerifyException(f"{op.name} uses {_show(operand)} before its definition")
         if closed[operand]:
             raise VerifyException(
-                f"{op.name} uses {_show(operand)} after the RANGE or IF around its definition is closed"
+                f"{op.name} uses {_show(operand)} after the RANGE or IF around its definition is "
+                "closed"
             )
 
 

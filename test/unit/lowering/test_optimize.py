@@ -321,7 +321,7 @@ def test_what_is_no_optop_is_refused(text: str) -> None:
 
 def test_beam_needs_a_pass_that_times() -> None:
     with pytest.raises(PassFailedException, match="needs the pass that times kernels"):
-        OptimizePass("beam:4").apply(context(), parse(_gemm(2, 2, 2)))
+        OptimizePass("beam:4").apply(tg_context(), parse(_gemm(2, 2, 2)))
 
 
 PADDED_AND_SHARED: dict[str, tuple[str, list[tuple[int, ...]], int, int]] = {
