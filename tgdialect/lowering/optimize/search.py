@@ -37,9 +37,10 @@ Timer = Callable[[KernelOp, float], float]
 """How many seconds a kernel takes; infinity if it cannot be compiled. A timer may give up on a
 kernel that takes clearly longer than its second argument, in seconds."""
 
-MAX_TILE = 2048
-"""How many elements of a value a tile may have. Larger tiles spill registers and take long to
-compile: 2048 is eight times what 32 registers of 8 elements hold."""
+REGISTER_FILES = 8
+"""How many elements of a value a tile may have, as a multiple of what all vector registers hold, or
+16 scalar ones. Larger tiles spill registers and take long to compile; smaller ones leave out some
+that are fast although they spill. An order of magnitude."""
 
 LEAST_GAIN = 0.01
 """The search stops after a round in which the best time falls by less than this fraction: the noise
@@ -80,6 +81,7 @@ def beam_search(
     until `go_on` says no or the best time falls no more.
     """
     seen: set[Opts] = set()
+    largest_tile = REGISTER_FILES * max(target.vector_registers * target.lanes(8), 16)
 
     def measured(candidates: Iterator[Opts], best: float) -> Iterator[Timed]:
         for opts in candidates:
@@ -87,7 +89,7 @@ def beam_search(
                 continue
             seen.add(opts)
             candidate = scheduled(kernel, opts)
-            if candidate is not None and _tile_size(candidate) <= MAX_TILE:
+            if candidate is not None and _tile_size(candidate) <= largest_tile:
                 yield Timed(timer(candidate, best), opts)
 
     beam = sorted(measured(iter(start), math.inf), key=_seconds)
