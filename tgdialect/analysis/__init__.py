@@ -4,6 +4,7 @@ Graphs and loops:
 
 * `symbols.py`: which symbols of a module are the dialect's;
 * `structure.py`: blocks as values that compare equal if they do the same;
+* `topological.py`: a topological order;
 * `ranges.py`: the live ops of a graph, and the RANGEs that each is in;
 * `loop_nest.py`: the loop nest of a kernel, and an order of execution;
 * `memory_order.py`: the order that versions of memory ask for;

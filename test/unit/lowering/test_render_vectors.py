@@ -4,7 +4,8 @@ import ctypes
 
 import numpy as np
 import pytest
-from stages import context, parse
+from parsing import tg_context
+from stages import parse
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.backends.llvm_cpu import CpuTarget
@@ -101,7 +102,7 @@ def test_vectors(name: str) -> None:
     x = -np.arange(rows * lanes, dtype=np.float32)
     expected, result = (np.full(out, 7, np.float32) for _ in range(2))
     run(module, "k", [expected, x])
-    RenderPass().apply(context(), module)
+    RenderPass().apply(tg_context(), module)
     module.verify()
     code = load(CpuTarget.host().object_code(llvm_ir(module)))
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address("k"))

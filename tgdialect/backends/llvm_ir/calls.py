@@ -20,7 +20,7 @@ from tgdialect.backends.llvm_ir.names import Names
 Writer = Callable[[Names, Operation, str], str]
 
 
-class Row(NamedTuple):
+class InstructionRow(NamedTuple):
     """How to write an operation: a function, and the spelling that it is given."""
 
     write: Writer
@@ -151,24 +151,29 @@ _VECTOR_REDUCTIONS = (
     *("fmax", "fmaximum", "fmin", "fminimum"),
 )
 
-CALLS: dict[str, Row] = {
+CALLS: dict[str, InstructionRow] = {
     # Calls
-    "llvm.call": Row(_call, "call"),
-    "llvm.call_intrinsic": Row(_call_intrinsic, "call"),
-    "llvm.inline_asm": Row(_inline_assembly, "asm"),
+    "llvm.call": InstructionRow(_call, "call"),
+    "llvm.call_intrinsic": InstructionRow(_call_intrinsic, "call"),
+    "llvm.inline_asm": InstructionRow(_inline_assembly, "asm"),
     # Intrinsics
-    "llvm.intr.masked.load": Row(_masked_load, "llvm.masked.load"),
-    "llvm.intr.masked.store": Row(_masked_store, "llvm.masked.store"),
-    "llvm.intr.memcpy": Row(_memcpy, "llvm.memcpy"),
-    "llvm.intr.memset": Row(_memset, "llvm.memset"),
-    "llvm.intr.prefetch": Row(_prefetch, "llvm.prefetch"),
-    "llvm.intr.stacksave": Row(_stack_save, "llvm.stacksave"),
-    "llvm.intr.stackrestore": Row(_overloaded(0), "llvm.stackrestore"),
-    **{f"llvm.intr.{name}": Row(_elementwise, f"llvm.{name}") for name in _ELEMENTWISE_INTRINSICS},
+    "llvm.intr.masked.load": InstructionRow(_masked_load, "llvm.masked.load"),
+    "llvm.intr.masked.store": InstructionRow(_masked_store, "llvm.masked.store"),
+    "llvm.intr.memcpy": InstructionRow(_memcpy, "llvm.memcpy"),
+    "llvm.intr.memset": InstructionRow(_memset, "llvm.memset"),
+    "llvm.intr.prefetch": InstructionRow(_prefetch, "llvm.prefetch"),
+    "llvm.intr.stacksave": InstructionRow(_stack_save, "llvm.stacksave"),
+    "llvm.intr.stackrestore": InstructionRow(_overloaded(0), "llvm.stackrestore"),
     **{
-        f"llvm.intr.vector.reduce.{name}": Row(_overloaded(0), f"llvm.vector.reduce.{name}")
+        f"llvm.intr.{name}": InstructionRow(_elementwise, f"llvm.{name}")
+        for name in _ELEMENTWISE_INTRINSICS
+    },
+    **{
+        f"llvm.intr.vector.reduce.{name}": InstructionRow(
+            _overloaded(0), f"llvm.vector.reduce.{name}"
+        )
         for name in _VECTOR_REDUCTIONS
     },
-    "llvm.intr.vector.reduce.fadd": Row(_overloaded(1), "llvm.vector.reduce.fadd"),
-    "llvm.intr.vector.reduce.fmul": Row(_overloaded(1), "llvm.vector.reduce.fmul"),
+    "llvm.intr.vector.reduce.fadd": InstructionRow(_overloaded(1), "llvm.vector.reduce.fadd"),
+    "llvm.intr.vector.reduce.fmul": InstructionRow(_overloaded(1), "llvm.vector.reduce.fmul"),
 }

@@ -276,9 +276,13 @@ def _index(b: Builder, op: IndexOp, g: SSAValue) -> Gradients:
     for axis, index in enumerate(op.indices):
         size, shape = whole[axis], shape_of(g)
         rest = len(whole) - axis - 1
-        positions = b.reshaped(b.positions(size), (size, *(1,) * rest))
-        # Compare with dtype index, which has all positions: in a narrower one they would wrap.
-        index = b.put(CastOp(index, INDEX))
+        positions = b.positions(size)
+        # Compare in the dtype of the index, unless positions would wrap in it.
+        if isinstance(size, int) and size - 1 <= dtype_of(index).high:
+            positions = b.put(CastOp(positions, tensor(index).element_type))
+        else:
+            index = b.put(CastOp(index, INDEX))
+        positions = b.reshaped(positions, (size, *(1,) * rest))
         # A scalar index reads one position: no sum, only a mask.
         if not shape_of(index):
             mask = b.put(CmpEqOp(index, positions))
