@@ -66,7 +66,7 @@ def test_topk(dim: int, largest: bool):
         lambda t: tuple(t.topk(2, dim, largest)),
         values(4, 6),
     )
-    with pytest.raises(ValueError, match="the 9 greatest"):
+    with pytest.raises(ValueError, match="topk of 9"):
         tg.Tensor(values(4, 6)).topk(9)
 
 
