@@ -168,14 +168,14 @@ def test_store_through_views(execute):
     """Permute, flip, index with repeats and out of bounds, pad: each writes the cells it shows."""
     P = 'tensor<2x3xf32, #tg.place<"CPU", global>>'
     T = 'tensor<3x2xf32, #tg.place<"CPU", global>>'
-    I = 'tensor<4x2xf32, #tg.place<"CPU", global>>'  # noqa: E741
+    IN = 'tensor<4x2xf32, #tg.place<"CPU", global>>'
     b = np.zeros((2, 3), "f4")
     execute(
         f"""func.func @main(%b: {P}, %i: tensor<4xindex>, %v: tensor<4x2xf32>) {{
           %t = tg.permute %b [1, 0] : {P} -> {T}
           %f = tg.flip %t [true, false] : {T}
-          %l = tg.index %f[%i] : ({T}, tensor<4xindex>) -> {I}
-          %s = tg.store %l, %v : {I}, tensor<4x2xf32>
+          %l = tg.index %f[%i] : ({T}, tensor<4xindex>) -> {IN}
+          %s = tg.store %l, %v : {IN}, tensor<4x2xf32>
           return
         }}""",
         b, np.array([0, 5, -1, 2]), np.arange(1, 9, dtype="f4").reshape(4, 2),
@@ -270,10 +270,10 @@ def test_buffers_begin_as_zeros_or_as_the_caller_says(execute):
 
 
 def test_a_buffer_of_another_dtype_than_the_caller_says(execute):
-    I = 'tensor<4xi32, #tg.place<"CPU", global>>'  # noqa: E741
+    IN = 'tensor<4xi32, #tg.place<"CPU", global>>'
     text = program(
-        f"%b = tg.buffer 3 : {I}",
-        f"%s = tg.store %b, %x : {I}, tensor<4xi32>",
+        f"%b = tg.buffer 3 : {IN}",
+        f"%s = tg.store %b, %x : {IN}, tensor<4xi32>",
         results="", types="", arguments="%x: tensor<4xi32>",
     )  # fmt: skip
     with pytest.raises(InterpretationError, match="buffer 3 is int32, the contents float32"):

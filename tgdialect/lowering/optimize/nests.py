@@ -11,7 +11,6 @@ from functools import cached_property
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.strides import Strides, strides
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.prepack import may_prepack
@@ -23,6 +22,7 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.views import memory_of
 
 UNKNOWN_EXTENT = 256
 """The extent that the model assumes for a dynamic one: enough for vectors and tiles to pay."""

@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.demand import is_storage
-from tgdialect.analysis.memory_order import memory_of, parameter_effects
+from tgdialect.analysis.memory_order import parameter_effects
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
@@ -26,6 +26,7 @@ from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integers, is_memory, tensor, window
+from tgdialect.ops.views import memory_of
 
 
 @dataclass(eq=False)

@@ -13,7 +13,6 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.positions import Index
 from tgdialect.analysis.fusion import plan_fusion
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.structure import structure
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
@@ -35,6 +34,7 @@ from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import is_memory, place, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.views import memory_of
 from tgdialect.transforms.simplify import simplify
 
 

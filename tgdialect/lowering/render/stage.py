@@ -12,7 +12,6 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tgdialect.analysis.constants import constants
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.symbols import SIGNATURE, is_foreign
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass
@@ -30,6 +29,7 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, state_in_builtin
 

@@ -21,7 +21,6 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.regions import (
     BarrierRegion,
@@ -45,6 +44,7 @@ from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import ConstOp, VConstOp
+from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
@@ -23,6 +22,7 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 MANY_ROWS = 128

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from xdsl.ir import Operation
 
 from tgdialect.analysis.affine.lanes import is_near
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
@@ -20,6 +19,7 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 # Weights of the model, as multiples of a scalar op, and so no fields of `Target`. They come from

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import (
     NOT_COPIED,
@@ -27,6 +26,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
 from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.views import memory_of
 
 
 def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> None:

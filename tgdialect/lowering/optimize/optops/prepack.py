@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region, SSAValue
 
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import loops_of
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, computed_from
 from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
@@ -25,6 +24,7 @@ from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.views import memory_of
 
 
 def prepack(axes: Axes, slot: int, axis: int) -> None:

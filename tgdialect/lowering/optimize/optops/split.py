@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops.attributes import AxisType, OptOp
@@ -16,6 +15,7 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.views import memory_of
 from tgdialect.transforms.simplify import simplify
 
 SPLIT_FROM: dict[AxisType, tuple[frozenset[AxisType], frozenset[bool]]] = {

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Operation
 
-from tgdialect.analysis.memory_order import memory_of
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops.axis_types import EXPANDED
@@ -14,6 +13,7 @@ from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import memory_of
 
 
 def is_of_parameter(op: LoadOp | StoreOp | AtomicAddOp, slot: int) -> bool:
