@@ -11,7 +11,10 @@ from typing import Any
 
 from xdsl.universe import Universe
 
-DIALECTS = {"tg": "tgdialect.dialect:TG"}
+DIALECTS = {
+    "tg": "tgdialect.dialect:TG",
+    "tg_legacy": "tgdialect.legacy.dialect:TG_LEGACY",
+}
 
 PASSES = {
     # tg -> tg, at one level

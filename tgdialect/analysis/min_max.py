@@ -16,7 +16,7 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.intervals import Interval, dtype_range
-from tgdialect.ops.properties import TABLE, Row, tensor
+from tgdialect.ops.properties import Row, rule_of, tensor
 from tgdialect.ops.walk import computed, operands_of
 
 _NOTHING = Interval(0, 0)
@@ -46,7 +46,7 @@ class MinMax:
         owner = value.owner
         if isinstance(owner, Block):
             return _argument_range(value)
-        row = TABLE.get(owner.name)
+        row = rule_of(owner)
         if not isinstance(row, Row):
             return _type_range(value)
         interval = row.min_max(owner, [self._known[o] for o in owner.operands])
@@ -61,7 +61,7 @@ class MinMax:
 
 
 def _sources(value: SSAValue) -> Iterable[SSAValue]:
-    row = TABLE.get(getattr(value.owner, "name", ""))
+    row = rule_of(value.owner)
     return operands_of(value) if isinstance(row, Row) else ()
 
 

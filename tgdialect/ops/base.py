@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
@@ -83,7 +83,17 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     may carry a `tag` attribute for temporary marks; no pass may depend on one after it ends.
     """
 
+    OPENS_BLOCK: ClassVar[bool] = False
+    """Whether a loop or a conditional block begins at this op of a LINEAR."""
+    ESCAPES_BLOCK: ClassVar[bool] = False
+    """Whether the result may be used after the block of a LINEAR that the op stands in."""
+
     custom_directives = (Signature, Integers, Int, Name, Constant, Edges)
+
+    @property
+    def closed_blocks(self) -> Sequence[SSAValue]:
+        """The beginnings of the blocks of a LINEAR that end at this op, the innermost first."""
+        return ()
 
     def infer(
         self,

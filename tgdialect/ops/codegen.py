@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     operand_def,
@@ -133,6 +134,8 @@ class IfOp(TgOp):
 
     name = "tg.if"
 
+    OPENS_BLOCK: ClassVar[bool] = True
+
     gate = operand_def(TENSOR)
     result = result_def(VOID_EDGE)
 
@@ -170,6 +173,10 @@ class EndIfOp(TgOp):
 
     def __init__(self, begin: Value):
         self.infer((begin,))
+
+    @property
+    def closed_blocks(self) -> Sequence[SSAValue]:
+        return (self.begin,)
 
     def verify_rule(self) -> None:
         if not isinstance(self.begin.owner, IfOp):

@@ -7,6 +7,7 @@ the loop of each RANGE that it depends on; END and REDUCE leave the loops of the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -49,6 +50,8 @@ class RangeOp(TgOp):
     """
 
     name = "tg.range"
+
+    OPENS_BLOCK: ClassVar[bool] = True
 
     axis = prop_def(IntAttr)
     axis_type = prop_def(AxisTypeAttr)
@@ -151,6 +154,10 @@ class EndOp(TgOp):
                     f"range {range.axis.data} is inside a range that is closed before it"
                 )
             inner.add(range)
+
+    @property
+    def closed_blocks(self) -> Sequence[SSAValue]:
+        return self.ranges
 
     @property
     def _is_linear(self) -> bool:
@@ -264,16 +271,18 @@ class LinearOp(TgOp):
         closed: dict[SSAValue, bool] = {}
         for op in self.body.block.ops:
             _verify_uses(op, closed)
-            if op.name in ("tg.range", "tg.if"):
+            if not isinstance(op, TgOp):
+                continue
+            if op.OPENS_BLOCK:
                 open_ops.append(op)
                 values.append([])
-            elif op.name in ("tg.end", "tg.endif"):
-                for value in op.operands[1:] if op.name == "tg.end" else op.operands:
-                    if not open_ops or value.owner is not open_ops.pop():
-                        raise VerifyException(f"{op.name} does not close the innermost open block")
-                    closed.update((v, True) for v in values.pop() if v.type != VOID)
+            for value in op.closed_blocks:
+                if not open_ops or value.owner is not open_ops.pop():
+                    raise VerifyException(f"{op.name} does not close the innermost open block")
+                closed.update((v, True) for v in values.pop() if v.type != VOID)
             closed.update((v, False) for v in op.results)
-            values[-1].extend(op.results)
+            if not op.ESCAPES_BLOCK:
+                values[-1].extend(op.results)
         if open_ops:
             raise VerifyException(f"{open_ops[-1].name} is never closed")
 

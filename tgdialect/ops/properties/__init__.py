@@ -41,8 +41,10 @@ from tgdialect.ops.properties.symbolic import (
 from tgdialect.ops.properties.table import (
     TABLE,
     Row,
+    Rules,
     is_type_written,
     result_type,
+    rule_of,
     shape_of,
 )
 from tgdialect.ops.properties.values import (
@@ -66,6 +68,7 @@ __all__ = [
     "Dim",
     "Polynomial",
     "Row",
+    "Rules",
     "Shape",
     "UnknownDim",
     "broadcast_shapes",
@@ -85,6 +88,7 @@ __all__ = [
     "polynomial",
     "product",
     "result_type",
+    "rule_of",
     "same_dim",
     "same_shape",
     "same_size",

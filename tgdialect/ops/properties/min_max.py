@@ -28,6 +28,10 @@ def source(op: Operation, sources: Sequence[Interval]) -> Interval:
     return sources[0]
 
 
+def second(op: Operation, sources: Sequence[Interval]) -> Interval:
+    return sources[1]
+
+
 def materialised(op: Operation, sources: Sequence[Interval]) -> Interval:
     """The interval of the source, extended by 0: invalid cells are stored as 0."""
     return sources[0].union(intervals.constant(0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -27,6 +27,7 @@ from tgdialect.ops.properties.values import integer, tensor, tensor_type
 from tgdialect.ops.walk import computed, operands_of
 
 TypeRule = Callable[[Operation], Attribute]
+"""The rule for the result type of an op whose result is no tensor, or whose type is written."""
 
 _NOWHERE = (None, None, None)
 _NULL, _DTYPE_RANGE = device.null, min_max.dtype_range
@@ -43,6 +44,10 @@ class Row:
     addrspace: AddrSpaceRule = _NULL
     axis: AxisRule = _NULL
     min_max: MinMaxRule = _DTYPE_RANGE
+
+
+Rules = Mapping[str, Row | TypeRule]
+"""For each op with a tensor result, a row; for each other op, the rule for its result type."""
 
 
 # -- rows that many ops share --------------------------------------------------------------------
@@ -116,7 +121,7 @@ def _function_type(op: Operation) -> Attribute:
     return function_type(op, result_type)
 
 
-TABLE: dict[str, Row | TypeRule] = {
+TABLE: Rules = {
     # source
     "tg.param": _leaf(min_max.parameter),
     "tg.buffer": _leaf(),
@@ -232,21 +237,29 @@ TABLE: dict[str, Row | TypeRule] = {
     # multi-device
     "tg.replicated": Row(dtype.source, shape.replicated, device.source, min_max=min_max.source),
 }
-"""For each op with a tensor result, a row; for each other op, the rule for its result type."""
+"""The specification's table."""
 
 
 # -- reading the table ---------------------------------------------------------------------------
 
 
+def rule_of(op: Operation | Block) -> Row | TypeRule | None:
+    """The rule for an op's result: from its class's `RULES` if it has any, as the ops of another
+    vocabulary do, else from the specification's table. None for other ops, and for blocks."""
+    rules: Rules = getattr(op, "RULES", TABLE)
+    return rules.get(getattr(op, "name", ""))
+
+
 def is_type_written(op: Operation) -> bool:
     """Whether an op's result type is stated in the IR, not derived from the operands."""
-    row = TABLE[op.name]
+    row = rule_of(op)
     return row.dtype is dtype.written if isinstance(row, Row) else row is _written_type
 
 
 def result_type(op: Operation) -> Attribute:
     """The type that an op's result must have. Raises VerifyException if a rule is violated."""
-    row = TABLE[op.name]
+    row = rule_of(op)
+    assert row is not None, f"{op.name} has no rule"
     if not isinstance(row, Row):
         return row(op)
     new_shape = row.shape(op, [shape_of(operand) for operand in op.operands])
@@ -267,7 +280,7 @@ def shape_of(value: SSAValue) -> Shape:
         """The row whose shape rule derives a dynamic shape; None for a static shape or no row."""
         owner = value.owner
         is_static = not is_tensor(value.type) or value.type.has_static_shape()
-        row = None if is_static or isinstance(owner, Block) else TABLE.get(owner.name)
+        row = None if is_static else rule_of(owner)
         return row if isinstance(row, Row) else None
 
     def compute(value: SSAValue) -> Shape:

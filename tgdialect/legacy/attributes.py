@@ -1,0 +1,294 @@
+"""Attributes of `tg_legacy`: the views of a ShapeTracker, and the older configuration of WMMA."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr, StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.ops.properties import dtype_row
+
+Span = tuple[int, int]
+"""The valid positions of an axis: from the first to before the second."""
+
+
+def integer_list(values: Sequence[int]) -> ArrayAttr[IntAttr]:
+    """A sequence of integers as an attribute."""
+    return ArrayAttr(IntAttr(v) for v in values)
+
+
+@irdl_attr_definition
+class ViewAttr(ParametrizedAttribute):
+    """One view of a ShapeTracker: how the elements of a shape lie in the memory below it.
+
+    `#tg_legacy.view<[4, 6], strides = [1, 4], offset = 2, mask = [[0, 4], [1, 5]]>`
+
+    The element at index i is at position offset + sum(i * strides). A stride of 0 repeats elements
+    and a negative one goes backward. Elements outside of the mask, which lists the first index and
+    the one after the last of each axis, are 0. Strides left out are row-major; the offset left out
+    is 0; without a mask all elements are valid.
+    """
+
+    name = "tg_legacy.view"
+
+    shape_attr: ArrayAttr[IntAttr]
+    strides_attr: ArrayAttr[IntAttr]
+    offset_attr: IntAttr
+    mask_attr: ArrayAttr[ArrayAttr[IntAttr]] | NoneAttr
+
+    @staticmethod
+    def of(
+        shape: Sequence[int],
+        strides: Sequence[int] | None = None,
+        offset: int = 0,
+        mask: Sequence[Span] | None = None,
+    ) -> ViewAttr:
+        """The attribute for Python values."""
+        return ViewAttr(
+            integer_list(shape),
+            integer_list(row_major(shape) if strides is None else strides),
+            IntAttr(offset),
+            NoneAttr() if mask is None else ArrayAttr(integer_list(span) for span in mask),
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(v.data for v in self.shape_attr)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return tuple(v.data for v in self.strides_attr)
+
+    @property
+    def offset(self) -> int:
+        return self.offset_attr.data
+
+    @property
+    def mask(self) -> tuple[Span, ...] | None:
+        """The valid indices of each axis; None if all are."""
+        if isinstance(self.mask_attr, NoneAttr):
+            return None
+        return tuple((span.data[0].data, span.data[1].data) for span in self.mask_attr)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The valid indices of each axis."""
+        return tuple((0, extent) for extent in self.shape) if self.mask is None else self.mask
+
+    @property
+    def positions(self) -> Span | None:
+        """The least position that a valid element has, and the one after the greatest; None if no
+        element is valid."""
+        if any(first >= end for first, end in self.spans):
+            return None
+        low = high = self.offset
+        for (first, end), stride in zip(self.spans, self.strides, strict=True):
+            low += min(first * stride, (end - 1) * stride)
+            high += max(first * stride, (end - 1) * stride)
+        return low, high + 1
+
+    def verify(self) -> None:
+        shape, strides = self.shape, self.strides
+        if any(extent < 0 for extent in shape):
+            raise VerifyException(f"a view has extents of 0 or more, got {list(shape)}")
+        if len(strides) != len(shape):
+            raise VerifyException(f"{len(strides)} strides for {len(shape)} axes")
+        if isinstance(self.mask_attr, NoneAttr):
+            return
+        if len(self.mask_attr) != len(shape) or any(len(span) != 2 for span in self.mask_attr):
+            raise VerifyException(
+                f"a mask has a first index and an end for each of the {len(shape)} axes"
+            )
+        for axis, ((first, end), extent) in enumerate(zip(self.mask or (), shape, strict=True)):
+            if not 0 <= first <= end <= extent:
+                raise VerifyException(
+                    f"the mask of axis {axis} is [{first}, {end}], of {extent} elements"
+                )
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            _print_integers(printer, self.shape)
+            if self.strides != row_major(self.shape):
+                printer.print_string(", strides = ")
+                _print_integers(printer, self.strides)
+            if self.offset:
+                printer.print_string(f", offset = {self.offset}")
+            if self.mask is not None:
+                printer.print_string(", mask = ")
+                with printer.in_square_brackets():
+                    printer.print_list(self.mask, lambda span: _print_integers(printer, span))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        strides: Sequence[int] | None = None
+        offset, mask = 0, None
+        with parser.in_angle_brackets():
+            position = parser.pos
+            shape = _parse_integers(parser)
+            while parser.parse_optional_punctuation(","):
+                key = parser.parse_identifier(": strides, offset or mask")
+                parser.parse_punctuation("=")
+                match key:
+                    case "strides":
+                        strides = _parse_integers(parser)
+                    case "offset":
+                        offset = parser.parse_integer(allow_boolean=False)
+                    case "mask":
+                        mask = parser.parse_comma_separated_list(
+                            parser.Delimiter.SQUARE, lambda: _parse_integers(parser)
+                        )
+                    case _:
+                        parser.raise_error(f"{key} is not one of strides, offset and mask")
+            try:
+                spans = None if mask is None else ArrayAttr(integer_list(span) for span in mask)
+                strides = row_major(shape) if strides is None else strides
+                view = cls(
+                    integer_list(shape), integer_list(strides), IntAttr(offset), spans or NoneAttr()
+                )
+            except VerifyException as e:
+                parser.raise_error(str(e), at_position=position, end_position=parser.pos)
+        return view.parameters
+
+
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides of a contiguous array; 0 for an axis of one element, as a ShapeTracker has it."""
+    return tuple(0 if n == 1 else prod(shape[axis + 1 :]) for axis, n in enumerate(shape))
+
+
+def _print_integers(printer: Printer, values: Sequence[int]) -> None:
+    printer.print_string(str(list(values)))
+
+
+def _parse_integers(parser: AttrParser) -> list[int]:
+    return parser.parse_comma_separated_list(
+        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
+    )
+
+
+Axes = tuple[tuple[int, int], ...]
+"""Axes that a value has beside its type: the identifier and the size of each."""
+
+
+def axes_attribute(axes: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[IntAttr]]:
+    """Axes as an attribute."""
+    return ArrayAttr(integer_list(axis) for axis in axes)
+
+
+def axes_of(attribute: ArrayAttr[ArrayAttr[IntAttr]]) -> Axes:
+    """The axes of an attribute. Raises VerifyException unless each is an identifier and a size."""
+    for axis in attribute:
+        if len(axis) != 2 or axis.data[0].data < 0 or axis.data[1].data < 1:
+            raise VerifyException(
+                f"an axis is its number and its size, got {[i.data for i in axis]}"
+            )
+    axes = tuple((axis.data[0].data, axis.data[1].data) for axis in attribute)
+    if len({number for number, _ in axes}) != len(axes):
+        raise VerifyException(f"an axis is listed twice in {[list(axis) for axis in axes]}")
+    return axes
+
+
+def parse_axes(parser: AttrParser) -> ArrayAttr[ArrayAttr[IntAttr]]:
+    """Parse `[[0, 4], [1, 2]]`."""
+    return axes_attribute(
+        parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_integers(parser))
+    )
+
+
+def print_axes(printer: Printer, axes: ArrayAttr[ArrayAttr[IntAttr]]) -> None:
+    """Print `[[0, 4], [1, 2]]`."""
+    printer.print_string(str([[i.data for i in axis] for axis in axes]))
+
+
+@irdl_attr_definition
+class LegacyWmmaAttr(ParametrizedAttribute):
+    """The older configuration of WMMA, in its order: name, dims (N, M, K), the dtype of A and B,
+    that of the accumulator, device, threads, the axes along which a thread holds A, B and the
+    accumulator, and the axes that are reduced.
+
+    `#tg_legacy.wmma<"WMMA_8_16_16_half_float", [8, 16, 16], f16, f32, "CUDA", 32,
+      [[[0, 8]], [[0, 4]], [[0, 4]]], [[0, 16]]>`
+    """
+
+    name = "tg_legacy.wmma"
+
+    label: StringAttr
+    dims: ArrayAttr[IntAttr]
+    dtype_in: Attribute
+    dtype_out: Attribute
+    device: StringAttr
+    threads_attr: IntAttr
+    upcast_axes: ArrayAttr[ArrayAttr[ArrayAttr[IntAttr]]]
+    reduce_axes: ArrayAttr[ArrayAttr[IntAttr]]
+
+    @property
+    def m_n_k(self) -> tuple[int, int, int]:
+        n, m, k = (d.data for d in self.dims)
+        return m, n, k
+
+    @property
+    def threads(self) -> int:
+        return self.threads_attr.data
+
+    def verify(self) -> None:
+        if len(self.dims) != 3 or any(d.data < 1 for d in self.dims):
+            raise VerifyException("the dims of a wmma are three positive integers: [N, M, K]")
+        if self.threads < 1:
+            raise VerifyException(f"a wmma has at least one thread, got {self.threads}")
+        dtype_row(self.dtype_in)
+        dtype_row(self.dtype_out)
+        if len(self.upcast_axes) != 3:
+            raise VerifyException("a wmma has upcast axes for A, for B and for the accumulator")
+        for axes in (*self.upcast_axes, self.reduce_axes):
+            axes_of(axes)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.label)
+            printer.print_string(f", {[d.data for d in self.dims]}, ")
+            for attribute in (self.dtype_in, self.dtype_out, self.device):
+                printer.print_attribute(attribute)
+                printer.print_string(", ")
+            printer.print_string(f"{self.threads}, ")
+            with printer.in_square_brackets():
+                printer.print_list(self.upcast_axes, lambda axes: print_axes(printer, axes))
+            printer.print_string(", ")
+            print_axes(printer, self.reduce_axes)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        def comma() -> None:
+            parser.parse_punctuation(",")
+
+        with parser.in_angle_brackets():
+            position = parser.pos
+            label = StringAttr(parser.parse_str_literal())
+            comma()
+            dims = integer_list(_parse_integers(parser))
+            comma()
+            dtype_in = parser.parse_type()
+            comma()
+            dtype_out = parser.parse_type()
+            comma()
+            device = StringAttr(parser.parse_str_literal())
+            comma()
+            threads = IntAttr(parser.parse_integer(allow_boolean=False))
+            comma()
+            upcast = ArrayAttr(
+                parser.parse_comma_separated_list(
+                    parser.Delimiter.SQUARE, lambda: parse_axes(parser)
+                )
+            )
+            comma()
+            reduced = parse_axes(parser)
+            parameters = label, dims, dtype_in, dtype_out, device, threads, upcast, reduced
+            try:
+                cls(*parameters)
+            except VerifyException as e:
+                parser.raise_error(str(e), at_position=position, end_position=parser.pos)
+        return parameters

@@ -1,0 +1,83 @@
+"""The base class of the ops of `tg_legacy`, and the pieces of their assembly formats."""
+
+from __future__ import annotations
+
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntAttr, IntegerAttr
+from xdsl.irdl import IRDLOperation
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    TypeDirective,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.legacy.attributes import parse_axes, print_axes
+from tgdialect.legacy.table import LEGACY_TABLE
+from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.dtypes import number_attribute
+from tgdialect.ops.properties import Rules
+from tgdialect.ops.syntax import Constant, Edges, Int, Integers, Name, Signature
+
+
+@irdl_custom_directive
+class AxisSizes(CustomDirective):
+    """A list of axes, each its number and its size: `[[0, 4], [1, 2]]`."""
+
+    axes: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.axes.set(state, parse_axes(parser))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        print_axes(printer, cast(ArrayAttr[ArrayAttr[IntAttr]], self.axes.get(op)))
+
+
+@irdl_custom_directive
+class Numbers(CustomDirective):
+    """A list of numbers and the type of the vector that they make: `[1.0, 2.0] : tensor<2xf32>`."""
+
+    values: AttributeVariable
+    type: TypeDirective
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        position = parser.pos
+        numbers = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_number)
+        end = parser.pos
+        parser.parse_punctuation(":")
+        self.type.parse(parser, state)
+        ((type,),) = (t for t in state.result_types if t is not None)
+        dtype = type.element_type if is_tensor(type) else type
+        try:
+            self.values.set(state, ArrayAttr(number_attribute(n, dtype) for n in numbers))
+        except VerifyException as e:
+            parser.raise_error(str(e), at_position=position, end_position=end)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        values = cast(ArrayAttr[IntegerAttr | FloatAttr], self.values.get(op))
+        with printer.in_square_brackets():
+            printer.print_list(values, lambda value: value.print_without_type(printer))
+        printer.print_string(" :")
+        self.type.print(printer, state, op)
+
+
+class LegacyOp(TgOp):
+    """An op of an older vocabulary.
+
+    It shares the hooks of the dialect's ops, and its derived properties have a table of their own.
+    The docstring of each op gives its arguments, its sources, the stage that it belonged to, and
+    what `tg-upgrade-legacy` makes of it; `docs/legacy.md` is made from these.
+    """
+
+    RULES: ClassVar[Rules] = LEGACY_TABLE
+
+    custom_directives = (Signature, Integers, Int, Name, Constant, Edges, AxisSizes, Numbers)

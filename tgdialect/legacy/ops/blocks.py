@@ -1,0 +1,158 @@
+"""Basic blocks, of which the older linearizer makes a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.legacy.base import LegacyOp
+from tgdialect.ops.base import VOID_EDGE, Value
+from tgdialect.ops.memory import segments
+from tgdialect.ops.ordering import EDGE
+from tgdialect.ops.syntax import op_definition
+
+
+@op_definition
+class BlockOp(LegacyOp):
+    """BLOCK (block0, block1, ...), members: ops in a row, after those of other blocks.
+
+    Arguments: the ops, in order; here they are sources.
+    Sources: blocks that come before.
+    Stage: linearization.
+    Becomes: a part of `tg.linear`.
+
+    `%b = tg_legacy.block %0, %1 after %a : tensor<f32>, !tg.void`
+    """
+
+    name = "tg_legacy.block"
+
+    members = var_operand_def(EDGE)
+    before = var_operand_def(VOID_EDGE)
+    result = result_def(VOID_EDGE)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = "($members^)? (`after` $before^)? attr-dict (`:` type($members)^)?"
+
+    def __init__(self, members: Sequence[Value], before: Sequence[Value] = ()):
+        properties = {"operandSegmentSizes": segments(len(members), len(before))}
+        self.infer((*members, *before), properties)
+
+    def verify_rule(self) -> None:
+        verify_blocks(self.before)
+        for member in self.members:
+            if isinstance(member.owner, BlockOp | BlockStartOp | BlockForkOp | BlockEndOp):
+                raise VerifyException("a block is no member of a block: it comes after another")
+
+
+@op_definition
+class BlockStartOp(LegacyOp):
+    """BLOCKSTART (range or if): the point where the block of a loop or a condition begins.
+
+    Arguments: none.
+    Sources: a RANGE or an IF.
+    Stage: linearization.
+    Becomes: nothing: in `tg.linear` the position says it.
+
+    `%s = tg_legacy.blockstart %range : tensor<i32>`
+    """
+
+    name = "tg_legacy.blockstart"
+
+    begin = operand_def(EDGE)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = "$begin attr-dict `:` type($begin)"
+
+    def __init__(self, begin: Value):
+        self.infer((begin,))
+
+    def verify_rule(self) -> None:
+        if not getattr(self.begin.owner, "OPENS_BLOCK", False):
+            raise VerifyException("the source of a BLOCKSTART is a RANGE or an IF")
+
+
+@op_definition
+class BlockForkOp(LegacyOp):
+    """BLOCKFORK (block), count: a block that several others come after.
+
+    Arguments: how many others.
+    Sources: the block.
+    Stage: linearization.
+    Becomes: nothing: the block is once in `tg.linear`.
+
+    `%f = tg_legacy.blockfork %b 2`
+    """
+
+    name = "tg_legacy.blockfork"
+
+    source = operand_def(VOID_EDGE)
+    count = prop_def(IntAttr)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = "$source custom<Int>($count) attr-dict"
+
+    def __init__(self, source: Value, count: int):
+        self.infer((source,), {"count": IntAttr(count)})
+
+    def verify_rule(self) -> None:
+        verify_blocks((self.source,))
+        if self.count.data < 2:
+            raise VerifyException(f"a fork has two branches or more, got {self.count.data}")
+
+
+@op_definition
+class BlockEndOp(LegacyOp):
+    """BLOCKEND (range or if, block0, block1, ...): the end of a loop or condition.
+
+    Arguments: the RANGE or IF, here a source.
+    Sources: the blocks inside.
+    Stage: linearization.
+    Becomes: `tg.end` of the loop in `tg.linear`; the end of the gates of a condition.
+
+    `%e = tg_legacy.blockend %range after %b : tensor<i32>`
+    """
+
+    name = "tg_legacy.blockend"
+
+    begin = operand_def(EDGE)
+    before = var_operand_def(VOID_EDGE)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = "$begin `after` $before attr-dict `:` type($begin)"
+
+    def __init__(self, begin: Value, before: Sequence[Value]):
+        self.infer((begin, *before))
+
+    def verify_rule(self) -> None:
+        if not getattr(self.begin.owner, "OPENS_BLOCK", False):
+            raise VerifyException("a BLOCKEND ends a RANGE or an IF")
+        if not self.before:
+            raise VerifyException("a BLOCKEND comes after at least one block")
+        verify_blocks(self.before)
+
+
+def verify_blocks(values: Sequence[SSAValue]) -> None:
+    """Raise unless values are blocks."""
+    for value in values:
+        if not isinstance(value.owner, BlockOp | BlockStartOp | BlockForkOp | BlockEndOp):
+            raise VerifyException("expected a BLOCK, BLOCKSTART, BLOCKFORK or BLOCKEND")

@@ -1,0 +1,235 @@
+"""Arithmetic whose rules differ from the specification's, reductions along axes, and WMMA."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.legacy.alu import ALU, TRUNCATED
+from tgdialect.legacy.attributes import LegacyWmmaAttr
+from tgdialect.legacy.base import LegacyOp
+from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
+from tgdialect.ops.base import TENSOR, PureInGraph, Value
+from tgdialect.ops.elementwise import WhereOp
+from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.syntax import op_definition
+
+OPERATIONS = (*ALU, *TRUNCATED)
+"""The names of the operations of ALU."""
+
+
+def _arity(operation: str) -> int:
+    return {"UnaryOps": 1, "BinaryOps": 2, "TernaryOps": 3}[operation.split(".")[0]]
+
+
+@op_definition
+class AluOp(LegacyOp):
+    """ALU (a, b?, c?), operation: arithmetic on each element, in the tutorial's age.
+
+    Arguments: the operation, such as BinaryOps.MUL.
+    Sources: as many as the operation takes.
+    Stage: linear listings.
+    Becomes: the elementwise op of that operation.
+
+    `%2 = tg_legacy.alu "BinaryOps.MUL" %0, %1 : tensor<f32>`
+    """
+
+    name = "tg_legacy.alu"
+
+    operation = prop_def(StringAttr)
+    arguments = var_operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = (
+        "$operation $arguments attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, operation: str, arguments: Sequence[Value]):
+        self.infer(arguments, {"operation": StringAttr(operation)})
+
+    def verify_rule(self) -> None:
+        operation = self.operation.data
+        if operation not in OPERATIONS:
+            raise VerifyException(f"{operation!r} is not one of {', '.join(OPERATIONS)}")
+        if len(self.arguments) != (arity := _arity(operation)):
+            raise VerifyException(f"{operation} has {arity} sources, got {len(self.arguments)}")
+        numbers = self.arguments[1:] if ALU.get(operation) is WhereOp else self.arguments
+        if operation in ("BinaryOps.SHL", "BinaryOps.SHR"):
+            numbers = numbers[:1]
+        dtypes = [dtype_of(argument).name for argument in numbers]
+        if len(set(dtypes)) > 1:
+            raise VerifyException(f"{operation} of {' and '.join(dtypes)}")
+
+
+class TruncatingOp(LegacyOp, ABC):
+    """An op on two integers that rounds toward zero."""
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = (
+        "$lhs `,` $rhs attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, lhs: Value, rhs: Value):
+        self.infer((lhs, rhs))
+
+    def verify_rule(self) -> None:
+        lhs, rhs = dtype_of(self.lhs), dtype_of(self.rhs)
+        if not lhs.is_integer:
+            raise VerifyException(f"{self.name} is defined on integers, not {lhs.name}")
+        if lhs != rhs:
+            raise VerifyException(f"operands have different dtypes: {lhs.name} and {rhs.name}")
+
+
+@op_definition
+class IDivOp(TruncatingOp):
+    """IDIV (a, b): the quotient of integers, rounded toward zero; x / 0 is 0.
+
+    Arguments: none.
+    Sources: two integers.
+    Stage: all.
+    Becomes: `tg.idiv`, which rounds down, plus 1 where the signs differ and there is a remainder.
+
+    `%2 = tg_legacy.idiv %0, %1 : tensor<i32>`
+    """
+
+    name = "tg_legacy.idiv"
+
+
+@op_definition
+class ModOp(TruncatingOp):
+    """MOD (a, b): the remainder of IDIV, which has the sign of a; x mod 0 is 0.
+
+    Arguments: none.
+    Sources: two integers.
+    Stage: all.
+    Becomes: `tg.mod`, which has the sign of b, minus b where the signs differ and it is not 0.
+
+    `%2 = tg_legacy.mod %0, %1 : tensor<i32>`
+    """
+
+    name = "tg_legacy.mod"
+
+
+@op_definition
+class FDivOp(LegacyOp):
+    """FDIV (a, b): the quotient of floats.
+
+    Arguments: none.
+    Sources: two floats.
+    Stage: all.
+    Becomes: `tg.div`.
+
+    `%2 = tg_legacy.fdiv %0, %1 : tensor<f32>`
+    """
+
+    name = "tg_legacy.fdiv"
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = (
+        "$lhs `,` $rhs attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, lhs: Value, rhs: Value):
+        self.infer((lhs, rhs))
+
+    def verify_rule(self) -> None:
+        lhs, rhs = dtype_of(self.lhs), dtype_of(self.rhs)
+        if not lhs.is_float:
+            raise VerifyException(f"{self.name} is defined on floats, not {lhs.name}")
+        if lhs != rhs:
+            raise VerifyException(f"operands have different dtypes: {lhs.name} and {rhs.name}")
+
+
+@op_definition
+class ReduceAxisOp(LegacyOp):
+    """REDUCE_AXIS (u), operation, axes: reduce along axes, which become 1.
+
+    Arguments: add, mul or max, and the axes.
+    Sources: what is reduced.
+    Stage: high level, lowering.
+    Becomes: `tg.reduce`.
+
+    `%1 = tg_legacy.reduce_axis add %0 [1] : tensor<4x8xf32> -> tensor<4x1xf32>`
+    """
+
+    name = "tg_legacy.reduce_axis"
+
+    kind = prop_def(ReduceKindAttr, prop_name="op")
+    source = operand_def(TENSOR)
+    axes = prop_def(DenseArrayBase.constr(i64))
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = (
+        "$op $source custom<Integers>($axes) attr-dict `:` type($source) `->` type($result)"
+    )
+
+    def __init__(self, kind: ReduceKind, source: Value, axes: Sequence[int]):
+        self.infer(
+            (source,), {"op": ReduceKindAttr(kind), "axes": DenseArrayBase.from_list(i64, axes)}
+        )
+
+
+@op_definition
+class WmmaOp(LegacyOp):
+    """WMMA (A, B, C), configuration: C + A @ B, computed by a group of threads.
+
+    Each operand is the vector of the elements that one thread holds.
+
+    Arguments: the name, dims, dtypes, device, threads, and the axes that are upcast and reduced.
+    Sources: A, B and the accumulator.
+    Stage: codegen.
+    Becomes: `tg.wmma`, for one thread, or for a device whose fragments are known.
+
+    `%3 = tg_legacy.wmma %0, %1, %2 config #tg_legacy.wmma<...>
+      : (tensor<8xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>`
+    """
+
+    name = "tg_legacy.wmma"
+
+    config = prop_def(LegacyWmmaAttr)
+    a = operand_def(TENSOR)
+    b = operand_def(TENSOR)
+    accumulator = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = (
+        "$a `,` $b `,` $accumulator `config` $config attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, a: Value, b: Value, accumulator: Value, config: LegacyWmmaAttr):
+        self.infer((a, b, accumulator), {"config": config})
+
+    def verify_rule(self) -> None:
+        m, n, k = self.config.m_n_k
+        dtypes = self.config.dtype_in, self.config.dtype_in, self.config.dtype_out
+        labels = "A", "B", "the accumulator"
+        sizes = m * k, k * n, m * n
+        for label, operand, size, dtype in zip(labels, self.operands, sizes, dtypes, strict=True):
+            type = tensor(operand)
+            if type.element_type != dtype:
+                raise VerifyException(f"{label} is of {type.element_type}, not {dtype}")
+            if type.get_shape() != (size // self.config.threads,):
+                raise VerifyException(
+                    f"a thread holds {size // self.config.threads} elements of {label}, not {type}"
+                )

@@ -1,0 +1,79 @@
+"""Constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import AnyAttr, operand_def, prop_def, result_def, traits_def
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.ops.framework import DeviceOp
+from tgdialect.legacy.ops.indexing import ViewOp
+from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
+from tgdialect.ops.dtypes import check_representable
+from tgdialect.ops.properties import dtype_of, number
+from tgdialect.ops.syntax import op_definition
+
+
+@op_definition
+class ConstOp(LegacyOp):
+    """CONST (view), value: a constant of a shape, on a device.
+
+    Arguments: the value.
+    Sources: a VIEW of a DEVICE. A CONST without a source is `tg.const`.
+    Stage: all.
+    Becomes: `tg.const`, expanded to the shape of the view, and copied to the device.
+
+    `%2 = tg_legacy.const 1.5 : f32 on %view : tensor<4x4xf32, #tg.place<"CPU">>`
+    """
+
+    name = "tg_legacy.const"
+
+    value = prop_def(AnyAttr())
+    view = operand_def(VOID_EDGE)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = "$value `on` $view attr-dict `:` type($result)"
+
+    def __init__(self, value: Attribute, view: Value):
+        self.infer((view,), {"value": value})
+
+    def verify_rule(self) -> None:
+        view = self.view.owner
+        if not isinstance(view, ViewOp) or not isinstance(view.device, DeviceOp):
+            raise VerifyException("the source of a CONST is a VIEW of a DEVICE")
+        check_representable(dtype_of(self.result), number(self.value))
+
+
+@op_definition
+class VConstOp(LegacyOp):
+    """VCONST (), values: a vector of constants.
+
+    Arguments: the values.
+    Sources: none.
+    Stage: all.
+    Becomes: `tg.stack` of constants; `tg.vconst` for a vector of indices.
+
+    `%0 = tg_legacy.vconst [1.0, 2.0] : tensor<2xf32>`
+    """
+
+    name = "tg_legacy.vconst"
+
+    values = prop_def(ArrayAttr[Attribute])
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = "custom<Numbers>($values, type($result)) attr-dict"
+
+    def __init__(self, values: Sequence[Attribute]):
+        self.infer((), {"values": ArrayAttr(values)})
+
+    def verify_rule(self) -> None:
+        for value in self.values:
+            check_representable(dtype_of(self.result), number(value))

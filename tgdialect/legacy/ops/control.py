@@ -1,0 +1,263 @@
+"""Loops, the updates of accumulators in them, and conditions."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.ops.framework import verify_accumulator, verify_assigned
+from tgdialect.ops.base import TENSOR, VOID_EDGE, NothingInGraph, PureInGraph, Value
+from tgdialect.ops.codegen import BarrierOp
+from tgdialect.ops.dtypes import BOOL
+from tgdialect.ops.ordering import EDGE
+from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.syntax import op_definition
+
+
+class LoopBegin(LegacyOp, ABC):
+    """The start of a loop: its iterator goes from `start` to before `end`."""
+
+    start = operand_def(TENSOR)
+    end = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    OPENS_BLOCK: ClassVar[bool] = True
+
+    def verify_rule(self) -> None:
+        for value in (self.start, self.end):
+            if not dtype_of(value).is_integer or tensor(value).get_shape():
+                raise VerifyException(f"the bounds of a loop are integers, not {value.type}")
+        if self.start.type != self.end.type:
+            raise VerifyException(f"a loop from {self.start.type} to {self.end.type}")
+
+
+@op_definition
+class RangeOp(LoopBegin):
+    """RANGE (start, end), axis: the iterator of a loop.
+
+    Arguments: the number of the axis.
+    Sources: the first value, and the one after the last.
+    Stage: lowering, codegen.
+    Becomes: `tg.range`, to which a start that is not 0 is added.
+
+    `%2 = tg_legacy.range 0 from %0 to %1 : tensor<i32>`
+    """
+
+    name = "tg_legacy.range"
+
+    axis = prop_def(IntAttr)
+
+    assembly_format = (
+        "custom<Int>($axis) `from` $start `to` $end attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, axis: int, start: Value, end: Value):
+        self.infer((start, end), {"axis": IntAttr(axis)})
+
+    def verify_rule(self) -> None:
+        if self.axis.data < 0:
+            raise VerifyException(f"axis {self.axis.data} is negative")
+        super().verify_rule()
+
+
+@op_definition
+class LoopOp(LoopBegin):
+    """LOOP (start, end): the iterator of a loop, in the tutorial's age.
+
+    Arguments: none.
+    Sources: the first value, and the one after the last.
+    Stage: linear listings.
+    Becomes: `tg.range`, as RANGE does.
+
+    `%2 = tg_legacy.loop from %0 to %1 : tensor<i32>`
+    """
+
+    name = "tg_legacy.loop"
+
+    assembly_format = (
+        "`from` $start `to` $end attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, start: Value, end: Value):
+        self.infer((start, end))
+
+
+def verify_is_loop(value: SSAValue) -> None:
+    """Raise unless a value is the iterator of a loop."""
+    if not isinstance(value.owner, LoopBegin):
+        raise VerifyException("expected the RANGE of a loop")
+
+
+class BlockEnd(LegacyOp, ABC):
+    """The end of the block that its source began."""
+
+    begin = operand_def(EDGE)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(NothingInGraph())
+
+    assembly_format = "$begin attr-dict `:` type($begin)"
+
+    def __init__(self, begin: Value):
+        self.infer((begin,))
+
+    @property
+    def closed_blocks(self) -> Sequence[SSAValue]:
+        return self.operands
+
+
+@op_definition
+class EndRangeOp(BlockEnd):
+    """ENDRANGE (range,): the end of a loop.
+
+    Arguments: none.
+    Sources: its RANGE.
+    Stage: lowering, codegen.
+    Becomes: `tg.end` of what the loop writes; nothing where it only reduces.
+
+    `%5 = tg_legacy.endrange %2 : tensor<i32>`
+    """
+
+    name = "tg_legacy.endrange"
+
+    def verify_rule(self) -> None:
+        if not isinstance(self.begin.owner, RangeOp):
+            raise VerifyException("an ENDRANGE ends a RANGE")
+
+
+@op_definition
+class EndLoopOp(BlockEnd):
+    """ENDLOOP (loop,): the end of a loop, in the tutorial's age.
+
+    Arguments: none.
+    Sources: its LOOP.
+    Stage: linear listings.
+    Becomes: `tg.end`, as ENDRANGE does.
+
+    `%5 = tg_legacy.endloop %2 : tensor<i32>`
+    """
+
+    name = "tg_legacy.endloop"
+
+    def verify_rule(self) -> None:
+        if not isinstance(self.begin.owner, LoopOp):
+            raise VerifyException("an ENDLOOP ends a LOOP")
+
+
+@op_definition
+class PhiOp(LegacyOp):
+    """PHI (accumulator, value, loop...): the accumulator, with its value after an iteration.
+
+    Arguments: none.
+    Sources: a DEFINE_ACC, its next value, and the LOOPs.
+    Stage: linear listings, before ASSIGN took its place.
+    Becomes: `tg.store` and `tg.after` in the accumulator's memory, or `tg.reduce`.
+
+    `%4 = tg_legacy.phi %acc, %3 over %2
+      : (tensor<f32>, tensor<f32>, tensor<i32>) -> tensor<f32>`
+    """
+
+    name = "tg_legacy.phi"
+
+    target = operand_def(TENSOR)
+    value = operand_def(TENSOR)
+    loops = var_operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    ESCAPES_BLOCK: ClassVar[bool] = True
+
+    assembly_format = (
+        "$target `,` $value (`over` $loops^)? attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, target: Value, value: Value, loops: Sequence[Value] = ()):
+        self.infer((target, value, *loops))
+
+    def verify_rule(self) -> None:
+        verify_accumulator(self.target)
+        verify_assigned(self.target, self.value)
+        for loop in self.loops:
+            verify_is_loop(loop)
+
+
+@op_definition
+class IfOp(LegacyOp):
+    """IF (condition, barrier?): the start of a block that executes only where the condition holds.
+
+    Arguments: none.
+    Sources: a bool, and a BARRIER that comes before.
+    Stage: lowering, codegen.
+    Becomes: the gate of each STORE in the block, of which `tg-linearize` makes a `tg.if` again,
+    after the `tg.barrier`.
+
+    `%1 = tg_legacy.if %0 after %b : (tensor<i1>, !tg.void) -> !tg.void`
+    """
+
+    name = "tg_legacy.if"
+
+    condition = operand_def(TENSOR)
+    barrier = opt_operand_def(VOID_EDGE)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    OPENS_BLOCK: ClassVar[bool] = True
+
+    assembly_format = (
+        "$condition (`after` $barrier^)? attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, condition: Value, barrier: Value | None = None):
+        self.infer((condition,) if barrier is None else (condition, barrier))
+
+    def verify_rule(self) -> None:
+        type = tensor(self.condition)
+        if type.element_type != BOOL or type.get_shape():
+            raise VerifyException(f"the condition of an IF is tensor<i1>, not {type}")
+        if self.barrier is not None and not isinstance(self.barrier.owner, BarrierOp):
+            raise VerifyException("an IF waits for a BARRIER")
+        ends = [u.operation for u in self.result.uses if isinstance(u.operation, EndIfOp)]
+        if len(ends) != 1:
+            raise VerifyException(f"an IF has one ENDIF, not {len(ends)}")
+
+
+@op_definition
+class EndIfOp(BlockEnd):
+    """ENDIF (if,): the end of a conditional block.
+
+    Arguments: none.
+    Sources: its IF.
+    Stage: lowering, codegen.
+    Becomes: nothing: the gates say what is conditional.
+
+    `%2 = tg_legacy.endif %1 : !tg.void`
+    """
+
+    name = "tg_legacy.endif"
+
+    def verify_rule(self) -> None:
+        if not isinstance(self.begin.owner, IfOp):
+            raise VerifyException("an ENDIF ends an IF")

@@ -1,0 +1,521 @@
+"""Meta ops: kernels, devices, symbolic sizes, assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntAttr,
+    StringAttr,
+    UnitAttr,
+    i1,
+)
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import (
+    IsolatedFromAbove,
+    MemoryAllocEffect,
+    MemoryReadEffect,
+    MemoryWriteEffect,
+    NoTerminator,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.legacy.base import LegacyOp
+from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
+from tgdialect.ops.codegen import verify_format, verify_written_type
+from tgdialect.ops.ordering import EDGE, SinkOp
+from tgdialect.ops.properties import (
+    dtype_of,
+    integer,
+    is_memory,
+    known_index,
+    place,
+    same_shape,
+    shape_of,
+    tensor,
+)
+from tgdialect.ops.syntax import op_definition
+
+
+@op_definition
+class DeviceOp(LegacyOp):
+    """DEVICE (), name: a device, which BUFFER, COPY and CONST refer to.
+
+    Arguments: the name of the device.
+    Sources: none.
+    Stage: graph construction, scheduling.
+    Becomes: the device in the place of a type, or of `tg.copy`.
+
+    `%0 = tg_legacy.device "CPU"`
+    """
+
+    name = "tg_legacy.device"
+
+    device = prop_def(StringAttr)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = "$device attr-dict"
+
+    def __init__(self, device: str):
+        self.infer((), {"device": StringAttr(device)})
+
+    def verify_rule(self) -> None:
+        if not self.device.data:
+            raise VerifyException("the name of a device is not empty")
+
+
+@op_definition
+class UniqueOp(LegacyOp):
+    """UNIQUE (), id: the identity of a BUFFER: two with different ids are different memory.
+
+    Arguments: an integer.
+    Sources: none.
+    Stage: graph construction, where BUFFERs are made.
+    Becomes: the slot of `tg.buffer`.
+
+    `%0 = tg_legacy.unique 3`
+    """
+
+    name = "tg_legacy.unique"
+
+    id = prop_def(IntAttr)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = "custom<Int>($id) attr-dict"
+
+    def __init__(self, id: int):
+        self.infer((), {"id": IntAttr(id)})
+
+    def verify_rule(self) -> None:
+        if self.id.data < 0:
+            raise VerifyException(f"id {self.id.data} is negative")
+
+
+@op_definition
+class NameOp(LegacyOp):
+    """NAME (u?), name: what a kernel or a variable is called in the generated code.
+
+    Arguments: the name.
+    Sources: none, or the op that it names.
+    Stage: scheduling, code generation.
+    Becomes: the symbol of the kernel that it stands in.
+
+    `%0 = tg_legacy.name "r_4"`
+    """
+
+    name = "tg_legacy.name"
+
+    text = prop_def(StringAttr)
+    named = opt_operand_def(EDGE)
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = "$text (`of` $named^ `:` type($named))? attr-dict"
+
+    def __init__(self, text: str, named: Value | None = None):
+        self.infer(() if named is None else (named,), {"text": StringAttr(text)})
+
+    def verify_rule(self) -> None:
+        if not self.text.data.isidentifier():
+            raise VerifyException(f"{self.text} is not an identifier")
+
+
+@op_definition
+class KernelOp(LegacyOp):
+    """KERNEL (u0, u1, ...), body: one launch of a kernel on the memory that it reads and writes.
+
+    The body refers to source k by `DEFINE_GLOBAL k`, and to a variable by DEFINE_VAR, which a BIND
+    among the sources gives a value. It ends in a SINK.
+
+    Arguments: the kernel: its body, and its name.
+    Sources: the memory that the kernel takes, then BINDs.
+    Stage: scheduling.
+    Becomes: `tg.call` of a kernel symbol: a `tg.kernel` if the body has loops, else a function.
+
+    `%k = tg_legacy.kernel "r_4"(%out, %a) {
+       ...
+       %s = tg.sink %store : !tg.void
+     } : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>)
+      -> !tg.void`
+    """
+
+    name = "tg_legacy.kernel"
+
+    label = prop_def(StringAttr)
+    arguments = var_operand_def(TENSOR)
+    body = region_def("single_block")
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), MemoryWriteEffect())
+
+    assembly_format = (
+        "$label `(` $arguments `)` attr-dict-with-keyword $body `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, label: str, arguments: Sequence[Value], body: Region):
+        self.infer(arguments, {"label": StringAttr(label)}, regions=(body,))
+
+    @property
+    def buffers(self) -> list[SSAValue]:
+        """The arguments that are memory: one for each DEFINE_GLOBAL."""
+        return [argument for argument in self.arguments if is_memory(argument)]
+
+    def verify_rule(self) -> None:
+        if not self.label.data.isidentifier():
+            raise VerifyException(f"{self.label} is not an identifier")
+        if not isinstance(self.body.block.last_op, SinkOp):
+            raise VerifyException("the body of a KERNEL ends in its tg.sink")
+        for argument in self.arguments:
+            if not is_memory(argument) and not isinstance(argument.owner, BindOp):
+                raise VerifyException(f"a KERNEL takes memory and BINDs, not {argument.type}")
+        buffers = self.buffers
+        for op in self.body.block.ops:
+            if op.name != "tg_legacy.define_global":
+                continue
+            slot = integer(op, "slot") or 0
+            if slot >= len(buffers):
+                raise VerifyException(
+                    f"DEFINE_GLOBAL {slot} has no source: there are {len(buffers)}"
+                )
+            given, wanted = tensor(buffers[slot]), tensor(op.results[0])
+            if given.element_type != wanted.element_type:
+                raise VerifyException(f"DEFINE_GLOBAL {slot} is {wanted}, its source {given}")
+
+
+@op_definition
+class MultiOp(LegacyOp):
+    """MULTI (shard0, shard1, ...), axis, real: a tensor whose parts are on several devices.
+
+    Arguments: the axis that is split, absent where each device has the whole; for each shard
+    whether it holds data, or only zeros.
+    Sources: a shard for each device.
+    Stage: graph construction (`Tensor.shard`).
+    Becomes: a value whose place has all the devices, and the axis.
+
+    `%2 = tg_legacy.multi %0, %1 axis 0 real [true, true]
+      : (tensor<2xf32, #tg.place<"A">>, tensor<2xf32, #tg.place<"B">>)
+      -> tensor<4xf32, #tg.place<["A", "B"], axis = 0>>`
+    """
+
+    name = "tg_legacy.multi"
+
+    shards = var_operand_def(TENSOR)
+    axis = opt_prop_def(IntAttr)
+    flags = prop_def(DenseArrayBase.constr(i1), prop_name="flags")
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = (
+        "$shards (`axis` custom<Int>($axis)^)? `real` custom<Integers>($flags) attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, shards: Sequence[Value], axis: int | None, real: Sequence[bool]):
+        self.infer(
+            shards,
+            {
+                "axis": None if axis is None else IntAttr(axis),
+                "flags": DenseArrayBase.from_list(i1, list(real)),
+            },
+        )
+
+    def verify_rule(self) -> None:
+        if len(self.flags) != len(self.shards):
+            raise VerifyException(f"{len(self.flags)} flags for {len(self.shards)} shards")
+
+
+@op_definition
+class CopyOp(LegacyOp):
+    """COPY (device, u), clone: the data on another device, or in new memory on the same.
+
+    Arguments: `clone`, whether memory on the same device is new.
+    Sources: a DEVICE, and what is copied.
+    Stage: graph construction, scheduling.
+    Becomes: `tg.copy`; nothing where the data is there already and `clone` is not set.
+
+    `%2 = tg_legacy.copy %1 to %0 clone : (tensor<4xf32>, !tg.void) -> tensor<4xf32>`
+    """
+
+    name = "tg_legacy.copy"
+
+    source = operand_def(TENSOR)
+    device = operand_def(VOID_EDGE)
+    is_clone = opt_prop_def(UnitAttr, prop_name="clone")
+    result = result_def(TENSOR)
+
+    traits = traits_def(MemoryReadEffect())
+
+    assembly_format = (
+        "$source `to` $device (`clone` $clone^)? attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, source: Value, device: Value, *, clone: bool = False):
+        self.infer((source, device), {"clone": UnitAttr() if clone else None})
+
+    def verify_rule(self) -> None:
+        if not isinstance(self.device.owner, DeviceOp):
+            raise VerifyException("a COPY goes to a DEVICE")
+
+
+@op_definition
+class AssignOp(LegacyOp):
+    """ASSIGN (target, value): the target, with a new value from here on.
+
+    Arguments: none.
+    Sources: memory and the value that it gets, or the KERNEL that writes it; or a DEFINE_ACC and
+    its next value.
+    Stage: graph construction; lowering, where it updates accumulators.
+    Becomes: `tg.store` and `tg.after`, in the REG memory of an accumulator too.
+
+    `%2 = tg_legacy.assign %0, %1 : tensor<f32>`
+    """
+
+    name = "tg_legacy.assign"
+
+    target = operand_def(TENSOR)
+    value = operand_def(EDGE)
+    result = result_def(TENSOR)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    ESCAPES_BLOCK: ClassVar[bool] = True
+
+    assembly_format = (
+        "$target `,` $value attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, target: Value, value: Value):
+        self.infer((target, value))
+
+    def verify_rule(self) -> None:
+        if is_memory(self.target):
+            if isinstance(self.value.owner, KernelOp):
+                if self.target not in self.value.owner.arguments:
+                    raise VerifyException("the KERNEL does not take the target of this ASSIGN")
+                return
+        else:
+            verify_accumulator(self.target)
+        verify_assigned(self.target, self.value)
+
+
+_ACCUMULATORS = ("tg_legacy.define_acc", "tg_legacy.assign", "tg_legacy.phi")
+
+
+def verify_accumulator(target: SSAValue) -> None:
+    """Raise unless a value is a DEFINE_ACC, or an accumulator after an assignment."""
+    if isinstance(target.owner, Block) or target.owner.name not in _ACCUMULATORS:
+        raise VerifyException("only memory and accumulators can be assigned to")
+
+
+def verify_assigned(target: SSAValue, value: SSAValue) -> None:
+    """Raise unless a value has the shape and dtype of what it is assigned to."""
+    if not (
+        same_shape(shape_of(target), shape_of(value))
+        and tensor(target).element_type == tensor(value).element_type
+    ):
+        raise VerifyException(f"the target is {target.type}, the value {value.type}")
+
+
+@op_definition
+class DefineVarOp(LegacyOp):
+    """DEFINE_VAR (), name, min, max: an integer known when the program is called, such as a size.
+
+    Arguments: the name, and the least and greatest value.
+    Sources: none.
+    Stage: graph construction (symbolic shapes).
+    Becomes: `tg.param` of dtype index, with a name and bounds.
+
+    `%n = tg_legacy.define_var "n" 1 to 64 : tensor<index>`
+    """
+
+    name = "tg_legacy.define_var"
+
+    symbol = prop_def(StringAttr)
+    min = prop_def(IntAttr)
+    max = prop_def(IntAttr)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = "$symbol custom<Int>($min) `to` custom<Int>($max) attr-dict `:` type($result)"
+
+    def __init__(self, symbol: str, min: int, max: int, type: Attribute):
+        self.infer(
+            (), {"symbol": StringAttr(symbol), "min": IntAttr(min), "max": IntAttr(max)}, type=type
+        )
+
+    def verify_rule(self) -> None:
+        type, dtype = tensor(self.result), dtype_of(self.result)
+        if not dtype.is_integer or type.get_shape():
+            raise VerifyException(f"a variable is an integer scalar, not {type}")
+        if not dtype.low <= self.min.data <= self.max.data <= dtype.high:
+            raise VerifyException(
+                f"{self.min.data} to {self.max.data} is no interval of {dtype.name}"
+            )
+
+
+@op_definition
+class BindOp(LegacyOp):
+    """BIND (variable, value): a variable that has its value.
+
+    Arguments: none.
+    Sources: a DEFINE_VAR, and a CONST within its bounds.
+    Stage: graph construction, JIT.
+    Becomes: the value; as a source of KERNEL, the argument for the variable.
+
+    `%b = tg_legacy.bind %n, %c : tensor<index>`
+    """
+
+    name = "tg_legacy.bind"
+
+    variable = operand_def(TENSOR)
+    value = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = (
+        "$variable `,` $value attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, variable: Value, value: Value):
+        self.infer((variable, value))
+
+    def verify_rule(self) -> None:
+        variable = self.variable.owner
+        if not isinstance(variable, DefineVarOp):
+            raise VerifyException("a BIND gives a DEFINE_VAR its value")
+        verify_assigned(self.variable, self.value)
+        value = known_index(self.value)
+        if value is None:
+            raise VerifyException("the value of a BIND is a CONST")
+        if not variable.min.data <= value <= variable.max.data:
+            raise VerifyException(
+                f"{variable.symbol} is from {variable.min.data} to {variable.max.data}, got {value}"
+            )
+
+
+@op_definition
+class EmptyOp(LegacyOp):
+    """EMPTY (): a tensor whose contents do not matter yet.
+
+    Arguments: none; its type says shape and dtype.
+    Sources: none.
+    Stage: graph construction.
+    Becomes: `tg.buffer`.
+
+    `%0 = tg_legacy.empty : tensor<4x4xf32, #tg.place<"CPU", global>>`
+    """
+
+    name = "tg_legacy.empty"
+
+    result = result_def(TENSOR)
+
+    traits = traits_def(MemoryAllocEffect())
+
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type: Attribute):
+        self.infer((), {}, type=type)
+
+    def verify_rule(self) -> None:
+        if not is_memory(self.result) or place(self.result).device is None:
+            raise VerifyException(f"an EMPTY is global memory on a device, not {self.result.type}")
+
+
+@op_definition
+class NoopOp(LegacyOp):
+    """NOOP (u): its source, where an op has to stand between two others.
+
+    Arguments: none.
+    Sources: what it passes on.
+    Stage: between rewrites.
+    Becomes: its source.
+
+    `%1 = tg_legacy.noop %0 : tensor<4xf32>`
+    """
+
+    name = "tg_legacy.noop"
+
+    source = operand_def(EDGE)
+    result = result_def(EDGE)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = "$source attr-dict `:` custom<Signature>(functional-type(operands, results))"
+
+    def __init__(self, source: Value):
+        self.infer((source,))
+
+
+class _FormattedOp(LegacyOp):
+    """A piece of the target's source code with a placeholder for each source."""
+
+    fmt = prop_def(StringAttr)
+    arguments = var_operand_def(TENSOR)
+    result = result_def(AnyAttr())
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    assembly_format = (
+        "$fmt `(` $arguments `)` attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, fmt: str, arguments: Sequence[Value], type: Attribute):
+        self.infer(arguments, {"fmt": StringAttr(fmt)}, type=type)
+
+    def verify_rule(self) -> None:
+        verify_format(self.fmt.data, len(self.arguments))
+        verify_written_type(self.result.type)
+
+
+@op_definition
+class CustomOp(_FormattedOp):
+    """CUSTOM (u0, u1, ...), format: a statement in the target's source code.
+
+    Arguments: a format string with a placeholder for each source.
+    Sources: what the placeholders stand for.
+    Stage: lowering, code generation.
+    Becomes: `tg.custom`, which executes only where the caller allows it.
+
+    `%1 = tg_legacy.custom "prefetch({0});"(%0) : tensor<i32> -> !tg.void`
+    """
+
+    name = "tg_legacy.custom"
+
+
+@op_definition
+class CustomIOp(_FormattedOp):
+    """CUSTOMI (u0, u1, ...), format: an expression, written where its value is used.
+
+    Arguments: a format string with a placeholder for each source.
+    Sources: what the placeholders stand for.
+    Stage: lowering, code generation.
+    Becomes: `tg.custom` with the attribute `inline`.
+
+    `%1 = tg_legacy.customi "popcount({0})"(%0) : tensor<i32>`
+    """
+
+    name = "tg_legacy.customi"

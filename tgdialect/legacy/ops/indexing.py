@@ -1,0 +1,215 @@
+"""Views of memory, and locations in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    AnyOf,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.legacy.attributes import ViewAttr
+from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.ops.framework import DeviceOp
+from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
+from tgdialect.ops.dtypes import BOOL
+from tgdialect.ops.properties import (
+    dtype_of,
+    is_memory,
+    same_shape,
+    shape_of,
+    show_shape,
+    tensor,
+)
+from tgdialect.ops.syntax import op_definition
+
+
+@op_definition
+class ViewOp(LegacyOp):
+    """VIEW (u?), views: a ShapeTracker: how a shape is read out of the memory below it.
+
+    Several views are merged ones: each is a view of the elements of the one before it in row-major
+    order, and the first is a view of the source.
+
+    Arguments: the views.
+    Sources: memory or a value; a DEVICE, for a CONST there; none, for LOAD, STORE and VALID.
+    Stage: lowering, scheduling.
+    Becomes: reshape, permute, expand, pad, shrink and flip; `tg.index` at computed positions where
+    no chain of these says it.
+
+    `%1 = tg_legacy.view %0 [#tg_legacy.view<[4, 6], strides = [1, 4]>]
+      : tensor<24xf32> -> tensor<4x6xf32>`
+    """
+
+    name = "tg_legacy.view"
+
+    source = opt_operand_def(AnyOf((TENSOR, VOID_EDGE)))
+    views = prop_def(ArrayAttr[ViewAttr])
+    result = result_def(AnyOf((TENSOR, VOID_EDGE)))
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = "($source^)? $views attr-dict `:` (type($source)^ `->`)? type($result)"
+
+    def __init__(self, views: Sequence[ViewAttr], source: Value | None = None):
+        self.infer(() if source is None else (source,), {"views": ArrayAttr(views)})
+
+    @property
+    def device(self) -> Operation | None:
+        """The DEVICE that this is a view of."""
+        owner = None if self.source is None else self.source.owner
+        return owner if isinstance(owner, DeviceOp) else None
+
+    def verify_rule(self) -> None:
+        if not self.views.data:
+            raise VerifyException("a VIEW has at least one view")
+        below = self._source_size()
+        for view in self.views:
+            if below is not None and (positions := view.positions) is not None:
+                first, end = positions
+                if first < 0 or end > below:
+                    raise VerifyException(
+                        f"the view reads positions {first} to {end - 1} of {below} elements"
+                    )
+            below = prod(view.shape)
+
+    def _source_size(self) -> int | None:
+        """The number of elements of the source; None if it has none, or an unknown number."""
+        if self.source is None or self.device is not None:
+            return None
+        if not is_tensor(self.source.type):
+            raise VerifyException("a VIEW is of memory, of a value, or of a DEVICE")
+        shape = self.source.type.get_shape()
+        return None if DYNAMIC_INDEX in shape else prod(shape)
+
+
+@op_definition
+class IndexOp(LegacyOp):
+    """INDEX (buffer, position, valid?): the location of an element, or of each of a vector.
+
+    Where `valid` is false a LOAD gives its alternative, and a STORE writes nothing.
+
+    Arguments: none.
+    Sources: memory of one axis, an integer, and a bool.
+    Stage: lowering, codegen.
+    Becomes: `tg.index`; `valid` is a gate of the LOAD or STORE that takes the location.
+
+    `%2 = tg_legacy.index %0, %1 valid %v
+      : (tensor<24xf32, #tg.place<global>>, tensor<i32>, tensor<i1>)
+      -> tensor<f32, #tg.place<global>>`
+    """
+
+    name = "tg_legacy.index"
+
+    buffer = operand_def(TENSOR)
+    position = operand_def(TENSOR)
+    valid = opt_operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = (
+        "$buffer `,` $position (`valid` $valid^)? attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, buffer: Value, position: Value, valid: Value | None = None):
+        self.infer((buffer, position) if valid is None else (buffer, position, valid))
+
+    def verify_rule(self) -> None:
+        if not is_memory(self.buffer) or len(shape_of(self.buffer)) != 1:
+            raise VerifyException(f"INDEX takes memory of one axis, not {self.buffer.type}")
+        if not dtype_of(self.position).is_integer or len(shape_of(self.position)) > 1:
+            raise VerifyException(
+                f"a position is an integer or a vector of them, not {self.position.type}"
+            )
+        if self.valid is not None:
+            verify_condition(self.valid, self.position)
+
+
+def verify_condition(condition: SSAValue, of: SSAValue) -> None:
+    """Raise unless a value is bool, of shape () or the shape of another value."""
+    type, shape = tensor(condition), shape_of(condition)
+    if type.element_type != BOOL or (shape and not same_shape(shape, shape_of(of))):
+        raise VerifyException(
+            f"a condition is bool, of shape () or {show_shape(shape_of(of))}, not {type}"
+        )
+
+
+@op_definition
+class ValidOp(LegacyOp):
+    """VALID (view): for each element of a view whether its mask, if it has one, has it.
+
+    Arguments: none.
+    Sources: a VIEW.
+    Stage: lowering.
+    Becomes: the gate that the mask stands for: `tg.pad` of true with false.
+
+    `%1 = tg_legacy.valid %0 : !tg.void -> tensor<4x6xi1>`
+    """
+
+    name = "tg_legacy.valid"
+
+    view = operand_def(AnyOf((TENSOR, VOID_EDGE)))
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = "$view attr-dict `:` custom<Signature>(functional-type(operands, results))"
+
+    def __init__(self, view: Value):
+        self.infer((view,))
+
+    def verify_rule(self) -> None:
+        if not isinstance(self.view.owner, ViewOp):
+            raise VerifyException("the source of VALID is a VIEW")
+
+
+@op_definition
+class GepOp(LegacyOp):
+    """GEP (vector,), lanes: some lanes of a vector; one of them is a scalar.
+
+    Arguments: the positions of the lanes.
+    Sources: a vector.
+    Stage: codegen.
+    Becomes: `tg.index` with constants.
+
+    `%1 = tg_legacy.gep %0 [3] : tensor<4xf32> -> tensor<f32>`
+    """
+
+    name = "tg_legacy.gep"
+
+    vector = operand_def(TENSOR)
+    lanes = prop_def(DenseArrayBase.constr(i64))
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = (
+        "$vector custom<Integers>($lanes) attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, vector: Value, lanes: Sequence[int]):
+        self.infer((vector,), {"lanes": DenseArrayBase.from_list(i64, lanes)})
+
+    def verify_rule(self) -> None:
+        shape = tensor(self.vector).get_shape()
+        if is_memory(self.vector) or len(shape) != 1:
+            raise VerifyException(f"GEP takes a vector, not {self.vector.type}")
+        lanes = self.lanes.get_values()
+        if not lanes:
+            raise VerifyException("GEP takes at least one lane")
+        for lane in lanes:
+            if not 0 <= lane < shape[0]:
+                raise VerifyException(f"lane {lane} of a vector of {shape[0]}")

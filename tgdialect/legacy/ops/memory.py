@@ -1,0 +1,420 @@
+"""Buffers, LOAD and STORE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, StringAttr, UnitAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AnyOf,
+    AttrSizedOperandSegments,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.ops.control import verify_is_loop
+from tgdialect.legacy.ops.framework import DeviceOp, UniqueOp
+from tgdialect.legacy.ops.indexing import IndexOp, ViewOp, verify_condition
+from tgdialect.legacy.table import views_of
+from tgdialect.ops.attributes import AddrSpace, is_tensor
+from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
+from tgdialect.ops.memory import segments
+from tgdialect.ops.ordering import EDGE
+from tgdialect.ops.properties import Shape, dtype_of, is_memory, place, shape_of, show_shape, tensor
+from tgdialect.ops.syntax import op_definition
+
+AT = AnyOf((TENSOR, VOID_EDGE))
+"""Constraint: a position, or a VIEW without a source."""
+
+
+@op_definition
+class BufferOp(LegacyOp):
+    """BUFFER (device, unique), size: memory on a device; two ids are different memory.
+
+    Arguments: the number of elements.
+    Sources: a DEVICE, and a UNIQUE.
+    Stage: graph construction, scheduling.
+    Becomes: `tg.buffer`.
+
+    `%2 = tg_legacy.buffer %device, %unique size 16
+      : tensor<16xf32, #tg.place<"CPU", global>>`
+    """
+
+    name = "tg_legacy.buffer"
+
+    device = operand_def(VOID_EDGE)
+    unique = operand_def(VOID_EDGE)
+    size = prop_def(IntAttr)
+    result = result_def(TENSOR)
+
+    traits = traits_def(MemoryAllocEffect())
+
+    assembly_format = "$device `,` $unique `size` custom<Int>($size) attr-dict `:` type($result)"
+
+    def __init__(self, device: Value, unique: Value, size: int, type: Attribute):
+        self.infer((device, unique), {"size": IntAttr(size)}, type=type)
+
+    def verify_rule(self) -> None:
+        device = self.device.owner
+        if not isinstance(device, DeviceOp) or not isinstance(self.unique.owner, UniqueOp):
+            raise VerifyException("the sources of a BUFFER are a DEVICE and a UNIQUE")
+        where = place(self.result)
+        if where.addrspace is not AddrSpace.GLOBAL or where.device != device.device.data:
+            raise VerifyException(
+                f"the BUFFER is global memory on {device.device}, not {self.result.type}"
+            )
+        if (shape := tensor(self.result).get_shape()) != (self.size.data,):
+            raise VerifyException(f"the size is {self.size.data}, the shape {show_shape(shape)}")
+
+
+@op_definition
+class BufferViewOp(LegacyOp):
+    """BUFFER_VIEW (buffer), size, offset: a part of a buffer, for files on disk.
+
+    Arguments: the number of elements, and the first one.
+    Sources: a buffer.
+    Stage: scheduling.
+    Becomes: `tg.shrink` of the buffer.
+
+    `%1 = tg_legacy.buffer_view %0 size 4 offset 8
+      : tensor<16xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU", global>>`
+    """
+
+    name = "tg_legacy.buffer_view"
+
+    buffer = operand_def(TENSOR)
+    size = prop_def(IntAttr)
+    offset = prop_def(IntAttr)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = (
+        "$buffer `size` custom<Int>($size) `offset` custom<Int>($offset) attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, buffer: Value, size: int, offset: int):
+        self.infer((buffer,), {"size": IntAttr(size), "offset": IntAttr(offset)})
+
+    def verify_rule(self) -> None:
+        shape = tensor(self.buffer).get_shape()
+        if not is_memory(self.buffer) or len(shape) != 1:
+            raise VerifyException(f"BUFFER_VIEW takes memory of one axis, not {self.buffer.type}")
+        first, size = self.offset.data, self.size.data
+        if first < 0 or size < 0 or (shape[0] != DYNAMIC_INDEX and first + size > shape[0]):
+            raise VerifyException(f"elements {first} to {first + size} of {shape[0]}")
+
+
+@op_definition
+class DefineGlobalOp(LegacyOp):
+    """DEFINE_GLOBAL (), slot, name?, mutable?: an argument of the kernel, in global memory.
+
+    Arguments: the position of the argument; in the tutorial's age also its name, and whether the
+    kernel writes it.
+    Sources: none.
+    Stage: linearization, codegen.
+    Becomes: `tg.param`. Where its size is not known it is that of the cells which are accessed.
+
+    `%0 = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>`
+    `%1 = tg_legacy.define_global 1 "data1" mutable : tensor<?xi32, #tg.place<global>>`
+    """
+
+    name = "tg_legacy.define_global"
+
+    slot = prop_def(IntAttr)
+    symbol = opt_prop_def(StringAttr)
+    mutable = opt_prop_def(UnitAttr)
+    result = result_def(TENSOR)
+
+    traits = traits_def(MemoryAllocEffect())
+
+    assembly_format = (
+        "custom<Int>($slot) custom<Name>($symbol) (`mutable` $mutable^)? attr-dict `:` "
+        "type($result)"
+    )
+
+    def __init__(
+        self, slot: int, type: Attribute, name: str | None = None, *, mutable: bool = False
+    ):
+        self.infer(
+            (),
+            {
+                "slot": IntAttr(slot),
+                "symbol": None if name is None else StringAttr(name),
+                "mutable": UnitAttr() if mutable else None,
+            },
+            type=type,
+        )
+
+    def verify_rule(self) -> None:
+        if self.slot.data < 0:
+            raise VerifyException(f"slot {self.slot.data} is negative")
+        verify_pointer(self, AddrSpace.GLOBAL)
+
+
+@op_definition
+class DefineLocalOp(LegacyOp):
+    """DEFINE_LOCAL (), name: memory that the threads of a workgroup share.
+
+    Arguments: its name.
+    Sources: none.
+    Stage: lowering, codegen.
+    Becomes: `tg.buffer` in `local` space.
+
+    `%0 = tg_legacy.define_local "temp0" : tensor<16xf32, #tg.place<local>>`
+    """
+
+    name = "tg_legacy.define_local"
+
+    symbol = prop_def(StringAttr)
+    result = result_def(TENSOR)
+
+    traits = traits_def(MemoryAllocEffect())
+
+    assembly_format = "$symbol attr-dict `:` type($result)"
+
+    def __init__(self, name: str, type: Attribute):
+        self.infer((), {"symbol": StringAttr(name)}, type=type)
+
+    def verify_rule(self) -> None:
+        verify_pointer(self, AddrSpace.LOCAL)
+        if tensor(self.result).get_shape() == (DYNAMIC_INDEX,):
+            raise VerifyException("the size of local memory is known")
+
+
+def verify_pointer(op: LegacyOp, space: AddrSpace) -> None:
+    """Raise unless the result is memory of one axis in an address space."""
+    (result,) = op.results
+    if place(result).addrspace is not space or len(tensor(result).get_shape()) != 1:
+        raise VerifyException(f"the result is {space} memory of one axis, not {result.type}")
+
+
+@op_definition
+class DefineAccOp(LegacyOp):
+    """DEFINE_ACC (initial, range0, range1, ...), number: the accumulator of a reduction.
+
+    Reading it gives its present value. It begins with the initial value where it is defined, and
+    ASSIGN or PHI changes it.
+
+    Arguments: the number of the accumulator.
+    Sources: the initial value, which is the identity of the reduction, and the RANGEs to reduce. In
+    a listing the RANGEs come later: its position says where it begins.
+    Stage: lowering.
+    Becomes: `tg.reduce` where the loops reduce with one operation, else `tg.buffer` in `reg` space.
+
+    `%1 = tg_legacy.define_acc 0 from %0 : tensor<f32>`
+    """
+
+    name = "tg_legacy.define_acc"
+
+    number = prop_def(IntAttr)
+    initial = operand_def(TENSOR)
+    ranges = var_operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(MemoryAllocEffect())
+
+    assembly_format = (
+        "custom<Int>($number) `from` $initial (`over` $ranges^)? attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, number: int, initial: Value, ranges: Sequence[Value] = ()):
+        self.infer((initial, *ranges), {"number": IntAttr(number)})
+
+    def verify_rule(self) -> None:
+        if self.number.data < 0:
+            raise VerifyException(f"number {self.number.data} is negative")
+        if is_memory(self.initial):
+            raise VerifyException("an accumulator begins with a value, not with memory")
+        for range in self.ranges:
+            verify_is_loop(range)
+
+
+@op_definition
+class LoadOp(LegacyOp):
+    """LOAD (buffer, view or position?, alternative?, gate?, dependency...): read memory.
+
+    A position in a buffer is that of the first element of a vector. A buffer that is a location, as
+    INDEX gives it, has no position.
+
+    Arguments: none.
+    Sources: a buffer and a VIEW, and a STORE to wait for; or a buffer and a position, or a
+    location, then the value where the gate is false, the gate, and a BARRIER to wait for.
+    Stage: lowering, codegen.
+    Becomes: `tg.load`, gated; a movement of the buffer where there is a VIEW.
+
+    `%2 = tg_legacy.load %0 at %1 alt %a gate %g
+      : tensor<24xf32, #tg.place<global>> at tensor<i32> alt tensor<f32> gate tensor<i1>
+      -> tensor<f32>`
+    """
+
+    name = "tg_legacy.load"
+
+    buffer = operand_def(TENSOR)
+    at = opt_operand_def(AT)
+    alt = opt_operand_def(TENSOR)
+    gate = opt_operand_def(TENSOR)
+    dependencies = var_operand_def(EDGE)
+    result = result_def(TENSOR)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+
+    assembly_format = (
+        "$buffer (`at` $at^)? (`alt` $alt^)? (`gate` $gate^)? (`after` $dependencies^)? "
+        "attr-dict `:` type($buffer) (`at` type($at)^)? (`alt` type($alt)^)? "
+        "(`gate` type($gate)^)? (`after` type($dependencies)^)? `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        buffer: Value,
+        at: Value | None,
+        type: Attribute,
+        alt: Value | None = None,
+        gate: Value | None = None,
+        dependencies: Sequence[Value] = (),
+    ):
+        present = [v for v in (buffer, at, alt, gate) if v is not None]
+        sizes = 1, at is not None, alt is not None, gate is not None, len(dependencies)
+        properties = {"operandSegmentSizes": segments(*sizes)}
+        self.infer((*present, *dependencies), properties, type=type)
+
+    def verify_rule(self) -> None:
+        if is_memory(self.result):
+            raise VerifyException("a LOAD gives a value")
+        verify_access(self.buffer, self.at, self.result)
+        if self.alt is not None and self.alt.type != self.result.type:
+            raise VerifyException(
+                f"the alternative is {self.alt.type}, the value {self.result.type}"
+            )
+        if self.gate is not None:
+            verify_condition(self.gate, self.result)
+
+
+@op_definition
+class StoreOp(LegacyOp):
+    """STORE (buffer, view or position?, value, gate?, dependency...): write memory.
+
+    Arguments: none.
+    Sources: a buffer, a VIEW and a value; or a buffer and a position, or a location, then the value
+    and a gate: where it is false nothing is written.
+    Stage: lowering, codegen.
+    Becomes: `tg.store`, gated; to a movement of the buffer where there is a VIEW.
+
+    `%3 = tg_legacy.store %0 at %1 value %2 gate %g
+      : tensor<24xf32, #tg.place<global>> at tensor<i32> value tensor<f32> gate tensor<i1>`
+    """
+
+    name = "tg_legacy.store"
+
+    buffer = operand_def(TENSOR)
+    at = opt_operand_def(AT)
+    value = operand_def(TENSOR)
+    gate = opt_operand_def(TENSOR)
+    dependencies = var_operand_def(EDGE)
+    result = result_def(VOID_EDGE)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = (
+        "$buffer (`at` $at^)? `value` $value (`gate` $gate^)? (`after` $dependencies^)? "
+        "attr-dict `:` type($buffer) (`at` type($at)^)? `value` type($value) "
+        "(`gate` type($gate)^)? (`after` type($dependencies)^)?"
+    )
+
+    def __init__(
+        self,
+        buffer: Value,
+        at: Value | None,
+        value: Value,
+        gate: Value | None = None,
+        dependencies: Sequence[Value] = (),
+    ):
+        present = [v for v in (buffer, at, value, gate) if v is not None]
+        sizes = 1, at is not None, 1, gate is not None, len(dependencies)
+        properties = {"operandSegmentSizes": segments(*sizes)}
+        self.infer((*present, *dependencies), properties)
+
+    def verify_rule(self) -> None:
+        verify_access(self.buffer, self.at, self.value)
+        if self.gate is not None:
+            verify_condition(self.gate, self.value)
+
+
+def verify_access(buffer: SSAValue, at: SSAValue | None, value: SSAValue) -> None:
+    """Raise unless a value is what a position of a buffer, a view of it, or a location holds."""
+    if not is_memory(buffer):
+        raise VerifyException(f"memory is accessed, not {buffer.type}")
+    holds, is_of = dtype_of(buffer), dtype_of(value)
+    if holds != is_of:
+        raise VerifyException(f"the memory holds {holds.name}, the value is {is_of.name}")
+    shape = shape_of(value)
+    if at is None:
+        wanted = shape_of(buffer)
+    elif isinstance(at.owner, ViewOp):
+        if at.owner.source is not None:
+            raise VerifyException("the VIEW of a LOAD or STORE has no source")
+        wanted = views_of(at.owner)[-1].shape
+    else:
+        wanted = _accessed_shape(buffer, at, shape)
+    if shape != wanted:
+        raise VerifyException(f"the value has shape {show_shape(shape)}, not {show_shape(wanted)}")
+
+
+def _accessed_shape(buffer: SSAValue, position: SSAValue, shape: Shape) -> Shape:
+    """The shape of what is accessed at a position: any vector at a scalar, else the position's."""
+    if not is_tensor(position.type) or not dtype_of(position).is_integer:
+        raise VerifyException(f"a position is an integer, not {position.type}")
+    if len(shape_of(buffer)) != 1:
+        raise VerifyException(f"a position is in memory of one axis, not in {buffer.type}")
+    wanted = shape_of(position)
+    return shape if not wanted and len(shape) == 1 else wanted
+
+
+@op_definition
+class CastOp(LegacyOp):
+    """CAST (location): the location of a vector, which begins at that of its first element.
+
+    Arguments: none; its type says how many elements.
+    Sources: a location.
+    Stage: codegen. A CAST of values is `tg.cast`.
+    Becomes: `tg.index` with a vector of positions.
+
+    `%1 = tg_legacy.cast %0 : tensor<f32, #tg.place<global>> -> tensor<4xf32, #tg.place<global>>`
+    """
+
+    name = "tg_legacy.cast"
+
+    element = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = "$element attr-dict `:` type($element) `->` type($result)"
+
+    def __init__(self, element: Value, type: Attribute):
+        self.infer((element,), {}, type=type)
+
+    def verify_rule(self) -> None:
+        old, new = tensor(self.element), tensor(self.result)
+        if not isinstance(self.element.owner, IndexOp) or old.get_shape():
+            raise VerifyException("a CAST of a location takes the INDEX of one element")
+        if (
+            len(new.get_shape()) != 1
+            or new.element_type != old.element_type
+            or new.encoding != old.encoding
+        ):
+            raise VerifyException(f"a location of {old} is cast to a vector of it, not to {new}")
