@@ -23,6 +23,8 @@ PASSES = {
     "tg-explicit-broadcast": "tgdialect.transforms.explicit_broadcast:ExplicitBroadcastPass",
     "tg-gradient": "tgdialect.transforms.gradient:GradientPass",
     "tg-simplify": "tgdialect.transforms.simplify:SimplifyPass",
+    # from the older vocabularies
+    "tg-upgrade-legacy": "tgdialect.legacy.upgrade.stage:UpgradeLegacyPass",
     # the stages
     "tg-callify": "tgdialect.lowering.callify:CallifyPass",
     "tg-rangeify": "tgdialect.lowering.rangeify:RangeifyPass",

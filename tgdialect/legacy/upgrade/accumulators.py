@@ -1,0 +1,86 @@
+"""Loops that reduce: an accumulator that each iteration adds to becomes a REDUCE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.elementwise import AddOp, MaxOp, MulAccOp, MulOp
+from tgdialect.ops.ordering import RangeOp, dependent_ranges
+from tgdialect.ops.properties import dtype_of, number, tensor
+from tgdialect.ops.reduce import ALU, ReduceOp, identity
+from tgdialect.ops.source import ConstOp
+
+KINDS: Mapping[object, ReduceKind] = {
+    AddOp: ReduceKind.ADD,
+    MulOp: ReduceKind.MUL,
+    MaxOp: ReduceKind.MAX,
+    MulAccOp: ReduceKind.ADD,
+}
+"""The reduction that a chain of an op computes."""
+
+
+def reduced(
+    b: OpBuilder, range: RangeOp, initial: SSAValue, old: SSAValue, new: SSAValue
+) -> SSAValue | None:
+    """The value of an accumulator after a loop, as a REDUCE; None if the loop does not reduce.
+
+    `old` is its value at the beginning of an iteration and `new` that at the end. The loop reduces
+    if `new` is a chain of one operation, `(old + a) + b` say, whose other operands depend on the
+    loop but not on `old`.
+    """
+    kind = KINDS.get(type(new.owner))
+    if kind is None or tensor(new).get_shape():
+        return None
+    chain = _chain(kind, old, new)
+    if chain is None:
+        return None
+    terms = [_term(b, op, link) for op, link in chain]
+    term = terms[-1]
+    for other in reversed(terms[:-1]):
+        term = b.put(ALU[kind](term, other))
+    if range not in dependent_ranges(term):
+        return None
+    ranges = [range.result]
+    inner = term.owner
+    if isinstance(inner, ReduceOp) and inner.kind.data is kind and term.first_use is None:
+        # The loop of a loop that reduces: one REDUCE over both.
+        term, ranges = inner.source, [*ranges, *inner.ranges]
+    result = b.put(ReduceOp(kind, term, (), ranges))
+    if _is_identity(kind, initial):
+        return result
+    return b.put(ALU[kind](initial, result))
+
+
+def _chain(kind: ReduceKind, old: SSAValue, new: SSAValue) -> list[tuple[Operation, int]] | None:
+    """The ops from `new` down to `old`, each with the position of the operand on the way; None if
+    something else depends on `old`."""
+    path: list[tuple[Operation, int]] = []
+    value = old
+    while value is not new:
+        uses = list(value.uses)
+        if len(uses) != 1:
+            return None
+        op, position = uses[0].operation, uses[0].index
+        if KINDS.get(type(op)) is not kind or (isinstance(op, MulAccOp) and position != 2):
+            return None
+        path.append((op, position))
+        (value,) = op.results
+    return None if new.first_use is not None else path[::-1]
+
+
+def _term(b: OpBuilder, op: Operation, link: int) -> SSAValue:
+    """What an op of a chain adds to the accumulator."""
+    if isinstance(op, MulAccOp):
+        return b.put(MulOp(op.operands[0], op.operands[1]))
+    return op.operands[1 - link]
+
+
+def _is_identity(kind: ReduceKind, initial: SSAValue) -> bool:
+    constant = initial.owner
+    if not isinstance(constant, ConstOp):
+        return False
+    return number(constant.value) == identity(kind, dtype_of(initial))

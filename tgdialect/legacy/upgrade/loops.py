@@ -1,0 +1,116 @@
+"""What the loops of a listing read, write and accumulate, found before they are rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.legacy.ops.control import PhiOp
+from tgdialect.legacy.ops.framework import AssignOp
+from tgdialect.legacy.ops.memory import DefineAccOp, LoadOp, StoreOp
+from tgdialect.legacy.upgrade.accesses import Access, access_of, memory_of
+from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.elementwise import CastOp
+from tgdialect.ops.properties import known_index, place, tensor
+from tgdialect.ops.source import BufferOp
+
+Variable = tuple[SSAValue, int]
+"""A scalar in registers: a DEFINE_ACC, or a cell of a BUFFER that is accessed at constants only."""
+
+
+@dataclass
+class Body:
+    """What a loop does, in inner loops too."""
+
+    reads: dict[SSAValue, list[Access]] = field(default_factory=dict[SSAValue, list[Access]])
+    writes: dict[SSAValue, list[Access]] = field(default_factory=dict[SSAValue, list[Access]])
+    assigned: dict[Variable, None] = field(default_factory=dict[Variable, None])
+    """The accumulators that it changes."""
+
+    def carried(self, iterator: SSAValue) -> list[SSAValue]:
+        """The buffers of which an iteration may read what an earlier one wrote: all that are read
+        and written, but those that are only accessed at the position of the iteration itself."""
+
+        def is_own(access: Access) -> bool:
+            return access.position is iterator and access.lanes == 1
+
+        return [
+            buffer
+            for buffer, writes in self.writes.items()
+            if buffer in self.reads and not all(map(is_own, (*writes, *self.reads[buffer])))
+        ]
+
+
+def variable_of(value: SSAValue) -> Variable | None:
+    """The accumulator that a DEFINE_ACC, ASSIGN or PHI is; None for other values."""
+    op = value.owner
+    while isinstance(op, AssignOp | PhiOp):
+        value = op.target
+        op = value.owner
+    return (value, 0) if isinstance(op, DefineAccOp) else None
+
+
+def constant_position(position: SSAValue | None) -> int | None:
+    """The value of a position that is a constant, perhaps of another dtype."""
+    while position is not None and isinstance(position.owner, CastOp):
+        position = position.owner.source
+    return None if position is None else known_index(position)
+
+
+def scalar_cells(ops: Iterable[Operation]) -> dict[SSAValue, int]:
+    """The BUFFERs in registers each access of which is of one cell at a constant position, and how
+    many cells they have: each cell is an accumulator."""
+    sizes: dict[SSAValue, int] = {}
+    for op in ops:
+        if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.REG:
+            sizes[op.result] = tensor(op.result).get_shape()[0]
+        elif isinstance(op, LoadOp | StoreOp):
+            access = access_of(op)
+            cell = constant_position(access.position)
+            if cell is None or access.lanes > 1 or access.conditions:
+                sizes.pop(memory_of(access.buffer), None)
+    return sizes
+
+
+def cell_of(access: Access, cells: Mapping[SSAValue, int]) -> Variable | None:
+    """The accumulator that an access is of."""
+    buffer = memory_of(access.buffer)
+    cell = constant_position(access.position)
+    return None if buffer not in cells or cell is None else (buffer, cell)
+
+
+def loop_bodies(ops: Sequence[Operation], cells: Mapping[SSAValue, int]) -> dict[Operation, Body]:
+    """What each loop does, by the op that begins it."""
+    bodies: dict[Operation, Body] = {}
+    open_bodies: list[Body] = []
+    for op in ops:
+        if not isinstance(op, TgOp):
+            continue
+        for _ in op.closed_blocks:
+            open_bodies.pop()
+        if op.OPENS_BLOCK:
+            bodies[op] = Body()
+            open_bodies.append(bodies[op])
+        for body in open_bodies:
+            _add(body, op, cells)
+    return bodies
+
+
+def _add(body: Body, op: Operation, cells: Mapping[SSAValue, int]) -> None:
+    match op:
+        case AssignOp() | PhiOp():
+            if (variable := variable_of(op.target)) is not None:
+                body.assigned[variable] = None
+        case LoadOp() | StoreOp():
+            access = access_of(op)
+            variable = cell_of(access, cells)
+            if variable is None:
+                kind = body.reads if isinstance(op, LoadOp) else body.writes
+                kind.setdefault(memory_of(access.buffer), []).append(access)
+            elif isinstance(op, StoreOp):
+                body.assigned[variable] = None
+        case _:
+            pass

@@ -1,0 +1,64 @@
+"""The pass that leaves the older vocabularies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.upgrade.host import calling_function
+from tgdialect.legacy.upgrade.kernel import upgrade_kernel
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.numbering import symbols
+
+
+class UpgradeLegacyPass(ModulePass):
+    """Rewrite the ops of tg_legacy into those of the specification.
+
+    A `tg.program` of ops in order, as a `.uops` file has it, becomes a kernel at level `kernels`,
+    or `tiles` if it has vectors. A kernel that no function calls gets one that does: `main` if it is
+    the only one, else its name with `_main`. `docs/legacy.md` has what each op becomes.
+    """
+
+    name = "tg-upgrade-legacy"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        upgrade(op)
+
+
+def is_legacy(module: ModuleOp) -> bool:
+    """Whether a module has ops of the older vocabularies."""
+    return any(isinstance(op, LegacyOp) for op in module.walk())
+
+
+def upgrade(module: ModuleOp) -> None:
+    """Rewrite the ops of tg_legacy in a module in place.
+
+    Raises PassFailedException, located, for what the specification cannot say.
+    """
+    upgraded: list[KernelOp] = []
+    for symbol in list(module.ops):
+        if not any(isinstance(op, LegacyOp) for op in symbol.walk()):
+            continue
+        if isinstance(symbol, ProgramOp):
+            kernel = upgrade_kernel(symbol.sym_name.data, list(symbol.linear.body.block.ops))
+            kernel.location = symbol.location
+            Rewriter.replace_op(symbol, kernel)
+            upgraded.append(kernel)
+    _call_kernels(module, upgraded)
+
+
+def _call_kernels(module: ModuleOp, kernels: Sequence[KernelOp]) -> None:
+    """Add a function for each kernel that nothing calls."""
+    called = {op.callee.string_value() for op in module.walk() if isinstance(op, CallOp)}
+    uncalled = [kernel for kernel in kernels if kernel.sym_name.data not in called]
+    taken = symbols(module)
+    for kernel in uncalled:
+        name = "main" if len(uncalled) == 1 else f"{kernel.sym_name.data}_main"
+        if name not in taken:
+            Rewriter.insert_op(calling_function(kernel, name), InsertPoint.after(kernel))

@@ -1,0 +1,105 @@
+"""UNROLL and CONTRACT as shape: a value has an axis for each unrolled axis that it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.legacy.attributes import Axes, axes_of
+from tgdialect.legacy.ops.vectors import ContractOp, UnrollOp
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp, StackOp
+from tgdialect.ops.properties import tensor
+
+
+class Unrolled:
+    """The unrolled axes of values of the older vocabulary, in the order of their numbers.
+
+    They are the first axes of the shape of what a value becomes; the lanes of a vector are last.
+    """
+
+    def __init__(self, builder: OpBuilder) -> None:
+        self.builder = builder
+        self.axes: dict[SSAValue, Axes] = {}
+
+    def axes_of(self, value: SSAValue) -> Axes:
+        """The numbers and sizes of the unrolled axes that a value depends on."""
+        return self.axes.get(value, ())
+
+    def aligned(self, op: Operation, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """The operands of an elementwise op, with all of their unrolled axes; and records those of
+        its result."""
+        if not any(map(self.axes_of, op.operands)):
+            return operands
+        union = self.union(op.operands)
+        rank = max(len(tensor(o).get_shape()) for o in op.operands)
+        self.axes[op.results[0]] = union
+        return [
+            self._with_axes(old, new, union, rank)
+            for old, new in zip(op.operands, operands, strict=True)
+        ]
+
+    def union(self, values: Iterable[SSAValue]) -> Axes:
+        """The unrolled axes that any of some values depends on."""
+        return tuple(sorted({axis for value in values for axis in self.axes_of(value)}))
+
+    def spread(self, old: SSAValue, new: SSAValue, axes: Axes, lanes: Sequence[int]) -> SSAValue:
+        """A value repeated along unrolled axes, and along the lanes of a vector."""
+        if not axes:
+            return new
+        value = self._with_axes(old, new, axes, len(lanes))
+        return self._expanded(value, (*(size for _, size in axes), *lanes))
+
+    def _with_axes(self, old: SSAValue, new: SSAValue, axes: Axes, rank: int) -> SSAValue:
+        """A value reshaped so that it broadcasts along axes that it does not depend on."""
+        own, lanes = self.axes_of(old), tensor(old).get_shape()
+        extents = [size if (axis, size) in own else 1 for axis, size in axes]
+        shape = (*extents, *(1,) * (rank - len(lanes)), *lanes)
+        return self._reshaped(new, shape)
+
+    def _reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        if tensor(value).get_shape() == tuple(shape):
+            return value
+        return self.builder.put(ReshapeOp(value, tuple(shape)))
+
+    def stacked(self, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:
+        """VECTORIZE: the lanes become the last axis."""
+        operands = self.aligned(op, operands)
+        axes = self.axes_of(op.results[0])
+        if not axes:
+            return self.builder.put(StackOp(operands))
+        sizes = tuple(size for _, size in axes)
+        stack = self.builder.put(StackOp([self._expanded(o, sizes) for o in operands]))
+        return self.builder.put(PermuteOp(stack, (*range(1, len(sizes) + 1), 0)))
+
+    def _expanded(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        if tensor(value).get_shape() == tuple(shape):
+            return value
+        return self.builder.put(ExpandOp(value, tuple(shape)))
+
+    def unrolled(self, op: UnrollOp, vector: SSAValue) -> SSAValue:
+        """UNROLL: the lanes of a vector become axes. The last of them is that of neighbours."""
+        own, axes = self.axes_of(op.vector), axes_of(op.axes)
+        every = (*own, *axes)
+        split = self._reshaped(vector, [size for _, size in every])
+        self.axes[op.result] = tuple(sorted(every))
+        return self._permuted(split, [every.index(axis) for axis in sorted(every)])
+
+    def contracted(self, op: ContractOp, scalar: SSAValue) -> SSAValue:
+        """CONTRACT: axes become the lanes of a vector; along axes that it lacks a value repeats."""
+        axes = axes_of(op.axes)
+        own = self.axes_of(op.scalar)
+        kept = tuple(axis for axis in own if axis not in axes)
+        every = tuple(sorted({*own, *axes}))
+        value = self._with_axes(op.scalar, scalar, every, 0)
+        value = self._expanded(value, [size for _, size in every])
+        value = self._permuted(value, [every.index(axis) for axis in (*kept, *axes)])
+        self.axes[op.result] = kept
+        return self._reshaped(value, (*(s for _, s in kept), prod(s for _, s in axes)))
+
+    def _permuted(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
+        if list(order) == sorted(order):
+            return value
+        return self.builder.put(PermuteOp(value, order))
