@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.attributes import AxisType, AxisTypeAttr, ReduceKind
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import AddOp, MaxOp, MulAccOp, MulOp
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
@@ -24,13 +24,13 @@ KINDS: Mapping[object, ReduceKind] = {
 
 
 def reduced(
-    b: OpBuilder, range: RangeOp, initial: SSAValue, old: SSAValue, new: SSAValue
+    b: OpBuilder, loops: Sequence[RangeOp], initial: SSAValue, old: SSAValue, new: SSAValue
 ) -> SSAValue | None:
-    """The value of an accumulator after a loop, as a REDUCE; None if the loop does not reduce.
+    """The value of an accumulator after loops, as a REDUCE; None if they do not reduce.
 
-    `old` is its value at the beginning of an iteration and `new` that at the end. The loop reduces
+    `old` is its value at the beginning of an iteration and `new` that at the end. The loops reduce
     if `new` is a chain of one operation, `(old + a) + b` say, whose other operands depend on the
-    loop but not on `old`.
+    loops but not on `old`.
     """
     kind = KINDS.get(type(new.owner))
     if kind is None or tensor(new).get_shape():
@@ -42,13 +42,15 @@ def reduced(
     term = terms[-1]
     for other in reversed(terms[:-1]):
         term = b.put(ALU[kind](term, other))
-    if range not in dependent_ranges(term):
+    if not dependent_ranges(term).issuperset(loops):
         return None
-    ranges = [range.result]
+    ranges = [loop.result for loop in loops]
     inner = term.owner
     if isinstance(inner, ReduceOp) and inner.kind.data is kind and term.first_use is None:
         # The loop of a loop that reduces: one REDUCE over both.
         term, ranges = inner.source, [*ranges, *inner.ranges]
+    for loop in loops:
+        loop.properties["axis_type"] = AxisTypeAttr(AxisType.REDUCE)
     result = b.put(ReduceOp(kind, term, (), ranges))
     if _is_identity(kind, initial):
         return result

@@ -99,8 +99,12 @@ class Numbers:
     `values` has what has been rewritten so far; the caller enters the loops and loads.
     """
 
-    def __init__(self, builder: OpBuilder, intervals: MinMax) -> None:
+    def __init__(
+        self, builder: OpBuilder, intervals: MinMax, *, index_vectors: bool = True
+    ) -> None:
+        """`index_vectors` says whether there may be `tg.vconst`, which programs on tensors lack."""
         self.builder = builder
+        self.index_vectors = index_vectors
         self.intervals = intervals
         self.values: dict[SSAValue, SSAValue] = {}
         self.indices: dict[SSAValue, SSAValue] = {}
@@ -181,14 +185,19 @@ class Numbers:
         dtype = tensor(op.result).element_type
         values = [number(value) for value in op.values]
         if dtype == INDEX:
-            return self.builder.put(VConstOp([int(v) for v in values]))
+            return self._index_vector([int(v) for v in values])
         return self.builder.put(StackOp([self.builder.put(ConstOp(v, dtype)) for v in values]))
+
+    def _index_vector(self, values: Sequence[int]) -> SSAValue:
+        if self.index_vectors:
+            return self.builder.put(VConstOp(values))
+        return self.builder.put(StackOp([self.builder.index_constant(v) for v in values]))
 
     def lanes(self, vector: SSAValue, lanes: Sequence[int]) -> SSAValue:
         """Lanes of a vector; one alone is a scalar."""
-        put = self.builder.put
-        index = put(ConstOp(lanes[0], INDEX)) if len(lanes) == 1 else put(VConstOp(lanes))
-        return put(IndexOp(vector, (index,)))
+        is_scalar = len(lanes) == 1
+        index = self.builder.index_constant(lanes[0]) if is_scalar else self._index_vector(lanes)
+        return self.builder.put(IndexOp(vector, (index,)))
 
     def _joined(self, vectors: Operands) -> SSAValue:
         """Vectors, one after the other."""
@@ -250,7 +259,7 @@ class Numbers:
             case ConstOp():
                 return self.builder.index_constant(int(number(op.value)))
             case LegacyVConstOp():
-                return self.builder.put(VConstOp([int(number(v)) for v in op.values]))
+                return self._index_vector([int(number(v)) for v in op.values])
             case _:
                 pass
         operands = [self.indices[operand] for operand in self._exact_operands(value)]

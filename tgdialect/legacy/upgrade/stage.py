@@ -10,8 +10,11 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.upgrade.graphs import GraphUpgrade
 from tgdialect.legacy.upgrade.host import calling_function
 from tgdialect.legacy.upgrade.kernel import upgrade_kernel
+from tgdialect.legacy.upgrade.launches import Launches
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.numbering import symbols
@@ -21,8 +24,8 @@ class UpgradeLegacyPass(ModulePass):
     """Rewrite the ops of tg_legacy into those of the specification.
 
     A `tg.program` of ops in order, as a `.uops` file has it, becomes a kernel at level `kernels`,
-    or `tiles` if it has vectors. A kernel that no function calls gets one that does: `main` if it is
-    the only one, else its name with `_main`. `docs/legacy.md` has what each op becomes.
+    or `tiles` if it has vectors. A kernel that no function calls gets one that does: `main` if it
+    is the only one, else its name with `_main`. `docs/legacy.md` has what each op becomes.
     """
 
     name = "tg-upgrade-legacy"
@@ -42,14 +45,20 @@ def upgrade(module: ModuleOp) -> None:
     Raises PassFailedException, located, for what the specification cannot say.
     """
     upgraded: list[KernelOp] = []
+    launches = Launches(module)
     for symbol in list(module.ops):
         if not any(isinstance(op, LegacyOp) for op in symbol.walk()):
             continue
-        if isinstance(symbol, ProgramOp):
-            kernel = upgrade_kernel(symbol.sym_name.data, list(symbol.linear.body.block.ops))
+        if isinstance(symbol, ProgramOp | KernelOp):
+            body = symbol if isinstance(symbol, KernelOp) else symbol.linear
+            kernel = upgrade_kernel(symbol.sym_name.data, list(body.body.block.ops))
             kernel.location = symbol.location
-            Rewriter.replace_op(symbol, kernel)
+            Rewriter.replace_op(symbol, kernel, [])
             upgraded.append(kernel)
+            continue
+        for block in [block for region in symbol.regions for block in region.blocks]:
+            builder = OpBuilder(InsertPoint.at_start(block))
+            GraphUpgrade(builder, launches.launch).rewrite(list(block.ops))
     _call_kernels(module, upgraded)
 
 

@@ -1,0 +1,45 @@
+"""The order of the ops of a kernel that is made of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.ir import Block, Operation
+
+from tgdialect.legacy.ops.blocks import BlockEndOp, BlockForkOp, BlockOp, BlockStartOp
+from tgdialect.ops.ordering import SinkOp
+
+
+def has_blocks(ops: Sequence[Operation]) -> bool:
+    """Whether a kernel is made of blocks."""
+    return any(isinstance(op, BlockOp | BlockEndOp) for op in ops)
+
+
+def in_order(ops: Sequence[Operation]) -> list[Operation]:
+    """The ops of blocks in the order of execution, each once: what a block comes after, then its
+    members, each after its operands."""
+    done: set[Operation] = set()
+    order: list[Operation] = []
+    roots = [op for op in ops if isinstance(op, SinkOp)]
+    stack: list[tuple[Operation, bool]] = [(op, False) for op in reversed(roots)]
+    while stack:
+        op, is_ready = stack.pop()
+        if is_ready:
+            order.append(op)
+        elif op not in done:
+            done.add(op)
+            stack.append((op, True))
+            stack += [(each, False) for each in reversed(list(_before(op)))]
+    return [op for op in order if not isinstance(op, BlockOp | BlockStartOp | BlockForkOp)]
+
+
+def _before(op: Operation) -> Iterator[Operation]:
+    """The ops that execute before an op: for a block, the blocks before its members."""
+    operands = op.operands
+    if isinstance(op, BlockOp):
+        operands = *op.before, *op.members
+    elif isinstance(op, BlockEndOp):
+        operands = *op.before, op.begin
+    for operand in operands:
+        if not isinstance(operand.owner, Block):
+            yield operand.owner

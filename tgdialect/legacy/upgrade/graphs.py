@@ -1,0 +1,287 @@
+"""Programs on tensors: the ops of a function, and values on several devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import errors_at, locate
+from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.ops import compute, constants, framework, indexing, vectors
+from tgdialect.legacy.ops import memory as old
+from tgdialect.legacy.table import device_of, views_of
+from tgdialect.legacy.upgrade.accesses import Access, access_of
+from tgdialect.legacy.upgrade.numbers import Numbers
+from tgdialect.legacy.upgrade.views import Viewer
+from tgdialect.legacy.upgrade.wmma import upgraded_wmma
+from tgdialect.ops import movement
+from tgdialect.ops.attributes import Device
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.dtypes import BOOL, number_attribute
+from tgdialect.ops.elementwise import AndOp
+from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
+from tgdialect.ops.multi import ReplicatedOp
+from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops.properties import integer, integers, is_memory, place, tensor
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+
+LaunchKernel = Callable[[framework.KernelOp, OpBuilder], Mapping[SSAValue, SSAValue]]
+"""Calls a kernel; returns, for each argument that it writes, what to wait for."""
+
+
+class GraphUpgrade:
+    """Rewrites the ops of a block in place.
+
+    What an op becomes replaces its result. Ops that only tell others something (DEVICE, UNIQUE, a
+    VIEW without a source, INDEX) stay until the end, when all ops of tg_legacy are erased.
+    """
+
+    def __init__(self, builder: OpBuilder, launch: LaunchKernel) -> None:
+        self.builder = builder
+        self.launch = launch
+        self.numbers = Numbers(builder, MinMax(), index_vectors=False)
+        self.buffers: dict[int, SSAValue] = {}
+        """The memory of each UNIQUE."""
+        self.launched: dict[SSAValue, Mapping[SSAValue, SSAValue]] = {}
+        """For each KERNEL, the effect to wait for to see each of the arguments that it writes."""
+        self.variables: dict[str, int] = {}
+        """The slots of variables."""
+
+    def rewrite(self, ops: Sequence[Operation]) -> None:
+        """Rewrite those of some ops, in the order of the block, that are of tg_legacy."""
+        old_ops = [op for op in ops if isinstance(op, LegacyOp)]
+        for op in old_ops:
+            self.builder.move_before(op)
+            if (rule := _RULES.get(type(op))) is None:
+                message = f"{op.name} belongs in a kernel, not in a program on tensors"
+                raise locate(PassFailedException(message), op)
+            with errors_at(op):
+                new = rule(self, op)
+            if new is not None:
+                new.name_hint = new.name_hint or op.results[0].name_hint
+                op.results[0].replace_all_uses_with(new)
+        for op in reversed(old_ops):
+            op.detach()
+            op.erase()
+
+    def put(self, op: Operation) -> SSAValue:
+        return self.builder.put(op)
+
+    # -- values ----------------------------------------------------------------------------------
+
+    def pure(self, op: LegacyOp) -> SSAValue:
+        for operand in op.operands:
+            self.numbers.values[operand] = operand
+        self.numbers.rewrite(op)
+        return self.numbers.values[op.results[0]]
+
+    def constant(self, op: constants.ConstOp) -> SSAValue:
+        scalar = self.put(ConstOp(op.value))
+        shape = tensor(op.result).get_shape()
+        value = Viewer(self.builder).reshaped(scalar, (1,) * len(shape))
+        if 1 in shape or shape:
+            value = self.put(movement.ExpandOp(value, shape))
+        return self._on(value, place(op.result).device, clone=False)
+
+    def reduce(self, op: compute.ReduceAxisOp) -> SSAValue:
+        return self.put(ReduceOp(op.kind.data, op.source, integers(op, "axes")))
+
+    def wmma(self, op: compute.WmmaOp) -> SSAValue:
+        return upgraded_wmma(self.builder, op, op.operands)
+
+    def variable(self, op: framework.DefineVarOp) -> SSAValue:
+        slot = self.variables.setdefault(op.symbol.data, len(self.variables))
+        low, high = op.min.data, op.max.data
+        type = tensor(op.result)
+        return self.put(ParamOp(slot, type, name=op.symbol.data, min=low, max=high))
+
+    def bind(self, op: framework.BindOp) -> None:
+        """The value; a KERNEL finds the variable's name at the BIND."""
+        op.result.replace_uses_with_if(
+            op.value, lambda use: not isinstance(use.operation, framework.KernelOp)
+        )
+
+    def view(self, op: indexing.ViewOp) -> SSAValue | None:
+        if op.source is None or op.device is not None:
+            return None
+        return Viewer(self.builder).viewed(op.source, views_of(op))
+
+    def valid(self, op: indexing.ValidOp) -> SSAValue:
+        """The mask of a view: the view of true, which is false where it is masked."""
+        assert isinstance(op.view.owner, indexing.ViewOp)
+        views = views_of(op.view.owner)
+        _, size = views[0].positions or (0, 1)
+        true = self.put(ConstOp(1, BOOL))
+        viewer = Viewer(self.builder)
+        flat = self.put(movement.ExpandOp(viewer.reshaped(true, (1,)), (size,)))
+        return viewer.viewed(flat, views)
+
+    # -- devices ---------------------------------------------------------------------------------
+
+    def copy(self, op: framework.CopyOp) -> SSAValue:
+        return self._on(op.source, device_of(op.device), clone=op.is_clone is not None)
+
+    def _on(self, value: SSAValue, device: Device, *, clone: bool) -> SSAValue:
+        """A value on a device. Data that is there already is copied only for a clone."""
+        if device is not None and (place(value).device != device or clone):
+            return self.put(CopyOp(value, device, clone=clone))
+        return self.put(LoadOp(value)) if is_memory(value) else value
+
+    def multi(self, op: framework.MultiOp) -> SSAValue:
+        """Shards come together on the first device, and are distributed again as one tensor."""
+        devices = place(op.result).device
+        assert isinstance(devices, tuple)
+        axis = integer(op, "axis")
+        shards = [
+            self._shard(shard, bool(real), devices[0])
+            for shard, real in zip(op.shards, op.flags.get_values(), strict=True)
+        ]
+        if axis is None:
+            return self._replicated(shards[0], devices)
+        stack = self.put(movement.StackOp(shards))
+        whole = self.put(CopyOp(stack, devices))
+        # Axis 0 is that of the devices: to where it is split, and into the axis there.
+        rank = len(tensor(whole).get_shape())
+        order = (*range(1, axis + 1), 0, *range(axis + 1, rank))
+        if axis:
+            whole = self.put(movement.PermuteOp(whole, order))
+        return self.put(movement.ReshapeOp(whole, tensor(op.result).get_shape()))
+
+    def _shard(self, shard: SSAValue, is_real: bool, device: str) -> SSAValue:
+        """A shard on a device; zeros if it holds no data."""
+        if is_real:
+            return self._on(shard, device, clone=False)
+        type = tensor(shard)
+        zero = self.put(ConstOp(number_attribute(0, type.element_type)))
+        ones = Viewer(self.builder).reshaped(zero, (1,) * len(type.get_shape()))
+        return self._on(self.put(movement.ExpandOp(ones, type.get_shape())), device, clone=False)
+
+    def _replicated(self, value: SSAValue, devices: tuple[str, ...]) -> SSAValue:
+        """The same value on all devices, as the specification's broadcast."""
+        shape = tensor(value).get_shape()
+        row = Viewer(self.builder).reshaped(value, (1, *shape))
+        rows = self.put(movement.ExpandOp(row, (len(devices), *shape)))
+        return self.put(ReplicatedOp(self.put(CopyOp(rows, devices)), 0))
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    def buffer(self, op: old.BufferOp) -> SSAValue:
+        id = integer(op.unique.owner, "id") if isinstance(op.unique.owner, Operation) else None
+        assert id is not None
+        known = self.buffers.get(id)
+        if known is None:
+            known = self.buffers[id] = self._new_buffer(op.result)
+        elif known.type != op.result.type:
+            raise PassFailedException(f"UNIQUE {id} is {known.type} already, not {op.result.type}")
+        return known
+
+    def empty(self, op: framework.EmptyOp) -> SSAValue:
+        return self._new_buffer(op.result)
+
+    def _new_buffer(self, value: SSAValue) -> SSAValue:
+        return self.put(BufferOp(next(self.builder.free_slots), tensor(value)))
+
+    def buffer_view(self, op: old.BufferViewOp) -> SSAValue:
+        return self.put(movement.ShrinkOp(op.buffer, (op.offset.data,), (op.size.data,)))
+
+    def load(self, op: old.LoadOp) -> SSAValue:
+        access = access_of(op)
+        buffer = access.buffer
+        if op.dependencies:
+            buffer = self.put(AfterOp(buffer, op.dependencies))
+        location = self._accessed(buffer, access, writes=False)
+        gate = self._gate(access)
+        if gate is None:
+            return self.put(LoadOp(location))
+        return self.put(LoadOp(location, self._alternative(op), gate))
+
+    def _alternative(self, op: old.LoadOp) -> SSAValue:
+        """What a LOAD gives where its gate is false; 0 if it does not say."""
+        if op.alt is not None:
+            return op.alt
+        shape = tensor(op.result).get_shape()
+        zero = self.put(ConstOp(number_attribute(0, tensor(op.result).element_type)))
+        ones = Viewer(self.builder).reshaped(zero, (1,) * len(shape))
+        return self.put(movement.ExpandOp(ones, shape)) if shape else ones
+
+    def store(self, op: old.StoreOp) -> SSAValue:
+        access = access_of(op)
+        buffer = access.buffer
+        if op.dependencies:
+            buffer = self.put(AfterOp(buffer, op.dependencies))
+        location = self._accessed(buffer, access, writes=True)
+        return self.put(StoreOp(location, op.value, self._gate(access)))
+
+    def _accessed(self, buffer: SSAValue, access: Access, *, writes: bool) -> SSAValue:
+        """The memory that an access reads or writes."""
+        if access.position is None:
+            return buffer
+        if isinstance(view := access.position.owner, indexing.ViewOp):
+            return Viewer(self.builder, writes=writes).viewed(buffer, views_of(view))
+        if access.lanes > 1:
+            raise PassFailedException("a vector at a position belongs in a kernel")
+        return self.put(movement.IndexOp(buffer, (access.position,)))
+
+    def _gate(self, access: Access) -> SSAValue | None:
+        gate: SSAValue | None = None
+        for condition in access.conditions:
+            gate = condition if gate is None else self.put(AndOp(gate, condition))
+        return gate
+
+    def assign(self, op: framework.AssignOp) -> SSAValue:
+        if (written := self.launched.get(op.value)) is not None:
+            effect = written.get(op.target)
+            if effect is None:
+                raise PassFailedException("the KERNEL does not write the target of this ASSIGN")
+        else:
+            effect = self.put(StoreOp(op.target, op.value))
+        return self.put(AfterOp(op.target, (effect,)))
+
+    def kernel(self, op: framework.KernelOp) -> None:
+        self.launched[op.result] = self.launch(op, self.builder)
+
+    def nothing(self, op: Operation) -> None:
+        """An op that is read where it is used."""
+
+
+_RULES: Mapping[type[Operation], Callable[[GraphUpgrade, Any], SSAValue | None]] = {
+    framework.DeviceOp: GraphUpgrade.nothing,
+    framework.UniqueOp: GraphUpgrade.nothing,
+    framework.NameOp: GraphUpgrade.nothing,
+    framework.KernelOp: GraphUpgrade.kernel,
+    framework.MultiOp: GraphUpgrade.multi,
+    framework.CopyOp: GraphUpgrade.copy,
+    framework.AssignOp: GraphUpgrade.assign,
+    framework.BindOp: GraphUpgrade.bind,
+    framework.DefineVarOp: GraphUpgrade.variable,
+    framework.EmptyOp: GraphUpgrade.empty,
+    framework.NoopOp: GraphUpgrade.pure,
+    framework.CustomOp: GraphUpgrade.pure,
+    framework.CustomIOp: GraphUpgrade.pure,
+    constants.ConstOp: GraphUpgrade.constant,
+    constants.VConstOp: GraphUpgrade.pure,
+    indexing.ViewOp: GraphUpgrade.view,
+    indexing.IndexOp: GraphUpgrade.nothing,
+    indexing.ValidOp: GraphUpgrade.valid,
+    indexing.GepOp: GraphUpgrade.pure,
+    old.BufferOp: GraphUpgrade.buffer,
+    old.BufferViewOp: GraphUpgrade.buffer_view,
+    old.LoadOp: GraphUpgrade.load,
+    old.StoreOp: GraphUpgrade.store,
+    compute.AluOp: GraphUpgrade.pure,
+    compute.IDivOp: GraphUpgrade.pure,
+    compute.ModOp: GraphUpgrade.pure,
+    compute.FDivOp: GraphUpgrade.pure,
+    compute.ReduceAxisOp: GraphUpgrade.reduce,
+    compute.WmmaOp: GraphUpgrade.wmma,
+    vectors.VectorizeOp: GraphUpgrade.pure,
+    vectors.CatOp: GraphUpgrade.pure,
+    vectors.UnrollOp: GraphUpgrade.pure,
+    vectors.ContractOp: GraphUpgrade.pure,
+}
+"""What becomes of the ops of a program on tensors. The other ops are those of kernels."""

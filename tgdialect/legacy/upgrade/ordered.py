@@ -1,0 +1,459 @@
+"""Kernels whose ops are in order, as a listing has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.ranges import needed_ops
+from tgdialect.diagnostics import locate
+from tgdialect.legacy.attributes import Axes
+from tgdialect.legacy.ops import blocks, control, framework, indexing
+from tgdialect.legacy.ops import memory as old_memory
+from tgdialect.legacy.ops.compute import WmmaOp
+from tgdialect.legacy.upgrade.accesses import Access, access_of, memory_of, pointer_sizes
+from tgdialect.legacy.upgrade.accumulators import reduced
+from tgdialect.legacy.upgrade.loops import Variable, cell_of, loop_bodies, scalar_cells, variable_of
+from tgdialect.legacy.upgrade.memory import Versions, keep_order
+from tgdialect.legacy.upgrade.numbers import Numbers
+from tgdialect.legacy.upgrade.wmma import upgraded_wmma
+from tgdialect.ops import codegen, ordering
+from tgdialect.ops import elementwise as e
+from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, VoidType, is_tensor
+from tgdialect.ops.base import PureInGraph, TgOp
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp, dependent_ranges
+from tgdialect.ops.properties import is_memory, known_index, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
+from tgdialect.transforms.dead_ops import erase_dead_ops
+
+_REG = PlaceAttr.of(None, AddrSpace.REG)
+_GLOBAL = PlaceAttr.of(None, AddrSpace.GLOBAL)
+
+
+@dataclass
+class Carried:
+    """An accumulator that loops carry from one iteration to the next."""
+
+    variable: Variable
+    initial: SSAValue
+    """Its value before the loop."""
+    memory: SSAValue
+    """The BUFFER that has it."""
+    inside: SSAValue
+    """The version of the BUFFER in the loop."""
+    old: SSAValue
+    """Its value at the beginning of an iteration."""
+
+
+@dataclass
+class _Open:
+    """A block that is open: a loop with what it carries, or a condition."""
+
+    range: RangeOp | None
+    carried: list[Carried] = field(default_factory=list[Carried])
+
+
+class OrderedKernel:
+    """A kernel that is being rewritten, op by op, in the order of execution."""
+
+    rules: Mapping[type[Operation], Callable[[Any, Any], None]]
+    """What becomes of the ops that are no arithmetic."""
+
+    def __init__(self, ops: Sequence[Operation]) -> None:
+        self.block = Block()
+        self.builder = OpBuilder.at_end(self.block)
+        intervals = MinMax()
+        self.numbers = Numbers(self.builder, intervals)
+        self.values = self.numbers.values
+        self.versions = Versions(self.builder)
+        self.sizes = pointer_sizes(ops, intervals)
+        self.slots = _argument_slots(ops)
+        self.cells = scalar_cells(ops)
+        self.bodies = loop_bodies(ops, self.cells)
+        self.variables: dict[Variable, SSAValue] = {}
+        """The present values of accumulators."""
+        self.open: list[_Open] = []
+        self.conditions: list[SSAValue] = []
+        """The conditions of the blocks that are open."""
+        self.has_vectors = any(map(_has_vectors, ops))
+
+    def rewrite(self, op: Operation) -> None:
+        """Rewrite an op whose operands are rewritten."""
+        self.builder.location = op.location
+        for operand in op.operands:
+            if (variable := variable_of(operand)) is not None:
+                self.values[operand] = self.variables[variable]
+        rule = self.rules.get(type(op))
+        if rule is not None:
+            rule(self, op)
+        elif isinstance(op, TgOp) and not _is_computed(op):
+            raise PassFailedException(f"{op.name} does not belong in a kernel")
+        else:
+            self.numbers.rewrite(op)
+
+    def put(self, op: Operation) -> SSAValue:
+        return self.builder.put(op)
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    def define_global(self, op: old_memory.DefineGlobalOp) -> None:
+        dtype = tensor(op.result).element_type
+        type = tensor_type(dtype, (self.sizes[op.result],), _GLOBAL)
+        self._define(op, ParamOp(self.slots[op.result], type))
+        if op.symbol is not None:
+            self.values[op.result].name_hint = op.symbol.data
+
+    def define_variable(self, op: framework.DefineVarOp) -> None:
+        param = ParamOp(
+            self.slots[op.result],
+            tensor_type(INDEX),
+            name=op.symbol.data,
+            min=op.min.data,
+            max=op.max.data,
+        )
+        self._enter_index(op.result, self.put(param))
+
+    def define_local(self, op: old_memory.DefineLocalOp) -> None:
+        self._define(op, BufferOp(next(self.builder.free_slots), tensor(op.result)))
+
+    def define_buffer(self, op: BufferOp) -> None:
+        if op.result not in self.cells:
+            self._define(op, BufferOp(next(self.builder.free_slots), tensor(op.result)))
+            return
+        zero = self.put(ConstOp(0, tensor(op.result).element_type))
+        for cell in range(self.cells[op.result]):
+            self.variables[op.result, cell] = zero
+
+    def _define(self, op: Operation, new: Operation) -> None:
+        self.values[op.results[0]] = self.put(new)
+
+    def load(self, op: old_memory.LoadOp) -> None:
+        access = access_of(op)
+        if (variable := cell_of(access, self.cells)) is not None:
+            self.values[op.result] = self.variables[variable]
+            return
+        axes = self._axes(access, access.conditions, () if op.alt is None else (op.alt,))
+        buffer, position = self._memory(access), self._position(access, op.result, axes)
+        location = self._location(self.to_read(op, buffer), position)
+        gate = self._gate(access.conditions, op.result, axes)
+        if gate is None:
+            value = self.put(LoadOp(location))
+        else:
+            alternative = self._alternative(op, axes, tensor(location).get_shape())
+            value = self.put(LoadOp(location, alternative, gate))
+        self.numbers.unrolled.axes[op.result] = axes
+        shape = *(size for _, size in axes), *tensor(op.result).get_shape()
+        self.values[op.result] = self._reshaped(value, shape)
+
+    def _alternative(self, op: old_memory.LoadOp, axes: Axes, shape: Sequence[int]) -> SSAValue:
+        """What a LOAD gives where its gate is false; 0 if it does not say."""
+        if op.alt is not None:
+            return self._spread(op.alt, self.values[op.alt], axes, op.result)
+        zero = self.put(ConstOp(0, tensor(op.result).element_type))
+        if not shape:
+            return zero
+        ones = self._reshaped(zero, (1,) * len(shape))
+        return self.put(ExpandOp(ones, tuple(shape)))
+
+    def store(self, op: old_memory.StoreOp) -> None:
+        access = access_of(op)
+        if (variable := cell_of(access, self.cells)) is not None:
+            self.assign(variable, self.values[op.value])
+            return
+        conditions = (*access.conditions, *self.conditions)
+        axes = self._axes(access, conditions, (op.value,))
+        buffer, position = self._memory(access), self._position(access, op.value, axes)
+        is_scalar = position is not None and not tensor(position).get_shape()
+        where = position if is_scalar else None
+        location = self._location(self.to_write(op, buffer, where), position)
+        value = self._spread(op.value, self.values[op.value], axes, op.value)
+        gate = self._gate(conditions, op.value, axes)
+        gate = self._unless_empty(location, value, gate)
+        effect = self.put(StoreOp(location, value, gate))
+        self.values[op.result] = effect
+        self.versions.wrote(buffer, where, effect)
+
+    def to_read(self, op: old_memory.LoadOp, buffer: SSAValue) -> SSAValue:
+        """The version of a buffer that a LOAD sees."""
+        return self.versions.to_read(buffer)
+
+    def to_write(
+        self, op: old_memory.StoreOp, buffer: SSAValue, position: SSAValue | None
+    ) -> SSAValue:
+        """The version of a buffer that a STORE writes."""
+        return self.versions.to_write(buffer, position)
+
+    def _memory(self, access: Access) -> SSAValue:
+        if access.position is not None and not is_memory(access.position):
+            return self.values[memory_of(access.buffer)]
+        if access.position is None and not tensor(access.buffer).get_shape():
+            return self.values[memory_of(access.buffer)]
+        raise PassFailedException("a kernel accesses memory at a position, not in a VIEW or whole")
+
+    def _axes(
+        self, access: Access, conditions: Sequence[SSAValue], values: Sequence[SSAValue]
+    ) -> Axes:
+        """The unrolled axes of an access."""
+        position = () if access.position is None else (access.position,)
+        return self.numbers.unrolled.union((*position, *conditions, *values))
+
+    def _spread(self, old: SSAValue, new: SSAValue, axes: Axes, like: SSAValue) -> SSAValue:
+        """A value with all unrolled axes of an access, as one axis."""
+        value = self.numbers.unrolled.spread(old, new, axes, tensor(like).get_shape())
+        return self._flattened(value)
+
+    def _position(self, access: Access, like: SSAValue, axes: Axes) -> SSAValue | None:
+        """The positions of the elements of an access, as one axis."""
+        if access.position is None:
+            return None
+        index = self.numbers.index(access.position)
+        if access.lanes == 1:
+            return self._spread(access.position, index, axes, like)
+        index = self.numbers.unrolled.spread(access.position, index, axes, ())
+        if axes:
+            index = self._reshaped(index, (*tensor(index).get_shape(), 1))
+        lanes = self.put(VConstOp(range(access.lanes)))
+        return self._flattened(self.put(e.AddOp(index, lanes)))
+
+    def _location(self, buffer: SSAValue, position: SSAValue | None) -> SSAValue:
+        return buffer if position is None else self.put(IndexOp(buffer, (position,)))
+
+    def _gate(self, conditions: Sequence[SSAValue], like: SSAValue, axes: Axes) -> SSAValue | None:
+        """Whether all conditions hold; None without any."""
+        gate: SSAValue | None = None
+        for condition in conditions:
+            value = self._spread(condition, self.values[condition], axes, like)
+            gate = value if gate is None else self.put(e.AndOp(gate, value))
+        return gate
+
+    def _unless_empty(
+        self, location: SSAValue, value: SSAValue, gate: SSAValue | None
+    ) -> SSAValue | None:
+        """The gate of a STORE, false in loops around it that may have no iteration.
+
+        A graph executes a STORE in the loops that it depends on; in a listing it is in all loops
+        around it.
+        """
+        operands = (location, value, *(() if gate is None else (gate,)))
+        inside = {r for operand in operands for r in dependent_ranges(operand)}
+        for block in self.open:
+            if block.range is None or block.range in inside:
+                continue
+            bound = block.range.bound
+            if (known_index(bound) or 0) > 0:
+                continue
+            runs = self.put(e.CmpLtOp(block.range.result, bound))
+            gate = runs if gate is None else self.put(e.AndOp(gate, runs))
+        return gate
+
+    def _reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        if tensor(value).get_shape() == tuple(shape):
+            return value
+        return self.put(ReshapeOp(value, tuple(shape)))
+
+    def _flattened(self, value: SSAValue) -> SSAValue:
+        shape = tensor(value).get_shape()
+        return value if len(shape) < 2 else self._reshaped(value, (prod(shape),))
+
+    def barrier(self, op: codegen.BarrierOp) -> None:
+        self.versions.synchronise(lambda effects: self.put(codegen.BarrierOp(effects)))
+
+    # -- loops and conditions --------------------------------------------------------------------
+
+    def special(self, op: codegen.SpecialOp) -> None:
+        is_local = op.symbol.data.startswith("lidx")
+        axis_type = AxisType.LOCAL if is_local else AxisType.GLOBAL
+        range = RangeOp(next(self.builder.free_axes), axis_type, self.numbers.index(op.bound))
+        self._enter_index(op.result, self.put(range))
+
+    def begin_loop(self, op: control.LoopBegin) -> None:
+        range = self.new_loop(op)
+        body = self.bodies[op]
+        written = [self.values[buffer] for buffer in body.writes]
+        carried = [self.values[buffer] for buffer in body.carried(op.result)]
+        self.versions.enter(range, written, carried)
+        accumulators = [self.carry(variable, (range,)) for variable in body.assigned]
+        self.open.append(_Open(range, accumulators))
+
+    def new_loop(self, op: control.LoopBegin) -> RangeOp:
+        """The RANGE of a loop, which begins at 0, and the iterator."""
+        start, end = self.numbers.index(op.start), self.numbers.index(op.end)
+        first = known_index(start)
+        extent = end if first == 0 else self._extent(start, end)
+        range = self.builder.insert(RangeOp(next(self.builder.free_axes), AxisType.LOOP, extent))
+        iterator = range.result if first == 0 else self.put(e.AddOp(range.result, start))
+        self._enter_index(op.result, iterator)
+        return range
+
+    def _extent(self, start: SSAValue, end: SSAValue) -> SSAValue:
+        """The number of iterations of a loop that does not begin at 0."""
+        first, last = known_index(start), known_index(end)
+        if first is not None and last is not None:
+            return self.builder.index_constant(max(last - first, 0))
+        difference = self.put(e.SubOp(end, start))
+        return self.put(e.MaxOp(difference, self.builder.index_constant(0)))
+
+    def _enter_index(self, old: SSAValue, index: SSAValue) -> None:
+        """Record an integer that is made as an index."""
+        self.numbers.indices[old] = index
+        dtype = tensor(old).element_type
+        self.values[old] = index if dtype == INDEX else self.put(e.CastOp(index, dtype))
+
+    def carry(self, variable: Variable, ranges: Sequence[RangeOp]) -> Carried:
+        """Begin an iteration: the accumulator is in memory, where the iteration before put it."""
+        initial = self.variables[variable]
+        type = tensor_type(tensor(initial).element_type, tensor(initial).get_shape(), _REG)
+        memory = self.put(BufferOp(next(self.builder.free_slots), type))
+        stored = self.put(StoreOp(memory, initial))
+        inside = self.put(AfterOp(memory, (stored, *(r.result for r in ranges))))
+        old = self.variables[variable] = self.put(LoadOp(inside))
+        return Carried(variable, initial, memory, inside, old)
+
+    def end_block(self, op: control.BlockEnd) -> None:
+        block = self.open.pop()
+        if block.range is None:
+            self.conditions.pop()
+            return
+        kept: list[Carried] = []
+        for each in block.carried:
+            new = self.variables[each.variable]
+            result = self.reduction(each, (block.range,))
+            if result is not None:
+                self.variables[each.variable] = result
+            elif new is each.old:
+                self.variables[each.variable] = each.initial
+            else:
+                self.versions.effect(self.put(StoreOp(each.inside, new)))
+                keep_order(block.range)
+                kept.append(each)
+        effects = self.versions.leave()
+        for each in kept:
+            after = self.put(AfterOp(each.memory, effects))
+            self.variables[each.variable] = self.put(LoadOp(after))
+
+    def reduction(self, carried: Carried, ranges: Sequence[RangeOp]) -> SSAValue | None:
+        """An accumulator after loops, where they reduce; None where they do not, and for vectors,
+        at whose level there is no REDUCE over loops."""
+        if self.has_vectors:
+            return None
+        new = self.variables[carried.variable]
+        return reduced(self.builder, ranges, carried.initial, carried.old, new)
+
+    def begin_condition(self, op: control.IfOp) -> None:
+        self.conditions.append(op.condition)
+        self.open.append(_Open(None))
+
+    # -- accumulators ----------------------------------------------------------------------------
+
+    def define_accumulator(self, op: old_memory.DefineAccOp) -> None:
+        self.numbers.changing.add(op.result)
+        self.variables[op.result, 0] = self.values[op.initial]
+
+    def assign_accumulator(self, op: framework.AssignOp | control.PhiOp) -> None:
+        variable = variable_of(op.target)
+        if variable is None:
+            raise PassFailedException("a kernel assigns to accumulators only: memory has STORE")
+        self.numbers.changing.add(op.result)
+        self.assign(variable, self.values[op.value])
+
+    def assign(self, variable: Variable, value: SSAValue) -> None:
+        """Give an accumulator a value, where the conditions around it hold."""
+        for condition in self.conditions:
+            old = self.variables[variable]
+            value = self.put(e.WhereOp(self.values[condition], value, old))
+        self.variables[variable] = value
+
+    # -- the rest --------------------------------------------------------------------------------
+
+    def wmma(self, op: WmmaOp) -> None:
+        operands = [self.values[operand] for operand in op.operands]
+        self.values[op.result] = upgraded_wmma(self.builder, op, operands)
+
+    def custom(self, op: framework.CustomOp | framework.CustomIOp) -> None:
+        self.numbers.rewrite(op)
+        if isinstance(op.result.type, VoidType):
+            self.versions.effect(self.values[op.result])
+
+    def nothing(self, op: Operation) -> None:
+        """An op that is read where it is used, or that the order of the ops says."""
+
+    def kernel(self, name: str) -> KernelOp:
+        """The finished kernel: the loops that are open are those around all that it writes."""
+        effects: Sequence[SSAValue] = self.versions.effects
+        open_ranges = {r for effect in effects for r in dependent_ranges(effect)}
+        ranges = [r for r in self.block.ops if isinstance(r, RangeOp) and r in open_ranges]
+        ranges.sort(key=lambda r: r.axis_type.data is AxisType.LOCAL)
+        if ranges:
+            body = effects[0] if len(effects) == 1 else self.put(ordering.GroupOp(effects))
+            effects = [self.put(EndOp(body, [r.result for r in reversed(ranges)]))]
+        if not effects:
+            raise PassFailedException(f"kernel {name} writes nothing")
+        self.put(SinkOp(effects))
+        erase_dead_ops(self.block, needed_ops(self.block))
+        return KernelOp(name, Region(self.block))
+
+
+OrderedKernel.rules = {
+    old_memory.DefineGlobalOp: OrderedKernel.define_global,
+    old_memory.DefineLocalOp: OrderedKernel.define_local,
+    old_memory.DefineAccOp: OrderedKernel.define_accumulator,
+    old_memory.LoadOp: OrderedKernel.load,
+    old_memory.StoreOp: OrderedKernel.store,
+    old_memory.CastOp: OrderedKernel.nothing,
+    framework.DefineVarOp: OrderedKernel.define_variable,
+    framework.AssignOp: OrderedKernel.assign_accumulator,
+    framework.NameOp: OrderedKernel.nothing,
+    framework.CustomOp: OrderedKernel.custom,
+    framework.CustomIOp: OrderedKernel.custom,
+    indexing.IndexOp: OrderedKernel.nothing,
+    control.RangeOp: OrderedKernel.begin_loop,
+    control.LoopOp: OrderedKernel.begin_loop,
+    control.EndRangeOp: OrderedKernel.end_block,
+    control.EndLoopOp: OrderedKernel.end_block,
+    control.IfOp: OrderedKernel.begin_condition,
+    control.EndIfOp: OrderedKernel.end_block,
+    control.PhiOp: OrderedKernel.assign_accumulator,
+    blocks.BlockEndOp: OrderedKernel.end_block,
+    WmmaOp: OrderedKernel.wmma,
+    BufferOp: OrderedKernel.define_buffer,
+    AfterOp: OrderedKernel.nothing,
+    ordering.GroupOp: OrderedKernel.nothing,
+    SinkOp: OrderedKernel.nothing,
+    codegen.BarrierOp: OrderedKernel.barrier,
+    codegen.SpecialOp: OrderedKernel.special,
+}
+
+
+def _argument_slots(ops: Sequence[Operation]) -> dict[SSAValue, int]:
+    """The slots of arguments: of DEFINE_GLOBALs in their order, then of variables."""
+    buffers = [op for op in ops if isinstance(op, old_memory.DefineGlobalOp)]
+    buffers.sort(key=lambda op: op.slot.data)
+    for op, other in pairwise(buffers):
+        if op.slot == other.slot:
+            raise locate(PassFailedException(f"argument {op.slot.data} is defined twice"), other)
+    variables = [op for op in ops if isinstance(op, framework.DefineVarOp)]
+    return {op.result: slot for slot, op in enumerate((*buffers, *variables))}
+
+
+def _has_vectors(op: Operation) -> bool:
+    return any(
+        is_tensor(result.type) and not is_memory(result) and result.type.get_shape()
+        for result in op.results
+    )
+
+
+def _is_computed(op: TgOp) -> bool:
+    """Whether an op is arithmetic on values."""
+    return op.has_trait(PureInGraph) and not any(map(is_memory, op.operands))

@@ -1,0 +1,90 @@
+"""Kernels that are graphs, before the older linearizer: no op says where a loop ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.legacy.ops import control, framework
+from tgdialect.legacy.ops import memory as old_memory
+from tgdialect.legacy.upgrade.loops import Variable, variable_of
+from tgdialect.legacy.upgrade.memory import keep_order
+from tgdialect.legacy.upgrade.ordered import Carried, OrderedKernel
+from tgdialect.ops import codegen
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+
+
+class UnorderedKernel(OrderedKernel):
+    """A kernel that is being rewritten, op by op; the order of the ops says nothing.
+
+    A DEFINE_ACC names the loops that it accumulates in, and its ASSIGN is its value after them. The
+    other loops are around all that the kernel writes. A LOAD or STORE comes after the ops that it
+    names.
+    """
+
+    def __init__(self, ops: Sequence[Operation]) -> None:
+        super().__init__(ops)
+        self.loops: dict[SSAValue, RangeOp] = {}
+        """The RANGE of each loop of the older vocabulary."""
+        self.carried: dict[Variable, tuple[Carried, Sequence[RangeOp]]] = {}
+        """The accumulators that have no value yet, and the loops of each."""
+
+    def begin_loop(self, op: control.LoopBegin) -> None:
+        range = self.new_loop(op)
+        self.loops[op.result] = range
+
+    def define_accumulator(self, op: old_memory.DefineAccOp) -> None:
+        super().define_accumulator(op)
+        loops = [self.loops[range] for range in op.ranges]
+        if loops:
+            variable = op.result, 0
+            self.carried[variable] = self.carry(variable, loops), loops
+
+    def assign_accumulator(self, op: framework.AssignOp | control.PhiOp) -> None:
+        super().assign_accumulator(op)
+        variable = variable_of(op.target)
+        assert variable is not None
+        if variable not in self.carried:
+            raise PassFailedException("this accumulator is assigned to twice, or has no loops")
+        carried, loops = self.carried.pop(variable)
+        result = self.reduction(carried, loops)
+        if result is None:
+            stored = self.put(StoreOp(carried.inside, self.variables[variable]))
+            for loop in loops:
+                keep_order(loop)
+            end = self.put(EndOp(stored, [loop.result for loop in reversed(loops)]))
+            result = self.put(LoadOp(self.put(AfterOp(carried.memory, (end,)))))
+        self.variables[variable] = result
+
+    def to_read(self, op: old_memory.LoadOp, buffer: SSAValue) -> SSAValue:
+        return self._after(buffer, op.dependencies)
+
+    def to_write(
+        self, op: old_memory.StoreOp, buffer: SSAValue, position: SSAValue | None
+    ) -> SSAValue:
+        return self._after(buffer, op.dependencies)
+
+    def _after(self, buffer: SSAValue, dependencies: Sequence[SSAValue]) -> SSAValue:
+        """A buffer after what an access waits for."""
+        waits = [self.values[each] for each in dependencies]
+        return self.put(AfterOp(buffer, waits)) if waits else buffer
+
+    def barrier(self, op: codegen.BarrierOp) -> None:
+        waits = [self.values[each] for each in op.dependencies]
+        self.values[op.result] = self.put(codegen.BarrierOp(waits))
+
+
+UnorderedKernel.rules = {
+    **OrderedKernel.rules,
+    control.RangeOp: UnorderedKernel.begin_loop,
+    control.LoopOp: UnorderedKernel.begin_loop,
+    old_memory.DefineAccOp: UnorderedKernel.define_accumulator,
+    old_memory.LoadOp: UnorderedKernel.load,
+    old_memory.StoreOp: UnorderedKernel.store,
+    framework.AssignOp: UnorderedKernel.assign_accumulator,
+    control.PhiOp: UnorderedKernel.assign_accumulator,
+    codegen.BarrierOp: UnorderedKernel.barrier,
+}

@@ -1,0 +1,155 @@
+"""ShapeTrackers as movement ops, or as INDEX where no movements read the same elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import prod
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+
+from tgdialect.legacy.attributes import ViewAttr
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.dtypes import INDEX, number_attribute
+from tgdialect.ops.elementwise import AddOp, MulOp
+from tgdialect.ops.movement import (
+    ExpandOp,
+    FlipOp,
+    IndexOp,
+    PadOp,
+    PermuteOp,
+    ReshapeOp,
+    ShrinkOp,
+)
+from tgdialect.ops.properties import tensor
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ConstOp
+
+
+class _Axis(NamedTuple):
+    """An axis of a view: its position, extent and stride."""
+
+    position: int
+    extent: int
+    stride: int
+
+
+class Viewer:
+    """Builds what views read.
+
+    A masked element reads 0, so that a reduction adds it; where a STORE goes through the view,
+    nothing is written (`writes`).
+    """
+
+    def __init__(self, builder: OpBuilder, *, writes: bool = False) -> None:
+        self.builder = builder
+        self.writes = writes
+
+    def viewed(self, source: SSAValue, views: Sequence[ViewAttr]) -> SSAValue:
+        """The elements of memory or of a value through some views, the innermost first."""
+        for view in views:
+            source = self._masked(self.reshaped(source, (-1,)), view)
+        return source
+
+    def reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """RESHAPE; -1 is what the other extents leave."""
+        old = tensor(value).get_shape()
+        if -1 in shape:
+            shape = [prod(old) if extent == -1 else extent for extent in shape]
+        return value if old == tuple(shape) else self.builder.put(ReshapeOp(value, tuple(shape)))
+
+    def _shrunk(self, value: SSAValue, offsets: Sequence[int], shape: Sequence[int]) -> SSAValue:
+        if tensor(value).get_shape() == tuple(shape):
+            return value
+        return self.builder.put(ShrinkOp(value, tuple(offsets), tuple(shape)))
+
+    def _padded(self, value: SSAValue, offsets: Sequence[int], shape: Sequence[int]) -> SSAValue:
+        if tensor(value).get_shape() == tuple(shape):
+            return value
+        dtype = tensor(value).element_type
+        fill = None if self.writes else number_attribute(0, dtype)
+        return self.builder.put(PadOp(value, tuple(offsets), tuple(shape), fill))
+
+    def _masked(self, flat: SSAValue, view: ViewAttr) -> SSAValue:
+        """A view of memory of one axis: that of the valid elements, with zeros around it."""
+        starts = [first for first, _ in view.spans]
+        shape = [end - first for first, end in view.spans]
+        if 0 in shape:
+            nothing = self.reshaped(self._shrunk(flat, (0,), (0,)), shape)
+            return self._padded(nothing, starts, view.shape)
+        offset = view.offset + sum(s * n for s, n in zip(starts, view.strides, strict=True))
+        return self._padded(self._strided(flat, shape, view.strides, offset), starts, view.shape)
+
+    def _strided(
+        self, flat: SSAValue, shape: Sequence[int], strides: Sequence[int], offset: int
+    ) -> SSAValue:
+        """The elements at offset + sum(index * stride)."""
+        pairs = zip(shape, strides, strict=True)
+        axes = [_Axis(i, n, s) for i, (n, s) in enumerate(pairs) if n > 1 and s]
+        backward = [axis for axis in axes if axis.stride < 0]
+        offset += sum(axis.stride * (axis.extent - 1) for axis in backward)
+        forward = [axis._replace(stride=abs(axis.stride)) for axis in axes]
+        forward.sort(key=lambda axis: -axis.stride)
+        value = self._blocks(flat, forward, offset) or self._gathered(flat, forward, offset)
+        # From the order of the strides to that of the axes, then axes that repeat.
+        order = sorted(range(len(forward)), key=lambda i: forward[i].position)
+        if order != sorted(order):
+            value = self.builder.put(PermuteOp(value, order))
+        kept = {axis.position for axis in axes}
+        value = self.reshaped(value, [n if i in kept else 1 for i, n in enumerate(shape)])
+        if tensor(value).get_shape() != tuple(shape):
+            value = self.builder.put(ExpandOp(value, tuple(shape)))
+        if backward:
+            flipped = {axis.position for axis in backward}
+            value = self.builder.put(FlipOp(value, [i in flipped for i in range(len(shape))]))
+        return value
+
+    def _blocks(self, flat: SSAValue, axes: Sequence[_Axis], offset: int) -> SSAValue | None:
+        """Axes by falling stride, each within one step of the axis before it, as blocks of blocks:
+        RESHAPE and SHRINK. None if two axes overlap, or if a step is no multiple of the next."""
+        steps = [axis.stride for axis in axes] or [1]
+        for axis, inner in pairwise(axes):
+            if axis.stride % inner.stride or inner.extent * inner.stride > axis.stride:
+                return None
+        extents = [axis.extent for axis in axes]
+        total = steps[0] * (extents[0] if axes else 1)
+        (size,) = tensor(flat).get_shape()
+        if offset + total > size:
+            # The last block is not whole: what is padded is not read.
+            flat = self._padded(flat, (0,), (offset + total,))
+        flat = self._shrunk(flat, (offset,), (total,))
+        if not axes:
+            return self.reshaped(flat, ())
+        blocks = [extents[0], *(a // b for a, b in pairwise(steps)), steps[-1]]
+        value = self._shrunk(self.reshaped(flat, blocks), [0] * len(blocks), [*extents, 1])
+        return self.reshaped(value, extents)
+
+    # -- index arithmetic ------------------------------------------------------------------------
+
+    def _gathered(self, flat: SSAValue, axes: Sequence[_Axis], offset: int) -> SSAValue:
+        """The elements at computed positions, with an axis for each in `axes`."""
+        shape = [axis.extent for axis in axes]
+        positions = self.reshaped(self._constant(offset), (1,) * len(axes))
+        for number, axis in enumerate(axes):
+            steps = self.builder.put(MulOp(self._count(axis.extent), self._constant(axis.stride)))
+            own = [axis.extent if i == number else 1 for i in range(len(axes))]
+            positions = self.builder.put(AddOp(positions, self.reshaped(steps, own)))
+        flat_positions = self.reshaped(positions, (-1,))
+        return self.reshaped(self.builder.put(IndexOp(flat, (flat_positions,))), shape)
+
+    def _constant(self, value: int) -> SSAValue:
+        return self.builder.put(ConstOp(value, INDEX))
+
+    def _count(self, n: int) -> SSAValue:
+        """0, 1, ..., n - 1 as the specification's arange: row i of a triangle has i ones."""
+        put = self.builder.put
+        ones = put(ExpandOp(self.reshaped(self._constant(1), (1, 1)), (n, n)))
+        zero = number_attribute(0, INDEX)
+        # n zeros and n ones per row, read with rows of 2n - 1 cells: row i begins with the last i
+        # ones of the row before it.
+        shifted = self.reshaped(put(PadOp(ones, (0, n), (n, 2 * n), zero)), (-1,))
+        triangle = put(ShrinkOp(shifted, (0,), (n * (2 * n - 1),)))
+        rows = put(ShrinkOp(self.reshaped(triangle, (n, 2 * n - 1)), (0, 0), (n, n)))
+        return self.reshaped(put(ReduceOp(ReduceKind.ADD, rows, (1,))), (n,))
