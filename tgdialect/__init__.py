@@ -11,6 +11,7 @@ From the lowest layer to the highest:
 * `analysis/`: read-only analyses and the cost model of fusion;
 * `transforms/`: rewrites from `tg` to `tg` at one level;
 * `dialect.py`: the dialect, with its canonicalisation patterns;
+* `legacy/`: the older vocabularies of the same system;
 * `lowering/`: the eight stages from tensors to the `llvm` dialect;
 * `llvm_dialect/`: operations that xDSL's `llvm` dialect lacks;
 * `backends/`: LLVM IR text, object code, tinygrad's listing;

@@ -21,6 +21,7 @@ from tgdialect.dialect import TG
 from tgdialect.interpreter.host import HOST
 from tgdialect.interpreter.lane_ops import LANES
 from tgdialect.interpreter.scalar import SCALAR
+from tgdialect.legacy.dialect import TG_LEGACY, UNCHANGED
 from tgdialect.lowering.render import function, memory
 from tgdialect.lowering.render.arithmetic import ELEMENTWISE
 from tgdialect.lowering.select import stage
@@ -141,7 +142,7 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
 }
 """By room, the ops that it lacks and why."""
 
-LIT_NAME = re.compile(r"tg\.[a-z0-9_]+")
+LIT_NAME = re.compile(r"\btg(?:_legacy)?\.[a-z0-9_]+")
 WORD = r"(?<![\w.-])%s(?![\w-])"
 
 
@@ -163,17 +164,37 @@ def test_the_room_has_no_op_that_is_gone(room: str):
     assert not gone, f"{room} names ops that are not in dialect.py"
 
 
-@pytest.mark.parametrize("name", OPS)
-def test_every_op_has_lit_files(name: str):
-    """`ops/FAMILY/OP.mlir` has its round trip, and `OP_invalid.mlir` breaks its rules."""
-    family = FILECHECK / "ops" / OPS[name].__module__.rpartition(".")[2]
-    stem = name.removeprefix("tg.")
-    for file in (family / f"{stem}.mlir", family / f"{stem}_invalid.mlir"):
-        assert file.is_file()
-        text = file.read_text(encoding="utf-8")
-        assert name in LIT_NAME.findall(text), f"{file} does not contain {name}"
-        assert "RUN:" in text
-        assert "CHECK" in text or "--verify-diagnostics" in text
+def lit_folder(op: type[Operation]) -> Path:
+    """The folder of an op's lit files: a folder for each family, or one for an older vocabulary."""
+    dialect, _, _ = op.name.partition(".")
+    if dialect == "tg_legacy":
+        return FILECHECK / "legacy" / "ops"
+    return FILECHECK / "ops" / op.__module__.rpartition(".")[2]
+
+
+@pytest.mark.parametrize("op", [*TG.operations, *TG_LEGACY.operations], ids=lambda op: op.name)
+def test_every_op_has_lit_files(op: type[Operation]):
+    """`OP.mlir` has its round trip, and `OP_invalid.mlir` breaks its rules."""
+    _, _, stem = op.name.partition(".")
+    for file in (f"{stem}.mlir", f"{stem}_invalid.mlir"):
+        assert_is_test(lit_folder(op) / file, op.name)
+
+
+@pytest.mark.parametrize("summary_name", UNCHANGED)
+def test_every_op_of_the_summary_that_is_one_of_ours_has_a_lit_file(summary_name: str):
+    """`legacy/unchanged/OP.mlir` uses it between ops of the older vocabularies."""
+    op = UNCHANGED[summary_name]
+    file = FILECHECK / "legacy" / "unchanged" / f"{summary_name.lower()}.mlir"
+    assert_is_test(file, op.name)
+    assert "tg_legacy." in file.read_text(encoding="utf-8")
+
+
+def assert_is_test(file: Path, name: str):
+    assert file.is_file()
+    text = file.read_text(encoding="utf-8")
+    assert name in LIT_NAME.findall(text), f"{file} does not contain {name}"
+    assert "RUN:" in text
+    assert "CHECK" in text or "--verify-diagnostics" in text
 
 
 def run_lines() -> str:
@@ -231,8 +252,10 @@ SHARED_NAMES = {
 
 
 def test_no_two_classes_have_one_name():
+    """An older vocabulary may have an op of the same name as ours: they are two dialects."""
     places: dict[str, list[str]] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
+    legacy_ops = PACKAGE / "legacy" / "ops"
+    for path in sorted({*PACKAGE.rglob("*.py")} - {*legacy_ops.glob("*.py")}):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
@@ -245,7 +268,7 @@ def test_no_two_classes_have_one_name():
 NAMED = re.compile(r"`((?:\w+/)*\w+\.(?:py|ll|mlir|md))`")
 """A file that prose names: from the root, from the package, or beside the file that names it."""
 
-PLACEHOLDERS = ("ops/FAMILY/OP.mlir", "OP_invalid.mlir")
+PLACEHOLDERS = ("OP.mlir", "OP_invalid.mlir", "legacy/unchanged/OP.mlir")
 
 PROSE = ("*.md", "docs/**/*.md", "tgdialect/**/*.py", "test/unit/**/*.py", "bench/*.py")
 

@@ -33,3 +33,10 @@ ALU: Mapping[str, type[e.ElementwiseOp]] = {
     "TernaryOps.MULACC": e.MulAccOp,
 }
 """The other operations, as the tutorial's age names them. DIV of integers rounds toward zero."""
+
+
+def domain_of(operation: str) -> e.Domain:
+    """The dtypes that an operation is defined on; of WHERE, those of the condition."""
+    if operation in TRUNCATED:
+        return e.Domain.INTEGER
+    return e.Domain.NUMBER if operation == "BinaryOps.DIV" else ALU[operation].DOMAIN

@@ -82,6 +82,12 @@ class ViewAttr(ParametrizedAttribute):
         return tuple((0, extent) for extent in self.shape) if self.mask is None else self.mask
 
     @property
+    def is_repeated(self) -> bool:
+        """Whether an axis repeats one position."""
+        spans = zip(self.spans, self.strides, strict=True)
+        return any(stride == 0 and end - first > 1 for (first, end), stride in spans)
+
+    @property
     def positions(self) -> Span | None:
         """The least position that a valid element has, and the one after the greatest; None if no
         element is valid."""
@@ -103,7 +109,8 @@ class ViewAttr(ParametrizedAttribute):
             return
         if len(self.mask_attr) != len(shape) or any(len(span) != 2 for span in self.mask_attr):
             raise VerifyException(
-                f"a mask has a first index and an end for each of the {len(shape)} axes"
+                f"a mask has a first index and an end for each of the {len(shape)} axes, "
+                f"got {[[i.data for i in span] for span in self.mask_attr]}"
             )
         for axis, ((first, end), extent) in enumerate(zip(self.mask or (), shape, strict=True)):
             if not 0 <= first <= end <= extent:
@@ -128,11 +135,15 @@ class ViewAttr(ParametrizedAttribute):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         strides: Sequence[int] | None = None
         offset, mask = 0, None
+        given: set[str] = set()
         with parser.in_angle_brackets():
             position = parser.pos
             shape = _parse_integers(parser)
             while parser.parse_optional_punctuation(","):
                 key = parser.parse_identifier(": strides, offset or mask")
+                if key in given:
+                    parser.raise_error(f"{key} is given twice")
+                given.add(key)
                 parser.parse_punctuation("=")
                 match key:
                     case "strides":
@@ -149,7 +160,10 @@ class ViewAttr(ParametrizedAttribute):
                 spans = None if mask is None else ArrayAttr(integer_list(span) for span in mask)
                 strides = row_major(shape) if strides is None else strides
                 view = cls(
-                    integer_list(shape), integer_list(strides), IntAttr(offset), spans or NoneAttr()
+                    integer_list(shape),
+                    integer_list(strides),
+                    IntAttr(offset),
+                    NoneAttr() if spans is None else spans,
                 )
             except VerifyException as e:
                 parser.raise_error(str(e), at_position=position, end_position=parser.pos)
@@ -205,14 +219,19 @@ def print_axes(printer: Printer, axes: ArrayAttr[ArrayAttr[IntAttr]]) -> None:
     printer.print_string(str([[i.data for i in axis] for axis in axes]))
 
 
+MATRICES = "A", "B", "the accumulator"
+"""The sources of a WMMA."""
+
+
 @irdl_attr_definition
 class LegacyWmmaAttr(ParametrizedAttribute):
     """The older configuration of WMMA, in its order: name, dims (N, M, K), the dtype of A and B,
     that of the accumulator, device, threads, the axes along which a thread holds A, B and the
-    accumulator, and the axes that are reduced.
+    accumulator, each with its size, and the axes that are reduced. Several threads may hold the
+    same element.
 
     `#tg_legacy.wmma<"WMMA_8_16_16_half_float", [8, 16, 16], f16, f32, "CUDA", 32,
-      [[[0, 8]], [[0, 4]], [[0, 4]]], [[0, 16]]>`
+      [[[0, 8]], [[0, 4]], [[0, 4]]], [3]>`
     """
 
     name = "tg_legacy.wmma"
@@ -224,7 +243,7 @@ class LegacyWmmaAttr(ParametrizedAttribute):
     device: StringAttr
     threads_attr: IntAttr
     upcast_axes: ArrayAttr[ArrayAttr[ArrayAttr[IntAttr]]]
-    reduce_axes: ArrayAttr[ArrayAttr[IntAttr]]
+    reduce_axes: ArrayAttr[IntAttr]
 
     @property
     def m_n_k(self) -> tuple[int, int, int]:
@@ -235,17 +254,37 @@ class LegacyWmmaAttr(ParametrizedAttribute):
     def threads(self) -> int:
         return self.threads_attr.data
 
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """The elements of A, of B and of the accumulator that a thread holds."""
+        return tuple(prod(size for _, size in axes_of(axes)) for axes in self.upcast_axes)
+
     def verify(self) -> None:
         if len(self.dims) != 3 or any(d.data < 1 for d in self.dims):
-            raise VerifyException("the dims of a wmma are three positive integers: [N, M, K]")
+            raise VerifyException(
+                "the dims of a wmma are three positive integers, [N, M, K], "
+                f"got {[d.data for d in self.dims]}"
+            )
         if self.threads < 1:
             raise VerifyException(f"a wmma has at least one thread, got {self.threads}")
-        dtype_row(self.dtype_in)
-        dtype_row(self.dtype_out)
+        source, accumulator = dtype_row(self.dtype_in), dtype_row(self.dtype_out)
+        is_alike = source.is_float == accumulator.is_float and not source.is_bool
+        if not is_alike or accumulator.bits < source.bits:
+            raise VerifyException(f"{source.name} does not accumulate in {accumulator.name}")
         if len(self.upcast_axes) != 3:
-            raise VerifyException("a wmma has upcast axes for A, for B and for the accumulator")
-        for axes in (*self.upcast_axes, self.reduce_axes):
-            axes_of(axes)
+            raise VerifyException(
+                "a wmma has upcast axes for A, for B and for the accumulator, "
+                f"got {len(self.upcast_axes)} lists"
+            )
+        reduced = [axis.data for axis in self.reduce_axes]
+        if len(set(reduced)) != len(reduced) or any(axis < 0 for axis in reduced):
+            raise VerifyException(f"the reduce axes {reduced} are not unique and 0 or more")
+        m, n, k = self.m_n_k
+        for matrix, size, lanes in zip(MATRICES, (m * k, k * n, m * n), self.lanes, strict=True):
+            if lanes * self.threads < size:
+                raise VerifyException(
+                    f"{matrix} has {size} elements, but {self.threads} threads hold {lanes} each"
+                )
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -258,7 +297,7 @@ class LegacyWmmaAttr(ParametrizedAttribute):
             with printer.in_square_brackets():
                 printer.print_list(self.upcast_axes, lambda axes: print_axes(printer, axes))
             printer.print_string(", ")
-            print_axes(printer, self.reduce_axes)
+            _print_integers(printer, [axis.data for axis in self.reduce_axes])
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -285,7 +324,7 @@ class LegacyWmmaAttr(ParametrizedAttribute):
                 )
             )
             comma()
-            reduced = parse_axes(parser)
+            reduced = integer_list(_parse_integers(parser))
             parameters = label, dims, dtype_in, dtype_out, device, threads, upcast, reduced
             try:
                 cls(*parameters)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntAttr, IntegerAttr
+from xdsl.dialects.builtin import ArrayAttr, IntAttr
+from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -20,11 +21,18 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.attributes import parse_axes, print_axes
 from tgdialect.legacy.table import LEGACY_TABLE
-from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.properties import Rules
-from tgdialect.ops.syntax import Constant, Edges, Int, Integers, Name, Signature
+from tgdialect.ops.syntax import (
+    Constant,
+    Edges,
+    Int,
+    Integers,
+    Literal,
+    Name,
+    Signature,
+    print_literal,
+)
 
 
 @irdl_custom_directive
@@ -50,22 +58,23 @@ class Numbers(CustomDirective):
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
         position = parser.pos
-        numbers = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_number)
+        numbers = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: Literal.parse(parser)
+        )
         end = parser.pos
         parser.parse_punctuation(":")
         self.type.parse(parser, state)
         ((type,),) = (t for t in state.result_types if t is not None)
-        dtype = type.element_type if is_tensor(type) else type
         try:
-            self.values.set(state, ArrayAttr(number_attribute(n, dtype) for n in numbers))
+            self.values.set(state, ArrayAttr(n.of_type(type) for n in numbers))
         except VerifyException as e:
             parser.raise_error(str(e), at_position=position, end_position=end)
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        values = cast(ArrayAttr[IntegerAttr | FloatAttr], self.values.get(op))
+        values = cast(ArrayAttr[Attribute], self.values.get(op))
         with printer.in_square_brackets():
-            printer.print_list(values, lambda value: value.print_without_type(printer))
+            printer.print_list(values, lambda value: print_literal(printer, value))
         printer.print_string(" :")
         self.type.print(printer, state, op)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntAttr, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -36,6 +36,12 @@ from tgdialect.ops.properties import (
     type_of_number,
 )
 
+
+def producer(value: SSAValue) -> str:
+    """The op that a value is the result of, for error messages."""
+    return value.owner.name if isinstance(value.owner, Operation) else "a block argument"
+
+
 # -- shapes --------------------------------------------------------------------------------------
 
 
@@ -48,7 +54,7 @@ def _of_view(op: Operation, shapes: Sequence[Shape]) -> Shape:
     """The shape of the VIEW that is the first source, whether that has a tensor or not."""
     view = op.operands[0].owner
     if isinstance(view, Block) or "views" not in view.properties:
-        raise VerifyException("the source is a VIEW")
+        raise VerifyException(f"the source is a VIEW, not {producer(op.operands[0])}")
     return views_of(view)[-1].shape
 
 
@@ -66,9 +72,12 @@ def _lanes(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 
 def _joined(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    if any(len(s) != 1 for s in shapes):
-        raise VerifyException("CAT joins vectors")
-    return (sum(cast(int, s[0]) for s in shapes),)
+    lanes = 0
+    for operand, extents in zip(op.operands, shapes, strict=True):
+        if len(extents) != 1 or not isinstance(extents[0], int):
+            raise VerifyException(f"CAT joins vectors, not {operand.type}")
+        lanes += extents[0]
+    return (lanes,)
 
 
 def _size(op: Operation, shapes: Sequence[Shape]) -> Shape:
@@ -83,7 +92,7 @@ def _unrolled(op: Operation, shapes: Sequence[Shape]) -> Shape:
     lanes = _count(op)
     if shapes[0] != (lanes,):
         raise VerifyException(
-            f"axes of {lanes} lanes in all, but the operand is {op.operands[0].type}"
+            f"UNROLL of {lanes} iterations takes a vector of as many, not {op.operands[0].type}"
         )
     return ()
 
@@ -108,9 +117,9 @@ def _of_values(op: Operation) -> Attribute:
     values = cast("ArrayAttr[Attribute]", op.properties["values"])
     if not values.data:
         raise VerifyException("a VCONST has at least one value")
-    types = {type_of_number(value) for value in values}
+    types = list(dict.fromkeys(type_of_number(value) for value in values))
     if len(types) != 1:
-        raise VerifyException(f"the values are of {len(types)} dtypes")
+        raise VerifyException(f"the values are of several dtypes: {', '.join(map(str, types))}")
     return types.pop()
 
 
@@ -125,6 +134,11 @@ def device_of(value: SSAValue) -> Device:
 
 def _second_device(op: Operation) -> Device:
     return device_of(op.operands[1])
+
+
+def device_of_operands(op: Operation) -> Device:
+    """The device of the operands that are tensors. All that are not null must be equal."""
+    return device.common_of([o for o in op.operands if is_tensor(o.type)])
 
 
 # -- intervals -----------------------------------------------------------------------------------
@@ -176,6 +190,16 @@ def _same(op: Operation) -> Attribute:
     return op.operands[0].type
 
 
+def _stored(op: Operation) -> Attribute:
+    device_of_operands(op)
+    return VOID
+
+
+def _assigned(op: Operation) -> Attribute:
+    device_of_operands(op)
+    return op.operands[0].type
+
+
 def _view(op: Operation) -> Attribute:
     """A VIEW without a source, or of a DEVICE, only says a shape."""
     source = op.operands[0] if op.operands else None
@@ -183,7 +207,7 @@ def _view(op: Operation) -> Attribute:
         return VOID
     where = place(source)
     if where.axis is not None:
-        raise VerifyException("a VIEW is of memory that is not sharded")
+        raise VerifyException(f"a VIEW is of memory that is not sharded, not {source.type}")
     return tensor_type(tensor(source).element_type, views_of(op)[-1].shape, where)
 
 
@@ -200,12 +224,14 @@ def _sharded(op: Operation) -> Attribute:
     first = types[0]
     for other in types[1:]:
         if (other.element_type, other.get_shape()) != (first.element_type, first.get_shape()):
-            raise VerifyException(f"the shards are alike, but are {first} and {other}")
+            raise VerifyException(f"the shards differ: {first} and {other}")
     axis = integer(op, "axis")
     shape = list(first.get_shape())
     if axis is not None:
         if not 0 <= axis < len(shape):
             raise VerifyException(f"axis {axis} is not an axis of {first}")
+        if shape[axis] == DYNAMIC_INDEX:
+            raise VerifyException(f"the extent of axis {axis} is unknown in {first}")
         shape[axis] *= len(devices)
     where = PlaceAttr.of(tuple(devices), None, axis)
     where.verify()
@@ -247,10 +273,8 @@ LEGACY_TABLE: Rules = {
     "tg_legacy.name": _void,
     "tg_legacy.kernel": _void,
     "tg_legacy.multi": _sharded,
-    "tg_legacy.copy": Row(
-        dtype.source, shape.source, _second_device, axis=device.null, min_max=min_max.source
-    ),
-    "tg_legacy.assign": _same,
+    "tg_legacy.copy": Row(dtype.source, shape.source, _second_device, min_max=min_max.source),
+    "tg_legacy.assign": _assigned,
     "tg_legacy.define_var": Row(dtype.written, shape.scalar, min_max=_variable),
     "tg_legacy.bind": Row(dtype.source, shape.scalar, min_max=min_max.second),
     "tg_legacy.empty": _written,
@@ -264,7 +288,7 @@ LEGACY_TABLE: Rules = {
     "tg_legacy.vconst": Row(_of_values, _value_count, min_max=_values),
     # indexing
     "tg_legacy.view": _view,
-    "tg_legacy.index": Row(dtype.source, _location, device.source, device.source_addrspace),
+    "tg_legacy.index": Row(dtype.source, _location, device.common, device.source_addrspace),
     "tg_legacy.valid": Row(dtype.always(BOOL), _of_view),
     "tg_legacy.gep": Row(dtype.source, _lanes, min_max=min_max.source),
     # memory
@@ -276,10 +300,10 @@ LEGACY_TABLE: Rules = {
     "tg_legacy.define_local": _written,
     "tg_legacy.define_acc": Row(dtype.source, shape.source),
     "tg_legacy.load": _written,
-    "tg_legacy.store": _void,
+    "tg_legacy.store": _stored,
     "tg_legacy.cast": _written,
     # compute
-    "tg_legacy.alu": Row(_alu_dtype, shape.broadcast, min_max=_alu_interval),
+    "tg_legacy.alu": replace(_ELEMENTWISE, dtype=_alu_dtype, min_max=_alu_interval),
     "tg_legacy.idiv": replace(_ELEMENTWISE, min_max=min_max.of_dtype(_quotient)),
     "tg_legacy.mod": replace(_ELEMENTWISE, min_max=min_max.of_dtype(_remainder)),
     "tg_legacy.fdiv": _ELEMENTWISE,
@@ -290,7 +314,7 @@ LEGACY_TABLE: Rules = {
     "tg_legacy.loop": replace(_SCALAR, min_max=_between),
     "tg_legacy.endrange": _void,
     "tg_legacy.endloop": _void,
-    "tg_legacy.phi": _same,
+    "tg_legacy.phi": _assigned,
     "tg_legacy.if": _void,
     "tg_legacy.endif": _void,
     # vectors

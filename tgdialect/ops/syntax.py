@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -197,6 +198,53 @@ _NONFINITE = {"nan": math.nan, "inf": math.inf}
 _BOOLS = {"true": True, "false": False}
 
 
+@dataclass(frozen=True)
+class Literal:
+    """A number as it is written, which becomes an attribute when its dtype is known."""
+
+    value: str | float
+    negative: bool
+    is_bits: bool
+
+    @staticmethod
+    def parse(parser: Parser) -> Literal:
+        negative = parser.parse_optional_punctuation("-") is not None
+        is_bits = parser.lexer.input.slice(parser.pos, parser.pos + 2) in ("0x", "0X")
+        words = _NONFINITE if negative else (*_NONFINITE, *_BOOLS, "invalid")
+        value = parser.parse_optional_keyword_in(words)
+        if value is None:
+            value = parser.parse_number(context_msg=", nan, inf or invalid")
+        return Literal(value, negative, is_bits)
+
+    def of_type(self, type: Attribute) -> Attribute:
+        """The attribute for a dtype, or for that of a tensor."""
+        dtype, value = type.element_type if is_tensor(type) else type, self.value
+        if value == "invalid":
+            return InvalidAttr(dtype)
+        if isinstance(value, str) and value in _BOOLS:
+            if dtype != i1:
+                raise VerifyException(f"{value} is not representable in {dtype}")
+            return number_attribute(_BOOLS[value], dtype)
+        number = _NONFINITE[value] if isinstance(value, str) else value
+        if number == math.inf and value != "inf":
+            raise VerifyException(f"the number is too great for {dtype}")
+        if self.is_bits and isinstance(number, int) and isinstance(dtype, AnyFloat):
+            number = _from_bits(number, dtype)
+        return number_attribute(-number if self.negative else number, dtype)
+
+
+def print_literal(printer: Printer, value: Attribute) -> None:
+    """Print what `Literal` parses."""
+    if isinstance(value, InvalidAttr):
+        printer.print_string("invalid")
+    elif isinstance(value, FloatAttr) and not math.isfinite(cast("FloatAttr", value).value.data):
+        printer.print_string(str(cast("FloatAttr", value).value.data))
+    elif isinstance(value, FloatAttr | IntegerAttr):
+        cast("FloatAttr | IntegerAttr", value).print_without_type(printer)
+    else:
+        printer.print_attribute(value)
+
+
 @irdl_custom_directive
 class Constant(CustomDirective):
     """A number and a tensor type with its dtype: `1.5 : tensor<f32>`.
@@ -210,50 +258,19 @@ class Constant(CustomDirective):
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
         position = parser.pos
-        negative = parser.parse_optional_punctuation("-") is not None
-        is_bits = parser.lexer.input.slice(parser.pos, parser.pos + 2) in ("0x", "0X")
-        words = _NONFINITE if negative else (*_NONFINITE, *_BOOLS, "invalid")
-        value = parser.parse_optional_keyword_in(words)
-        if value is None:
-            value = parser.parse_number(context_msg=", nan, inf or invalid")
+        literal = Literal.parse(parser)
         end = parser.pos
         parser.parse_punctuation(":")
         self.type.parse(parser, state)
         ((type,),) = (t for t in state.result_types if t is not None)
-        dtype = type.element_type if is_tensor(type) else type
         try:
-            self.value.set(state, self._attribute(dtype, value, negative, is_bits))
+            self.value.set(state, literal.of_type(type))
         except VerifyException as e:
             parser.raise_error(str(e), at_position=position, end_position=end)
 
-    @staticmethod
-    def _attribute(
-        dtype: Attribute, value: str | float, negative: bool, is_bits: bool
-    ) -> Attribute:
-        if value == "invalid":
-            return InvalidAttr(dtype)
-        if isinstance(value, str) and value in _BOOLS:
-            if dtype != i1:
-                raise VerifyException(f"{value} is not representable in {dtype}")
-            return number_attribute(_BOOLS[value], dtype)
-        number = _NONFINITE[value] if isinstance(value, str) else value
-        if number == math.inf and value != "inf":
-            raise VerifyException(f"the number is too great for {dtype}")
-        if is_bits and isinstance(number, int) and isinstance(dtype, AnyFloat):
-            number = _from_bits(number, dtype)
-        return number_attribute(-number if negative else number, dtype)
-
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        value = self.value.get(op)
-        if isinstance(value, InvalidAttr):
-            printer.print_string("invalid")
-        elif isinstance(value, FloatAttr) and not math.isfinite(value.value.data):
-            printer.print_string(str(value.value.data))
-        elif isinstance(value, FloatAttr | IntegerAttr):
-            value.print_without_type(printer)
-        else:
-            printer.print_attribute(cast(Attribute, value))
+        print_literal(printer, cast(Attribute, self.value.get(op)))
         printer.print_string(" :")
         self.type.print(printer, state, op)
 

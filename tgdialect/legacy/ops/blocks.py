@@ -18,6 +18,7 @@ from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.table import producer
 from tgdialect.ops.base import VOID_EDGE, Value
 from tgdialect.ops.memory import segments
 from tgdialect.ops.ordering import EDGE
@@ -45,7 +46,7 @@ class BlockOp(LegacyOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
 
-    assembly_format = "($members^)? (`after` $before^)? attr-dict (`:` type($members)^)?"
+    assembly_format = "custom<Edges>($members) (`after` $before^)? attr-dict (`:` type($members)^)?"
 
     def __init__(self, members: Sequence[Value], before: Sequence[Value] = ()):
         properties = {"operandSegmentSizes": segments(len(members), len(before))}
@@ -55,7 +56,14 @@ class BlockOp(LegacyOp):
         verify_blocks(self.before)
         for member in self.members:
             if isinstance(member.owner, BlockOp | BlockStartOp | BlockForkOp | BlockEndOp):
-                raise VerifyException("a block is no member of a block: it comes after another")
+                raise VerifyException(
+                    f"a {member.owner.name} is no member of a block: it comes before or after it"
+                )
+        if len(set(self.members)) != len(self.members):
+            raise VerifyException(
+                f"a member is listed twice: {len(self.members)} sources are "
+                f"{len(set(self.members))} ops"
+            )
 
 
 @op_definition
@@ -84,7 +92,9 @@ class BlockStartOp(LegacyOp):
 
     def verify_rule(self) -> None:
         if not getattr(self.begin.owner, "OPENS_BLOCK", False):
-            raise VerifyException("the source of a BLOCKSTART is a RANGE or an IF")
+            raise VerifyException(
+                f"a BLOCKSTART begins a RANGE or an IF, not {producer(self.begin)}"
+            )
 
 
 @op_definition
@@ -116,6 +126,8 @@ class BlockForkOp(LegacyOp):
         verify_blocks((self.source,))
         if self.count.data < 2:
             raise VerifyException(f"a fork has two branches or more, got {self.count.data}")
+        if (uses := self.result.uses.get_length()) != self.count.data:
+            raise VerifyException(f"a fork of {self.count.data} branches has {uses}")
 
 
 @op_definition
@@ -143,9 +155,13 @@ class BlockEndOp(LegacyOp):
     def __init__(self, begin: Value, before: Sequence[Value]):
         self.infer((begin, *before))
 
+    @property
+    def closed_blocks(self) -> Sequence[SSAValue]:
+        return (self.begin,)
+
     def verify_rule(self) -> None:
         if not getattr(self.begin.owner, "OPENS_BLOCK", False):
-            raise VerifyException("a BLOCKEND ends a RANGE or an IF")
+            raise VerifyException(f"a BLOCKEND ends a RANGE or an IF, not {producer(self.begin)}")
         if not self.before:
             raise VerifyException("a BLOCKEND comes after at least one block")
         verify_blocks(self.before)
@@ -155,4 +171,6 @@ def verify_blocks(values: Sequence[SSAValue]) -> None:
     """Raise unless values are blocks."""
     for value in values:
         if not isinstance(value.owner, BlockOp | BlockStartOp | BlockForkOp | BlockEndOp):
-            raise VerifyException("expected a BLOCK, BLOCKSTART, BLOCKFORK or BLOCKEND")
+            raise VerifyException(
+                f"expected a BLOCK, BLOCKSTART, BLOCKFORK or BLOCKEND, got {producer(value)}"
+            )

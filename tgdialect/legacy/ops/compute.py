@@ -9,12 +9,11 @@ from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.legacy.alu import ALU, TRUNCATED
-from tgdialect.legacy.attributes import LegacyWmmaAttr
+from tgdialect.legacy.alu import ALU, TRUNCATED, domain_of
+from tgdialect.legacy.attributes import MATRICES, LegacyWmmaAttr
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import TENSOR, PureInGraph, Value
-from tgdialect.ops.elementwise import WhereOp
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.syntax import op_definition
 
@@ -59,12 +58,18 @@ class AluOp(LegacyOp):
             raise VerifyException(f"{operation!r} is not one of {', '.join(OPERATIONS)}")
         if len(self.arguments) != (arity := _arity(operation)):
             raise VerifyException(f"{operation} has {arity} sources, got {len(self.arguments)}")
-        numbers = self.arguments[1:] if ALU.get(operation) is WhereOp else self.arguments
-        if operation in ("BinaryOps.SHL", "BinaryOps.SHR"):
-            numbers = numbers[:1]
-        dtypes = [dtype_of(argument).name for argument in numbers]
-        if len(set(dtypes)) > 1:
-            raise VerifyException(f"{operation} of {' and '.join(dtypes)}")
+        dtypes = [dtype_of(argument) for argument in self.arguments]
+        if dtypes[0] not in (domain := domain_of(operation)):
+            raise VerifyException(f"{operation} is defined on {domain.value}, not {dtypes[0].name}")
+        match operation:
+            case "TernaryOps.WHERE":
+                is_same = dtypes[1] == dtypes[2]
+            case "BinaryOps.SHL" | "BinaryOps.SHR":
+                is_same = dtypes[1].is_integer
+            case _:
+                is_same = len(set(dtypes)) == 1
+        if not is_same:
+            raise VerifyException(f"{operation} of {' and '.join(d.name for d in dtypes)}")
 
 
 class TruncatingOp(LegacyOp, ABC):
@@ -198,7 +203,7 @@ class WmmaOp(LegacyOp):
     Stage: codegen.
     Becomes: `tg.wmma`, for one thread, or for a device whose fragments are known.
 
-    `%3 = tg_legacy.wmma %0, %1, %2 config #tg_legacy.wmma<...>
+    `%3 = tg_legacy.wmma %0, %1, %2 config <...>
       : (tensor<8xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>`
     """
 
@@ -221,15 +226,12 @@ class WmmaOp(LegacyOp):
         self.infer((a, b, accumulator), {"config": config})
 
     def verify_rule(self) -> None:
-        m, n, k = self.config.m_n_k
         dtypes = self.config.dtype_in, self.config.dtype_in, self.config.dtype_out
-        labels = "A", "B", "the accumulator"
-        sizes = m * k, k * n, m * n
-        for label, operand, size, dtype in zip(labels, self.operands, sizes, dtypes, strict=True):
+        for matrix, operand, lanes, dtype in zip(
+            MATRICES, self.operands, self.config.lanes, dtypes, strict=True
+        ):
             type = tensor(operand)
-            if type.element_type != dtype:
-                raise VerifyException(f"{label} is of {type.element_type}, not {dtype}")
-            if type.get_shape() != (size // self.config.threads,):
+            if type.element_type != dtype or type.get_shape() != (lanes,):
                 raise VerifyException(
-                    f"a thread holds {size // self.config.threads} elements of {label}, not {type}"
+                    f"a thread holds {lanes} elements of {dtype} of {matrix}, not {type}"
                 )

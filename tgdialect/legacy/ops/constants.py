@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.framework import DeviceOp
 from tgdialect.legacy.ops.indexing import ViewOp
+from tgdialect.legacy.table import producer
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
 from tgdialect.ops.dtypes import check_representable
 from tgdialect.ops.properties import dtype_of, number
@@ -27,7 +28,7 @@ class ConstOp(LegacyOp):
     Stage: all.
     Becomes: `tg.const`, expanded to the shape of the view, and copied to the device.
 
-    `%2 = tg_legacy.const 1.5 : f32 on %view : tensor<4x4xf32, #tg.place<"CPU">>`
+    `%2 = tg_legacy.const 1.5 : tensor<4x4xf32, #tg.place<"CPU">> on %view`
     """
 
     name = "tg_legacy.const"
@@ -38,7 +39,7 @@ class ConstOp(LegacyOp):
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = "$value `on` $view attr-dict `:` type($result)"
+    assembly_format = "custom<Constant>($value, type($result)) `on` $view attr-dict"
 
     def __init__(self, value: Attribute, view: Value):
         self.infer((view,), {"value": value})
@@ -46,7 +47,9 @@ class ConstOp(LegacyOp):
     def verify_rule(self) -> None:
         view = self.view.owner
         if not isinstance(view, ViewOp) or not isinstance(view.device, DeviceOp):
-            raise VerifyException("the source of a CONST is a VIEW of a DEVICE")
+            raise VerifyException(
+                f"the source of a CONST is a VIEW of a DEVICE, not {producer(self.view)}"
+            )
         check_representable(dtype_of(self.result), number(self.value))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     operand_def,
     opt_operand_def,
@@ -20,13 +20,20 @@ from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.base import LegacyOp
-from tgdialect.legacy.ops.framework import verify_accumulator, verify_assigned
+from tgdialect.legacy.ops.framework import is_accumulator, verify_assigned
+from tgdialect.legacy.table import producer
 from tgdialect.ops.base import TENSOR, VOID_EDGE, NothingInGraph, PureInGraph, Value
 from tgdialect.ops.codegen import BarrierOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.ordering import EDGE
-from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.properties import dtype_of, known_index, tensor
 from tgdialect.ops.syntax import op_definition
+
+
+def ends_of(begin: SSAValue) -> list[Operation]:
+    """The ops that end the block of a loop or condition."""
+    users = [use.operation for use in begin.uses]
+    return [op for op in users if isinstance(op, LegacyOp) and begin in op.closed_blocks]
 
 
 class LoopBegin(LegacyOp, ABC):
@@ -46,6 +53,11 @@ class LoopBegin(LegacyOp, ABC):
                 raise VerifyException(f"the bounds of a loop are integers, not {value.type}")
         if self.start.type != self.end.type:
             raise VerifyException(f"a loop from {self.start.type} to {self.end.type}")
+        start, end = known_index(self.start), known_index(self.end)
+        if start is not None and end is not None and end < start:
+            raise VerifyException(f"a loop from {start} to {end}")
+        if (ends := len(ends_of(self.result))) > 1:
+            raise VerifyException(f"a loop ends once, not {ends} times")
 
 
 @op_definition
@@ -101,10 +113,15 @@ class LoopOp(LoopBegin):
         self.infer((start, end))
 
 
-def verify_is_loop(value: SSAValue) -> None:
-    """Raise unless a value is the iterator of a loop."""
-    if not isinstance(value.owner, LoopBegin):
-        raise VerifyException("expected the RANGE of a loop")
+def verify_loops(values: Sequence[SSAValue]) -> None:
+    """Raise unless values are the iterators of different loops."""
+    for value in values:
+        if not isinstance(value.owner, LoopBegin):
+            raise VerifyException(f"expected a RANGE or LOOP, got {producer(value)}")
+    if len(set(values)) != len(values):
+        raise VerifyException(
+            f"a loop is listed twice: {len(values)} sources are {len(set(values))} loops"
+        )
 
 
 class BlockEnd(LegacyOp, ABC):
@@ -141,7 +158,7 @@ class EndRangeOp(BlockEnd):
 
     def verify_rule(self) -> None:
         if not isinstance(self.begin.owner, RangeOp):
-            raise VerifyException("an ENDRANGE ends a RANGE")
+            raise VerifyException(f"an ENDRANGE ends a RANGE, not {producer(self.begin)}")
 
 
 @op_definition
@@ -160,7 +177,7 @@ class EndLoopOp(BlockEnd):
 
     def verify_rule(self) -> None:
         if not isinstance(self.begin.owner, LoopOp):
-            raise VerifyException("an ENDLOOP ends a LOOP")
+            raise VerifyException(f"an ENDLOOP ends a LOOP, not {producer(self.begin)}")
 
 
 @op_definition
@@ -196,10 +213,12 @@ class PhiOp(LegacyOp):
         self.infer((target, value, *loops))
 
     def verify_rule(self) -> None:
-        verify_accumulator(self.target)
+        if not is_accumulator(self.target):
+            raise VerifyException(
+                f"PHI updates an accumulator, not {self.target.type} of {producer(self.target)}"
+            )
         verify_assigned(self.target, self.value)
-        for loop in self.loops:
-            verify_is_loop(loop)
+        verify_loops(self.loops)
 
 
 @op_definition
@@ -212,7 +231,7 @@ class IfOp(LegacyOp):
     Becomes: the gate of each STORE in the block, of which `tg-linearize` makes a `tg.if` again,
     after the `tg.barrier`.
 
-    `%1 = tg_legacy.if %0 after %b : (tensor<i1>, !tg.void) -> !tg.void`
+    `%1 = tg_legacy.if %0 after %b : tensor<i1>`
     """
 
     name = "tg_legacy.if"
@@ -225,10 +244,7 @@ class IfOp(LegacyOp):
 
     OPENS_BLOCK: ClassVar[bool] = True
 
-    assembly_format = (
-        "$condition (`after` $barrier^)? attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = "$condition (`after` $barrier^)? attr-dict `:` type($condition)"
 
     def __init__(self, condition: Value, barrier: Value | None = None):
         self.infer((condition,) if barrier is None else (condition, barrier))
@@ -238,10 +254,9 @@ class IfOp(LegacyOp):
         if type.element_type != BOOL or type.get_shape():
             raise VerifyException(f"the condition of an IF is tensor<i1>, not {type}")
         if self.barrier is not None and not isinstance(self.barrier.owner, BarrierOp):
-            raise VerifyException("an IF waits for a BARRIER")
-        ends = [u.operation for u in self.result.uses if isinstance(u.operation, EndIfOp)]
-        if len(ends) != 1:
-            raise VerifyException(f"an IF has one ENDIF, not {len(ends)}")
+            raise VerifyException(f"an IF waits for a BARRIER, not {producer(self.barrier)}")
+        if (ends := len(ends_of(self.result))) != 1:
+            raise VerifyException(f"an IF has one ENDIF or BLOCKEND, not {ends}")
 
 
 @op_definition
@@ -260,4 +275,4 @@ class EndIfOp(BlockEnd):
 
     def verify_rule(self) -> None:
         if not isinstance(self.begin.owner, IfOp):
-            raise VerifyException("an ENDIF ends an IF")
+            raise VerifyException(f"an ENDIF ends an IF, not {producer(self.begin)}")

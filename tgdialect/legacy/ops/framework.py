@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -12,7 +13,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i1,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     operand_def,
@@ -34,6 +35,8 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.table import producer
+from tgdialect.ops.attributes import AddrSpace, is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
 from tgdialect.ops.codegen import verify_format, verify_written_type
 from tgdialect.ops.ordering import EDGE, SinkOp
@@ -184,21 +187,42 @@ class KernelOp(LegacyOp):
             raise VerifyException(f"{self.label} is not an identifier")
         if not isinstance(self.body.block.last_op, SinkOp):
             raise VerifyException("the body of a KERNEL ends in its tg.sink")
+        buffers = self.buffers
+        variables = {v.symbol: v for v in map(_variable, self.arguments) if v is not None}
         for argument in self.arguments:
             if not is_memory(argument) and not isinstance(argument.owner, BindOp):
                 raise VerifyException(f"a KERNEL takes memory and BINDs, not {argument.type}")
-        buffers = self.buffers
-        for op in self.body.block.ops:
-            if op.name != "tg_legacy.define_global":
-                continue
-            slot = integer(op, "slot") or 0
-            if slot >= len(buffers):
-                raise VerifyException(
-                    f"DEFINE_GLOBAL {slot} has no source: there are {len(buffers)}"
-                )
-            given, wanted = tensor(buffers[slot]), tensor(op.results[0])
-            if given.element_type != wanted.element_type:
-                raise VerifyException(f"DEFINE_GLOBAL {slot} is {wanted}, its source {given}")
+        for op in self.body.walk():
+            if isinstance(op, KernelOp):
+                raise VerifyException(f"{op.label} is a KERNEL in a KERNEL")
+            if op.name == "tg_legacy.define_global":
+                _verify_global(op, buffers)
+            elif isinstance(op, DefineVarOp):
+                bound = variables.get(op.symbol)
+                if bound is None or (bound.min, bound.max) != (op.min, op.max):
+                    raise VerifyException(
+                        f"no BIND gives the variable {op.symbol}, {op.min.data} to {op.max.data}, "
+                        "a value"
+                    )
+
+
+def _variable(argument: SSAValue) -> DefineVarOp | None:
+    """The variable that a source of a KERNEL binds."""
+    variable = argument.owner.variable.owner if isinstance(argument.owner, BindOp) else None
+    return variable if isinstance(variable, DefineVarOp) else None
+
+
+def _verify_global(op: Operation, buffers: Sequence[SSAValue]) -> None:
+    """Raise unless a DEFINE_GLOBAL in a KERNEL is what the source of that number is."""
+    slot = integer(op, "slot") or 0
+    if not slot < len(buffers):
+        raise VerifyException(f"DEFINE_GLOBAL {slot} has no source: there are {len(buffers)}")
+    given, wanted = tensor(buffers[slot]), tensor(op.results[0])
+    is_sized = given.has_static_shape() and wanted.has_static_shape()
+    if given.element_type != wanted.element_type or (
+        is_sized and prod(given.get_shape()) != prod(wanted.get_shape())
+    ):
+        raise VerifyException(f"DEFINE_GLOBAL {slot} is {wanted}, its source {given}")
 
 
 @op_definition
@@ -242,6 +266,8 @@ class MultiOp(LegacyOp):
     def verify_rule(self) -> None:
         if len(self.flags) != len(self.shards):
             raise VerifyException(f"{len(self.flags)} flags for {len(self.shards)} shards")
+        if self.axis is None and not all(self.flags.get_values()):
+            raise VerifyException("without an axis each shard is the whole: all of them are real")
 
 
 @op_definition
@@ -253,7 +279,8 @@ class CopyOp(LegacyOp):
     Stage: graph construction, scheduling.
     Becomes: `tg.copy`; nothing where the data is there already and `clone` is not set.
 
-    `%2 = tg_legacy.copy %1 to %0 clone : (tensor<4xf32>, !tg.void) -> tensor<4xf32>`
+    `%2 = tg_legacy.copy %1 to %0 clone
+      : tensor<4xf32, #tg.place<"A">> -> tensor<4xf32, #tg.place<"B">>`
     """
 
     name = "tg_legacy.copy"
@@ -266,8 +293,7 @@ class CopyOp(LegacyOp):
     traits = traits_def(MemoryReadEffect())
 
     assembly_format = (
-        "$source `to` $device (`clone` $clone^)? attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
+        "$source `to` $device (`clone` $clone^)? attr-dict `:` type($source) `->` type($result)"
     )
 
     def __init__(self, source: Value, device: Value, *, clone: bool = False):
@@ -275,7 +301,7 @@ class CopyOp(LegacyOp):
 
     def verify_rule(self) -> None:
         if not isinstance(self.device.owner, DeviceOp):
-            raise VerifyException("a COPY goes to a DEVICE")
+            raise VerifyException(f"a COPY goes to a DEVICE, not {producer(self.device)}")
 
 
 @op_definition
@@ -312,20 +338,28 @@ class AssignOp(LegacyOp):
         if is_memory(self.target):
             if isinstance(self.value.owner, KernelOp):
                 if self.target not in self.value.owner.arguments:
-                    raise VerifyException("the KERNEL does not take the target of this ASSIGN")
+                    raise VerifyException(
+                        f"{self.value.owner.label} does not take the target of this ASSIGN"
+                    )
                 return
-        else:
-            verify_accumulator(self.target)
+        elif not is_accumulator(self.target):
+            raise VerifyException(
+                f"ASSIGN updates memory or an accumulator, not {self.target.type} of "
+                f"{producer(self.target)}"
+            )
+        if not is_tensor(self.value.type):
+            raise VerifyException(
+                f"the value is a tensor, or a KERNEL for memory, not {producer(self.value)}"
+            )
         verify_assigned(self.target, self.value)
 
 
 _ACCUMULATORS = ("tg_legacy.define_acc", "tg_legacy.assign", "tg_legacy.phi")
 
 
-def verify_accumulator(target: SSAValue) -> None:
-    """Raise unless a value is a DEFINE_ACC, or an accumulator after an assignment."""
-    if isinstance(target.owner, Block) or target.owner.name not in _ACCUMULATORS:
-        raise VerifyException("only memory and accumulators can be assigned to")
+def is_accumulator(value: SSAValue) -> bool:
+    """Whether a value is a DEFINE_ACC, or an accumulator after an assignment."""
+    return producer(value) in _ACCUMULATORS and not is_memory(value)
 
 
 def verify_assigned(target: SSAValue, value: SSAValue) -> None:
@@ -367,6 +401,8 @@ class DefineVarOp(LegacyOp):
 
     def verify_rule(self) -> None:
         type, dtype = tensor(self.result), dtype_of(self.result)
+        if not self.symbol.data.isidentifier():
+            raise VerifyException(f"{self.symbol} is not an identifier")
         if not dtype.is_integer or type.get_shape():
             raise VerifyException(f"a variable is an integer scalar, not {type}")
         if not dtype.low <= self.min.data <= self.max.data <= dtype.high:
@@ -405,11 +441,15 @@ class BindOp(LegacyOp):
     def verify_rule(self) -> None:
         variable = self.variable.owner
         if not isinstance(variable, DefineVarOp):
-            raise VerifyException("a BIND gives a DEFINE_VAR its value")
+            raise VerifyException(
+                f"a BIND gives a DEFINE_VAR its value, not {producer(self.variable)}"
+            )
         verify_assigned(self.variable, self.value)
         value = known_index(self.value)
         if value is None:
-            raise VerifyException("the value of a BIND is a CONST")
+            raise VerifyException(
+                f"the value of a BIND is a known CONST, not {producer(self.value)}"
+            )
         if not variable.min.data <= value <= variable.max.data:
             raise VerifyException(
                 f"{variable.symbol} is from {variable.min.data} to {variable.max.data}, got {value}"
@@ -440,8 +480,12 @@ class EmptyOp(LegacyOp):
         self.infer((), {}, type=type)
 
     def verify_rule(self) -> None:
-        if not is_memory(self.result) or place(self.result).device is None:
-            raise VerifyException(f"an EMPTY is global memory on a device, not {self.result.type}")
+        where = place(self.result)
+        is_placed = where.addrspace is AddrSpace.GLOBAL and where.device is not None
+        if not is_placed or not tensor(self.result).has_static_shape():
+            raise VerifyException(
+                f"an EMPTY is global memory on a device, of a known size, not {self.result.type}"
+            )
 
 
 @op_definition
@@ -519,3 +563,8 @@ class CustomIOp(_FormattedOp):
     """
 
     name = "tg_legacy.customi"
+
+    def verify_rule(self) -> None:
+        super().verify_rule()
+        if not is_tensor(self.result.type):
+            raise VerifyException(f"a CUSTOMI is an expression: a tensor, not {self.result.type}")

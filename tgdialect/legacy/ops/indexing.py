@@ -20,12 +20,14 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.framework import DeviceOp
+from tgdialect.legacy.table import producer
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.properties import (
     dtype_of,
     is_memory,
+    place,
     same_shape,
     shape_of,
     show_shape,
@@ -59,7 +61,9 @@ class ViewOp(LegacyOp):
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = "($source^)? $views attr-dict `:` (type($source)^ `->`)? type($result)"
+    assembly_format = (
+        "($source^)? $views attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    )
 
     def __init__(self, views: Sequence[ViewAttr], source: Value | None = None):
         self.infer(() if source is None else (source,), {"views": ArrayAttr(views)})
@@ -73,24 +77,32 @@ class ViewOp(LegacyOp):
     def verify_rule(self) -> None:
         if not self.views.data:
             raise VerifyException("a VIEW has at least one view")
-        below = self._source_size()
-        for view in self.views:
-            if below is not None and (positions := view.positions) is not None:
-                first, end = positions
-                if first < 0 or end > below:
-                    raise VerifyException(
-                        f"the view reads positions {first} to {end - 1} of {below} elements"
-                    )
-            below = prod(view.shape)
+        if self.source is None:
+            size = None
+        elif self.device is not None:
+            size = 1  # The constant.
+        elif is_tensor(self.source.type):
+            size = known_size(self.source)
+        else:
+            raise VerifyException(
+                f"a VIEW is of memory, of a value, or of a DEVICE, not of {producer(self.source)}"
+            )
+        self.verify_positions(size)
 
-    def _source_size(self) -> int | None:
-        """The number of elements of the source; None if it has none, or an unknown number."""
-        if self.source is None or self.device is not None:
-            return None
-        if not is_tensor(self.source.type):
-            raise VerifyException("a VIEW is of memory, of a value, or of a DEVICE")
-        shape = self.source.type.get_shape()
-        return None if DYNAMIC_INDEX in shape else prod(shape)
+    def verify_positions(self, size: int | None) -> None:
+        """Raise unless all positions are among `size` elements, None if these are not known."""
+        for view in self.views:
+            if size is not None and (positions := view.positions) is not None:
+                first, end = positions
+                if first < 0 or end > size:
+                    raise VerifyException(f"the view has positions {first} to {end - 1} of {size}")
+            size = prod(view.shape)
+
+
+def known_size(value: SSAValue) -> int | None:
+    """The number of elements of a tensor; None if an extent is dynamic."""
+    shape = tensor(value).get_shape()
+    return None if DYNAMIC_INDEX in shape else prod(shape)
 
 
 @op_definition
@@ -127,8 +139,7 @@ class IndexOp(LegacyOp):
         self.infer((buffer, position) if valid is None else (buffer, position, valid))
 
     def verify_rule(self) -> None:
-        if not is_memory(self.buffer) or len(shape_of(self.buffer)) != 1:
-            raise VerifyException(f"INDEX takes memory of one axis, not {self.buffer.type}")
+        verify_flat_memory(self.buffer)
         if not dtype_of(self.position).is_integer or len(shape_of(self.position)) > 1:
             raise VerifyException(
                 f"a position is an integer or a vector of them, not {self.position.type}"
@@ -137,13 +148,18 @@ class IndexOp(LegacyOp):
             verify_condition(self.valid, self.position)
 
 
+def verify_flat_memory(value: SSAValue) -> None:
+    """Raise unless a value is memory of one axis that is not sharded."""
+    if not is_memory(value) or len(shape_of(value)) != 1 or place(value).axis is not None:
+        raise VerifyException(f"expected memory of one axis on one device, got {value.type}")
+
+
 def verify_condition(condition: SSAValue, of: SSAValue) -> None:
     """Raise unless a value is bool, of shape () or the shape of another value."""
     type, shape = tensor(condition), shape_of(condition)
     if type.element_type != BOOL or (shape and not same_shape(shape, shape_of(of))):
-        raise VerifyException(
-            f"a condition is bool, of shape () or {show_shape(shape_of(of))}, not {type}"
-        )
+        shapes = dict.fromkeys(("()", show_shape(shape_of(of))))
+        raise VerifyException(f"a condition is bool, of shape {' or '.join(shapes)}, not {type}")
 
 
 @op_definition
@@ -172,7 +188,7 @@ class ValidOp(LegacyOp):
 
     def verify_rule(self) -> None:
         if not isinstance(self.view.owner, ViewOp):
-            raise VerifyException("the source of VALID is a VIEW")
+            raise VerifyException(f"the source of VALID is a VIEW, not {producer(self.view)}")
 
 
 @op_definition
@@ -205,11 +221,11 @@ class GepOp(LegacyOp):
 
     def verify_rule(self) -> None:
         shape = tensor(self.vector).get_shape()
-        if is_memory(self.vector) or len(shape) != 1:
+        if is_memory(self.vector) or len(shape) != 1 or shape[0] == DYNAMIC_INDEX:
             raise VerifyException(f"GEP takes a vector, not {self.vector.type}")
         lanes = self.lanes.get_values()
         if not lanes:
             raise VerifyException("GEP takes at least one lane")
         for lane in lanes:
             if not 0 <= lane < shape[0]:
-                raise VerifyException(f"lane {lane} of a vector of {shape[0]}")
+                raise VerifyException(f"the vector has no lane {lane}: {self.vector.type}")

@@ -21,15 +21,30 @@ from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.base import LegacyOp
-from tgdialect.legacy.ops.control import verify_is_loop
+from tgdialect.legacy.ops.control import verify_loops
 from tgdialect.legacy.ops.framework import DeviceOp, UniqueOp
-from tgdialect.legacy.ops.indexing import IndexOp, ViewOp, verify_condition
-from tgdialect.legacy.table import views_of
-from tgdialect.ops.attributes import AddrSpace, is_tensor
+from tgdialect.legacy.ops.indexing import (
+    IndexOp,
+    ViewOp,
+    known_size,
+    verify_condition,
+    verify_flat_memory,
+)
+from tgdialect.legacy.table import device_of_operands, producer, views_of
+from tgdialect.ops.attributes import AddrSpace, PlaceAttr, is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
 from tgdialect.ops.memory import segments
 from tgdialect.ops.ordering import EDGE
-from tgdialect.ops.properties import Shape, dtype_of, is_memory, place, shape_of, show_shape, tensor
+from tgdialect.ops.properties import (
+    Shape,
+    dtype_of,
+    is_memory,
+    place,
+    shape_of,
+    show_shape,
+    tensor,
+    tensor_type,
+)
 from tgdialect.ops.syntax import op_definition
 
 AT = AnyOf((TENSOR, VOID_EDGE))
@@ -66,7 +81,10 @@ class BufferOp(LegacyOp):
     def verify_rule(self) -> None:
         device = self.device.owner
         if not isinstance(device, DeviceOp) or not isinstance(self.unique.owner, UniqueOp):
-            raise VerifyException("the sources of a BUFFER are a DEVICE and a UNIQUE")
+            raise VerifyException(
+                "the sources of a BUFFER are a DEVICE and a UNIQUE, not "
+                f"{producer(self.device)} and {producer(self.unique)}"
+            )
         where = place(self.result)
         if where.addrspace is not AddrSpace.GLOBAL or where.device != device.device.data:
             raise VerifyException(
@@ -107,12 +125,12 @@ class BufferViewOp(LegacyOp):
         self.infer((buffer,), {"size": IntAttr(size), "offset": IntAttr(offset)})
 
     def verify_rule(self) -> None:
-        shape = tensor(self.buffer).get_shape()
-        if not is_memory(self.buffer) or len(shape) != 1:
-            raise VerifyException(f"BUFFER_VIEW takes memory of one axis, not {self.buffer.type}")
-        first, size = self.offset.data, self.size.data
-        if first < 0 or size < 0 or (shape[0] != DYNAMIC_INDEX and first + size > shape[0]):
-            raise VerifyException(f"elements {first} to {first + size} of {shape[0]}")
+        verify_flat_memory(self.buffer)
+        first, size, known = self.offset.data, self.size.data, known_size(self.buffer)
+        if first < 0 or size < 0 or (known is not None and first + size > known):
+            raise VerifyException(
+                f"size {size} at offset {first} is not inside of {self.buffer.type}"
+            )
 
 
 @op_definition
@@ -189,7 +207,7 @@ class DefineLocalOp(LegacyOp):
     def verify_rule(self) -> None:
         verify_pointer(self, AddrSpace.LOCAL)
         if tensor(self.result).get_shape() == (DYNAMIC_INDEX,):
-            raise VerifyException("the size of local memory is known")
+            raise VerifyException(f"the size of local memory is known, not {self.result.type}")
 
 
 def verify_pointer(op: LegacyOp, space: AddrSpace) -> None:
@@ -236,9 +254,10 @@ class DefineAccOp(LegacyOp):
         if self.number.data < 0:
             raise VerifyException(f"number {self.number.data} is negative")
         if is_memory(self.initial):
-            raise VerifyException("an accumulator begins with a value, not with memory")
-        for range in self.ranges:
-            verify_is_loop(range)
+            raise VerifyException(
+                f"an accumulator begins with a value, not with memory: {self.initial.type}"
+            )
+        verify_loops(self.ranges)
 
 
 @op_definition
@@ -292,13 +311,15 @@ class LoadOp(LegacyOp):
         self.infer((*present, *dependencies), properties, type=type)
 
     def verify_rule(self) -> None:
-        if is_memory(self.result):
-            raise VerifyException("a LOAD gives a value")
         verify_access(self.buffer, self.at, self.result)
-        if self.alt is not None and self.alt.type != self.result.type:
-            raise VerifyException(
-                f"the alternative is {self.alt.type}, the value {self.result.type}"
-            )
+        value = tensor(self.result)
+        where = PlaceAttr.of(device_of_operands(self))
+        if value != (loaded := tensor_type(value.element_type, value.get_shape(), where)):
+            raise VerifyException(f"the LOAD gives {loaded}, not {value}")
+        if self.alt is not None:
+            alt = tensor(self.alt)
+            if (alt.element_type, alt.get_shape()) != (value.element_type, value.get_shape()):
+                raise VerifyException(f"the alternative is {alt}, the value {value}")
         if self.gate is not None:
             verify_condition(self.gate, self.result)
 
@@ -350,14 +371,18 @@ class StoreOp(LegacyOp):
 
     def verify_rule(self) -> None:
         verify_access(self.buffer, self.at, self.value)
+        view = (self.buffer if self.at is None else self.at).owner
+        for shown in view.views if isinstance(view, ViewOp) else ():
+            if shown.is_repeated:
+                raise VerifyException(f"{shown} repeats positions: a STORE writes each once")
         if self.gate is not None:
             verify_condition(self.gate, self.value)
 
 
 def verify_access(buffer: SSAValue, at: SSAValue | None, value: SSAValue) -> None:
     """Raise unless a value is what a position of a buffer, a view of it, or a location holds."""
-    if not is_memory(buffer):
-        raise VerifyException(f"memory is accessed, not {buffer.type}")
+    if not is_memory(buffer) or place(buffer).axis is not None:
+        raise VerifyException(f"expected memory on one device, got {buffer.type}")
     holds, is_of = dtype_of(buffer), dtype_of(value)
     if holds != is_of:
         raise VerifyException(f"the memory holds {holds.name}, the value is {is_of.name}")
@@ -366,7 +391,10 @@ def verify_access(buffer: SSAValue, at: SSAValue | None, value: SSAValue) -> Non
         wanted = shape_of(buffer)
     elif isinstance(at.owner, ViewOp):
         if at.owner.source is not None:
-            raise VerifyException("the VIEW of a LOAD or STORE has no source")
+            raise VerifyException(
+                f"the VIEW beside a buffer has no source, got {producer(at.owner.source)}"
+            )
+        at.owner.verify_positions(known_size(buffer))
         wanted = views_of(at.owner)[-1].shape
     else:
         wanted = _accessed_shape(buffer, at, shape)
@@ -411,9 +439,13 @@ class CastOp(LegacyOp):
     def verify_rule(self) -> None:
         old, new = tensor(self.element), tensor(self.result)
         if not isinstance(self.element.owner, IndexOp) or old.get_shape():
-            raise VerifyException("a CAST of a location takes the INDEX of one element")
+            raise VerifyException(
+                f"a CAST of a location takes the INDEX of one element, not {old} of "
+                f"{producer(self.element)}"
+            )
         if (
             len(new.get_shape()) != 1
+            or new.get_shape() == (DYNAMIC_INDEX,)
             or new.element_type != old.element_type
             or new.encoding != old.encoding
         ):

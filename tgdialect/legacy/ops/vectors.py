@@ -11,13 +11,17 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.legacy.attributes import axes_attribute
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.ops.base import TENSOR, PureInGraph, Value
-from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.syntax import op_definition
 
 AxesAttr = ArrayAttr[ArrayAttr[IntAttr]]
 
 
-def _verify_dtypes(op: LegacyOp) -> None:
+def _verify_values(op: LegacyOp) -> None:
+    """Raise unless the sources are values of one dtype."""
+    for operand in op.operands:
+        if is_memory(operand):
+            raise VerifyException(f"{op.name} takes values, not memory: {operand.type}")
     if not op.operands:
         raise VerifyException(f"{op.name} has at least one source")
     dtypes = [dtype_of(operand).name for operand in op.operands]
@@ -51,7 +55,7 @@ class VectorizeOp(LegacyOp):
         self.infer(scalars)
 
     def verify_rule(self) -> None:
-        _verify_dtypes(self)
+        _verify_values(self)
         for scalar in self.scalars:
             if tensor(scalar).get_shape():
                 raise VerifyException(f"VECTORIZE takes scalars, not {scalar.type}")
@@ -82,7 +86,7 @@ class CatOp(LegacyOp):
         self.infer(vectors)
 
     def verify_rule(self) -> None:
-        _verify_dtypes(self)
+        _verify_values(self)
 
 
 @op_definition
@@ -116,6 +120,9 @@ class UnrollOp(LegacyOp):
     def __init__(self, vector: Value, axes: Sequence[tuple[int, int]]):
         self.infer((vector,), {"axes": axes_attribute(axes)})
 
+    def verify_rule(self) -> None:
+        _verify_values(self)
+
 
 @op_definition
 class ContractOp(LegacyOp):
@@ -146,3 +153,6 @@ class ContractOp(LegacyOp):
 
     def __init__(self, scalar: Value, axes: Sequence[tuple[int, int]]):
         self.infer((scalar,), {"axes": axes_attribute(axes)})
+
+    def verify_rule(self) -> None:
+        _verify_values(self)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import AddrSpace, Device
@@ -26,9 +26,14 @@ def source(op: Operation) -> Device:
 
 def common(op: Operation) -> Device:
     """The device of the operands. All devices that are not null must be equal."""
+    return common_of(op.operands)
+
+
+def common_of(values: Sequence[SSAValue]) -> Device:
+    """The device of some values. All devices that are not null must be equal."""
     device: Device = None
-    for operand in op.operands:
-        other = place(operand).device
+    for value in values:
+        other = place(value).device
         if other is None or other == device:
             continue
         if device is not None:
