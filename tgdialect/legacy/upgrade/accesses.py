@@ -14,6 +14,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.legacy.ops.indexing import IndexOp
 from tgdialect.legacy.ops.memory import CastOp, DefineGlobalOp, LoadOp, StoreOp
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import tensor
 
@@ -47,7 +48,8 @@ def access_of(op: LoadOp | StoreOp) -> Access:
             return Access(op, buffer, None, 1, tuple(gates))
         buffer, position = location.buffer, location.position
         gates += [] if location.valid is None else [location.valid]
-    count = lanes[0] if lanes and not tensor(position).get_shape() else 1
+    is_vector = is_tensor(position.type) and lanes != tensor(position).get_shape()
+    count = lanes[0] if is_vector else 1
     return Access(op, buffer, position, count, tuple(gates))
 
 
@@ -73,7 +75,7 @@ def pointer_sizes(ops: Iterable[Operation], intervals: MinMax) -> dict[SSAValue,
     ops = list(ops)
     found: dict[SSAValue, dict[bool, int]] = defaultdict(dict)
     for access in accesses(ops):
-        if access.position is not None:
+        if access.position is not None and is_tensor(access.position.type):
             sizes = found[memory_of(access.buffer)]
             gated = bool(access.conditions)
             size = int(intervals[access.position].hi) + access.lanes

@@ -54,11 +54,17 @@ class Viewer:
         return source
 
     def reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """RESHAPE; -1 is what the other extents leave."""
-        old = tensor(value).get_shape()
-        if -1 in shape:
-            shape = [prod(old) if extent == -1 else extent for extent in shape]
-        return value if old == tuple(shape) else self.builder.put(ReshapeOp(value, tuple(shape)))
+        """RESHAPE; (-1,) is all elements in a row. Of a RESHAPE that nothing else uses, one is made
+        of its source."""
+        wanted = (prod(tensor(value).get_shape()),) if -1 in shape else tuple(shape)
+        if tensor(value).get_shape() == wanted:
+            return value
+        if isinstance(inner := value.owner, ReshapeOp) and value.first_use is None:
+            value = inner.source
+            inner.detach()
+            inner.erase()
+            return self.reshaped(value, wanted)
+        return self.builder.put(ReshapeOp(value, wanted))
 
     def _shrunk(self, value: SSAValue, offsets: Sequence[int], shape: Sequence[int]) -> SSAValue:
         if tensor(value).get_shape() == tuple(shape):
@@ -122,9 +128,11 @@ class Viewer:
         flat = self._shrunk(flat, (offset,), (total,))
         if not axes:
             return self.reshaped(flat, ())
-        blocks = [extents[0], *(a // b for a, b in pairwise(steps)), steps[-1]]
-        value = self._shrunk(self.reshaped(flat, blocks), [0] * len(blocks), [*extents, 1])
-        return self.reshaped(value, extents)
+        blocks = [extents[0], *(a // b for a, b in pairwise(steps))]
+        if steps[-1] > 1:
+            blocks, extents = [*blocks, steps[-1]], [*extents, 1]
+        value = self._shrunk(self.reshaped(flat, blocks), [0] * len(blocks), extents)
+        return self.reshaped(value, [axis.extent for axis in axes])
 
     # -- index arithmetic ------------------------------------------------------------------------
 
