@@ -13,7 +13,7 @@ from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX, number_attribute
-from tgdialect.ops.elementwise import AddOp, MulOp
+from tgdialect.ops.elementwise import AddOp, MulOp, SubOp
 from tgdialect.ops.movement import (
     ExpandOp,
     FlipOp,
@@ -151,13 +151,14 @@ class Viewer:
         return self.builder.put(ConstOp(value, INDEX))
 
     def _count(self, n: int) -> SSAValue:
-        """0, 1, ..., n - 1 as the specification's arange: row i of a triangle has i ones."""
+        """0, 1, ..., n - 1 as the specification writes arange: prefix sums of ones, less 1."""
         put = self.builder.put
-        ones = put(ExpandOp(self.reshaped(self._constant(1), (1, 1)), (n, n)))
-        zero = number_attribute(0, INDEX)
-        # n zeros and n ones per row, read with rows of 2n - 1 cells: row i begins with the last i
-        # ones of the row before it.
-        shifted = self.reshaped(put(PadOp(ones, (0, n), (n, 2 * n), zero)), (-1,))
-        triangle = put(ShrinkOp(shifted, (0,), (n * (2 * n - 1),)))
-        rows = put(ShrinkOp(self.reshaped(triangle, (n, 2 * n - 1)), (0, 0), (n, n)))
-        return self.reshaped(put(ReduceOp(ReduceKind.ADD, rows, (1,))), (n,))
+        one = self._constant(1)
+        ones = put(ExpandOp(self.reshaped(one, (1,)), (n,)))
+        row = self.reshaped(put(PadOp(ones, (n - 1,), (2 * n - 1,))), (1, 2 * n - 1))
+        # Rows of 2n - 1 cells, read as rows of 2n: each begins one cell later than that above it.
+        tiled = self.reshaped(put(ExpandOp(row, (n + 1, 2 * n - 1))), (-1,))
+        sliding = self.reshaped(self._shrunk(tiled, (0,), (2 * n * n,)), (n, 2 * n))
+        windows = self._shrunk(sliding, (0, 0), (n, n))
+        sums = self.reshaped(put(ReduceOp(ReduceKind.ADD, windows, (1,))), (n,))
+        return put(SubOp(sums, one))
