@@ -28,10 +28,10 @@ from tgdialect.ops.syntax import (
     Edges,
     Int,
     Integers,
-    Literal,
     Name,
     Signature,
-    print_literal,
+    WrittenNumber,
+    print_number,
 )
 
 
@@ -59,7 +59,7 @@ class Numbers(CustomDirective):
     def parse(self, parser: Parser, state: ParsingState) -> None:
         position = parser.pos
         numbers = parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, lambda: Literal.parse(parser)
+            parser.Delimiter.SQUARE, lambda: WrittenNumber.parse(parser)
         )
         end = parser.pos
         parser.parse_punctuation(":")
@@ -74,7 +74,7 @@ class Numbers(CustomDirective):
         state.print_whitespace(printer)
         values = cast(ArrayAttr[Attribute], self.values.get(op))
         with printer.in_square_brackets():
-            printer.print_list(values, lambda value: print_literal(printer, value))
+            printer.print_list(values, lambda value: print_number(printer, value))
         printer.print_string(" :")
         self.type.print(printer, state, op)
 

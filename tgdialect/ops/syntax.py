@@ -199,7 +199,7 @@ _BOOLS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
-class Literal:
+class WrittenNumber:
     """A number as it is written, which becomes an attribute when its dtype is known."""
 
     value: str | float
@@ -207,14 +207,14 @@ class Literal:
     is_bits: bool
 
     @staticmethod
-    def parse(parser: Parser) -> Literal:
+    def parse(parser: Parser) -> WrittenNumber:
         negative = parser.parse_optional_punctuation("-") is not None
         is_bits = parser.lexer.input.slice(parser.pos, parser.pos + 2) in ("0x", "0X")
         words = _NONFINITE if negative else (*_NONFINITE, *_BOOLS, "invalid")
         value = parser.parse_optional_keyword_in(words)
         if value is None:
             value = parser.parse_number(context_msg=", nan, inf or invalid")
-        return Literal(value, negative, is_bits)
+        return WrittenNumber(value, negative, is_bits)
 
     def of_type(self, type: Attribute) -> Attribute:
         """The attribute for a dtype, or for that of a tensor."""
@@ -233,8 +233,8 @@ class Literal:
         return number_attribute(-number if self.negative else number, dtype)
 
 
-def print_literal(printer: Printer, value: Attribute) -> None:
-    """Print what `Literal` parses."""
+def print_number(printer: Printer, value: Attribute) -> None:
+    """Print what `WrittenNumber` parses."""
     if isinstance(value, InvalidAttr):
         printer.print_string("invalid")
     elif isinstance(value, FloatAttr) and not math.isfinite(cast("FloatAttr", value).value.data):
@@ -258,19 +258,19 @@ class Constant(CustomDirective):
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
         position = parser.pos
-        literal = Literal.parse(parser)
+        number = WrittenNumber.parse(parser)
         end = parser.pos
         parser.parse_punctuation(":")
         self.type.parse(parser, state)
         ((type,),) = (t for t in state.result_types if t is not None)
         try:
-            self.value.set(state, literal.of_type(type))
+            self.value.set(state, number.of_type(type))
         except VerifyException as e:
             parser.raise_error(str(e), at_position=position, end_position=end)
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        print_literal(printer, cast(Attribute, self.value.get(op)))
+        print_number(printer, cast(Attribute, self.value.get(op)))
         printer.print_string(" :")
         self.type.print(printer, state, op)
 

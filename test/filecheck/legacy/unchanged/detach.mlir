@@ -1,0 +1,9 @@
+// RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+
+// The transpose, without a gradient.
+func.func @main(%x: tensor<2x2xi32>) -> tensor<2x2xi32> {
+  %v = tg_legacy.view %x [#tg_legacy.view<[2, 2], strides = [1, 2]>] : tensor<2x2xi32>
+  // CHECK: %r = tg.detach %v : tensor<2x2xi32>
+  %r = tg.detach %v : tensor<2x2xi32>
+  func.return %r : tensor<2x2xi32>
+}

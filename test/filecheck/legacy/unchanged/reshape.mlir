@@ -1,0 +1,9 @@
+// RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+
+// The elements of the transpose, one after the other.
+func.func @main(%x: tensor<2x2xi32>) -> tensor<4xi32> {
+  %v = tg_legacy.view %x [#tg_legacy.view<[2, 2], strides = [1, 2]>] : tensor<2x2xi32>
+  // CHECK: %r = tg.reshape %v [4] : tensor<2x2xi32> -> tensor<4xi32>
+  %r = tg.reshape %v [4] : tensor<2x2xi32> -> tensor<4xi32>
+  func.return %r : tensor<4xi32>
+}

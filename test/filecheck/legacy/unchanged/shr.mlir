@@ -1,0 +1,22 @@
+// RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+
+// out = a >> b
+tg.program @shr {
+  %0 = tg.linear {
+    %out = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>
+    %a = tg_legacy.define_global 1 : tensor<4xi32, #tg.place<global>>
+    %b = tg_legacy.define_global 2 : tensor<4xi32, #tg.place<global>>
+    %zero = tg.const 0 : tensor<i32>
+    %four = tg.const 4 : tensor<i32>
+    %i = tg_legacy.range 0 from %zero to %four : tensor<i32>
+    %ai = tg_legacy.index %a, %i : (tensor<4xi32, #tg.place<global>>, tensor<i32>) -> tensor<i32, #tg.place<global>>
+    %x = tg_legacy.load %ai : tensor<i32, #tg.place<global>> -> tensor<i32>
+    %bi = tg_legacy.index %b, %i : (tensor<4xi32, #tg.place<global>>, tensor<i32>) -> tensor<i32, #tg.place<global>>
+    %y = tg_legacy.load %bi : tensor<i32, #tg.place<global>> -> tensor<i32>
+    // CHECK: %r = tg.shr %x, %y : tensor<i32>
+    %r = tg.shr %x, %y : tensor<i32>
+    %outi = tg_legacy.index %out, %i : (tensor<4xi32, #tg.place<global>>, tensor<i32>) -> tensor<i32, #tg.place<global>>
+    %s = tg_legacy.store %outi value %r : tensor<i32, #tg.place<global>> value tensor<i32>
+    %e = tg_legacy.endrange %i : tensor<i32>
+  }
+}

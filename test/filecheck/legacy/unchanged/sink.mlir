@@ -1,0 +1,19 @@
+// RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+
+// out = -a. The SINK is the root of the kernel, and of the program that launches it.
+func.func @main(%o: tensor<4xi32, #tg.place<"CPU", global>>, %x: tensor<4xi32, #tg.place<"CPU", global>>) {
+  %k = tg_legacy.kernel "E_4"(%o, %x) {
+    %out = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<"CPU", global>>
+    %a = tg_legacy.define_global 1 : tensor<4xi32, #tg.place<"CPU", global>>
+    %v = tg_legacy.view [#tg_legacy.view<[4]>] : !tg.void
+    %l = tg_legacy.load %a at %v : tensor<4xi32, #tg.place<"CPU", global>> at !tg.void -> tensor<4xi32, #tg.place<"CPU">>
+    %n = tg.neg %l : tensor<4xi32, #tg.place<"CPU">>
+    %s = tg_legacy.store %out at %v value %n : tensor<4xi32, #tg.place<"CPU", global>> at !tg.void value tensor<4xi32, #tg.place<"CPU">>
+    // CHECK: %inner = tg.sink %s : !tg.void
+    %inner = tg.sink %s : !tg.void
+  } : (tensor<4xi32, #tg.place<"CPU", global>>, tensor<4xi32, #tg.place<"CPU", global>>) -> !tg.void
+  %w = tg_legacy.assign %o, %k : (tensor<4xi32, #tg.place<"CPU", global>>, !tg.void) -> tensor<4xi32, #tg.place<"CPU", global>>
+  // CHECK: %outer = tg.sink %w : tensor<4xi32, #tg.place<"CPU", global>>
+  %outer = tg.sink %w : tensor<4xi32, #tg.place<"CPU", global>>
+  func.return
+}
