@@ -99,7 +99,9 @@ class Build:
         passes = self._passes
         # A module at level `llvm` goes to LLVM as it is.
         if passes.render is None:
-            signature = _signature(entry_function(module, self.entry), by_reference)
+            signature = _signature(
+                entry_function(module, self.entry), by_reference, self._may_be_partial
+            )
             ir = llvm_ir(module) + _frame_entry(entry, self.entry, signature)
             return signature, {entry: generator.submit(ir)}, ()
         # Stages on the whole module.
@@ -129,7 +131,9 @@ class Build:
         for function in functions:
             for stage in passes.kernels:
                 stage.lower_function(function)
-        signature = _signature(entry_function(module, self.entry), by_reference)
+        signature = _signature(
+            entry_function(module, self.entry), by_reference, self._may_be_partial
+        )
         rest = render_symbols([*programs[-1:], *functions], programs, machine)
         ir = self._ir(rest, programs) + _frame_entry(entry, self.entry, signature)
         coming[entry] = generator.submit(ir)
@@ -147,6 +151,12 @@ class Build:
             module, _ = self._copy()
             run_stages(module, self._passes, after)
             return module
+
+    @property
+    def _may_be_partial(self) -> bool:
+        """Whether the program may store to some cells of a result only. One at the tensor level
+        returns values, of which every cell is stored."""
+        return self.level != "tensor"
 
     @cached_property
     def level(self) -> str:
@@ -286,8 +296,9 @@ def entry_function(module: ModuleOp, name: str) -> FuncOp:
     return functions[name]
 
 
-def _signature(function: FuncOp, by_reference: Set[int]) -> list[Parameter]:
-    """The parameters of a function at level `planned`."""
+def _signature(function: FuncOp, by_reference: Set[int], may_be_partial: bool) -> list[Parameter]:
+    """The parameters of a function at level `planned`. `may_be_partial` says that a program may
+    leave cells of its results as they are."""
     parameters: list[Parameter] = []
     for position, argument in enumerate(function.args):
         attributes = argument_attributes(argument)
@@ -300,6 +311,7 @@ def _signature(function: FuncOp, by_reference: Set[int]) -> list[Parameter]:
             dims=dims_attribute(attributes) or (),
             by_reference=position in by_reference,
             is_constant="tg.constant" in attributes,
+            is_cleared=role == "output" and may_be_partial,
         )
         bounds = {
             field: bound

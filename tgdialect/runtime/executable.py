@@ -57,6 +57,13 @@ def _refuse(*_: object) -> bool:
     return False
 
 
+def _allocator(parameter: Parameter) -> Callable[..., Array]:
+    """How to allocate a result of static shape."""
+    if parameter.is_cleared:
+        return np.zeros
+    return np.empty if parameter.nbytes < POOLED_BYTES else POOL.empty
+
+
 class Executable:
     """A compiled function: call it with NumPy arrays, get NumPy arrays.
 
@@ -121,11 +128,10 @@ class Executable:
         if self._is_dynamic or any(p.role in ("scalar", "buffer") for p in self.parameters):
             self._launch = _refuse
         self._made = [
-            (np.empty if p.nbytes < POOLED_BYTES else POOL.empty, p.shape_for(()), p.dtype)
-            for p in self.outputs
-            if not self._is_dynamic
+            (_allocator(p), p.shape_for(()), p.dtype) for p in self.outputs if not self._is_dynamic
         ]
         """How to allocate each result: the function, the shape and the dtype."""
+        self._clears = any(p.is_cleared for p in self.outputs)
         is_simple = len(self._made) == 1 and not self._workspaces and not self._persistent
         self._one = self._made[0] if is_simple else None
 
@@ -196,7 +202,7 @@ class Executable:
             results = [empty(shape, dtype) for empty, shape, dtype in self._made]
         else:
             results = [out] if isinstance(out, ndarray) else list(out)
-        if self._launched(results, arrays):
+        if (out is None or not self._clears) and self._launched(results, arrays):
             return results[0] if len(results) == 1 else tuple(results)
         return self._call(arrays, None if out is None else results)
 
@@ -372,7 +378,8 @@ class Executable:
     def _new_results(self, frame: list[Any]) -> list[Array]:
         results: list[Array] = []
         for position, parameter in self._results:
-            result = POOL.empty(parameter.shape_for(frame), parameter.dtype)
+            allocate = np.zeros if parameter.is_cleared else POOL.empty
+            result = allocate(parameter.shape_for(frame), parameter.dtype)
             frame[position] = address(result)
             results.append(result)
         return results
@@ -395,6 +402,8 @@ class Executable:
             if not is_free:
                 copies.append((array, temporary := POOL.empty(array.shape, array.dtype)))
                 start = address(temporary)
+            if parameter.is_cleared:
+                (array if is_free else copies[-1][1]).fill(0)
             frame[position] = start
         return copies
 

@@ -31,7 +31,8 @@ class Parameter:
     `shape` has None for each dynamic extent, and `dims` has, in order, the positions of the scalar
     parameters with their values. `role` is input, scalar, buffer, output, workspace or persistent.
     `low` and `high` bound a scalar. `by_reference` means that the program writes the caller's
-    array, `is_constant` that an array that is passed again has the same contents.
+    array, `is_constant` that an array that is passed again has the same contents, `is_cleared` that
+    a result is 0 before the program runs, because it may leave cells as they are.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Parameter:
     high: int = _INT64.max
     by_reference: bool = False
     is_constant: bool = False
+    is_cleared: bool = False
 
     def __str__(self) -> str:
         extents = "x".join("?" if d is None else str(d) for d in self.shape)

@@ -29,6 +29,7 @@ from tgdialect.diagnostics import (
     verify_module,
 )
 from tgdialect.interpreter import run
+from tgdialect.legacy.upgrade.stage import is_legacy, upgrade
 from tgdialect.lowering.signature import described_function
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes
 from tgdialect.ops.dtypes import DTYPES, INDEX
@@ -99,11 +100,17 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
 
 
 def parse_verified(source: SourceFile) -> ModuleOp:
-    """The verified module of a text, whose format depends on the extension of its file."""
+    """The verified module of a text, whose format depends on the extension of its file.
+
+    Older vocabularies are upgraded.
+    """
     extension = os.path.splitext(source.name)[1].removeprefix(".")
     frontend = registry.FRONTENDS.get(extension, parse_module)
     module = frontend(registry.make_context(), source)
     verify_module(module)
+    if is_legacy(module):
+        upgrade(module)
+        verify_module(module)
     return module
 
 

@@ -409,3 +409,35 @@ def test_reductions_of_much_to_little(shape: tuple[int, ...], kind: str, dtype: 
     x = numbers.astype({"f32": np.float32, "i32": np.int32, "f16": np.float16}[dtype])
     expected = numbers.sum() if kind == "add" else numbers.max()
     assert tg.compile(program)(x).item() == x.dtype.type(expected)
+
+
+VIEW, CELL = "tensor<4xf32, #tg.place<global>>", "tensor<f32, #tg.place<global>>"
+ONE_CELL = f"""
+tg.kernel @k {{
+  %o = tg.param 0 : {VIEW}
+  %x = tg.param 1 : {VIEW}
+  %i = tg.const 2 : tensor<index>
+  %from = tg.index %x[%i] : ({VIEW}, tensor<index>) -> {CELL}
+  %v = tg.load %from : {CELL} -> tensor<f32>
+  %to = tg.index %o[%i] : ({VIEW}, tensor<index>) -> {CELL}
+  %s = tg.store %to, %v : {CELL}, tensor<f32>
+  %k = tg.sink %s : !tg.void
+}}
+func.func @main(%x: {MEMORY}, %o: {MEMORY} {{tg.output}}) {{
+  %c = tg.call @k(%o, %x) : ({MEMORY}, {MEMORY}) -> !tg.void
+  %k = tg.sink %c : !tg.void
+  func.return
+}}
+"""
+
+
+@pytest.mark.parametrize("target", ["cpu", "interpreter"])
+def test_cells_of_a_result_that_nothing_stores_are_zero(target: str):
+    run = tg.compile(ONE_CELL, target=target)
+    for _ in range(3):
+        np.full(4, 9.0, np.float32)  # Memory that the next result may have again.
+        np.testing.assert_array_equal(run(np.full(4, 3.0, np.float32)), [0, 0, 3, 0])
+    if target == "cpu":
+        out = np.full(4, 7.0, np.float32)
+        run(np.full(4, 3.0, np.float32), out=out)
+        np.testing.assert_array_equal(out, [0, 0, 3, 0])
