@@ -1,6 +1,7 @@
 """The vocabularies before the specification: the UOp Summary's, and that of numbered listings.
 
-* `dialect.py`: the `tg_legacy` dialect; `ops/`: its ops; `attributes.py`, `table.py`, `alu.py`;
+* `dialect.py`: the `tg_legacy` dialect; `ops/`: its ops; `base.py`, `attributes.py`, `table.py`,
+  `alu.py`;
 * `upgrade/`: `tg-upgrade-legacy`, which makes ops of the specification of them;
 * `listing/`: `.uops` files, the numbered text in which tinygrad prints kernels.
 """

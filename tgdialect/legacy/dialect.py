@@ -121,4 +121,4 @@ UNCHANGED: Mapping[str, type[TgOp]] = {
     "DETACH": marker.DetachOp,
 }
 """The ops of the UOp Summary that are written with an op of `tg`: name, sources and meaning are the
-same."""
+same. Only PAD has to say what it pads with, `fill 0`: the older vocabulary has no invalid cells."""

@@ -182,10 +182,6 @@ def _void(op: Operation) -> Attribute:
     return VOID
 
 
-def _written(op: Operation) -> Attribute:
-    return op.results[0].type
-
-
 def _same(op: Operation) -> Attribute:
     return op.operands[0].type
 
@@ -260,6 +256,8 @@ def _alu_interval(op: Operation, sources: Sequence[Interval]) -> Interval:
         return min_max.dtype_range(op, sources)
     return _operation(op).min_max(op, sources)
 
+
+_written = TABLE["tg.custom"]
 
 # -- the table -----------------------------------------------------------------------------------
 

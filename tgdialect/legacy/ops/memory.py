@@ -213,8 +213,12 @@ class DefineLocalOp(LegacyOp):
 def verify_pointer(op: LegacyOp, space: AddrSpace) -> None:
     """Raise unless the result is memory of one axis in an address space."""
     (result,) = op.results
-    if place(result).addrspace is not space or len(tensor(result).get_shape()) != 1:
-        raise VerifyException(f"the result is {space} memory of one axis, not {result.type}")
+    where = place(result)
+    is_flat = len(tensor(result).get_shape()) == 1 and where.axis is None
+    if where.addrspace is not space or not is_flat:
+        raise VerifyException(
+            f"the result is {space} memory of one axis on one device, not {result.type}"
+        )
 
 
 @op_definition

@@ -5,18 +5,23 @@
 
 // -----
 
-// expected-error@below {{the result is global memory of one axis, not tensor<4xi32>}}
+// expected-error@below {{the result is global memory of one axis on one device, not tensor<4xi32>}}
 %0 = tg_legacy.define_global 0 : tensor<4xi32>
 
 // -----
 
-// expected-error@below {{the result is global memory of one axis, not tensor<4xi32, #tg.place<local>>}}
+// expected-error@below {{the result is global memory of one axis on one device, not tensor<4xi32, #tg.place<local>>}}
 %0 = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<local>>
 
 // -----
 
-// expected-error@below {{the result is global memory of one axis, not tensor<2x2xi32, #tg.place<global>>}}
+// expected-error@below {{the result is global memory of one axis on one device, not tensor<2x2xi32, #tg.place<global>>}}
 %0 = tg_legacy.define_global 0 : tensor<2x2xi32, #tg.place<global>>
+
+// -----
+
+// expected-error@below {{the result is global memory of one axis on one device, not tensor<4xf32, #tg.place<["A", "B"], global, axis = 0>>}}
+%0 = tg_legacy.define_global 0 : tensor<4xf32, #tg.place<["A", "B"], global, axis = 0>>
 
 // -----
 

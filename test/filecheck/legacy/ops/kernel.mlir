@@ -69,6 +69,26 @@ func.func @linear(%o: tensor<64xi32, #tg.place<"CPU", global>>) {
   func.return
 }
 
+// Blocks, which the linearizer puts in a row.
+func.func @blocks(%o: tensor<4xi32, #tg.place<"CPU", global>>) {
+  // CHECK: %k = tg_legacy.kernel "iota"(%o) {
+  // GENERIC: %k = "tg_legacy.kernel"(%o) <{label = "iota"}> ({
+  %k = tg_legacy.kernel "iota"(%o) {
+    %0 = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>
+    %zero = tg.const 0 : tensor<i32>
+    %four = tg.const 4 : tensor<i32>
+    %i = tg_legacy.range 0 from %zero to %four : tensor<i32>
+    %start = tg_legacy.blockstart %i : tensor<i32>
+    %s = tg_legacy.store %0 at %i value %i : tensor<4xi32, #tg.place<global>> at tensor<i32> value tensor<i32>
+    %body = tg_legacy.block %s after %start : !tg.void
+    %end = tg_legacy.blockend %i after %body : tensor<i32>
+    %r = tg.sink %end : !tg.void
+  // CHECK: } : tensor<4xi32, #tg.place<"CPU", global>> -> !tg.void
+  // GENERIC: }) : (tensor<4xi32, #tg.place<"CPU", global>>) -> !tg.void
+  } : tensor<4xi32, #tg.place<"CPU", global>> -> !tg.void
+  func.return
+}
+
 // No sources.
 func.func @empty() {
   // CHECK: %k = tg_legacy.kernel "nothing"() {

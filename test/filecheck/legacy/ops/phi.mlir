@@ -1,9 +1,11 @@
 // RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
 // RUN: tg-opt %s --print-op-generic | filecheck %s --match-full-lines --check-prefix=GENERIC
 
-// Its value outlives the loop.
-func.func @f(%a: tensor<?xi32, #tg.place<global>>, %o: tensor<?xi32, #tg.place<global>>) {
+// The tutorial's sum: the value of PHI outlives the loop.
+tg.program @r_4 {
   %l = tg.linear {
+    %o = tg_legacy.define_global 0 "data0" mutable : tensor<?xi32, #tg.place<global>>
+    %a = tg_legacy.define_global 1 "data1" : tensor<?xi32, #tg.place<global>>
     %zero = tg.const 0 : tensor<i32>
     %four = tg.const 4 : tensor<i32>
     %acc = tg_legacy.define_acc 0 from %zero : tensor<i32>
@@ -16,7 +18,6 @@ func.func @f(%a: tensor<?xi32, #tg.place<global>>, %o: tensor<?xi32, #tg.place<g
     %e = tg_legacy.endloop %i : tensor<i32>
     %s = tg_legacy.store %o at %zero value %phi : tensor<?xi32, #tg.place<global>> at tensor<i32> value tensor<i32>
   }
-  func.return
 }
 
 func.func @vector(%v: tensor<4xf32>, %n: tensor<i32>) {
