@@ -49,8 +49,10 @@ class _Output(NamedTuple):
 class Launches:
     """Calls the kernels of a module, which become symbols of it."""
 
-    def __init__(self, module: ModuleOp) -> None:
+    def __init__(self, module: ModuleOp, *, reduces: bool) -> None:
+        """`reduces` says whether loops of kernels that reduce become REDUCEs."""
         self.module = module
+        self.reduces = reduces
         self.taken = symbols(module)
 
     def launch(self, op: framework.KernelOp, builder: OpBuilder) -> Mapping[SSAValue, SSAValue]:
@@ -92,7 +94,7 @@ class Launches:
         )
         variables = [each for each in ops if isinstance(each, framework.DefineVarOp)]
         bound = _bound_values(op)
-        kernel = upgrade_kernel(name, ops)
+        kernel = upgrade_kernel(name, ops, reduces=self.reduces)
         self._insert(kernel, op)
         viewer = Viewer(builder)
         arguments = [

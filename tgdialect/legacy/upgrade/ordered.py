@@ -8,6 +8,7 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
+from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -26,7 +27,7 @@ from tgdialect.legacy.upgrade.numbers import Numbers
 from tgdialect.legacy.upgrade.wmma import upgraded_wmma
 from tgdialect.ops import codegen, ordering
 from tgdialect.ops import elementwise as e
-from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, VoidType, is_tensor
+from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, VoidType
 from tgdialect.ops.base import PureInGraph, TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import KernelOp
@@ -71,7 +72,9 @@ class OrderedKernel:
     rules: Mapping[type[Operation], Callable[[Any, Any], None]]
     """What becomes of the ops that are no arithmetic."""
 
-    def __init__(self, ops: Sequence[Operation]) -> None:
+    def __init__(self, ops: Sequence[Operation], *, reduces: bool) -> None:
+        """`reduces` says whether loops that reduce become REDUCEs."""
+        self.reduces = reduces
         self.block = Block()
         self.builder = OpBuilder.at_end(self.block)
         intervals = MinMax()
@@ -87,7 +90,6 @@ class OrderedKernel:
         self.open: list[_Open] = []
         self.conditions: list[SSAValue] = []
         """The conditions of the blocks that are open."""
-        self.has_vectors = any(map(_has_vectors, ops))
 
     def rewrite(self, op: Operation) -> None:
         """Rewrite an op whose operands are rewritten."""
@@ -116,14 +118,15 @@ class OrderedKernel:
             self.values[op.result].name_hint = op.symbol.data
 
     def define_variable(self, op: framework.DefineVarOp) -> None:
-        param = ParamOp(
-            self.slots[op.result],
-            tensor_type(INDEX),
-            name=op.symbol.data,
-            min=op.min.data,
-            max=op.max.data,
-        )
+        low, high = op.min.data, op.max.data
+        type, name = tensor_type(INDEX), op.symbol.data
+        param = ParamOp(self.slots[op.result], type, name=name, min=low, max=high)
         self._enter_index(op.result, self.put(param))
+
+    def define_parameter(self, op: ParamOp) -> None:
+        new = op.clone()
+        new.properties["slot"] = IntAttr(self.slots[op.result])
+        self._define(op, new)
 
     def define_local(self, op: old_memory.DefineLocalOp) -> None:
         self._define(op, BufferOp(next(self.builder.free_slots), tensor(op.result)))
@@ -278,7 +281,7 @@ class OrderedKernel:
         range = RangeOp(next(self.builder.free_axes), axis_type, self.numbers.index(op.bound))
         self._enter_index(op.result, self.put(range))
 
-    def begin_loop(self, op: control.LoopBegin) -> None:
+    def begin_loop(self, op: control.LoopBegin | RangeOp) -> None:
         range = self.new_loop(op)
         body = self.bodies[op]
         written = [self.values[buffer] for buffer in body.writes]
@@ -287,12 +290,18 @@ class OrderedKernel:
         accumulators = [self.carry(variable, (range,)) for variable in body.assigned]
         self.open.append(_Open(range, accumulators))
 
-    def new_loop(self, op: control.LoopBegin) -> RangeOp:
+    def new_loop(self, op: control.LoopBegin | RangeOp) -> RangeOp:
         """The RANGE of a loop, which begins at 0, and the iterator."""
+        axis = next(self.builder.free_axes)
+        if isinstance(op, RangeOp):
+            extent = self.numbers.index(op.bound)
+            range = self.builder.insert(RangeOp(axis, AxisType.LOOP, extent))
+            self._enter_index(op.result, range.result)
+            return range
         start, end = self.numbers.index(op.start), self.numbers.index(op.end)
         first = known_index(start)
         extent = end if first == 0 else self._extent(start, end)
-        range = self.builder.insert(RangeOp(next(self.builder.free_axes), AxisType.LOOP, extent))
+        range = self.builder.insert(RangeOp(axis, AxisType.LOOP, extent))
         iterator = range.result if first == 0 else self.put(e.AddOp(range.result, start))
         self._enter_index(op.result, iterator)
         return range
@@ -321,7 +330,11 @@ class OrderedKernel:
         old = self.variables[variable] = self.put(LoadOp(inside))
         return Carried(variable, initial, memory, inside, old)
 
-    def end_block(self, op: control.BlockEnd) -> None:
+    def end_blocks(self, op: TgOp) -> None:
+        for _ in op.closed_blocks:
+            self._end_block()
+
+    def _end_block(self) -> None:
         block = self.open.pop()
         if block.range is None:
             self.conditions.pop()
@@ -344,9 +357,8 @@ class OrderedKernel:
             self.variables[each.variable] = self.put(LoadOp(after))
 
     def reduction(self, carried: Carried, ranges: Sequence[RangeOp]) -> SSAValue | None:
-        """An accumulator after loops, where they reduce; None where they do not, and for vectors,
-        at whose level there is no REDUCE over loops."""
-        if self.has_vectors:
+        """An accumulator after loops, where they reduce; None where they do not."""
+        if not self.reduces:
             return None
         new = self.variables[carried.variable]
         return reduced(self.builder, ranges, carried.initial, carried.old, new)
@@ -420,14 +432,17 @@ OrderedKernel.rules = {
     indexing.IndexOp: OrderedKernel.nothing,
     control.RangeOp: OrderedKernel.begin_loop,
     control.LoopOp: OrderedKernel.begin_loop,
-    control.EndRangeOp: OrderedKernel.end_block,
-    control.EndLoopOp: OrderedKernel.end_block,
+    control.EndRangeOp: OrderedKernel.end_blocks,
+    control.EndLoopOp: OrderedKernel.end_blocks,
     control.IfOp: OrderedKernel.begin_condition,
-    control.EndIfOp: OrderedKernel.end_block,
+    control.EndIfOp: OrderedKernel.end_blocks,
     control.PhiOp: OrderedKernel.assign_accumulator,
-    blocks.BlockEndOp: OrderedKernel.end_block,
+    blocks.BlockEndOp: OrderedKernel.end_blocks,
     WmmaOp: OrderedKernel.wmma,
+    ParamOp: OrderedKernel.define_parameter,
     BufferOp: OrderedKernel.define_buffer,
+    RangeOp: OrderedKernel.begin_loop,
+    EndOp: OrderedKernel.end_blocks,
     AfterOp: OrderedKernel.nothing,
     ordering.GroupOp: OrderedKernel.nothing,
     SinkOp: OrderedKernel.nothing,
@@ -438,20 +453,13 @@ OrderedKernel.rules = {
 
 def _argument_slots(ops: Sequence[Operation]) -> dict[SSAValue, int]:
     """The slots of arguments: of DEFINE_GLOBALs in their order, then of variables."""
-    buffers = [op for op in ops if isinstance(op, old_memory.DefineGlobalOp)]
+    buffers = [op for op in ops if isinstance(op, old_memory.DefineGlobalOp | ParamOp)]
     buffers.sort(key=lambda op: op.slot.data)
     for op, other in pairwise(buffers):
         if op.slot == other.slot:
             raise locate(PassFailedException(f"argument {op.slot.data} is defined twice"), other)
     variables = [op for op in ops if isinstance(op, framework.DefineVarOp)]
     return {op.result: slot for slot, op in enumerate((*buffers, *variables))}
-
-
-def _has_vectors(op: Operation) -> bool:
-    return any(
-        is_tensor(result.type) and not is_memory(result) and result.type.get_shape()
-        for result in op.results
-    )
 
 
 def _is_computed(op: TgOp) -> bool:

@@ -10,14 +10,19 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.ops.framework import KernelOp as LegacyKernelOp
+from tgdialect.legacy.ops.vectors import UnrollOp
 from tgdialect.legacy.upgrade.graphs import GraphUpgrade
 from tgdialect.legacy.upgrade.host import calling_function
 from tgdialect.legacy.upgrade.kernel import upgrade_kernel
 from tgdialect.legacy.upgrade.launches import Launches
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.numbering import symbols
+from tgdialect.ops.ordering import LinearOp
+from tgdialect.ops.properties import is_memory
 
 
 class UpgradeLegacyPass(ModulePass):
@@ -44,14 +49,18 @@ def upgrade(module: ModuleOp) -> None:
 
     Raises PassFailedException, located, for what the specification cannot say.
     """
+    # Vectors are at level `tiles`, where no REDUCE goes over loops. A module is at one level.
+    reduces = not any(_has_vectors(op) for op in module.walk() if _is_in_kernel(op))
     upgraded: list[KernelOp] = []
-    launches = Launches(module)
+    launches = Launches(module, reduces=reduces)
     for symbol in list(module.ops):
         if not any(isinstance(op, LegacyOp) for op in symbol.walk()):
             continue
         if isinstance(symbol, ProgramOp | KernelOp):
             body = symbol if isinstance(symbol, KernelOp) else symbol.linear
-            kernel = upgrade_kernel(symbol.sym_name.data, list(body.body.block.ops))
+            kernel = upgrade_kernel(
+                symbol.sym_name.data, list(body.body.block.ops), reduces=reduces
+            )
             kernel.location = symbol.location
             Rewriter.replace_op(symbol, kernel, [])
             upgraded.append(kernel)
@@ -60,6 +69,20 @@ def upgrade(module: ModuleOp) -> None:
             builder = OpBuilder(InsertPoint.at_start(block))
             GraphUpgrade(builder, launches.launch).rewrite(list(block.ops))
     _call_kernels(module, upgraded)
+
+
+def _is_in_kernel(op: Operation) -> bool:
+    return isinstance(op.parent_op(), LinearOp | KernelOp | LegacyKernelOp)
+
+
+def _has_vectors(op: Operation) -> bool:
+    """Whether an op makes a vector, or unrolled values, which become vectors."""
+    return any(
+        is_tensor(result.type)
+        and not is_memory(result)
+        and (result.type.get_shape() or isinstance(op, UnrollOp))
+        for result in op.results
+    )
 
 
 def _call_kernels(module: ModuleOp, kernels: Sequence[KernelOp]) -> None:

@@ -25,14 +25,14 @@ class UnorderedKernel(OrderedKernel):
     names.
     """
 
-    def __init__(self, ops: Sequence[Operation]) -> None:
-        super().__init__(ops)
+    def __init__(self, ops: Sequence[Operation], *, reduces: bool) -> None:
+        super().__init__(ops, reduces=reduces)
         self.loops: dict[SSAValue, RangeOp] = {}
         """The RANGE of each loop of the older vocabulary."""
         self.carried: dict[Variable, tuple[Carried, Sequence[RangeOp]]] = {}
         """The accumulators that have no value yet, and the loops of each."""
 
-    def begin_loop(self, op: control.LoopBegin) -> None:
+    def begin_loop(self, op: control.LoopBegin | RangeOp) -> None:
         range = self.new_loop(op)
         self.loops[op.result] = range
 
@@ -81,6 +81,7 @@ UnorderedKernel.rules = {
     **OrderedKernel.rules,
     control.RangeOp: UnorderedKernel.begin_loop,
     control.LoopOp: UnorderedKernel.begin_loop,
+    RangeOp: UnorderedKernel.begin_loop,
     old_memory.DefineAccOp: UnorderedKernel.define_accumulator,
     old_memory.LoadOp: UnorderedKernel.load,
     old_memory.StoreOp: UnorderedKernel.store,
