@@ -16,11 +16,12 @@ def has_blocks(ops: Sequence[Operation]) -> bool:
 
 
 def in_order(ops: Sequence[Operation]) -> list[Operation]:
-    """The ops of blocks in the order of execution, each once: what a block comes after, then its
-    members, each after its operands."""
+    """The ops of blocks in the order of execution, each once: definitions, then what a block comes
+    after, then its members, each after its operands."""
     done: set[Operation] = set()
     order: list[Operation] = []
-    roots = [op for op in ops if isinstance(op, SinkOp)]
+    roots = [op for op in ops if isinstance(op, SinkOp) or not (op.operands or _is_block(op))]
+    roots.sort(key=lambda op: isinstance(op, SinkOp))
     stack: list[tuple[Operation, bool]] = [(op, False) for op in reversed(roots)]
     while stack:
         op, is_ready = stack.pop()
@@ -30,7 +31,11 @@ def in_order(ops: Sequence[Operation]) -> list[Operation]:
             done.add(op)
             stack.append((op, True))
             stack += [(each, False) for each in reversed(list(_before(op)))]
-    return [op for op in order if not isinstance(op, BlockOp | BlockStartOp | BlockForkOp)]
+    return [op for op in order if not _is_block(op)]
+
+
+def _is_block(op: Operation) -> bool:
+    return isinstance(op, BlockOp | BlockStartOp | BlockForkOp)
 
 
 def _before(op: Operation) -> Iterator[Operation]:

@@ -15,7 +15,7 @@ from tgdialect.legacy.ops import compute, constants, framework, indexing, vector
 from tgdialect.legacy.ops import memory as old
 from tgdialect.legacy.table import device_of, views_of
 from tgdialect.legacy.upgrade.accesses import Access, access_of
-from tgdialect.legacy.upgrade.numbers import Numbers
+from tgdialect.legacy.upgrade.arithmetic import Arithmetic
 from tgdialect.legacy.upgrade.views import Viewer
 from tgdialect.legacy.upgrade.wmma import upgraded_wmma
 from tgdialect.ops import movement
@@ -44,7 +44,7 @@ class GraphUpgrade:
     def __init__(self, builder: OpBuilder, launch: LaunchKernel) -> None:
         self.builder = builder
         self.launch = launch
-        self.numbers = Numbers(builder, MinMax(), index_vectors=False)
+        self.arithmetic = Arithmetic(builder, MinMax(), index_vectors=False)
         self.buffers: dict[int, SSAValue] = {}
         """The memory of each UNIQUE."""
         self.launched: dict[SSAValue, Mapping[SSAValue, SSAValue]] = {}
@@ -63,8 +63,7 @@ class GraphUpgrade:
             with errors_at(op):
                 new = rule(self, op)
             if new is not None:
-                new.name_hint = new.name_hint or op.results[0].name_hint
-                op.results[0].replace_all_uses_with(new)
+                _replace(op, new)
         for op in reversed(old_ops):
             op.detach()
             op.erase()
@@ -76,9 +75,9 @@ class GraphUpgrade:
 
     def pure(self, op: LegacyOp) -> SSAValue:
         for operand in op.operands:
-            self.numbers.values[operand] = operand
-        self.numbers.rewrite(op)
-        return self.numbers.values[op.results[0]]
+            self.arithmetic.values[operand] = operand
+        self.arithmetic.rewrite(op)
+        return self.arithmetic.values[op.results[0]]
 
     def constant(self, op: constants.ConstOp) -> SSAValue:
         scalar = self.put(ConstOp(op.value))
@@ -94,22 +93,24 @@ class GraphUpgrade:
     def wmma(self, op: compute.WmmaOp) -> SSAValue:
         return upgraded_wmma(self.builder, op, op.operands)
 
-    def variable(self, op: framework.DefineVarOp) -> SSAValue:
+    def variable(self, op: framework.DefineVarOp) -> None:
+        """A PARAM, where it is used without a BIND, which refers to the DEFINE_VAR."""
+        if all(isinstance(use.operation, framework.BindOp) for use in op.result.uses):
+            return
         slot = self.variables.setdefault(op.symbol.data, len(self.variables))
         low, high = op.min.data, op.max.data
-        type = tensor(op.result)
-        return self.put(ParamOp(slot, type, name=op.symbol.data, min=low, max=high))
+        param = ParamOp(slot, tensor(op.result), name=op.symbol.data, min=low, max=high)
+        _replace(op, self.put(param), but_for=framework.BindOp)
 
     def bind(self, op: framework.BindOp) -> None:
         """The value; a KERNEL finds the variable's name at the BIND."""
-        op.result.replace_uses_with_if(
-            op.value, lambda use: not isinstance(use.operation, framework.KernelOp)
-        )
+        _replace(op, op.value, but_for=framework.KernelOp)
 
-    def view(self, op: indexing.ViewOp) -> SSAValue | None:
-        if op.source is None or op.device is not None:
-            return None
-        return Viewer(self.builder).viewed(op.source, views_of(op))
+    def view(self, op: indexing.ViewOp) -> None:
+        """Movements, for all but VALID, which refers to the VIEW."""
+        if op.source is not None and op.device is None:
+            viewed = Viewer(self.builder).viewed(op.source, views_of(op))
+            _replace(op, viewed, but_for=indexing.ValidOp)
 
     def valid(self, op: indexing.ValidOp) -> SSAValue:
         """The mask of a view: the view of true, which is false where it is masked."""
@@ -249,6 +250,14 @@ class GraphUpgrade:
         """An op that is read where it is used."""
 
 
+def _replace(op: Operation, new: SSAValue, *, but_for: type[Operation] | None = None) -> None:
+    """Let what an op becomes take its place, but for the users of a type that refer to the op."""
+    new.name_hint = new.name_hint or op.results[0].name_hint
+    op.results[0].replace_uses_with_if(
+        new, lambda use: but_for is None or not isinstance(use.operation, but_for)
+    )
+
+
 _RULES: Mapping[type[Operation], Callable[[GraphUpgrade, Any], SSAValue | None]] = {
     framework.DeviceOp: GraphUpgrade.nothing,
     framework.UniqueOp: GraphUpgrade.nothing,
@@ -281,7 +290,5 @@ _RULES: Mapping[type[Operation], Callable[[GraphUpgrade, Any], SSAValue | None]]
     compute.WmmaOp: GraphUpgrade.wmma,
     vectors.VectorizeOp: GraphUpgrade.pure,
     vectors.CatOp: GraphUpgrade.pure,
-    vectors.UnrollOp: GraphUpgrade.pure,
-    vectors.ContractOp: GraphUpgrade.pure,
 }
 """What becomes of the ops of a program on tensors. The other ops are those of kernels."""

@@ -29,7 +29,7 @@ from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.numbering import symbols
-from tgdialect.ops.ordering import GroupOp, SinkOp
+from tgdialect.ops.ordering import GroupOp, LinearOp, SinkOp
 from tgdialect.ops.properties import integer, is_memory, tensor
 from tgdialect.ops.views import memory_of
 
@@ -60,8 +60,10 @@ class Launches:
         names = (each for each in op.body.block.ops if isinstance(each, framework.NameOp))
         named = next(names, None)
         name = self._unique(op.label.data if named is None else named.text.data)
-        if any(isinstance(each, LoopBegin | indexing.IndexOp) for each in op.body.block.ops):
-            return self._call_kernel(name, op, builder)
+        lists = [each for each in op.body.block.ops if isinstance(each, LinearOp)]
+        ops = list((lists[0] if lists else op).body.block.ops)
+        if lists or any(isinstance(each, LoopBegin | indexing.IndexOp) for each in ops):
+            return self._call_kernel(name, op, ops, builder)
         return self._call_function(name, op, builder)
 
     def _unique(self, name: str) -> str:
@@ -85,9 +87,8 @@ class Launches:
     # -- kernels with loops ----------------------------------------------------------------------
 
     def _call_kernel(
-        self, name: str, op: framework.KernelOp, builder: OpBuilder
+        self, name: str, op: framework.KernelOp, ops: Sequence[Operation], builder: OpBuilder
     ) -> Mapping[SSAValue, SSAValue]:
-        ops = list(op.body.block.ops)
         buffers = op.buffers
         slots = sorted(
             integer(each, "slot") or 0 for each in ops if isinstance(each, old.DefineGlobalOp)
@@ -185,6 +186,8 @@ def _function(name: str, op: framework.KernelOp) -> tuple[FuncOp, list[_Output]]
         if store.gate is not None:
             returned.append(store.gate)
         outputs.append(_Output(slot, views, store.gate is not None))
+    if not outputs:
+        raise locate(PassFailedException(f"kernel {name} writes nothing"), op)
     block.add_op(ReturnOp(*returned))
     for each in reversed(ops):
         if isinstance(each, _SAID):

@@ -22,7 +22,7 @@ Variable = tuple[SSAValue, int]
 
 
 @dataclass
-class Body:
+class LoopAccesses:
     """What a loop does, in inner loops too."""
 
     reads: dict[SSAValue, list[Access]] = field(default_factory=dict[SSAValue, list[Access]])
@@ -82,24 +82,26 @@ def cell_of(access: Access, cells: Mapping[SSAValue, int]) -> Variable | None:
     return None if buffer not in cells or cell is None else (buffer, cell)
 
 
-def loop_bodies(ops: Sequence[Operation], cells: Mapping[SSAValue, int]) -> dict[Operation, Body]:
+def loop_bodies(
+    ops: Sequence[Operation], cells: Mapping[SSAValue, int]
+) -> dict[Operation, LoopAccesses]:
     """What each loop does, by the op that begins it."""
-    bodies: dict[Operation, Body] = {}
-    open_bodies: list[Body] = []
+    bodies: dict[Operation, LoopAccesses] = {}
+    open_bodies: list[LoopAccesses] = []
     for op in ops:
         if not isinstance(op, TgOp):
             continue
         for _ in op.closed_blocks:
             open_bodies.pop()
         if op.OPENS_BLOCK:
-            bodies[op] = Body()
+            bodies[op] = LoopAccesses()
             open_bodies.append(bodies[op])
         for body in open_bodies:
             _add(body, op, cells)
     return bodies
 
 
-def _add(body: Body, op: Operation, cells: Mapping[SSAValue, int]) -> None:
+def _add(body: LoopAccesses, op: Operation, cells: Mapping[SSAValue, int]) -> None:
     match op:
         case AssignOp() | PhiOp():
             if (variable := variable_of(op.target)) is not None:

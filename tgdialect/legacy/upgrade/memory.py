@@ -45,7 +45,7 @@ class Loop:
     """Where it writes each buffer, in inner loops too; None is anywhere."""
 
 
-class Versions:
+class MemoryVersions:
     """The present version of each buffer, while the ops of a kernel are rewritten in order."""
 
     def __init__(self, builder: OpBuilder) -> None:

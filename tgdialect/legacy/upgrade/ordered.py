@@ -21,9 +21,9 @@ from tgdialect.legacy.ops import memory as old_memory
 from tgdialect.legacy.ops.compute import WmmaOp
 from tgdialect.legacy.upgrade.accesses import Access, access_of, memory_of, pointer_sizes
 from tgdialect.legacy.upgrade.accumulators import reduced
+from tgdialect.legacy.upgrade.arithmetic import Arithmetic
 from tgdialect.legacy.upgrade.loops import Variable, cell_of, loop_bodies, scalar_cells, variable_of
-from tgdialect.legacy.upgrade.memory import Versions, keep_order
-from tgdialect.legacy.upgrade.numbers import Numbers
+from tgdialect.legacy.upgrade.memory import MemoryVersions, keep_order
 from tgdialect.legacy.upgrade.wmma import upgraded_wmma
 from tgdialect.ops import codegen, ordering
 from tgdialect.ops import elementwise as e
@@ -78,9 +78,9 @@ class OrderedKernel:
         self.block = Block()
         self.builder = OpBuilder.at_end(self.block)
         intervals = MinMax()
-        self.numbers = Numbers(self.builder, intervals)
-        self.values = self.numbers.values
-        self.versions = Versions(self.builder)
+        self.arithmetic = Arithmetic(self.builder, intervals)
+        self.values = self.arithmetic.values
+        self.versions = MemoryVersions(self.builder)
         self.sizes = pointer_sizes(ops, intervals)
         self.slots = _argument_slots(ops)
         self.cells = scalar_cells(ops)
@@ -103,7 +103,7 @@ class OrderedKernel:
         elif isinstance(op, TgOp) and not _is_computed(op):
             raise PassFailedException(f"{op.name} does not belong in a kernel")
         else:
-            self.numbers.rewrite(op)
+            self.arithmetic.rewrite(op)
 
     def put(self, op: Operation) -> SSAValue:
         return self.builder.put(op)
@@ -156,7 +156,7 @@ class OrderedKernel:
         else:
             alternative = self._alternative(op, axes, tensor(location).get_shape())
             value = self.put(LoadOp(location, alternative, gate))
-        self.numbers.unrolled.axes[op.result] = axes
+        self.arithmetic.unrolled.axes[op.result] = axes
         shape = *(size for _, size in axes), *tensor(op.result).get_shape()
         self.values[op.result] = self._reshaped(value, shape)
 
@@ -210,21 +210,21 @@ class OrderedKernel:
     ) -> Axes:
         """The unrolled axes of an access."""
         position = () if access.position is None else (access.position,)
-        return self.numbers.unrolled.union((*position, *conditions, *values))
+        return self.arithmetic.unrolled.union((*position, *conditions, *values))
 
     def _spread(self, old: SSAValue, new: SSAValue, axes: Axes, like: SSAValue) -> SSAValue:
         """A value with all unrolled axes of an access, as one axis."""
-        value = self.numbers.unrolled.spread(old, new, axes, tensor(like).get_shape())
+        value = self.arithmetic.unrolled.spread(old, new, axes, tensor(like).get_shape())
         return self._flattened(value)
 
     def _position(self, access: Access, like: SSAValue, axes: Axes) -> SSAValue | None:
         """The positions of the elements of an access, as one axis."""
         if access.position is None:
             return None
-        index = self.numbers.index(access.position)
+        index = self.arithmetic.index(access.position)
         if access.lanes == 1:
             return self._spread(access.position, index, axes, like)
-        index = self.numbers.unrolled.spread(access.position, index, axes, ())
+        index = self.arithmetic.unrolled.spread(access.position, index, axes, ())
         if axes:
             index = self._reshaped(index, (*tensor(index).get_shape(), 1))
         lanes = self.put(VConstOp(range(access.lanes)))
@@ -278,7 +278,7 @@ class OrderedKernel:
     def special(self, op: codegen.SpecialOp) -> None:
         is_local = op.symbol.data.startswith("lidx")
         axis_type = AxisType.LOCAL if is_local else AxisType.GLOBAL
-        range = RangeOp(next(self.builder.free_axes), axis_type, self.numbers.index(op.bound))
+        range = RangeOp(next(self.builder.free_axes), axis_type, self.arithmetic.index(op.bound))
         self._enter_index(op.result, self.put(range))
 
     def begin_loop(self, op: control.LoopBegin | RangeOp) -> None:
@@ -294,11 +294,11 @@ class OrderedKernel:
         """The RANGE of a loop, which begins at 0, and the iterator."""
         axis = next(self.builder.free_axes)
         if isinstance(op, RangeOp):
-            extent = self.numbers.index(op.bound)
+            extent = self.arithmetic.index(op.bound)
             range = self.builder.insert(RangeOp(axis, AxisType.LOOP, extent))
             self._enter_index(op.result, range.result)
             return range
-        start, end = self.numbers.index(op.start), self.numbers.index(op.end)
+        start, end = self.arithmetic.index(op.start), self.arithmetic.index(op.end)
         first = known_index(start)
         extent = end if first == 0 else self._extent(start, end)
         range = self.builder.insert(RangeOp(axis, AxisType.LOOP, extent))
@@ -316,7 +316,7 @@ class OrderedKernel:
 
     def _enter_index(self, old: SSAValue, index: SSAValue) -> None:
         """Record an integer that is made as an index."""
-        self.numbers.indices[old] = index
+        self.arithmetic.indices[old] = index
         dtype = tensor(old).element_type
         self.values[old] = index if dtype == INDEX else self.put(e.CastOp(index, dtype))
 
@@ -370,14 +370,14 @@ class OrderedKernel:
     # -- accumulators ----------------------------------------------------------------------------
 
     def define_accumulator(self, op: old_memory.DefineAccOp) -> None:
-        self.numbers.changing.add(op.result)
+        self.arithmetic.changing.add(op.result)
         self.variables[op.result, 0] = self.values[op.initial]
 
     def assign_accumulator(self, op: framework.AssignOp | control.PhiOp) -> None:
         variable = variable_of(op.target)
         if variable is None:
             raise PassFailedException("a kernel assigns to accumulators only: memory has STORE")
-        self.numbers.changing.add(op.result)
+        self.arithmetic.changing.add(op.result)
         self.assign(variable, self.values[op.value])
 
     def assign(self, variable: Variable, value: SSAValue) -> None:
@@ -394,7 +394,7 @@ class OrderedKernel:
         self.values[op.result] = upgraded_wmma(self.builder, op, operands)
 
     def custom(self, op: framework.CustomOp | framework.CustomIOp) -> None:
-        self.numbers.rewrite(op)
+        self.arithmetic.rewrite(op)
         if isinstance(op.result.type, VoidType):
             self.versions.effect(self.values[op.result])
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -41,7 +42,11 @@ class UpgradeLegacyPass(ModulePass):
 
 def is_legacy(module: ModuleOp) -> bool:
     """Whether a module has ops of the older vocabularies."""
-    return any(isinstance(op, LegacyOp) for op in module.walk())
+    return _has_legacy(module)
+
+
+def _has_legacy(op: Operation) -> bool:
+    return any(isinstance(each, LegacyOp) for each in op.walk())
 
 
 def upgrade(module: ModuleOp) -> None:
@@ -54,18 +59,15 @@ def upgrade(module: ModuleOp) -> None:
     upgraded: list[KernelOp] = []
     launches = Launches(module, reduces=reduces)
     for symbol in list(module.ops):
-        if not any(isinstance(op, LegacyOp) for op in symbol.walk()):
-            continue
-        if isinstance(symbol, ProgramOp | KernelOp):
+        if isinstance(symbol, ProgramOp | KernelOp) and _has_legacy(symbol):
             body = symbol if isinstance(symbol, KernelOp) else symbol.linear
-            kernel = upgrade_kernel(
-                symbol.sym_name.data, list(body.body.block.ops), reduces=reduces
-            )
+            ops = list(body.body.block.ops)
+            kernel = upgrade_kernel(symbol.sym_name.data, ops, reduces=reduces)
             kernel.location = symbol.location
             Rewriter.replace_op(symbol, kernel, [])
             upgraded.append(kernel)
-            continue
-        for block in [block for region in symbol.regions for block in region.blocks]:
+    for region in (module.body, *(region for op in module.ops for region in op.regions)):
+        for block in region.blocks:
             builder = OpBuilder(InsertPoint.at_start(block))
             GraphUpgrade(builder, launches.launch).rewrite(list(block.ops))
     _call_kernels(module, upgraded)

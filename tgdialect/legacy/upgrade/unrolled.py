@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from math import prod
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.legacy.attributes import Axes, axes_of
 from tgdialect.legacy.ops.vectors import ContractOp, UnrollOp
@@ -42,8 +44,15 @@ class Unrolled:
         ]
 
     def union(self, values: Iterable[SSAValue]) -> Axes:
-        """The unrolled axes that any of some values depends on."""
-        return tuple(sorted({axis for value in values for axis in self.axes_of(value)}))
+        """The unrolled axes that any of some values depends on.
+
+        Raises PassFailedException if one has two sizes.
+        """
+        axes = sorted({axis for value in values for axis in self.axes_of(value)})
+        for (axis, size), (other, other_size) in pairwise(axes):
+            if axis == other:
+                raise PassFailedException(f"axis {axis} has {size} and {other_size} iterations")
+        return tuple(axes)
 
     def spread(self, old: SSAValue, new: SSAValue, axes: Axes, lanes: Sequence[int]) -> SSAValue:
         """A value repeated along unrolled axes, and along the lanes of a vector."""
@@ -82,6 +91,8 @@ class Unrolled:
     def unrolled(self, op: UnrollOp, vector: SSAValue) -> SSAValue:
         """UNROLL: the lanes of a vector become axes. The last of them is that of neighbours."""
         own, axes = self.axes_of(op.vector), axes_of(op.axes)
+        if both := {axis for axis, _ in own} & {axis for axis, _ in axes}:
+            raise PassFailedException(f"axis {min(both)} is unrolled already")
         every = (*own, *axes)
         split = self._reshaped(vector, [size for _, size in every])
         self.axes[op.result] = tuple(sorted(every))

@@ -90,7 +90,7 @@ def _is_rounded_down(b: OpBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
     return b.put(e.AndOp(is_negative, b.put(e.CmpNeOp(b.put(e.ModOp(x, y)), zero))))
 
 
-class Numbers:
+class Arithmetic:
     """Rewrites pure ops: their values, and integers as exact values of dtype index.
 
     The older vocabularies compute positions in 32 bits. A position is computed in the dtype index
