@@ -165,19 +165,20 @@ def _parse(name: str, text: str) -> ModuleOp:
     from xdsl.dialects.builtin import Builtin
     from xdsl.dialects.func import Func
 
-    from tgdialect.diagnostics import CompilationError, SourceFile, parse_module, verify_module
+    from tgdialect.diagnostics import CompilationError, SourceFile, verify_module
     from tgdialect.dialect import TG
-    from tgdialect.registry import make_context
+    from tgdialect.registry import frontend_of, make_context
 
     source, context = SourceFile(name, text), Context()
     for dialect in (Builtin, Func, TG):
         context.load_dialect(dialect)
+    parse = frontend_of(name)
     try:
         try:
-            module = parse_module(context, source)
+            module = parse(context, source)
         except CompilationError:
             # Finding all dialects takes long, and is worth it for what the error may say.
-            module = parse_module(make_context(), source)
+            module = parse(make_context(), source)
         verify_module(module)
     except CompilationError as error:
         raise error.with_source(source) from None
