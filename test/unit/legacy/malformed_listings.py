@@ -246,7 +246,7 @@ LISTINGS = [
         "value after its loop",
         "4 UOps.LOAD : dtypes.float [0, 3] None\n5 UOps.ENDLOOP : [3] None\n"
         "6 UOps.STORE : [0, 1, |4] None",
-        "LOAD 4 in line 5 is in the loop of LOOP 3 in line 4, which ENDLOOP 5 in line 6 ends",
+        "LOAD 4 in line 5 is inside LOOP 3 in line 4, which ENDLOOP 5 in line 6 ends",
     ),
     _line("constant ends a loop", "4 UOps.ENDLOOP : [|'3'] None", "ENDLOOP ends a LOOP, not '3'"),
     # What verifiers find.
@@ -270,7 +270,7 @@ LISTINGS = [
     _line(
         "load after its loop",
         "4 Ops.END : dtypes.void [3, 2] None\n5 Ops.LOAD : dtypes.float [|3] None",
-        "is in the loop of RANGE 2",
+        "is inside RANGE 2",
         TODAY,
     ),
     # Listings with a title.

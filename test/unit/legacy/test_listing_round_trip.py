@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from listings import FILES, parsed, printed
 
+from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.compiler import load_module
-from tgdialect.targets.cpu import CpuTarget
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
-TARGETS = {"plain": CpuTarget(), "host": CpuTarget.host()}
+HOST = CpuTarget.host()
+TARGETS = {"host": HOST, "without features": CpuTarget(HOST.triple)}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -14,7 +14,7 @@ from tgdialect.diagnostics import CompilationError
 from tgdialect.legacy.attributes import LegacyWmmaAttr, axes_attribute, integer_list
 from tgdialect.legacy.listing.dtypes import ELEMENTS
 from tgdialect.legacy.listing.lines import Line, Token
-from tgdialect.legacy.listing.values import Call, Name, Value, parse_value
+from tgdialect.legacy.listing.values import Call, Value, Word, parse_value
 from tgdialect.ops.attributes import AddrSpace, AxisType, InvalidAttr
 from tgdialect.ops.dtypes import number_attribute
 
@@ -30,7 +30,7 @@ def _is_index(value: Value) -> bool:
 
 def number(value: Value, dtype: Attribute, place: Token) -> Attribute:
     """A number as an attribute of a dtype."""
-    if value == Name("Invalid"):
+    if value == Word("Invalid"):
         return InvalidAttr(dtype)
     if not isinstance(value, int | float):
         raise place.error("a constant is a number, True or False")
@@ -52,7 +52,7 @@ def accumulator(line: Line) -> tuple[Value, int]:
 
 
 @dataclass(frozen=True)
-class Global:
+class GlobalArgument:
     """An argument of a kernel."""
 
     slot: int
@@ -60,16 +60,16 @@ class Global:
     is_mutable: bool = False
 
 
-def global_argument(line: Line) -> Global:
+def global_argument(line: Line) -> GlobalArgument:
     """DEFINE_GLOBAL: `0`, `(0, True)` or `(0, 'data0', True)`."""
     value = parse_value(line.argument)
     match value if isinstance(value, tuple) else (value,):
         case (int(slot),) if _is_index(slot):
-            return Global(slot)
+            return GlobalArgument(slot)
         case (int(slot), bool(mutable)) if _is_index(slot):
-            return Global(slot, None, mutable)
+            return GlobalArgument(slot, None, mutable)
         case (int(slot), str(name), bool(mutable)) if _is_index(slot):
-            return Global(slot, name, mutable)
+            return GlobalArgument(slot, name, mutable)
         case _:
             raise _malformed(line, "0, (0, True) or (0, 'data0', True)")
 
@@ -86,7 +86,7 @@ def slot(line: Line) -> int:
 def local(line: Line) -> tuple[str, int | None]:
     """DEFINE_LOCAL, the name and perhaps the size: `temp0`, `('temp0', 16)` or `0`."""
     match parse_value(line.argument):
-        case Name(name) | str(name):
+        case Word(name) | str(name):
             return name, None
         case (str(name), int(size)) if _is_index(size):
             return name, size
@@ -97,7 +97,7 @@ def local(line: Line) -> tuple[str, int | None]:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ParamArgument:
     """Today's argument of PARAM and BUFFER."""
 
     slot: int
@@ -106,10 +106,10 @@ class Parameter:
     space: AddrSpace = AddrSpace.GLOBAL
 
 
-_SPACES = {Name(f"AddrSpace.{space.name}"): space for space in AddrSpace}
+_SPACES = {Word(f"AddrSpace.{space.name}"): space for space in AddrSpace}
 
 
-def parameter(line: Line) -> Parameter:
+def parameter(line: Line) -> ParamArgument:
     """`0`, or `ParamArg(0, dtypes.float, name='n', vmin_vmax=(1, 8), addrspace=AddrSpace.REG)`."""
     value = parse_value(line.argument)
     keywords: dict[str, Value] = {}
@@ -126,7 +126,7 @@ def parameter(line: Line) -> Parameter:
             found = low, high
         case _:
             raise _malformed(line, "ParamArg(0, dtypes.int, vmin_vmax=(1, 8))")
-    return Parameter(value, name, found, _SPACES.get(space, AddrSpace.GLOBAL))  # pyright: ignore
+    return ParamArgument(value, name, found, _SPACES.get(space, AddrSpace.GLOBAL))  # pyright: ignore
 
 
 def variable(line: Line) -> tuple[str, int, int]:
@@ -146,7 +146,7 @@ def special(line: Line) -> tuple[str, int | None]:
     from `gidx` to `lidx`.
     """
     match parse_value(line.argument):
-        case Name(name) | str(name):
+        case Word(name) | str(name):
             return name, None
         case (str(name), int(bound)):
             return name, bound
@@ -170,7 +170,7 @@ def loop_axis(line: Line) -> tuple[int, AxisType | None]:
     first, last = (values[0], values[-1]) if values else (None, None)
     if not isinstance(first, int) or isinstance(first, bool):
         raise _malformed(line, "0, (0, True) or (0, AxisType.REDUCE)")
-    if not isinstance(last, Name):
+    if not isinstance(last, Word):
         return abs(first), None
     if last.text not in _AXIS_TYPES:
         raise line.argument.error(f"{last.text} is not one of {', '.join(_AXIS_TYPES)}")
@@ -190,7 +190,7 @@ def integers(line: Line) -> list[int]:
 def wmma(line: Line) -> LegacyWmmaAttr:
     """WMMA: name, dims, two dtypes, device, threads, the axes upcast and those reduced."""
     match parse_value(line.argument):
-        case (str(name), dims, Name(a), Name(c), str(device), int(threads), upcast, reduced):
+        case (str(name), dims, Word(a), Word(c), str(device), int(threads), upcast, reduced):
             elements = [ELEMENTS.get(dtype.removeprefix("dtypes.")) for dtype in (a, c)]
             if elements[0] is not None and elements[1] is not None:
                 return LegacyWmmaAttr(

@@ -190,13 +190,13 @@ class Arguments:
         kinds: Sequence[type[Attribute]] = tuple(definition.constr.get_bases() or ())
         try:
             return self._attribute(token, name, kinds)
-        except (VerifyException, ValueError, SyntaxError) as error:
+        except VerifyException as error:
             raise token.error(str(error)) from error
 
     def _attribute(self, token: Token, name: str, kinds: Sequence[type[Attribute]]) -> Attribute:
         text = token.text
         if text[:1] in ("'", '"'):
-            return StringAttr(str(ast.literal_eval(text)))
+            return StringAttr(parse_string(token))
         if len(kinds) == 1:
             (kind,) = kinds
             if kind is IntAttr:
@@ -212,6 +212,14 @@ class Arguments:
                 raise token.error(f"there is no dtype {text!r}")
             return element
         return parse_mlir(self._ctx, token)
+
+
+def parse_string(token: Token) -> str:
+    """The text in a string literal."""
+    try:
+        return str(ast.literal_eval(token.text))
+    except (SyntaxError, ValueError):
+        raise token.error("this string is malformed") from None
 
 
 def _integer(token: Token) -> int:
@@ -279,13 +287,18 @@ def parse_dictionary(ctx: Context, token: Token) -> dict[str, Attribute]:
     return dict(found.data)
 
 
+def _message(error: ParseError) -> str:
+    """The message of xDSL's parser, which leaves a placeholder in one."""
+    return error.msg.replace("{first_char}", "#, !, % or ^")
+
+
 def parse_mlir(ctx: Context, token: Token) -> Attribute:
     """An attribute or a type, as MLIR writes it."""
-    parser = LocatedParser(ctx, SourceFile(token.source.name, token.text))
     try:
+        parser = LocatedParser(ctx, SourceFile(token.source.name, token.text))
         attribute = parser.parse_attribute()
     except ParseError as error:
-        raise token.part(min(error.span.start, len(token.text))).error(error.msg) from error
+        raise token.part(min(error.span.start, len(token.text))).error(_message(error)) from error
     except RecursionError:
         raise token.error("nested too deeply to be parsed") from None
     except Exception as error:  # xDSL's parser does not check everything.

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.listing import arguments
 from tgdialect.legacy.listing.forms import ELEMENTWISE
-from tgdialect.legacy.listing.program import Program
+from tgdialect.legacy.listing.program import ProgramBuilder
 from tgdialect.legacy.listing.values import parse_value
 from tgdialect.legacy.ops import compute, constants, control, framework, indexing, memory, vectors
 from tgdialect.ops import codegen, elementwise, movement, ordering, source
@@ -29,7 +29,7 @@ Values = Sequence[SSAValue]
 # -- constants, variables, memory ------------------------------------------------------------------
 
 
-def _const(p: Program) -> SSAValue:
+def _const(p: ProgramBuilder) -> SSAValue:
     value = parse_value(p.line.argument)
     if p.column.lanes == 1 and not isinstance(value, tuple):
         return p.number(value, p.dtype)
@@ -38,32 +38,32 @@ def _const(p: Program) -> SSAValue:
     return p.add(constants.VConstOp(attributes))
 
 
-def _memory(p: Program, size: int, space: AddrSpace) -> TensorType[Attribute]:
+def _memory(p: ProgramBuilder, size: int, space: AddrSpace) -> TensorType[Attribute]:
     return tensor_type(p.dtype, (size,), PlaceAttr.of(None, space))
 
 
-def _define_global(p: Program) -> SSAValue:
+def _define_global(p: ProgramBuilder) -> SSAValue:
     given = arguments.global_argument(p.line)
     type = _memory(p, p.column.size, AddrSpace.GLOBAL)
     return p.add(memory.DefineGlobalOp(given.slot, type, given.name, mutable=given.is_mutable))
 
 
-def _define_local(p: Program) -> SSAValue:
+def _define_local(p: ProgramBuilder) -> SSAValue:
     name, size = arguments.local(p.line)
     type = _memory(p, p.column.size if size is None else size, AddrSpace.LOCAL)
     return p.add(memory.DefineLocalOp(name, type))
 
 
-def _define_reg(p: Program) -> SSAValue:
+def _define_reg(p: ProgramBuilder) -> SSAValue:
     slot = _free(arguments.slot(p.line), p.slots)
     return p.add(source.BufferOp(slot, _memory(p, p.column.size, AddrSpace.REG)))
 
 
-def _define_var(p: Program, bounds: Values) -> SSAValue:
+def _define_var(p: ProgramBuilder, bounds: Values) -> SSAValue:
     return p.add(framework.DefineVarOp(*arguments.variable(p.line), tensor_type(p.dtype)))
 
 
-def _param(p: Program, size: SSAValue | None) -> SSAValue:
+def _param(p: ProgramBuilder, size: SSAValue | None) -> SSAValue:
     given = arguments.parameter(p.line)
     if given.bounds is not None:
         name = given.name or f"p{given.slot}"
@@ -79,7 +79,7 @@ def _param(p: Program, size: SSAValue | None) -> SSAValue:
     return p.add(source.ParamOp(given.slot, _memory(p, count, AddrSpace.GLOBAL)))
 
 
-def _buffer(p: Program, size: SSAValue) -> SSAValue:
+def _buffer(p: ProgramBuilder, size: SSAValue) -> SSAValue:
     given = arguments.parameter(p.line)
     if (count := _constant(size)) is None or count < 0:
         raise VerifyException("the size of a BUFFER is a constant")
@@ -102,7 +102,9 @@ def _constant(value: SSAValue) -> int | None:
     return known_index(value)
 
 
-def _index(p: Program, buffer: SSAValue, position: SSAValue, valid: SSAValue | None) -> SSAValue:
+def _index(
+    p: ProgramBuilder, buffer: SSAValue, position: SSAValue, valid: SSAValue | None
+) -> SSAValue:
     if is_memory(buffer):
         return p.add(indexing.IndexOp(buffer, position, valid))
     if valid is not None:
@@ -113,7 +115,7 @@ def _index(p: Program, buffer: SSAValue, position: SSAValue, valid: SSAValue | N
     return p.add(indexing.GepOp(buffer, (lane,)))
 
 
-def _shrink(p: Program, buffer: SSAValue, position: SSAValue, size: SSAValue) -> SSAValue:
+def _shrink(p: ProgramBuilder, buffer: SSAValue, position: SSAValue, size: SSAValue) -> SSAValue:
     count = _constant(size)
     if not is_memory(buffer) or count is None or count < 1:
         raise VerifyException("SHRINK takes memory, a position, and a constant number of elements")
@@ -122,7 +124,7 @@ def _shrink(p: Program, buffer: SSAValue, position: SSAValue, size: SSAValue) ->
 
 
 def _load(
-    p: Program,
+    p: ProgramBuilder,
     buffer: SSAValue,
     alt: SSAValue | None,
     gate: SSAValue | None,
@@ -140,7 +142,7 @@ def _extents(shape: Sequence[object]) -> tuple[int, ...]:
 
 
 def _store(
-    p: Program,
+    p: ProgramBuilder,
     buffer: SSAValue,
     value: SSAValue,
     gate: SSAValue | None,
@@ -153,7 +155,7 @@ def _store(
 # -- loops, conditions, accumulators --------------------------------------------------------------
 
 
-def _special(p: Program, bound: SSAValue | None) -> SSAValue:
+def _special(p: ProgramBuilder, bound: SSAValue | None) -> SSAValue:
     name, count = arguments.special(p.line)
     if bound is not None and count is None:
         count = _constant(bound)
@@ -167,7 +169,9 @@ def _special(p: Program, bound: SSAValue | None) -> SSAValue:
     return p.add(elementwise.CastOp(index, p.dtype))
 
 
-def _range(p: Program, first: SSAValue, second: SSAValue | None, dependencies: Values) -> SSAValue:
+def _range(
+    p: ProgramBuilder, first: SSAValue, second: SSAValue | None, dependencies: Values
+) -> SSAValue:
     number, axis_type = arguments.loop_axis(p.line)
     axis = _free(number, p.axes)
     if axis_type is not None and second is None:
@@ -177,7 +181,7 @@ def _range(p: Program, first: SSAValue, second: SSAValue | None, dependencies: V
     return p.add(control.RangeOp(axis, start, end))
 
 
-def _end(p: Program, body: SSAValue, ranges: Values) -> SSAValue:
+def _end(p: ProgramBuilder, body: SSAValue, ranges: Values) -> SSAValue:
     loops = [p.loop_of(each) for each in p.matched.sources["ranges"]]
     if all(isinstance(loop.owner, ordering.RangeOp) for loop in loops):
         return p.add(ordering.EndOp(body, loops))
@@ -186,19 +190,19 @@ def _end(p: Program, body: SSAValue, ranges: Values) -> SSAValue:
     return body
 
 
-def _ended(p: Program, body: SSAValue, loop: SSAValue) -> SSAValue:
+def _ended(p: ProgramBuilder, body: SSAValue, loop: SSAValue) -> SSAValue:
     """The end of one loop, with or without a type of axis."""
     if isinstance(loop.owner, ordering.RangeOp):
         return p.add(ordering.EndOp(body, (loop,)))
     return p.add(control.EndRangeOp(loop))
 
 
-def _endrange(p: Program, begin: SSAValue) -> SSAValue:
+def _endrange(p: ProgramBuilder, begin: SSAValue) -> SSAValue:
     (given,) = p.matched.sources["begin"]
     return _ended(p, begin, p.loop_of(given))
 
 
-def _define_acc(p: Program, initial: SSAValue | None, ranges: Values) -> SSAValue:
+def _define_acc(p: ProgramBuilder, initial: SSAValue | None, ranges: Values) -> SSAValue:
     number = 0
     if initial is None:
         value, number = arguments.accumulator(p.line)
@@ -210,7 +214,7 @@ def _define_acc(p: Program, initial: SSAValue | None, ranges: Values) -> SSAValu
     return p.add(memory.DefineAccOp(number, initial, ranges))
 
 
-def _if(p: Program, condition: SSAValue, dependencies: Values) -> SSAValue:
+def _if(p: ProgramBuilder, condition: SSAValue, dependencies: Values) -> SSAValue:
     barriers = [each for each in dependencies if isinstance(each.owner, codegen.BarrierOp)]
     return p.add(control.IfOp(condition, barriers[0] if barriers else None))
 
@@ -218,7 +222,7 @@ def _if(p: Program, condition: SSAValue, dependencies: Values) -> SSAValue:
 _KERNEL_NAME = re.compile(r"""KernelInfo\(name=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 
 
-def _sink(p: Program, effects: Values) -> SSAValue:
+def _sink(p: ProgramBuilder, effects: Values) -> SSAValue:
     if found := _KERNEL_NAME.match(p.line.argument.text):
         try:
             name = str(ast.literal_eval(found[1]))
@@ -231,11 +235,11 @@ def _sink(p: Program, effects: Values) -> SSAValue:
 # -- arithmetic, vectors ---------------------------------------------------------------------------
 
 
-def _alu(p: Program, **operands: SSAValue) -> SSAValue:
+def _alu(p: ProgramBuilder, **operands: SSAValue) -> SSAValue:
     return p.add(compute.AluOp(p.line.argument.text, list(operands.values())))
 
 
-def _cast(p: Program, source: SSAValue, more: Values) -> SSAValue:
+def _cast(p: ProgramBuilder, source: SSAValue, more: Values) -> SSAValue:
     if more:
         return p.add(vectors.VectorizeOp((source, *more)))
     if is_memory(source):
@@ -243,19 +247,19 @@ def _cast(p: Program, source: SSAValue, more: Values) -> SSAValue:
     return p.add(elementwise.CastOp(source, p.dtype))
 
 
-def _bitcast(p: Program, source: SSAValue) -> SSAValue:
+def _bitcast(p: ProgramBuilder, source: SSAValue) -> SSAValue:
     return p.add(movement.BitcastOp(source, p.dtype))
 
 
-def _gep(p: Program, vector: SSAValue) -> SSAValue:
+def _gep(p: ProgramBuilder, vector: SSAValue) -> SSAValue:
     return p.add(indexing.GepOp(vector, arguments.integers(p.line)))
 
 
-def _wmma(p: Program, a: SSAValue, b: SSAValue, accumulator: SSAValue) -> SSAValue:
+def _wmma(p: ProgramBuilder, a: SSAValue, b: SSAValue, accumulator: SSAValue) -> SSAValue:
     return p.add(compute.WmmaOp(a, b, accumulator, arguments.wmma(p.line)))
 
 
-def _noop(p: Program, source: SSAValue, others: Values) -> SSAValue:
+def _noop(p: ProgramBuilder, source: SSAValue, others: Values) -> SSAValue:
     return p.add(framework.NoopOp(source))
 
 
@@ -263,7 +267,7 @@ def _noop(p: Program, source: SSAValue, others: Values) -> SSAValue:
 
 
 def _custom(kind: Callable[..., Operation]) -> Callable[..., SSAValue]:
-    def build(p: Program, arguments: Values) -> SSAValue:
+    def build(p: ProgramBuilder, arguments: Values) -> SSAValue:
         is_void = p.column.is_void or p.column.element is None
         type = VOID if is_void else tensor_type(p.dtype, p.column.shape)
         return p.add(kind(p.line.argument.text, arguments, type))
@@ -274,7 +278,7 @@ def _custom(kind: Callable[..., Operation]) -> Callable[..., SSAValue]:
 def _op(kind: Callable[..., Operation]) -> Callable[..., SSAValue]:
     """A builder that passes the sources on, in order."""
 
-    def build(p: Program, **operands: object) -> SSAValue:
+    def build(p: ProgramBuilder, **operands: object) -> SSAValue:
         return p.add(kind(*operands.values()))
 
     return build

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
 
 from tgdialect.legacy.listing.lines import Token
-from tgdialect.legacy.listing.values import Call, Name, Value, parse_value
+from tgdialect.legacy.listing.values import Call, Value, Word, parse_value
 from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
 from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.properties import place_of, tensor_type
@@ -153,9 +153,9 @@ def _shaped(token: Token, *, is_pointer: bool) -> Shaped:
     """The arguments of `ptr(4, 8, AddrSpace.REG, device='CPU')` and `vec(4)`."""
     call = parse_value(token)
     assert isinstance(call, Call)
-    extents = [DYNAMIC_INDEX if n in (Name("?"), -1) else n for n in call.arguments]
+    extents = [DYNAMIC_INDEX if n in (Word("?"), -1) else n for n in call.arguments]
     space = AddrSpace.GLOBAL if is_pointer else None
-    if extents and isinstance(extents[-1], Name) and is_pointer:
+    if extents and isinstance(extents[-1], Word) and is_pointer:
         space = _space(token, extents.pop())
     if call.keywords.get("local") is True:
         space = AddrSpace.LOCAL
@@ -167,7 +167,7 @@ def _shaped(token: Token, *, is_pointer: bool) -> Shaped:
 
 
 def _space(token: Token, value: Value) -> AddrSpace:
-    name = value.text if isinstance(value, Name) else ""
+    name = value.text if isinstance(value, Word) else ""
     spaces = {f"AddrSpace.{space.name}": space for space in AddrSpace}
     if name not in spaces:
         raise token.error(f"{name!r} is not one of {', '.join(spaces)}")

@@ -30,7 +30,7 @@ from tgdialect.ops.elementwise import ElementwiseOp
 
 
 @dataclass(frozen=True)
-class Parameter:
+class FormOperand:
     """A source in a form."""
 
     name: str
@@ -43,7 +43,7 @@ class Parameter:
 class Form:
     """The sources of an op, and what it gives: `=` (see above), `b`, or nothing: `v`."""
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[FormOperand, ...]
     gives: str
 
     @property
@@ -60,7 +60,7 @@ class Form:
 def form(text: str, gives: str = "=") -> Form:
     """The form that a text describes."""
     found = re.finditer(r"(\w+):([=~ibxv])([?*]?)", text)
-    return Form(tuple(Parameter(f[1], f[2], f[3] == "?", f[3] == "*") for f in found), gives)
+    return Form(tuple(FormOperand(f[1], f[2], f[3] == "?", f[3] == "*") for f in found), gives)
 
 
 def _elementwise(kind: type[ElementwiseOp]) -> Form:

@@ -108,21 +108,22 @@ class Listing:
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _LINE = re.compile(r"[^\n]*")
-_IGNORED = re.compile(r"[ \t\r]*(//|#|$)")
+_IGNORED = re.compile(r"[ \t\r]*+(//|#|$)")
 _TITLE = re.compile(
-    r'[ \t]*(?P<kind>[a-z]*)[ \t]*(?P<name>@(?:[\w$.-]+|"[^"]*"))?[ \t]*(?P<attributes>\{.*\})?\s*$'
+    r'[ \t]*+(?P<kind>[a-z]*+)[ \t]*+(?P<name>@(?:[\w$.-]++|"[^"]*+"))?[ \t]*+'
+    r"(?P<attributes>\{.*\})?\s*+$"
 )
-_HEAD = re.compile(r"[ \t]*(?P<number>[-+]?\d\S*(?=[ \t]))?[ \t]*(?P<op>U?Ops\.[^\s:\[]*)")
-_NO_OP = re.compile(r"[ \t]*\d+[ \t]+(?P<op>\w+)[ \t]*:[^\[\n]*\[")
+_HEAD = re.compile(r"[ \t]*+(?P<number>[-+]?\d\S*+(?=[ \t]))?[ \t]*+(?P<op>U?Ops\.[^\s:\[]*+)")
+_NO_OP = re.compile(r"[ \t]*+\d++[ \t]++(?P<op>\w++)[ \t]*+:[^\[\n]*+\[")
 _NAME = re.compile(r"U?Ops\.[A-Z0-9_.]*[A-Z0-9]")
-_COLON = re.compile(r"[ \t]*:[ \t]*(?:[0-9m_,]+(?=[ \t]))?")
+_COLON = re.compile(r"[ \t]*+:[ \t]*+(?:[0-9m_,]++(?=[ \t]))?")
 """The colon, and the column of the loops that a line is in, which today's listings have."""
-_DTYPE = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\['"])*""")
+_DTYPE = re.compile(r"""(?:'[^']*+'|"[^"]*+"|[^\['"]++)*+""")
 _ITEM = re.compile(
-    r"""[ \t]*(?:(?:(?P<name>[a-z_]+)=)?(?P<number>[0-9]+)"""
-    r"""|'(?P<text>[^'\n]*)'|"(?P<other>[^"\n]*)")"""
+    r"""[ \t]*+(?:(?:(?P<name>[a-z_]++)=)?(?P<number>[0-9]++)"""
+    r"""|'(?P<text>[^'\n]*+)'|"(?P<other>[^"\n]*+)")"""
 )
-_SEPARATOR = re.compile(r"[ \t]*(?P<mark>[,\]])")
+_SEPARATOR = re.compile(r"[ \t]*+(?P<mark>[,\]])")
 
 MOST_DIGITS = 9
 """The digits of the number of a line. `int` takes quadratic time, and fails at 4300 digits."""

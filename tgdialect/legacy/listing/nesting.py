@@ -64,7 +64,7 @@ class Nesting:
         is_value = used.gives_value or used.line.name == "NOOP"
         if is_value and around is not None and around.end is not None:
             raise source.token.error(
-                f"{used.line} is in the loop of {around.begin}, which {around.end} ends"
+                f"{used.line} is inside {around.begin}, which {around.end} ends"
             )
 
     def _close(self, line: Line, kind: str, source: Source, lines: Sequence[Matched]) -> None:

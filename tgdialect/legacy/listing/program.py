@@ -15,7 +15,7 @@ from tgdialect.legacy.listing.values import Value, parse_value
 from tgdialect.ops import source
 
 
-class Program:
+class ProgramBuilder:
     """The ops so far, and the present line, whose ops are added next."""
 
     def __init__(self, lines: Sequence[Matched]):

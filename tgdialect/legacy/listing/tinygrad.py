@@ -11,12 +11,12 @@ from tgdialect.legacy.listing.builders import BUILDERS
 from tgdialect.legacy.listing.dtypes import Column, parse_dtype, show_type
 from tgdialect.legacy.listing.forms import Matched, match_sources
 from tgdialect.legacy.listing.lines import Line, Source
-from tgdialect.legacy.listing.program import Program
+from tgdialect.legacy.listing.program import ProgramBuilder
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.properties import is_memory, shape_of, tensor
 
 
-def read_program(lines: Sequence[Line]) -> Program:
+def read_program(lines: Sequence[Line]) -> ProgramBuilder:
     """The program of a listing. Raises CompilationError with one diagnostic."""
     matched: list[Matched] = []
     for line in lines:
@@ -24,7 +24,7 @@ def read_program(lines: Sequence[Line]) -> Program:
         if column.vector is not None and (len(column.vector.extents) != 1 or column.lanes < 1):
             raise column.token.error("a vector has one axis, of one element or more")
         matched.append(match_sources(line, column, _resolved(line, lines), matched))
-    program = Program(matched)
+    program = ProgramBuilder(matched)
     for each in matched:
         program.enter(each)
         value = _value(program, each)
@@ -63,7 +63,7 @@ def _check_column(column: Column, value: SSAValue) -> None:
         raise column.token.error(f"the line says {column.token.text}, the op gives {given}")
 
 
-def _value(program: Program, matched: Matched) -> SSAValue:
+def _value(program: ProgramBuilder, matched: Matched) -> SSAValue:
     """The value that a line gives, whose ops are added."""
     operands: dict[str, SSAValue | list[SSAValue] | None] = {}
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 
 from xdsl.context import Context
@@ -12,7 +11,13 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OperandDef, OptOperandDef, VarOperandDef
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.legacy.listing.attributes import SEGMENTS, Arguments, parse_dictionary, parse_mlir
+from tgdialect.legacy.listing.attributes import (
+    SEGMENTS,
+    Arguments,
+    parse_dictionary,
+    parse_mlir,
+    parse_string,
+)
 from tgdialect.legacy.listing.dtypes import did_you_mean, parse_dtype
 from tgdialect.legacy.listing.lines import Line, Listing, Source, Title, Token
 from tgdialect.ops.attributes import VOID, is_tensor
@@ -145,8 +150,10 @@ class _Body:
         dialect = "tg" if line.op.text.startswith("Ops.") else "tg_legacy"
         found = self._ctx.get_optional_op(f"{dialect}.{line.name.lower()}")
         if found is None:
-            names = [op.name.split(".")[1].upper() for op in self._ctx.loaded_ops]
-            known = did_you_mean(line.name, names)
+            names = [op.name.partition(".") for op in self._ctx.loaded_ops]
+            known = did_you_mean(
+                line.name, [name.upper() for of, _, name in names if of == dialect]
+            )
             raise line.op.error(f"{dialect} has no op {line.name}{known}")
         return found
 
@@ -154,7 +161,7 @@ class _Body:
         """The type of the result of a line."""
         token = line.dtype
         if token.text[:1] in ("'", '"'):
-            return parse_mlir(self._ctx, Token(_unquoted(token), token.offset, token.source))
+            return parse_mlir(self._ctx, Token(parse_string(token), token.offset, token.source))
         column = parse_dtype(token)
         try:
             type = column.type
@@ -216,11 +223,3 @@ def _segments(
             raise by_name[name][1][1].token.error(f"{kind.name} has one {name}")
     ordered = [operand for values in by_name.values() for operand in values]
     return ordered, [len(values) for values in by_name.values()]
-
-
-def _unquoted(token: Token) -> str:
-    """The text in a string literal."""
-    try:
-        return str(ast.literal_eval(token.text))
-    except (SyntaxError, ValueError):
-        raise token.error("this string is malformed") from None

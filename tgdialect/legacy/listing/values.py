@@ -11,7 +11,7 @@ from tgdialect.legacy.listing.lines import Token
 
 
 @dataclass(frozen=True)
-class Name:
+class Word:
     """A name, such as `AddrSpace.REG` or `dtypes.float`."""
 
     text: str
@@ -26,8 +26,8 @@ class Call:
     keywords: dict[str, Value]
 
 
-Value = int | float | str | Name | Call | None | tuple["Value", ...]
-"""The value of an argument. A list is a tuple; `<AxisType.LOOP: 1>` is the Name `AxisType.LOOP`."""
+Value = int | float | str | Word | Call | None | tuple["Value", ...]
+"""The value of an argument. A list is a tuple; `<AxisType.LOOP: 1>` is the Word `AxisType.LOOP`."""
 
 _TOKEN = re.compile(
     r"""[ \t]*(?:
@@ -94,10 +94,10 @@ class _Parser:
         if kind == "string":
             return self.string(text, start)
         if kind == "member":
-            return Name(text)
+            return Word(text)
         if (self.kind, self.text) == ("mark", "("):
             return Call(text, *self.items(")"))
-        return _WORDS[text] if text in _WORDS else Name(text)
+        return _WORDS[text] if text in _WORDS else Word(text)
 
     def items(self, closing: str) -> tuple[tuple[Value, ...], dict[str, Value]]:
         """The values up to a closing bracket, and those with a name."""
@@ -125,7 +125,7 @@ class _Parser:
         value = self.value()
         if (self.kind, self.text) != ("mark", "="):
             return None, value
-        if not isinstance(value, Name):
+        if not isinstance(value, Word):
             raise self.error("only a name has a value")
         self.advance()
         return value.text, self.value()
