@@ -253,7 +253,7 @@ LISTINGS = [
     _line(
         "phi of a constant",
         "4 |UOps.PHI : dtypes.int [1, 2, 3] None\n5 UOps.ENDLOOP : [3] None",
-        "only memory and acc",
+        "PHI updates an acc",
     ),
     _line(
         "index of a value",

@@ -201,7 +201,7 @@ def wmma(line: Line) -> LegacyWmmaAttr:
                     StringAttr(device),
                     IntAttr(threads),
                     ArrayAttr(axes_attribute(_pairs(line, each)) for each in _tuple(line, upcast)),
-                    axes_attribute(_pairs(line, reduced)),
+                    integer_list(_integers(line, reduced)),
                 )
         case _:
             pass
