@@ -19,7 +19,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = {"tour.md": "tour.mlir", "schedules.md": "tour.mlir", "embedding.md": "embed"}
+PAGES = {
+    "tour.md": "tour.mlir",
+    "schedules.md": "tour.mlir",
+    "embedding.md": "embed",
+    "tutorial-upcast.md": "upcast",
+}
 """The pages, and the file or folder of `examples` that each is about."""
 LONGEST = 60
 """How many lines a block may have."""
