@@ -108,6 +108,23 @@ by themselves.
 A value is a tensor: a scalar has no axes, a vector has one, and a pointer is memory of one axis,
 `tensor<16xf32, #tg.place<global>>`. The size of a pointer may be unknown (`?`); then it is that of
 the cells which the kernel accesses.
+
+## What the documents leave open
+
+* The order of ops decides what a LOAD sees. In the upgraded graph AFTERs say it. A loop whose
+  iterations may meet in a cell keeps their order: its axis type is `reduce`.
+* An accumulator has one value at a time: PHI and ASSIGN change it, and their results are its value
+  where they are used. A loop that only adds to it, multiplies it or takes a maximum is a REDUCE,
+  whose order is free for floats, as everywhere. Other accumulators are memory in registers.
+* Positions are 32-bit integers. They become indices where no operation on the way can wrap.
+* IDIV and MOD round toward zero, as CDIV and CMOD of today's listings; x / 0 and x mod 0 are 0.
+* A masked element of a VIEW reads 0, also for a reduction, and a STORE does not write it.
+* IF is the gate of what it encloses; `tg-linearize` makes a `tg.if` of gates.
+* A SPECIAL is a RANGE of axis type `global` (gidx, idx) or `local` (lidx).
+* A kernel with vectors is at level `tiles`, where no REDUCE goes over loops, and with it the whole
+  module; without vectors it is at level `kernels`, where `tg-optimize` schedules it.
+* A kernel that a listing has alone gets a function `main`. What it only writes is a result, whose
+  other cells are 0; what it reads and writes is an argument, which changes.
 """
 
 

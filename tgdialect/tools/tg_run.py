@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tgdialect.targets import DEFAULT_TARGET
 from tgdialect.tools.console import ConsoleParser, exit_code
 
-USAGE = "tg-run [options] file.mlir"
+USAGE = "tg-run [options] file.mlir|file.uops"
 DESCRIPTION = "Execute a function of a program, and print or write what it computes."
 EPILOG = """inputs, in the order of the function's parameters:
   a.npy, data.npz:name      an array from a file; bf16 and fp8 also as their raw bits (ui16, ui8)
@@ -32,6 +32,9 @@ outputs:
   One line per result: dense<[[1.0, 2.0]]> : tensor<1x2xf32>. Floats that are not finite are nan,
   inf and -inf. Results of more than 1000 elements are summarised; --print-full prints them whole.
   With --output nothing is printed: each result goes to a .npy file (bf16 and fp8 as raw bits).
+
+older vocabularies:
+  Ops of tg_legacy are upgraded, and a file .uops is a numbered listing as tinygrad prints it.
 
 examples:
   tg-run gemm.mlir --input a.npy --input 512x256xf32=random
