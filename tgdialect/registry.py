@@ -43,9 +43,10 @@ FRONTENDS: dict[str, Frontend] = {"mlir": parse_module, "uops": _parse_listings}
 """Input formats by file extension; any other extension is read as `mlir`."""
 
 
-def frontend_of(file: str) -> Frontend:
-    """What reads a file of a name."""
-    return FRONTENDS.get(os.path.splitext(file)[1].removeprefix("."), parse_module)
+def frontend_of(file: str, format: str | None = None) -> Frontend:
+    """What reads a file: by the format that is named, else by its extension."""
+    extension = os.path.splitext(file)[1].removeprefix(".")
+    return FRONTENDS.get(format or extension, parse_module)
 
 
 @cache

@@ -239,8 +239,7 @@ class TgOptMain(xDSLOptMain):
 
     def parse_source(self, source: SourceFile) -> ModuleOp:
         """The module in the source, by the frontend for its format."""
-        chosen = self.args.frontend
-        frontend = registry.FRONTENDS[chosen] if chosen else registry.frontend_of(source.name)
+        frontend = registry.frontend_of(source.name, self.args.frontend)
         if frontend is parse_module:
             return parse_module(self.ctx, source, not self.args.no_implicit_module)
         return frontend(self.ctx, source)

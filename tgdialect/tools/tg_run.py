@@ -9,6 +9,8 @@ from tgdialect.tools.console import ConsoleParser, exit_code
 
 USAGE = "tg-run [options] file.mlir|file.uops"
 DESCRIPTION = "Execute a function of a program, and print or write what it computes."
+FORMATS = ("mlir", "uops")
+"""The input formats: the keys of `registry.FRONTENDS`, which is imported late."""
 EPILOG = """inputs, in the order of the function's parameters:
   a.npy, data.npz:name      an array from a file; bf16 and fp8 also as their raw bits (ui16, ui8)
   2x3xf32=1,2,3,4,5,6       values in row-major order, with or without brackets
@@ -66,6 +68,12 @@ def argument_parser() -> argparse.ArgumentParser:
     parser = ConsoleParser("tg-run", USAGE, DESCRIPTION, EPILOG)
     add = parser.add_argument
     add("file", metavar="file.mlir", help="the program; - for stdin")
+    add(
+        "-f",
+        "--frontend",
+        choices=FORMATS,
+        help="the format of the program (default: by its extension, else mlir)",
+    )
     add("--entry", metavar="NAME", help="the function to run (default: main, or the only one)")
     add("--input", action="append", default=[], metavar="INPUT", help="the next input")
     add("--arg", action="append", default=[], metavar="NAME=INPUT", help="the input of that name")

@@ -97,12 +97,12 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
 # -- the program ---------------------------------------------------------------------------------
 
 
-def parse_verified(source: SourceFile) -> ModuleOp:
-    """The verified module of a text, whose format depends on the extension of its file.
+def parse_verified(source: SourceFile, format: str | None = None) -> ModuleOp:
+    """The verified module of a text, whose format is that of the extension of its file by default.
 
     Older vocabularies are upgraded.
     """
-    module = registry.frontend_of(source.name)(registry.make_context(), source)
+    module = registry.frontend_of(source.name, format)(registry.make_context(), source)
     verify_module(module)
     if is_legacy(module):
         upgrade(module)
@@ -267,7 +267,7 @@ def run_session(options: argparse.Namespace) -> None:
         raise CompilationError(Diagnostic(message))
     source = read_source(options.file)
     try:
-        run_module(parse_verified(source), options)
+        run_module(parse_verified(source, options.frontend), options)
     except CompilationError as error:
         raise error.with_source(source) from error
     except DiagnosticException as error:
