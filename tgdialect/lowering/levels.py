@@ -88,6 +88,8 @@ def check_level(module: ModuleOp, wanted: LoweringPass) -> None:
 
 
 def _reason(module: ModuleOp, wanted: str, error: VerifyException) -> str:
+    if any(op.name.startswith("tg_legacy.") for op in module.walk()):
+        return ", and the module has ops of tg_legacy: run tg-upgrade-legacy first"
     level = level_of(module)
     if level is None:
         return f": {error}"
