@@ -63,7 +63,7 @@ def _define_var(p: ProgramBuilder, bounds: Values) -> SSAValue:
     return p.add(framework.DefineVarOp(*arguments.variable(p.line), tensor_type(p.dtype)))
 
 
-def _param(p: ProgramBuilder, size: SSAValue | None) -> SSAValue:
+def _param(p: ProgramBuilder, size: SSAValue | None, shape: Values) -> SSAValue:
     given = arguments.parameter(p.line)
     if given.bounds is not None:
         name = given.name or f"p{given.slot}"
@@ -259,6 +259,11 @@ def _wmma(p: ProgramBuilder, a: SSAValue, b: SSAValue, accumulator: SSAValue) ->
     return p.add(compute.WmmaOp(a, b, accumulator, arguments.wmma(p.line)))
 
 
+def _stack(p: ProgramBuilder, scalars: Values) -> SSAValue:
+    """A vector; without elements it is the shape of a scalar, which PARAM has as its source."""
+    return p.add(ordering.GroupOp(()) if p.column.is_void else movement.StackOp(scalars))
+
+
 def _noop(p: ProgramBuilder, source: SSAValue, others: Values) -> SSAValue:
     return p.add(framework.NoopOp(source))
 
@@ -326,7 +331,7 @@ BUILDERS: Mapping[str, Callable[..., SSAValue]] = {
     # vectors
     "GEP": _gep,
     "VECTORIZE": _op(vectors.VectorizeOp),
-    "STACK": _op(movement.StackOp),
+    "STACK": _stack,
     "CAT": _op(vectors.CatOp),
     "WMMA": _wmma,
     # others

@@ -111,7 +111,7 @@ FORMS: Mapping[str, Form] = {
     "DEFINE_REG": form(""),
     "DEFINE_VAR": form("bounds:=*"),
     "DEFINE_ACC": form("initial:=? ranges:v*"),
-    "PARAM": form("size:x?"),
+    "PARAM": form("size:x? shape:v*"),
     "BUFFER": form("size:x"),
     "INDEX": form("buffer:= position:i valid:b?"),
     "SHRINK": form("buffer:= position:i size:i"),

@@ -120,11 +120,13 @@ class OrderedKernel:
     def define_variable(self, op: framework.DefineVarOp) -> None:
         low, high = op.min.data, op.max.data
         type, name = tensor_type(INDEX), op.symbol.data
-        param = ParamOp(self.slots[op.result], type, name=name, min=low, max=high)
-        self._enter_index(op.result, self.put(param))
+        param = self.put(ParamOp(self.slots[op.result], type, name=name, min=low, max=high))
+        param.name_hint = name if name.isidentifier() else None
+        self._enter_index(op.result, param)
 
     def define_parameter(self, op: ParamOp) -> None:
-        new = op.clone()
+        dims = [self.arithmetic.index(dim) for dim in op.dims]
+        new = op.rebuild(dims)
         new.properties["slot"] = IntAttr(self.slots[op.result])
         self._define(op, new)
 
