@@ -1,5 +1,6 @@
 """The dialects, passes, targets and input formats of our own tools."""
 
+import os
 from collections.abc import Callable
 from functools import cache
 
@@ -31,8 +32,20 @@ REPLACED_DIALECTS: dict[str, Callable[[], Dialect]] = {"llvm": _llvm_dialect}
 REPLACED_TARGETS: dict[str, Callable[[], type[Target]]] = {"llvm": _llvm_target}
 """Replacements for xDSL's targets of the same name, which lack operations that we emit."""
 
-FRONTENDS: dict[str, Frontend] = {"mlir": parse_module}
+
+def _parse_listings(ctx: Context, source: SourceFile) -> ModuleOp:
+    from tgdialect.legacy.listing.reader import parse_listings
+
+    return parse_listings(ctx, source)
+
+
+FRONTENDS: dict[str, Frontend] = {"mlir": parse_module, "uops": _parse_listings}
 """Input formats by file extension; any other extension is read as `mlir`."""
+
+
+def frontend_of(file: str) -> Frontend:
+    """What reads a file of a name."""
+    return FRONTENDS.get(os.path.splitext(file)[1].removeprefix("."), parse_module)
 
 
 @cache

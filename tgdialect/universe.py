@@ -47,7 +47,7 @@ PASSES = {
 
 TARGETS = {
     "asm": "tgdialect.backends.asm:AsmTarget",
-    "uops": "tgdialect.backends.uops:UopsTarget",
+    "uops": "tgdialect.legacy.listing.printer:UopsTarget",
 }
 """Targets that xDSL does not have. `tg-opt` also replaces xDSL's `llvm` dialect and target by
 ours."""

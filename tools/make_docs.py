@@ -1,5 +1,5 @@
-"""Write `docs/ops.md` and `docs/passes.md` from the classes of ops and passes, and the tables of
-methods in `docs/tensor.md` from their docstrings.
+"""Write `docs/ops.md`, `docs/legacy.md` and `docs/passes.md` from the classes of ops and passes,
+and the tables of methods in `docs/tensor.md` from their docstrings.
 
     python tools/make_docs.py           # writes the pages
     python tools/make_docs.py --check   # prints a diff and exits with 1 where a page is stale
@@ -50,6 +50,8 @@ from xdsl.passes import ModulePass
 
 from tgdialect.dialect import TG
 from tgdialect.frontend import Tensor
+from tgdialect.legacy.dialect import TG_LEGACY, UNCHANGED, Unchanged
+from tgdialect.legacy.upgrade.stage import UpgradeLegacyPass
 from tgdialect.lowering.levels import STAGES, LoweringPass
 from tgdialect.lowering.optimize.optops.passes import OptOpPass
 from tgdialect.ops import elementwise
@@ -82,6 +84,30 @@ A pass runs as `tg-opt FILE -p NAME`, or in a pipeline with options:
 `tg-opt FILE --pass-pipeline='builtin.module(tg-callify,tg-optimize{mode=heuristic threads=4})'`.
 `xdsl-opt` has the same passes. [ir.md](ir.md) describes the levels, and [tour.md](tour.md) shows
 one program after each stage.
+"""
+
+LEGACY_HEAD = """\
+# The older vocabularies
+
+Made by `python tools/make_docs.py` from the classes in [tgdialect/legacy](../tgdialect/legacy): do
+not edit this page.
+
+Before the specification the same system had other ops: those of the *UOp Summary* (2025), and those
+of the numbered listings that tutorials print (2024). The dialect `tg_legacy` has each of them that
+the specification no longer has, or has in another form; the others are ops of `tg`. A program may
+use both. `tg-upgrade-legacy` rewrites it into the specification's; `tg-run` and `tg.compile` do so
+by themselves.
+
+* A kernel whose ops are in order is a `tg.linear` in a `tg.program`; a file `.uops` with a listing
+  is read as one ([tutorial-upcast.md](tutorial-upcast.md)). It becomes a `tg.kernel`, and gets a
+  function that calls it.
+* A kernel that is a graph, before its linearization, is a `tg.kernel`. Blocks give the order of its
+  ops; without them a DEFINE_ACC names the loops that it accumulates in.
+* A program on tensors is a `func.func`. Its KERNELs become calls.
+
+A value is a tensor: a scalar has no axes, a vector has one, and a pointer is memory of one axis,
+`tensor<16xf32, #tg.place<global>>`. The size of a pointer may be unknown (`?`); then it is that of
+the cells which the kernel accesses.
 """
 
 
@@ -255,6 +281,65 @@ table. `tg-select` does so for those that the target lacks."""
 _ATTRIBUTES_TITLE = "Attributes and types"
 
 
+# -- ops of the older vocabularies ---------------------------------------------------------------
+
+_ENTRY = re.compile(r"^(Arguments|Sources|Stage|Becomes): (.*?)(?=^\w+: |\Z)", re.M | re.S)
+
+
+def legacy_rows(op: type[Operation]) -> Sequence[str]:
+    """The row of an op of tg_legacy: its docstring's first sentence, then the entries in it."""
+    head, _, rest = inspect.cleandoc(op.__doc__ or "").partition("\n\n")
+    name, _, what = " ".join(head.split()).partition(": ")
+    entries = {key: " ".join(text.split("\n\n")[0].split()) for key, text in _ENTRY.findall(rest)}
+    if missing := {"Arguments", "Sources", "Stage", "Becomes"} - entries.keys():
+        raise SystemExit(f"the docstring of {op.name} has no {min(missing)}")
+    return (
+        f"{name.partition(' ')[0]}, {link(op.name)}",
+        what,
+        entries["Arguments"],
+        entries["Sources"],
+        entries["Stage"],
+        entries["Becomes"],
+    )
+
+
+def unchanged_row(name: str, unchanged: Unchanged) -> Sequence[str]:
+    """The row of an op of `tg`: what its docstring says of sources and arguments."""
+    head = " ".join(inspect.cleandoc(unchanged.op.__doc__ or "").split("\n\n")[0].split())
+    signature, _, what = head.partition(": ")
+    sources, _, arguments = signature.partition(" ")[2].partition(")")
+    return (
+        f"{name}, [{unchanged.op.name}](ops.md#{anchor(unchanged.op.name)})",
+        what,
+        arguments.strip(" ,.") or "none",
+        sources.strip("(, ") or "none",
+        unchanged.stage,
+        "itself",
+    )
+
+
+def legacy_page() -> str:
+    columns = ("op", "what it is", "arguments", "sources", "stage", "becomes")
+    families: dict[str, list[type[Operation]]] = {}
+    for op in TG_LEGACY.operations:
+        module = inspect.cleandoc(import_module(op.__module__).__doc__ or "")
+        families.setdefault(module.partition("\n")[0].rstrip("."), []).append(op)
+    parts = [LEGACY_HEAD]
+    for title, ops in families.items():
+        parts += [f"## {title}\n", table(columns, map(_escaped, map(legacy_rows, ops)))]
+    rows = [_escaped(unchanged_row(*item)) for item in UNCHANGED.items()]
+    parts += ["## The same op in the specification\n", table(columns, rows)]
+    parts.append("## Reference\n")
+    parts += map(op_section, TG_LEGACY.operations)
+    parts += [f"## {_ATTRIBUTES_TITLE}\n", *map(attribute_section, TG_LEGACY.attributes)]
+    return "\n".join(parts)
+
+
+def _escaped(row: Sequence[str]) -> Sequence[str]:
+    """Cells of a table: no full stop at the end."""
+    return [cell.replace("|", "\\|").removesuffix(".") for cell in row]
+
+
 # -- passes --------------------------------------------------------------------------------------
 
 _TYPES = {
@@ -274,6 +359,7 @@ _GROUPS: Mapping[str, Callable[[PassType], bool]] = {
     "Stages": lambda each: each.name in _STAGES,
     "Pipelines": lambda each: hasattr(each, "pipeline"),
     "OptOps": lambda each: issubclass(each, OptOpPass),
+    "From the older vocabularies": lambda each: each is UpgradeLegacyPass,
     "Transforms at one level": lambda each: not issubclass(each, LoweringPass),
 }
 """The sections of the page; a pass is in the first one whose predicate holds."""
@@ -371,6 +457,7 @@ def _first_paragraph(documented: object) -> str:
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "ops.md": ops_page,
+    "legacy.md": legacy_page,
     "passes.md": passes_page,
     "tensor.md": tensor_page,
 }

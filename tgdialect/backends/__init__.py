@@ -6,6 +6,5 @@
 * `half_conversions.py`: conversions of f16 and bf16 for CPUs that lack them;
 * `headroom.py`: the check that LLVM will have memory;
 * `llvmlite_gaps.py`: frees pass managers and guards forks, which llvmlite does not;
-* `asm.py`: `tg-opt -t asm`;
-* `uops.py`: `tg-opt -t uops`, tinygrad's numbered listing.
+* `asm.py`: `tg-opt -t asm`.
 """

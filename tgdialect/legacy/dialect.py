@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from xdsl.ir import Dialect
 
@@ -84,41 +85,51 @@ TG_LEGACY = Dialect(
 )
 """Every op and attribute that the specification no longer has, or has in another form."""
 
-UNCHANGED: Mapping[str, type[TgOp]] = {
-    "SINK": ordering.SinkOp,
-    "CONST": source.ConstOp,
-    "RESHAPE": movement.ReshapeOp,
-    "PERMUTE": movement.PermuteOp,
-    "EXPAND": movement.ExpandOp,
-    "PAD": movement.PadOp,
-    "SHRINK": movement.ShrinkOp,
-    "FLIP": movement.FlipOp,
-    "EXP2": elementwise.Exp2Op,
-    "LOG2": elementwise.Log2Op,
-    "SIN": elementwise.SinOp,
-    "SQRT": elementwise.SqrtOp,
-    "RECIP": elementwise.RecipOp,
-    "NEG": elementwise.NegOp,
-    "ADD": elementwise.AddOp,
-    "MUL": elementwise.MulOp,
-    "MAX": elementwise.MaxOp,
-    "CMPLT": elementwise.CmpLtOp,
-    "CMPNE": elementwise.CmpNeOp,
-    "XOR": elementwise.XorOp,
-    "SHL": elementwise.ShlOp,
-    "SHR": elementwise.ShrOp,
-    "OR": elementwise.OrOp,
-    "AND": elementwise.AndOp,
-    "SUB": elementwise.SubOp,
-    "POW": elementwise.PowOp,
-    "WHERE": elementwise.WhereOp,
-    "MULACC": elementwise.MulAccOp,
-    "CAST": elementwise.CastOp,
-    "BITCAST": movement.BitcastOp,
-    "BARRIER": codegen.BarrierOp,
-    "CONTIGUOUS": marker.ContiguousOp,
-    "CONTIGUOUS_BACKWARD": marker.ContiguousBackwardOp,
-    "DETACH": marker.DetachOp,
+
+class Unchanged(NamedTuple):
+    """An op of the UOp Summary that is an op of `tg`, and the stage that it belonged to."""
+
+    op: type[TgOp]
+    stage: str
+
+
+UNCHANGED: Mapping[str, Unchanged] = {
+    "SINK": Unchanged(ordering.SinkOp, "graph construction, scheduling"),
+    "CONST": Unchanged(source.ConstOp, "all"),
+    "RESHAPE": Unchanged(movement.ReshapeOp, "high level, lowering"),
+    "PERMUTE": Unchanged(movement.PermuteOp, "high level, lowering"),
+    "EXPAND": Unchanged(movement.ExpandOp, "high level, lowering"),
+    "PAD": Unchanged(movement.PadOp, "high level, lowering"),
+    "SHRINK": Unchanged(movement.ShrinkOp, "high level, lowering"),
+    "FLIP": Unchanged(movement.FlipOp, "high level, lowering"),
+    "EXP2": Unchanged(elementwise.Exp2Op, "all"),
+    "LOG2": Unchanged(elementwise.Log2Op, "all"),
+    "SIN": Unchanged(elementwise.SinOp, "all"),
+    "SQRT": Unchanged(elementwise.SqrtOp, "all"),
+    "RECIP": Unchanged(elementwise.RecipOp, "all"),
+    "NEG": Unchanged(elementwise.NegOp, "all"),
+    "ADD": Unchanged(elementwise.AddOp, "all"),
+    "MUL": Unchanged(elementwise.MulOp, "all"),
+    "MAX": Unchanged(elementwise.MaxOp, "all"),
+    "CMPLT": Unchanged(elementwise.CmpLtOp, "all"),
+    "CMPNE": Unchanged(elementwise.CmpNeOp, "all"),
+    "XOR": Unchanged(elementwise.XorOp, "all"),
+    "SHL": Unchanged(elementwise.ShlOp, "all"),
+    "SHR": Unchanged(elementwise.ShrOp, "all"),
+    "OR": Unchanged(elementwise.OrOp, "all"),
+    "AND": Unchanged(elementwise.AndOp, "all"),
+    "SUB": Unchanged(elementwise.SubOp, "all"),
+    "POW": Unchanged(elementwise.PowOp, "all"),
+    "WHERE": Unchanged(elementwise.WhereOp, "all"),
+    "MULACC": Unchanged(elementwise.MulAccOp, "all"),
+    "CAST": Unchanged(elementwise.CastOp, "all"),
+    "BITCAST": Unchanged(movement.BitcastOp, "all"),
+    "BARRIER": Unchanged(codegen.BarrierOp, "lowering, codegen"),
+    "CONTIGUOUS": Unchanged(marker.ContiguousOp, "graph construction, early simplification"),
+    "CONTIGUOUS_BACKWARD": Unchanged(
+        marker.ContiguousBackwardOp, "graph construction, early simplification"
+    ),
+    "DETACH": Unchanged(marker.DetachOp, "graph construction, early simplification"),
 }
 """The ops of the UOp Summary that are written with an op of `tg`: name, sources and meaning are the
 same. Only PAD has to say what it pads with, `fill 0`: the older vocabulary has no invalid cells."""

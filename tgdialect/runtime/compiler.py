@@ -38,8 +38,11 @@ def compile(
 ) -> Executable | Callback:
     """Compile the function `entry` of a program at any level (docs/ir.md, "Levels").
 
+    A program in an older vocabulary (docs/legacy.md) is upgraded.
+
     Args:
-        source: MLIR text, a path, or an xDSL module, which is left as it is. A `str` with a newline
+        source: MLIR text, a path (of a listing, if it ends in .uops), or an xDSL module, which is
+            left as it is. A `str` with a newline
             or a brace is text.
         entry: the name of the function to call.
         target: one of `targets.TARGETS`, or "interpreter" for the reference semantics.
@@ -131,7 +134,11 @@ def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
         return _parse(*_name_and_text(source))
     _check_is_module(source)
     verify_module(source)
-    return source
+    if not _is_legacy(source):
+        return source
+    upgraded = source.clone()
+    _upgrade(upgraded)
+    return upgraded
 
 
 def _check_is_module(source: object) -> None:
@@ -165,23 +172,37 @@ def _parse(name: str, text: str) -> ModuleOp:
     from xdsl.dialects.builtin import Builtin
     from xdsl.dialects.func import Func
 
-    from tgdialect.diagnostics import CompilationError, SourceFile, parse_module, verify_module
+    from tgdialect.diagnostics import CompilationError, SourceFile, errors_in, verify_module
     from tgdialect.dialect import TG
-    from tgdialect.registry import make_context
+    from tgdialect.registry import frontend_of, make_context
 
     source, context = SourceFile(name, text), Context()
     for dialect in (Builtin, Func, TG):
         context.load_dialect(dialect)
-    try:
+    parse = frontend_of(name)
+    with errors_in(source):
         try:
-            module = parse_module(context, source)
+            module = parse(context, source)
         except CompilationError:
             # Finding all dialects takes long, and is worth it for what the error may say.
-            module = parse_module(make_context(), source)
+            module = parse(make_context(), source)
         verify_module(module)
-    except CompilationError as error:
-        raise error.with_source(source) from None
+        if _is_legacy(module):
+            _upgrade(module)
     return module
+
+
+def _is_legacy(module: ModuleOp) -> bool:
+    """Whether a module has ops of the older vocabularies, which are not imported to find out."""
+    return any(op.name.startswith("tg_legacy.") for op in module.walk())
+
+
+def _upgrade(module: ModuleOp) -> None:
+    from tgdialect.diagnostics import verify_module
+    from tgdialect.legacy.upgrade.stage import upgrade
+
+    upgrade(module)
+    verify_module(module)
 
 
 def _interpreted(

@@ -6,7 +6,6 @@ fails writes nothing, neither to stdout nor to the file of `-o`.
 """
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -240,8 +239,8 @@ class TgOptMain(xDSLOptMain):
 
     def parse_source(self, source: SourceFile) -> ModuleOp:
         """The module in the source, by the frontend for its format."""
-        extension = os.path.splitext(source.name)[1].removeprefix(".")
-        frontend = registry.FRONTENDS.get(self.args.frontend or extension, parse_module)
+        chosen = self.args.frontend
+        frontend = registry.FRONTENDS[chosen] if chosen else registry.frontend_of(source.name)
         if frontend is parse_module:
             return parse_module(self.ctx, source, not self.args.no_implicit_module)
         return frontend(self.ctx, source)

@@ -1,7 +1,6 @@
 """One invocation of tg-run: read the program and its inputs, execute, and show the results."""
 
 import argparse
-import os
 import statistics
 import sys
 import time
@@ -24,7 +23,6 @@ from tgdialect.diagnostics import (
     SourceFile,
     diagnose,
     operation_diagnostic,
-    parse_module,
     read_source,
     verify_module,
 )
@@ -104,9 +102,7 @@ def parse_verified(source: SourceFile) -> ModuleOp:
 
     Older vocabularies are upgraded.
     """
-    extension = os.path.splitext(source.name)[1].removeprefix(".")
-    frontend = registry.FRONTENDS.get(extension, parse_module)
-    module = frontend(registry.make_context(), source)
+    module = registry.frontend_of(source.name)(registry.make_context(), source)
     verify_module(module)
     if is_legacy(module):
         upgrade(module)

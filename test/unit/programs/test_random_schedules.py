@@ -6,22 +6,15 @@ try many.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from random import Random
 
 import pytest
-from agreement import differences, identical
 from executors import between_fences, interpret, on_threads
-from expression import Array
-from random_kernels import random_kernel
-from random_programs import random_program
+from random_cases import random_case
 from random_schedules import RandomOptimizePass, ScheduledBuild
 from random_seeds import batches
-from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.runtime.executable import Executable
-
-Compare = Callable[[Sequence[Array], Sequence[Array]], str]
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_SCHEDULES", 200), ids=str)
@@ -32,7 +25,7 @@ def test_legal_schedules_change_nothing(seeds: range):
 
 def _failure(seed: int) -> str:
     """What is wrong with the schedule of a seed; nothing if all is right."""
-    module, inputs, compare = _program(seed)
+    module, inputs, compare = random_case(seed)
     module.verify()
     expected = interpret(module, [array.copy() for array in inputs])
     optimize = RandomOptimizePass(Random(seed))
@@ -49,18 +42,3 @@ def _failure(seed: int) -> str:
     except Exception as error:
         wrong = f"{type(error).__name__}: {error}"
     return f"seed {seed}: {wrong}\n{optimize}\n{module}" if wrong else ""
-
-
-def _program(seed: int) -> tuple[ModuleOp, Sequence[Array], Compare]:
-    """A random kernel, or the kernels of a program on tensors; its inputs, and what differs."""
-    if seed % 2:
-        program = random_program(seed, 1 + seed % 13)
-        outputs = program.outputs
-        return program.module, program.inputs, lambda a, b: "\n".join(differences(outputs, a, b))
-    kernel = random_kernel(seed)
-    return kernel.module, kernel.inputs, _different
-
-
-def _different(expected: Sequence[Array], results: Sequence[Array]) -> str:
-    pairs = zip(expected, results, strict=True)
-    return "\n".join(f"{x!r}\n{y!r}" for x, y in pairs if not identical(x, y))

@@ -9,7 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.diagnostics import locate
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.framework import KernelOp as LegacyKernelOp
 from tgdialect.legacy.ops.vectors import UnrollOp
@@ -70,6 +72,10 @@ def upgrade(module: ModuleOp) -> None:
         for block in region.blocks:
             builder = OpBuilder(InsertPoint.at_start(block))
             GraphUpgrade(builder, launches.launch).rewrite(list(block.ops))
+    for op in module.walk():
+        if isinstance(op, LegacyOp):
+            message = f"{op.name} belongs in a tg.program, a tg.kernel or a KERNEL"
+            raise locate(PassFailedException(message), op)
     _call_kernels(module, upgraded)
 
 

@@ -1,0 +1,35 @@
+"""What is printed of programs, and of functions that call them, parses back to the same module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from listings import FILES, parsed, printed
+
+from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.runtime.build import Build
+from tgdialect.runtime.compiler import load_module
+
+EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
+HOST = CpuTarget.host()
+TARGETS = {"host": HOST, "without features": CpuTarget(HOST.triple)}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_listing(file: Path):
+    module = parsed(file.read_text(encoding="utf-8"))
+    assert str(parsed(printed(module))) == str(module)
+
+
+@pytest.mark.parametrize("stage", ["linearize", "plan"])
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("opt", ["none", "heuristic"])
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_example(file: Path, opt: str, target: str, stage: str):
+    build = Build(load_module(str(file)), opt=opt, target=TARGETS[target])
+    module = build.module(stage)
+    listings = printed(module)
+    again = parsed(listings)
+    assert str(again) == str(module)
+    assert printed(again) == listings

@@ -1,0 +1,338 @@
+"""What each of tinygrad's ops becomes.
+
+Each line becomes an op of `tg_legacy`, or of `tg` where that is the same op; some lines become
+several ops.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.legacy.listing import arguments
+from tgdialect.legacy.listing.forms import ELEMENTWISE
+from tgdialect.legacy.listing.program import ProgramBuilder
+from tgdialect.legacy.listing.values import parse_value
+from tgdialect.legacy.ops import compute, constants, control, framework, indexing, memory, vectors
+from tgdialect.ops import codegen, elementwise, movement, ordering, source
+from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.properties import is_memory, known_index, place, shape_of, tensor_type
+
+Values = Sequence[SSAValue]
+
+# -- constants, variables, memory ------------------------------------------------------------------
+
+
+def _const(p: ProgramBuilder) -> SSAValue:
+    value = parse_value(p.line.argument)
+    if p.column.lanes == 1 and not isinstance(value, tuple):
+        return p.number(value, p.dtype)
+    values = value if isinstance(value, tuple) else (value,) * p.column.lanes
+    attributes = [arguments.number(v, p.dtype, p.line.argument) for v in values]
+    return p.add(constants.VConstOp(attributes))
+
+
+def _memory(p: ProgramBuilder, size: int, space: AddrSpace) -> TensorType[Attribute]:
+    return tensor_type(p.dtype, (size,), PlaceAttr.of(None, space))
+
+
+def _define_global(p: ProgramBuilder) -> SSAValue:
+    given = arguments.global_argument(p.line)
+    type = _memory(p, p.column.size, AddrSpace.GLOBAL)
+    return p.add(memory.DefineGlobalOp(given.slot, type, given.name, mutable=given.is_mutable))
+
+
+def _define_local(p: ProgramBuilder) -> SSAValue:
+    name, size = arguments.local(p.line)
+    type = _memory(p, p.column.size if size is None else size, AddrSpace.LOCAL)
+    return p.add(memory.DefineLocalOp(name, type))
+
+
+def _define_reg(p: ProgramBuilder) -> SSAValue:
+    slot = _free(arguments.slot(p.line), p.slots)
+    return p.add(source.BufferOp(slot, _memory(p, p.column.size, AddrSpace.REG)))
+
+
+def _define_var(p: ProgramBuilder, bounds: Values) -> SSAValue:
+    return p.add(framework.DefineVarOp(*arguments.variable(p.line), tensor_type(p.dtype)))
+
+
+def _param(p: ProgramBuilder, size: SSAValue | None) -> SSAValue:
+    given = arguments.parameter(p.line)
+    if given.bounds is not None:
+        name = given.name or f"p{given.slot}"
+        return p.add(framework.DefineVarOp(name, *given.bounds, tensor_type(p.dtype)))
+    count = p.column.size if size is None else _constant(size)
+    if count is None and size is not None:
+        extent = p.add(elementwise.CastOp(size, INDEX))
+        type = _memory(p, DYNAMIC_INDEX, AddrSpace.GLOBAL)
+        return p.add(source.ParamOp(given.slot, type, (extent,)))
+    if count is None or count < 0:
+        type = _memory(p, DYNAMIC_INDEX, AddrSpace.GLOBAL)
+        return p.add(memory.DefineGlobalOp(given.slot, type))
+    return p.add(source.ParamOp(given.slot, _memory(p, count, AddrSpace.GLOBAL)))
+
+
+def _buffer(p: ProgramBuilder, size: SSAValue) -> SSAValue:
+    given = arguments.parameter(p.line)
+    if (count := _constant(size)) is None or count < 0:
+        raise VerifyException("the size of a BUFFER is a constant")
+    slot = _free(given.slot, p.slots)
+    return p.add(source.BufferOp(slot, _memory(p, count, given.space)))
+
+
+def _free(number: int, taken: set[int]) -> int:
+    """A number, or the next one that is not taken yet; taken from now on."""
+    if number in taken:
+        number = max(taken) + 1
+    taken.add(number)
+    return number
+
+
+def _constant(value: SSAValue) -> int | None:
+    """The value of an integer constant, cast or not."""
+    if isinstance(value.owner, elementwise.CastOp):
+        value = value.owner.source
+    return known_index(value)
+
+
+def _index(
+    p: ProgramBuilder, buffer: SSAValue, position: SSAValue, valid: SSAValue | None
+) -> SSAValue:
+    if is_memory(buffer):
+        return p.add(indexing.IndexOp(buffer, position, valid))
+    if valid is not None:
+        raise VerifyException(f"the INDEX of {buffer.type} has no condition")
+    lane = _constant(position)
+    if lane is None:
+        return p.add(movement.IndexOp(buffer, (position,)))
+    return p.add(indexing.GepOp(buffer, (lane,)))
+
+
+def _shrink(p: ProgramBuilder, buffer: SSAValue, position: SSAValue, size: SSAValue) -> SSAValue:
+    count = _constant(size)
+    if not is_memory(buffer) or count is None or count < 1:
+        raise VerifyException("SHRINK takes memory, a position, and a constant number of elements")
+    element = p.add(indexing.IndexOp(buffer, position))
+    return p.add(memory.CastOp(element, tensor_type(p.dtype, (count,), place(element))))
+
+
+def _load(
+    p: ProgramBuilder,
+    buffer: SSAValue,
+    alt: SSAValue | None,
+    gate: SSAValue | None,
+    dependencies: Values,
+    at: SSAValue | None = None,
+) -> SSAValue:
+    shape = shape_of(buffer if at is None else at)
+    shape = p.column.shape if at is not None and p.column.lanes > 1 else tuple(shape)
+    type = tensor_type(p.dtype, _extents(shape))
+    return p.add(memory.LoadOp(buffer, at, type, alt, gate, dependencies))
+
+
+def _extents(shape: Sequence[object]) -> tuple[int, ...]:
+    return tuple(extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape)
+
+
+def _store(
+    p: ProgramBuilder,
+    buffer: SSAValue,
+    value: SSAValue,
+    gate: SSAValue | None,
+    dependencies: Values,
+    at: SSAValue | None = None,
+) -> SSAValue:
+    return p.add(memory.StoreOp(buffer, at, value, gate, dependencies))
+
+
+# -- loops, conditions, accumulators --------------------------------------------------------------
+
+
+def _special(p: ProgramBuilder, bound: SSAValue | None) -> SSAValue:
+    name, count = arguments.special(p.line)
+    if bound is not None and count is None:
+        count = _constant(bound)
+    if count is not None:
+        bound = p.number(count, INDEX)
+    elif bound is not None:
+        bound = p.add(elementwise.CastOp(bound, INDEX))
+    else:
+        raise p.line.source_list.error("SPECIAL takes a bound, as a source or in its argument")
+    index = p.add(codegen.SpecialOp(name, bound))
+    return p.add(elementwise.CastOp(index, p.dtype))
+
+
+def _range(
+    p: ProgramBuilder, first: SSAValue, second: SSAValue | None, dependencies: Values
+) -> SSAValue:
+    number, axis_type = arguments.loop_axis(p.line)
+    axis = _free(number, p.axes)
+    if axis_type is not None and second is None:
+        loop = p.loops[p.line.number] = p.add(ordering.RangeOp(axis, axis_type, first))
+        return p.add(elementwise.CastOp(loop, p.dtype))
+    start, end = (p.number(0, p.dtype), first) if second is None else (first, second)
+    return p.add(control.RangeOp(axis, start, end))
+
+
+def _end(p: ProgramBuilder, body: SSAValue, ranges: Values) -> SSAValue:
+    loops = [p.loop_of(each) for each in p.matched.sources["ranges"]]
+    if all(isinstance(loop.owner, ordering.RangeOp) for loop in loops):
+        return p.add(ordering.EndOp(body, loops))
+    for loop in loops:
+        body = _ended(p, body, loop)
+    return body
+
+
+def _ended(p: ProgramBuilder, body: SSAValue, loop: SSAValue) -> SSAValue:
+    """The end of one loop, with or without a type of axis."""
+    if isinstance(loop.owner, ordering.RangeOp):
+        return p.add(ordering.EndOp(body, (loop,)))
+    return p.add(control.EndRangeOp(loop))
+
+
+def _endrange(p: ProgramBuilder, begin: SSAValue) -> SSAValue:
+    (given,) = p.matched.sources["begin"]
+    return _ended(p, begin, p.loop_of(given))
+
+
+def _define_acc(p: ProgramBuilder, initial: SSAValue | None, ranges: Values) -> SSAValue:
+    number = 0
+    if initial is None:
+        value, number = arguments.accumulator(p.line)
+        initial = p.number(value, p.dtype)
+    else:
+        number = arguments.slot(p.line)
+    if p.column.lanes > 1 and not shape_of(initial):
+        initial = p.add(vectors.VectorizeOp((initial,) * p.column.lanes))
+    return p.add(memory.DefineAccOp(number, initial, ranges))
+
+
+def _if(p: ProgramBuilder, condition: SSAValue, dependencies: Values) -> SSAValue:
+    barriers = [each for each in dependencies if isinstance(each.owner, codegen.BarrierOp)]
+    return p.add(control.IfOp(condition, barriers[0] if barriers else None))
+
+
+_KERNEL_NAME = re.compile(r"""KernelInfo\(name=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+
+
+def _sink(p: ProgramBuilder, effects: Values) -> SSAValue:
+    if found := _KERNEL_NAME.match(p.line.argument.text):
+        try:
+            name = str(ast.literal_eval(found[1]))
+        except (SyntaxError, ValueError):
+            raise p.line.argument.error("the name of the kernel has an invalid escape") from None
+        p.name = re.sub(r"\W", "_", re.sub(r"\x1b\[[0-9;]*m", "", name), flags=re.ASCII)
+    return p.add(ordering.SinkOp(effects))
+
+
+# -- arithmetic, vectors ---------------------------------------------------------------------------
+
+
+def _alu(p: ProgramBuilder, **operands: SSAValue) -> SSAValue:
+    return p.add(compute.AluOp(p.line.argument.text, list(operands.values())))
+
+
+def _cast(p: ProgramBuilder, source: SSAValue, more: Values) -> SSAValue:
+    if more:
+        return p.add(vectors.VectorizeOp((source, *more)))
+    if is_memory(source):
+        return p.add(memory.CastOp(source, tensor_type(p.dtype, p.column.shape, place(source))))
+    return p.add(elementwise.CastOp(source, p.dtype))
+
+
+def _bitcast(p: ProgramBuilder, source: SSAValue) -> SSAValue:
+    return p.add(movement.BitcastOp(source, p.dtype))
+
+
+def _gep(p: ProgramBuilder, vector: SSAValue) -> SSAValue:
+    return p.add(indexing.GepOp(vector, arguments.integers(p.line)))
+
+
+def _wmma(p: ProgramBuilder, a: SSAValue, b: SSAValue, accumulator: SSAValue) -> SSAValue:
+    return p.add(compute.WmmaOp(a, b, accumulator, arguments.wmma(p.line)))
+
+
+def _noop(p: ProgramBuilder, source: SSAValue, others: Values) -> SSAValue:
+    return p.add(framework.NoopOp(source))
+
+
+# -- the table ------------------------------------------------------------------------------------
+
+
+def _custom(kind: Callable[..., Operation]) -> Callable[..., SSAValue]:
+    def build(p: ProgramBuilder, arguments: Values) -> SSAValue:
+        is_void = p.column.is_void or p.column.element is None
+        type = VOID if is_void else tensor_type(p.dtype, p.column.shape)
+        return p.add(kind(p.line.argument.text, arguments, type))
+
+    return build
+
+
+def _op(kind: Callable[..., Operation]) -> Callable[..., SSAValue]:
+    """A builder that passes the sources on, in order."""
+
+    def build(p: ProgramBuilder, **operands: object) -> SSAValue:
+        return p.add(kind(*operands.values()))
+
+    return build
+
+
+BUILDERS: Mapping[str, Callable[..., SSAValue]] = {
+    **{name: _op(kind) for name, kind in ELEMENTWISE.items()},
+    "ALU": _alu,
+    "IDIV": _op(compute.IDivOp),
+    "MOD": _op(compute.ModOp),
+    "CDIV": _op(compute.IDivOp),
+    "CMOD": _op(compute.ModOp),
+    "FDIV": _op(compute.FDivOp),
+    "CONST": _const,
+    "VCONST": _const,
+    "CAST": _cast,
+    "BITCAST": _bitcast,
+    # memory
+    "DEFINE_GLOBAL": _define_global,
+    "DEFINE_LOCAL": _define_local,
+    "DEFINE_REG": _define_reg,
+    "DEFINE_VAR": _define_var,
+    "DEFINE_ACC": _define_acc,
+    "PARAM": _param,
+    "BUFFER": _buffer,
+    "INDEX": _index,
+    "SHRINK": _shrink,
+    "LOAD": _load,
+    "STORE": _store,
+    "ASSIGN": _op(framework.AssignOp),
+    # loops and conditions
+    "SPECIAL": _special,
+    "RANGE": _range,
+    "LOOP": _op(control.LoopOp),
+    "ENDRANGE": _endrange,
+    "ENDLOOP": _op(control.EndLoopOp),
+    "END": _end,
+    "PHI": _op(control.PhiOp),
+    "IF": _if,
+    "ENDIF": _op(control.EndIfOp),
+    "BARRIER": _op(codegen.BarrierOp),
+    "AFTER": _op(ordering.AfterOp),
+    "GROUP": _op(ordering.GroupOp),
+    "SINK": _sink,
+    # vectors
+    "GEP": _gep,
+    "VECTORIZE": _op(vectors.VectorizeOp),
+    "STACK": _op(movement.StackOp),
+    "CAT": _op(vectors.CatOp),
+    "WMMA": _wmma,
+    # others
+    "NOOP": _noop,
+    "CUSTOM": _custom(framework.CustomOp),
+    "CUSTOMI": _custom(framework.CustomIOp),
+}
+"""What adds the ops of a line, by the name of its op. Sources are arguments, by their names in the
+form of the op."""

@@ -1,0 +1,225 @@
+"""A listing with a title, which is our own: `printer.py` prints it, and this reads it back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation, OperandDef, OptOperandDef, VarOperandDef
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.legacy.listing.attributes import (
+    SEGMENTS,
+    Arguments,
+    parse_dictionary,
+    parse_mlir,
+    parse_string,
+)
+from tgdialect.legacy.listing.dtypes import did_you_mean, parse_dtype
+from tgdialect.legacy.listing.lines import Line, Listing, Source, Title, Token
+from tgdialect.ops.attributes import VOID, is_tensor
+from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp, SourceOp
+from tgdialect.ops.creation import created
+from tgdialect.ops.memory import segments
+from tgdialect.ops.ordering import LinearOp
+from tgdialect.ops.source import BinaryDataOp
+
+_KINDS = ("func", "customfunction")
+"""The words before the name in a title; a program has none."""
+
+
+def read_titled(ctx: Context, listing: Listing, title: Title) -> Operation:
+    """The program or function of a listing."""
+    attributes = parse_dictionary(ctx, title.attributes) if title.attributes.text else {}
+    kind, name = title.kind.text, title.name.text[1:].strip('"')
+    body = _Body(ctx, takes_arguments=kind == "func")
+    for line in listing.lines:
+        body.enter(line)
+    if kind == "func":
+        op = _function(title, name, body, attributes)
+    elif kind == "customfunction":
+        op = CustomFunctionOp(name)
+    elif kind:
+        known = did_you_mean(kind, _KINDS)
+        raise title.kind.error(f"a {kind} is printed as a listing, but not read from one{known}")
+    else:
+        op = _program(title, name, body)
+    op.attributes |= attributes
+    op.location = title.name.location
+    return op
+
+
+def _program(title: Title, name: str, body: _Body) -> Operation:
+    if not body.ops:
+        raise title.name.error(f"the listing of @{name} has no lines")
+    after = [op for op in body.ops if isinstance(op, SourceOp | BinaryDataOp)]
+    inside = [op for op in body.ops if op not in after]
+    linear = LinearOp(Region(Block(inside)))
+    linear.location = title.name.location
+    return ProgramOp(name, Region(Block([linear, *after])))
+
+
+def _function(title: Title, name: str, body: _Body, attributes: dict[str, Attribute]) -> Operation:
+    last = body.ops[-1] if body.ops else None
+    if not isinstance(last, ReturnOp):
+        raise title.name.error(f"the listing of @{name} does not end in FUNC.RETURN")
+    body.block.add_ops(body.ops)
+    types = [value.type for value in body.block.args], [value.type for value in last.operands]
+    visibility = attributes.pop("sym_visibility", None)
+    function = FuncOp(
+        name,
+        types,
+        Region(body.block),
+        visibility if isinstance(visibility, StringAttr) else None,
+        arg_attrs=ArrayAttr(body.argument_attributes) if any(body.argument_attributes) else None,
+    )
+    return function
+
+
+class _Body:
+    """The ops of a listing, and the arguments of a function that it begins with."""
+
+    def __init__(self, ctx: Context, *, takes_arguments: bool):
+        self.ops: list[Operation] = []
+        self.block = Block()
+        self.argument_attributes: list[DictionaryAttr] = []
+        self._ctx, self._takes_arguments = ctx, takes_arguments
+        self._values: list[SSAValue | None] = []
+        self._owners: list[Operation | None] = []
+
+    def enter(self, line: Line) -> None:
+        """Add what a line says."""
+        type = self._type(line)
+        if self._takes_arguments and not self.ops and line.op.text == "Ops.PARAM":
+            self._argument(line, type)
+            return
+        kind = self._kind(line)
+        element = type.element_type if is_tensor(type) else None
+        arguments = Arguments(self._ctx, line.argument, kind, element)
+        try:
+            if kind is LinearOp:
+                op: Operation = LinearOp(Region(Block(self._members(line))))
+            else:
+                op = self._op(line, kind, type, arguments)
+        except VerifyException as error:
+            raise line.op.error(str(error)) from error
+        op.attributes |= arguments.attributes
+        op.location = line.op.location
+        if op.results:
+            op.results[0].name_hint = arguments.name_hint
+        self.ops.append(op)
+        self._values.append(op.results[0] if op.results else None)
+        self._owners.append(op)
+
+    def _op(
+        self, line: Line, kind: type[Operation], type: Attribute, arguments: Arguments
+    ) -> Operation:
+        assert issubclass(kind, IRDLOperation)
+        definition = kind.get_irdl_definition()
+        if definition.regions:
+            raise line.op.error(f"{kind.name} is printed in a listing, but not read from one")
+        operands = [(self._value(source), source) for source in line.sources]
+        if SEGMENTS in definition.properties:
+            operands, sizes = _segments(line, kind, operands)
+            arguments.properties[SEGMENTS] = segments(*sizes)
+        elif named := next((source for source in line.sources if source.name is not None), None):
+            raise named.token.error(f"{kind.name} does not name its sources")
+        results = (type,) if definition.results else ()
+        return created(kind, [v for v, _ in operands], results, arguments.properties)
+
+    def _argument(self, line: Line, type: Attribute) -> None:
+        """An argument of a function: its position, its name and attributes."""
+        position, _, rest = line.argument.text.partition(",")
+        if position != str(len(self.block.args)):
+            raise line.argument.error(f"this is argument {len(self.block.args)} of the function")
+        start = len(line.argument.text) - len(rest)
+        found = Arguments(self._ctx, line.argument.part(start), ReturnOp, None)
+        value = self.block.insert_arg(type, len(self.block.args))
+        value.name_hint = found.name_hint
+        self.argument_attributes.append(DictionaryAttr(found.attributes))
+        self._values.append(value)
+        self._owners.append(None)
+
+    def _kind(self, line: Line) -> type[Operation]:
+        """The class of the op of a line."""
+        if line.op.text == "Ops.FUNC.RETURN":
+            return ReturnOp
+        dialect = "tg" if line.op.text.startswith("Ops.") else "tg_legacy"
+        found = self._ctx.get_optional_op(f"{dialect}.{line.name.lower()}")
+        if found is None:
+            names = [op.name.partition(".") for op in self._ctx.loaded_ops]
+            known = did_you_mean(
+                line.name, [name.upper() for of, _, name in names if of == dialect]
+            )
+            raise line.op.error(f"{dialect} has no op {line.name}{known}")
+        return found
+
+    def _type(self, line: Line) -> Attribute:
+        """The type of the result of a line."""
+        token = line.dtype
+        if token.text[:1] in ("'", '"'):
+            return parse_mlir(self._ctx, Token(parse_string(token), token.offset, token.source))
+        column = parse_dtype(token)
+        try:
+            type = column.type
+        except VerifyException as error:
+            raise token.error(str(error)) from error
+        if type is None and not column.is_void:
+            raise line.op.error("a listing with a title has a dtype in each line")
+        return VOID if type is None else type
+
+    def _value(self, source: Source) -> SSAValue:
+        """The value of a source."""
+        value = self._values[self._number(source)]
+        if value is None:
+            raise source.token.error(f"line {source.number} gives no value")
+        return value
+
+    def _number(self, source: Source) -> int:
+        """The number of a source, which stands above."""
+        if source.number is None:
+            raise source.token.error("a listing with a title has no constants among its sources")
+        if source.number >= len(self._values):
+            raise source.token.error(f"line {source.number} does not come before this one")
+        return source.number
+
+    def _members(self, line: Line) -> list[Operation]:
+        """The ops that a LINEAR has, which are the last ones so far."""
+        first = len(self.ops) - len(line.sources)
+        members = self.ops[max(first, 0) :]
+        if [self._owners[self._number(source)] for source in line.sources] != members:
+            raise line.source_list.error("a LINEAR has the ops that come just before it, in order")
+        del self.ops[first:]
+        return members
+
+
+Operand = tuple[SSAValue, Source]
+
+
+def _segments(
+    line: Line, kind: type[IRDLOperation], operands: Sequence[Operand]
+) -> tuple[list[Operand], list[int]]:
+    """The sources in the order of the op's definition, and how many there are of each kind."""
+    definitions = kind.get_irdl_definition().operands
+    by_name: dict[str, list[Operand]] = {name: [] for name, _ in definitions}
+    required = [name for name, each in definitions if type(each) is OperandDef]
+    for operand in operands:
+        token, name = operand[1].token, operand[1].name
+        if name is None:
+            if not required:
+                raise token.error(f"{kind.name} has no such source; further ones have names")
+            name = required.pop(0)
+        elif name not in by_name or name in required:
+            raise token.error(f"{kind.name} has no source {name!r}{did_you_mean(name, by_name)}")
+        by_name[name].append(operand)
+    if required:
+        raise line.source_list.error(f"{kind.name} needs its {required[0]}")
+    for name, each in definitions:
+        is_repeated = isinstance(each, VarOperandDef) and not isinstance(each, OptOperandDef)
+        if len(by_name[name]) > 1 and not is_repeated:
+            raise by_name[name][1][1].token.error(f"{kind.name} has one {name}")
+    ordered = [operand for values in by_name.values() for operand in values]
+    return ordered, [len(values) for values in by_name.values()]

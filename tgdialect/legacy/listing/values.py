@@ -1,0 +1,145 @@
+"""Arguments as Python prints them: numbers, strings, tuples, names, calls."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from dataclasses import dataclass
+
+from tgdialect.legacy.listing.lines import Token
+
+
+@dataclass(frozen=True)
+class Word:
+    """A name, such as `AddrSpace.REG` or `dtypes.float`."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call, such as `ParamArg(0, dtypes.int, addrspace=AddrSpace.REG)`."""
+
+    function: str
+    arguments: tuple[Value, ...]
+    keywords: dict[str, Value]
+
+
+Value = int | float | str | Word | Call | None | tuple["Value", ...]
+"""The value of an argument. A list is a tuple; `<AxisType.LOOP: 1>` is the Word `AxisType.LOOP`."""
+
+_TOKEN = re.compile(
+    r"""[ \t]*(?:
+    (?P<number>[-+]?(?:inf|nan|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)(?![\w.]))
+    |(?P<name>[A-Za-z_][\w.]*|\?)
+    |(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    |(?P<member><(?P<enum>[\w.]+):[^<>]*>)
+    |(?P<mark>[()\[\],=])
+    |(?P<end>$)
+    )""",
+    re.VERBOSE | re.ASCII,
+)
+_WORDS: dict[str, Value] = {"None": None, "True": True, "False": False}
+_CLOSING = {"(": ")", "[": "]"}
+_MOST_DIGITS = 400
+_DEEPEST = 50
+
+
+def parse_value(token: Token) -> Value:
+    """The value that a text is. Raises CompilationError at the character that is wrong."""
+    parser = _Parser(token)
+    value = parser.value()
+    if parser.kind != "end":
+        raise parser.error("expected the end of the argument")
+    return value
+
+
+class _Parser:
+    """A parser with a look-ahead of one token."""
+
+    def __init__(self, token: Token):
+        self.token, self.end, self.depth = token, 0, 0
+        self.advance()
+
+    def advance(self) -> None:
+        """Read the next token."""
+        text, start = self.token.text, self.end
+        if (found := _TOKEN.match(text, start)) is None:
+            character = self.token.part(start)
+            if character.text[0] in "'\"":
+                raise character.error("this string is not terminated")
+            raise character.error(f"unexpected {character.text[0]!r} in an argument")
+        self.kind = found.lastgroup if found.lastgroup != "enum" else "member"
+        assert self.kind is not None
+        self.text, self.end = found[self.kind], found.end()
+        self.start = found.start(self.kind)
+        if self.kind == "member":
+            self.text = found["enum"]
+
+    def error(self, message: str):
+        """An error at the next token."""
+        return self.token.part(self.start).error(message)
+
+    def value(self) -> Value:
+        kind, text, start = self.kind, self.text, self.start
+        if kind == "mark" and text in _CLOSING:
+            return self.items(_CLOSING[text])[0]
+        if kind in ("mark", "end"):
+            what = "the end of the line" if kind == "end" else repr(text)
+            raise self.error(f"expected a value, not {what}")
+        self.advance()
+        if kind == "number":
+            return self.number(text, start)
+        if kind == "string":
+            return self.string(text, start)
+        if kind == "member":
+            return Word(text)
+        if (self.kind, self.text) == ("mark", "("):
+            return Call(text, *self.items(")"))
+        return _WORDS[text] if text in _WORDS else Word(text)
+
+    def items(self, closing: str) -> tuple[tuple[Value, ...], dict[str, Value]]:
+        """The values up to a closing bracket, and those with a name."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self.error("brackets are nested too deeply")
+        values: list[Value] = []
+        named: dict[str, Value] = {}
+        self.advance()
+        while (self.kind, self.text) != ("mark", closing):
+            name, value = self.item()
+            if name is None:
+                values.append(value)
+            else:
+                named[name] = value
+            if (self.kind, self.text) == ("mark", ","):
+                self.advance()
+            elif (self.kind, self.text) != ("mark", closing):
+                raise self.error(f"expected ',' or {closing!r}")
+        self.advance()
+        self.depth -= 1
+        return tuple(values), named
+
+    def item(self) -> tuple[str | None, Value]:
+        value = self.value()
+        if (self.kind, self.text) != ("mark", "="):
+            return None, value
+        if not isinstance(value, Word):
+            raise self.error("only a name has a value")
+        self.advance()
+        return value.text, self.value()
+
+    def number(self, text: str, start: int) -> int | float:
+        if text.lstrip("+-") in ("inf", "nan"):
+            return math.nan if text.endswith("nan") else float(text)
+        if len(text) > _MOST_DIGITS:
+            raise self.token.part(start).error(f"a number of {len(text)} characters is too long")
+        return int(text) if re.fullmatch(r"[-+]?\d+", text) else float(text)
+
+    def string(self, text: str, start: int) -> str:
+        try:
+            value = ast.literal_eval(text)
+        except (SyntaxError, ValueError):
+            raise self.token.part(start).error("this string has an invalid escape") from None
+        return str(value)
