@@ -69,25 +69,27 @@ _STRUCTURE = VectorizeOp | GepOp | CatOp | UnrollOp | ContractOp | NoopOp
 """Ops that put values together in another way, whatever their dtype."""
 
 
-def quotient(b: OpBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+def quotient(b: OpBuilder, x: SSAValue, y: SSAValue, signs: Operands) -> SSAValue:
     """Integer division that rounds toward zero: the floor, plus 1 where the signs differ and there
-    is a remainder."""
+    is a remainder. `signs` are those of x and y that may be negative."""
     one = b.put(ConstOp(1, tensor(x).element_type))
     floor = b.put(e.IDivOp(x, y))
-    return b.put(e.WhereOp(_is_rounded_down(b, x, y), b.put(e.AddOp(floor, one)), floor))
+    is_rounded_down = _is_rounded_down(b, b.put(e.ModOp(x, y)), signs)
+    return b.put(e.WhereOp(is_rounded_down, b.put(e.AddOp(floor, one)), floor))
 
 
-def remainder(b: OpBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+def remainder(b: OpBuilder, x: SSAValue, y: SSAValue, signs: Operands) -> SSAValue:
     """The remainder of `quotient`, which has the sign of x."""
     floor = b.put(e.ModOp(x, y))
-    return b.put(e.WhereOp(_is_rounded_down(b, x, y), b.put(e.SubOp(floor, y)), floor))
+    return b.put(e.WhereOp(_is_rounded_down(b, floor, signs), b.put(e.SubOp(floor, y)), floor))
 
 
-def _is_rounded_down(b: OpBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
-    """Whether x / y is negative and no integer."""
-    zero = b.put(ConstOp(0, tensor(x).element_type))
-    is_negative = b.put(e.XorOp(b.put(e.CmpLtOp(x, zero)), b.put(e.CmpLtOp(y, zero))))
-    return b.put(e.AndOp(is_negative, b.put(e.CmpNeOp(b.put(e.ModOp(x, y)), zero))))
+def _is_rounded_down(b: OpBuilder, modulo: SSAValue, signs: Operands) -> SSAValue:
+    """Whether a quotient is negative and no integer."""
+    zero = b.put(ConstOp(0, tensor(modulo).element_type))
+    first, *others = [b.put(e.CmpLtOp(operand, zero)) for operand in signs]
+    is_negative = b.put(e.XorOp(first, *others)) if others else first
+    return b.put(e.AndOp(is_negative, b.put(e.CmpNeOp(modulo, zero))))
 
 
 class Arithmetic:
@@ -144,7 +146,11 @@ class Arithmetic:
         if isinstance(kind, type):
             return self.builder.put(_elementwise(kind, op, operands))
         x, y = operands
-        return kind(self.builder, x, y)
+        signs = [new for old, new in zip(op.operands, operands, strict=True) if self._is_signed(old)]
+        return kind(self.builder, x, y, signs)
+
+    def _is_signed(self, operand: SSAValue) -> bool:
+        return self.intervals[operand].lo < 0
 
     def _kind(self, op: Operation) -> type[e.ElementwiseOp] | Callable[..., SSAValue]:
         """The op that computes what another one does; the function that builds it, where several
@@ -161,7 +167,7 @@ class Arithmetic:
                 truncated = TRUNCATED[name.data]
             case _:
                 truncated = op.name
-        is_floor = all(self.intervals[operand].lo >= 0 for operand in op.operands)
+        is_floor = not any(map(self._is_signed, op.operands))
         if truncated == IDivOp.name:
             return e.IDivOp if is_floor else quotient
         return e.ModOp if is_floor else remainder

@@ -25,12 +25,10 @@ from tgdialect.legacy.upgrade.views import Viewer
 from tgdialect.ops.attributes import TupleType
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, GetTupleOp
-from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.numbering import symbols
 from tgdialect.ops.ordering import GroupOp, LinearOp, SinkOp
-from tgdialect.ops.properties import integer, is_memory, tensor
+from tgdialect.ops.properties import integer, is_memory, known_index, tensor
 from tgdialect.ops.views import memory_of
 
 _SAID = old.DefineGlobalOp | framework.DefineVarOp | framework.NameOp | old.StoreOp | SinkOp
@@ -108,8 +106,7 @@ class Launches:
                 raise locate(
                     PassFailedException(f"no BIND gives {variable.symbol} a value"), variable
                 )
-            is_index = tensor(value).element_type == INDEX
-            arguments.append(value if is_index else builder.put(CastOp(value, INDEX)))
+            arguments.append(builder.index_constant(known_index(value) or 0))
         call = builder.put(CallOp(name, arguments))
         return dict.fromkeys(buffers, call)
 

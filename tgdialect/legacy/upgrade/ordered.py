@@ -85,6 +85,8 @@ class OrderedKernel:
         self.slots = _argument_slots(ops)
         self.cells = scalar_cells(ops)
         self.bodies = loop_bodies(ops, self.cells)
+        self.locations: dict[tuple[SSAValue, SSAValue], SSAValue] = {}
+        """The INDEX of each version of a buffer at a position."""
         self.variables: dict[Variable, SSAValue] = {}
         """The present values of accumulators."""
         self.open: list[_Open] = []
@@ -104,6 +106,9 @@ class OrderedKernel:
             raise PassFailedException(f"{op.name} does not belong in a kernel")
         else:
             self.arithmetic.rewrite(op)
+        for result in op.results:
+            if (new := self.values.get(result)) is not None:
+                new.name_hint = new.name_hint or result.name_hint
 
     def put(self, op: Operation) -> SSAValue:
         return self.builder.put(op)
@@ -233,7 +238,12 @@ class OrderedKernel:
         return self._flattened(self.put(e.AddOp(index, lanes)))
 
     def _location(self, buffer: SSAValue, position: SSAValue | None) -> SSAValue:
-        return buffer if position is None else self.put(IndexOp(buffer, (position,)))
+        if position is None:
+            return buffer
+        key = buffer, position
+        if key not in self.locations:
+            self.locations[key] = self.put(IndexOp(buffer, (position,)))
+        return self.locations[key]
 
     def _gate(self, conditions: Sequence[SSAValue], like: SSAValue, axes: Axes) -> SSAValue | None:
         """Whether all conditions hold; None without any."""
@@ -318,6 +328,7 @@ class OrderedKernel:
 
     def _enter_index(self, old: SSAValue, index: SSAValue) -> None:
         """Record an integer that is made as an index."""
+        index.name_hint = index.name_hint or old.name_hint
         self.arithmetic.indices[old] = index
         dtype = tensor(old).element_type
         self.values[old] = index if dtype == INDEX else self.put(e.CastOp(index, dtype))
