@@ -177,9 +177,11 @@ class Arithmetic:
             case VectorizeOp():
                 return self.unrolled.stacked(op, operands)
             case GepOp():
-                return self.lanes(operands[0], integers(op, "lanes"))
+                vectors = self.unrolled.lanes_first(op, operands)
+                return self.unrolled.lanes_last(op, self.lanes(*vectors, integers(op, "lanes")))
             case CatOp():
-                return self._joined(operands)
+                vectors = self.unrolled.lanes_first(op, operands)
+                return self.unrolled.lanes_last(op, self._joined(vectors))
             case UnrollOp():
                 return self.unrolled.unrolled(op, operands[0])
             case ContractOp():
@@ -209,7 +211,8 @@ class Arithmetic:
         """Vectors, one after the other."""
         sizes = [tensor(vector).get_shape()[0] for vector in vectors]
         if len(set(sizes)) == 1:
-            return self.builder.put(ReshapeOp(self.builder.put(StackOp(vectors)), (sum(sizes),)))
+            shape = (sum(sizes), *tensor(vectors[0]).get_shape()[1:])
+            return self.builder.put(ReshapeOp(self.builder.put(StackOp(vectors)), shape))
         lanes = [
             self.lanes(vector, (lane,))
             for vector, size in zip(vectors, sizes, strict=True)

@@ -44,7 +44,8 @@ def calling_function(kernel: KernelOp, name: str) -> FuncOp:
     block = Block(arg_types=[_argument_type(param) for param in order])
     values: dict[ParamOp, SSAValue] = {}
     for param, value in zip(order, block.args, strict=True):
-        value.name_hint = param.result.name_hint or f"data{param.slot.data}"
+        symbol = None if param.symbol is None else param.symbol.data
+        value.name_hint = param.result.name_hint or symbol or f"data{param.slot.data}"
         values[param] = value
     builder = OpBuilder.at_end(block, kernel.location)
     call = builder.put(CallOp(kernel.sym_name.data, [values[param] for param in params]))

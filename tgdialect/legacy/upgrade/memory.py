@@ -52,8 +52,13 @@ class MemoryVersions:
         self.builder = builder
         self.intervals = MinMax()
         self.loops = [Loop()]
+        self._ranges: dict[SSAValue, frozenset[RangeOp]] = {}
         self._version: dict[SSAValue, SSAValue] = {}
         self._written: dict[SSAValue, list[Written]] = defaultdict(list)
+
+    def ranges(self, value: SSAValue) -> frozenset[RangeOp]:
+        """The loops that a value is in."""
+        return dependent_ranges(value, self._ranges)
 
     # -- accesses --------------------------------------------------------------------------------
 
@@ -134,7 +139,7 @@ class MemoryVersions:
         loop = self.loops.pop()
         assert loop.range is not None
         effects = loop.effects
-        if any(loop.range in dependent_ranges(effect) for effect in effects):
+        if any(loop.range in self.ranges(effect) for effect in effects):
             body = effects[0] if len(effects) == 1 else self.builder.put(GroupOp(effects))
             effects = [self.builder.put(EndOp(body, (loop.range.result,)))]
         for buffer, outside in loop.outside.items():
@@ -163,7 +168,7 @@ class MemoryVersions:
             inner: Polynomial = Affine(constant=position.constant)
             for atoms, coefficient in position.terms.items():
                 values = [atom for atom in atoms if isinstance(atom, SSAValue)]
-                ranges = {r for value in values for r in dependent_ranges(value)}
+                ranges = {r for value in values for r in self.ranges(value)}
                 if atoms == (range.result,):
                     step = coefficient
                 elif range in ranges:

@@ -34,7 +34,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp, dependent_ranges
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, known_index, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.transforms.dead_ops import erase_dead_ops
@@ -90,6 +90,8 @@ class OrderedKernel:
         self.variables: dict[Variable, SSAValue] = {}
         """The present values of accumulators."""
         self.open: list[_Open] = []
+        self.items: list[RangeOp] = []
+        """The loops over work items: each has its own registers and LOCAL memory."""
         self.conditions: list[SSAValue] = []
         """The conditions of the blocks that are open."""
 
@@ -187,10 +189,11 @@ class OrderedKernel:
         buffer, position = self._memory(access), self._position(access, op.value, axes)
         is_scalar = position is not None and not tensor(position).get_shape()
         where = position if is_scalar else None
-        location = self._location(self.to_write(op, buffer, where), position)
+        version = self.to_write(op, buffer, where)
         value = self._spread(op.value, self.values[op.value], axes, op.value)
         gate = self._gate(conditions, op.value, axes)
-        gate = self._unless_empty(location, value, gate)
+        version = self._in_loops(version, [v for v in (position, value, gate) if v is not None])
+        location = self._location(version, position)
         effect = self.put(StoreOp(location, value, gate))
         self.values[op.result] = effect
         self.versions.wrote(buffer, where, effect)
@@ -253,25 +256,18 @@ class OrderedKernel:
             gate = value if gate is None else self.put(e.AndOp(gate, value))
         return gate
 
-    def _unless_empty(
-        self, location: SSAValue, value: SSAValue, gate: SSAValue | None
-    ) -> SSAValue | None:
-        """The gate of a STORE, false in loops around it that may have no iteration.
+    def _in_loops(self, buffer: SSAValue, operands: Sequence[SSAValue]) -> SSAValue:
+        """A version of memory for a STORE of some operands, in all loops that are open.
 
         A graph executes a STORE in the loops that it depends on; in a listing it is in all loops
-        around it.
+        around it, which may have no iteration.
         """
-        operands = (location, value, *(() if gate is None else (gate,)))
-        inside = {r for operand in operands for r in dependent_ranges(operand)}
-        for block in self.open:
-            if block.range is None or block.range in inside:
-                continue
-            bound = block.range.bound
-            if (known_index(bound) or 0) > 0:
-                continue
-            runs = self.put(e.CmpLtOp(block.range.result, bound))
-            gate = runs if gate is None else self.put(e.AndOp(gate, runs))
-        return gate
+        inside = {r for value in (buffer, *operands) for r in self.versions.ranges(value)}
+        around = [block.range for block in self.open if block.range is not None]
+        if tensor(buffer).encoding != _GLOBAL:
+            around += self.items
+        missing = [r.result for r in around if r not in inside]
+        return self.put(AfterOp(buffer, missing)) if missing else buffer
 
     def _reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         if tensor(value).get_shape() == tuple(shape):
@@ -290,8 +286,10 @@ class OrderedKernel:
     def special(self, op: codegen.SpecialOp) -> None:
         is_local = op.symbol.data.startswith("lidx")
         axis_type = AxisType.LOCAL if is_local else AxisType.GLOBAL
-        range = RangeOp(next(self.builder.free_axes), axis_type, self.arithmetic.index(op.bound))
-        self._enter_index(op.result, self.put(range))
+        bound = self.arithmetic.index(op.bound)
+        range = self.builder.insert(RangeOp(next(self.builder.free_axes), axis_type, bound))
+        self.items.append(range)
+        self._enter_index(op.result, range.result)
 
     def begin_loop(self, op: control.LoopBegin | RangeOp) -> None:
         range = self.new_loop(op)
@@ -338,7 +336,7 @@ class OrderedKernel:
         initial = self.variables[variable]
         type = tensor_type(tensor(initial).element_type, tensor(initial).get_shape(), _REG)
         memory = self.put(BufferOp(next(self.builder.free_slots), type))
-        stored = self.put(StoreOp(memory, initial))
+        stored = self.put(StoreOp(self._in_loops(memory, (initial,)), initial))
         inside = self.put(AfterOp(memory, (stored, *(r.result for r in ranges))))
         old = self.variables[variable] = self.put(LoadOp(inside))
         return Carried(variable, initial, memory, inside, old)
@@ -417,7 +415,7 @@ class OrderedKernel:
     def kernel(self, name: str) -> KernelOp:
         """The finished kernel: the loops that are open are those around all that it writes."""
         effects: Sequence[SSAValue] = self.versions.effects
-        open_ranges = {r for effect in effects for r in dependent_ranges(effect)}
+        open_ranges = {r for effect in effects for r in self.versions.ranges(effect)}
         ranges = [r for r in self.block.ops if isinstance(r, RangeOp) and r in open_ranges]
         ranges.sort(key=lambda r: r.axis_type.data is AxisType.LOCAL)
         if ranges:

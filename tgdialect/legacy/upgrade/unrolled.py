@@ -83,6 +83,24 @@ class Unrolled:
         stack = self.builder.put(StackOp([self._expanded(o, sizes) for o in operands]))
         return self.builder.put(PermuteOp(stack, (*range(1, len(sizes) + 1), 0)))
 
+    def lanes_first(self, op: Operation, vectors: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """The operands of GEP or CAT, their lanes before the unrolled axes of all of them."""
+        axes = self.union(op.operands)
+        if not axes:
+            return vectors
+        pairs = zip(op.operands, vectors, strict=True)
+        spread = [self.spread(old, new, axes, tensor(old).get_shape()) for old, new in pairs]
+        return [self._permuted(value, (len(axes), *range(len(axes)))) for value in spread]
+
+    def lanes_last(self, op: Operation, value: SSAValue) -> SSAValue:
+        """The result of GEP or CAT, from what it is of `lanes_first`; and records its axes."""
+        axes = self.union(op.operands)
+        if not axes:
+            return value
+        self.axes[op.results[0]] = axes
+        lanes = tensor(op.results[0]).get_shape()
+        return self._permuted(value, (*range(1, len(axes) + 1), 0)) if lanes else value
+
     def _expanded(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         if tensor(value).get_shape() == tuple(shape):
             return value
