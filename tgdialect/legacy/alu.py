@@ -32,11 +32,18 @@ ALU: Mapping[str, type[e.ElementwiseOp]] = {
     "TernaryOps.WHERE": e.WhereOp,
     "TernaryOps.MULACC": e.MulAccOp,
 }
-"""The other operations, as the tutorial's age names them. DIV of integers rounds toward zero."""
+"""The other operations, as the tutorial's age names them. DIV of integers rounds toward zero, and
+NEG of bools is NOT."""
+
+_WIDER: Mapping[str, e.Domain] = {
+    "UnaryOps.NEG": e.Domain.ANY,
+    "BinaryOps.DIV": e.Domain.NUMBER,
+}
+"""The domains of operations that the op of the dialect is not defined on all of."""
 
 
 def domain_of(operation: str) -> e.Domain:
     """The dtypes that an operation is defined on; of WHERE, those of the condition."""
     if operation in TRUNCATED:
         return e.Domain.INTEGER
-    return e.Domain.NUMBER if operation == "BinaryOps.DIV" else ALU[operation].DOMAIN
+    return _WIDER.get(operation) or ALU[operation].DOMAIN

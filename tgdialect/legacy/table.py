@@ -25,6 +25,7 @@ from tgdialect.ops.properties import (
     axis,
     device,
     dtype,
+    dtype_of,
     integer,
     integers,
     min_max,
@@ -252,7 +253,8 @@ def _alu_dtype(op: Operation) -> Attribute:
 
 
 def _alu_interval(op: Operation, sources: Sequence[Interval]) -> Interval:
-    if op.properties["operation"] == StringAttr("BinaryOps.DIV"):
+    name = cast(StringAttr, op.properties["operation"]).data
+    if name == "BinaryOps.DIV" or dtype_of(op.results[0]).is_bool:
         return min_max.dtype_range(op, sources)
     return _operation(op).min_max(op, sources)
 

@@ -116,8 +116,9 @@ _TITLE = re.compile(
 _HEAD = re.compile(r"[ \t]*+(?P<number>[-+]?\d\S*+(?=[ \t]))?[ \t]*+(?P<op>U?Ops\.[^\s:\[]*+)")
 _NO_OP = re.compile(r"[ \t]*+\d++[ \t]++(?P<op>\w++)[ \t]*+:[^\[\n]*+\[")
 _NAME = re.compile(r"U?Ops\.[A-Z0-9_.]*[A-Z0-9]")
-_COLON = re.compile(r"[ \t]*+:[ \t]*+(?:[0-9m_,]++(?=[ \t]))?")
-"""The colon, and the column of the loops that a line is in, which today's listings have."""
+_COLON = re.compile(r"[ \t]*+:[ \t]*+(?:[0-9m_]++(?:[ \t]*+,[ \t]*+[0-9m_]++)*+(?=[ \t]))?")
+"""The colon, and the column of the loops that a line is in, which today's listings have. Loops that
+were coloured one by one have blanks around their commas."""
 _DTYPE = re.compile(r"""(?:'[^']*+'|"[^"]*+"|[^\['"]++)*+""")
 _ITEM = re.compile(
     r"""[ \t]*+(?:(?:(?P<name>[a-z_]++)=)?(?P<number>[0-9]++)"""

@@ -146,7 +146,9 @@ class Arithmetic:
         if isinstance(kind, type):
             return self.builder.put(_elementwise(kind, op, operands))
         x, y = operands
-        signs = [new for old, new in zip(op.operands, operands, strict=True) if self._is_signed(old)]
+        signs = [
+            new for old, new in zip(op.operands, operands, strict=True) if self._is_signed(old)
+        ]
         return kind(self.builder, x, y, signs)
 
     def _is_signed(self, operand: SSAValue) -> bool:
@@ -159,8 +161,10 @@ class Arithmetic:
             case FDivOp():
                 return e.DivOp
             case AluOp(operation=name) if name.data in ALU:
-                is_float = dtype_of(op.operands[0]).is_float
-                if ALU[name.data] is not e.DivOp or is_float:
+                dtype = dtype_of(op.operands[0])
+                if ALU[name.data] is e.NegOp and dtype.is_bool:
+                    return e.NotOp
+                if ALU[name.data] is not e.DivOp or dtype.is_float:
                     return ALU[name.data]
                 truncated = IDivOp.name
             case AluOp(operation=name):
@@ -177,8 +181,8 @@ class Arithmetic:
             case VectorizeOp():
                 return self.unrolled.stacked(op, operands)
             case GepOp():
-                vectors = self.unrolled.lanes_first(op, operands)
-                return self.unrolled.lanes_last(op, self.lanes(*vectors, integers(op, "lanes")))
+                (vector,) = self.unrolled.lanes_first(op, operands)
+                return self.unrolled.lanes_last(op, self.lanes(vector, integers(op, "lanes")))
             case CatOp():
                 vectors = self.unrolled.lanes_first(op, operands)
                 return self.unrolled.lanes_last(op, self._joined(vectors))
