@@ -146,7 +146,9 @@ class Arithmetic:
         if isinstance(kind, type):
             return self.builder.put(_elementwise(kind, op, operands))
         x, y = operands
-        signs = [new for old, new in zip(op.operands, operands, strict=True) if self._is_signed(old)]
+        signs = [
+            new for old, new in zip(op.operands, operands, strict=True) if self._is_signed(old)
+        ]
         return kind(self.builder, x, y, signs)
 
     def _is_signed(self, operand: SSAValue) -> bool:

@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.legacy.ops.control import PhiOp
 from tgdialect.legacy.ops.framework import AssignOp
-from tgdialect.legacy.ops.memory import DefineAccOp, LoadOp, StoreOp
+from tgdialect.legacy.ops.memory import DefineAccOp, DefineLocalOp, LoadOp, StoreOp
 from tgdialect.legacy.upgrade.accesses import Access, access_of, memory_of
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
@@ -23,8 +23,10 @@ Variable = tuple[SSAValue, int]
 
 @dataclass
 class LoopAccesses:
-    """What a loop does, in inner loops too."""
+    """What a loop does to what is defined before it, in inner loops too."""
 
+    own: set[SSAValue] = field(default_factory=set[SSAValue])
+    """What is defined in it: each iteration has another one."""
     reads: dict[SSAValue, list[Access]] = field(default_factory=dict[SSAValue, list[Access]])
     writes: dict[SSAValue, list[Access]] = field(default_factory=dict[SSAValue, list[Access]])
     assigned: dict[Variable, None] = field(default_factory=dict[Variable, None])
@@ -103,15 +105,21 @@ def loop_bodies(
 
 def _add(body: LoopAccesses, op: Operation, cells: Mapping[SSAValue, int]) -> None:
     match op:
+        case DefineAccOp() | DefineLocalOp() | BufferOp():
+            body.own.add(op.result)
         case AssignOp() | PhiOp():
-            if (variable := variable_of(op.target)) is not None:
+            variable = variable_of(op.target)
+            if variable is not None and variable[0] not in body.own:
                 body.assigned[variable] = None
         case LoadOp() | StoreOp():
             access = access_of(op)
+            buffer = memory_of(access.buffer)
             variable = cell_of(access, cells)
-            if variable is None:
+            if buffer in body.own:
+                pass
+            elif variable is None:
                 kind = body.reads if isinstance(op, LoadOp) else body.writes
-                kind.setdefault(memory_of(access.buffer), []).append(access)
+                kind.setdefault(buffer, []).append(access)
             elif isinstance(op, StoreOp):
                 body.assigned[variable] = None
         case _:
