@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import errors_at, locate
 from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.legacy.ops import framework, indexing
 from tgdialect.legacy.ops import memory as old
@@ -92,7 +92,8 @@ class Launches:
         )
         variables = [each for each in ops if isinstance(each, framework.DefineVarOp)]
         bound = _bound_values(op)
-        kernel = upgrade_kernel(name, ops, reduces=self.reduces)
+        with errors_at(op):
+            kernel = upgrade_kernel(name, ops, reduces=self.reduces)
         self._insert(kernel, op)
         viewer = Viewer(builder)
         arguments = [
