@@ -17,11 +17,10 @@ from tgdialect.legacy.table import device_of, views_of
 from tgdialect.legacy.upgrade.accesses import Access, access_of
 from tgdialect.legacy.upgrade.arithmetic import Arithmetic
 from tgdialect.legacy.upgrade.views import Viewer
-from tgdialect.legacy.upgrade.wmma import upgraded_wmma
 from tgdialect.ops import movement
 from tgdialect.ops.attributes import Device
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import BOOL, number_attribute
+from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.elementwise import AndOp
 from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
 from tgdialect.ops.multi import ReplicatedOp
@@ -90,9 +89,6 @@ class GraphUpgrade:
     def reduce(self, op: compute.ReduceAxisOp) -> SSAValue:
         return self.put(ReduceOp(op.kind.data, op.source, integers(op, "axes")))
 
-    def wmma(self, op: compute.WmmaOp) -> SSAValue:
-        return upgraded_wmma(self.builder, op, op.operands)
-
     def variable(self, op: framework.DefineVarOp) -> None:
         """A PARAM, where it is used without a BIND, which refers to the DEFINE_VAR."""
         if all(isinstance(use.operation, framework.BindOp) for use in op.result.uses):
@@ -113,14 +109,8 @@ class GraphUpgrade:
             _replace(op, viewed, but_for=indexing.ValidOp)
 
     def valid(self, op: indexing.ValidOp) -> SSAValue:
-        """The mask of a view: the view of true, which is false where it is masked."""
         assert isinstance(op.view.owner, indexing.ViewOp)
-        views = views_of(op.view.owner)
-        _, size = views[0].positions or (0, 1)
-        true = self.put(ConstOp(1, BOOL))
-        viewer = Viewer(self.builder)
-        flat = self.put(movement.ExpandOp(viewer.reshaped(true, (1,)), (size,)))
-        return viewer.viewed(flat, views)
+        return Viewer(self.builder).valid(views_of(op.view.owner))
 
     # -- devices ---------------------------------------------------------------------------------
 
@@ -287,7 +277,6 @@ _RULES: Mapping[type[Operation], Callable[[GraphUpgrade, Any], SSAValue | None]]
     compute.ModOp: GraphUpgrade.pure,
     compute.FDivOp: GraphUpgrade.pure,
     compute.ReduceAxisOp: GraphUpgrade.reduce,
-    compute.WmmaOp: GraphUpgrade.wmma,
     vectors.VectorizeOp: GraphUpgrade.pure,
     vectors.CatOp: GraphUpgrade.pure,
 }

@@ -12,14 +12,14 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import errors_at, locate
 from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.legacy.ops import framework, indexing
 from tgdialect.legacy.ops import memory as old
 from tgdialect.legacy.ops.control import LoopBegin
-from tgdialect.legacy.table import views_of
+from tgdialect.legacy.table import producer, views_of
 from tgdialect.legacy.upgrade.accesses import access_of
-from tgdialect.legacy.upgrade.graphs import GraphUpgrade
+from tgdialect.legacy.upgrade.graphs import GraphUpgrade, LaunchKernel
 from tgdialect.legacy.upgrade.kernel import upgrade_kernel
 from tgdialect.legacy.upgrade.views import Viewer
 from tgdialect.ops.attributes import TupleType
@@ -31,8 +31,8 @@ from tgdialect.ops.ordering import GroupOp, LinearOp, SinkOp
 from tgdialect.ops.properties import integer, is_memory, known_index, tensor
 from tgdialect.ops.views import memory_of
 
-_SAID = old.DefineGlobalOp | framework.DefineVarOp | framework.NameOp | old.StoreOp | SinkOp
-"""Ops of a kernel that its function says otherwise: with arguments, a name and results."""
+_SAID = framework.NameOp | old.StoreOp | GroupOp | SinkOp
+"""Ops of a kernel that its function says otherwise: with a name and results."""
 
 
 class _Output(NamedTuple):
@@ -55,9 +55,8 @@ class Launches:
 
     def launch(self, op: framework.KernelOp, builder: OpBuilder) -> Mapping[SSAValue, SSAValue]:
         """Call a KERNEL; returns what to wait for, for each argument that it writes."""
-        names = (each for each in op.body.block.ops if isinstance(each, framework.NameOp))
-        named = next(names, None)
-        name = self._unique(op.label.data if named is None else named.text.data)
+        names = [each.text.data for each in op.walk() if isinstance(each, framework.NameOp)]
+        name = self._unique(names[0] if names else op.label.data)
         lists = [each for each in op.body.block.ops if isinstance(each, LinearOp)]
         ops = list((lists[0] if lists else op).body.block.ops)
         if lists or any(isinstance(each, LoopBegin | indexing.IndexOp) for each in ops):
@@ -93,7 +92,8 @@ class Launches:
         )
         variables = [each for each in ops if isinstance(each, framework.DefineVarOp)]
         bound = _bound_values(op)
-        kernel = upgrade_kernel(name, ops, reduces=self.reduces)
+        with errors_at(op):
+            kernel = upgrade_kernel(name, ops, reduces=self.reduces)
         self._insert(kernel, op)
         viewer = Viewer(builder)
         arguments = [
@@ -101,12 +101,9 @@ class Launches:
             for slot, param in zip(slots, kernel.params, strict=False)
         ]
         for variable in variables:
-            value = bound.get(variable.symbol.data)
-            if value is None:
-                raise locate(
-                    PassFailedException(f"no BIND gives {variable.symbol} a value"), variable
-                )
-            arguments.append(builder.index_constant(known_index(value) or 0))
+            value = known_index(bound[variable.symbol.data])
+            assert value is not None
+            arguments.append(builder.index_constant(value))
         call = builder.put(CallOp(name, arguments))
         return dict.fromkeys(buffers, call)
 
@@ -117,7 +114,7 @@ class Launches:
     ) -> Mapping[SSAValue, SSAValue]:
         buffers = op.buffers
         arguments = [*buffers, *_bound_values(op).values()]
-        function, outputs = _function(name, op)
+        function, outputs = _function(name, op, self.launch)
         self._insert(function, op)
         results = function.function_type.outputs
         call = builder.put(CallOp(name, arguments, TupleType(results)))
@@ -146,7 +143,9 @@ def _bound_values(op: framework.KernelOp) -> Mapping[str, SSAValue]:
     return bound
 
 
-def _function(name: str, op: framework.KernelOp) -> tuple[FuncOp, list[_Output]]:
+def _function(
+    name: str, op: framework.KernelOp, launch: LaunchKernel
+) -> tuple[FuncOp, list[_Output]]:
     """The function of the values that a kernel stores, of the memory that it reads."""
     ops = list(op.body.block.ops)
     types = [*(buffer.type for buffer in op.buffers)]
@@ -158,23 +157,18 @@ def _function(name: str, op: framework.KernelOp) -> tuple[FuncOp, list[_Output]]
     builder = OpBuilder(InsertPoint.at_start(block), op.location)
     memory = [argument for argument in block.args if is_memory(argument)]
     bound = dict(zip(_bound_values(op), block.args[len(memory) :], strict=True))
-    # DEFINE_GLOBALs and variables are the arguments.
-    for each in ops:
-        if isinstance(each, old.DefineGlobalOp):
-            argument = memory[each.slot.data]
-            shape = tensor(each.result).get_shape()
-            wanted = tensor(argument).get_shape() if DYNAMIC_INDEX in shape else shape
-            each.result.replace_all_uses_with(Viewer(builder).reshaped(argument, wanted))
-        elif isinstance(each, framework.DefineVarOp):
-            if each.symbol.data not in bound:
-                raise locate(PassFailedException(f"no BIND gives {each.symbol} a value"), each)
-            each.result.replace_all_uses_with(bound[each.symbol.data])
     # What is stored is returned, a gate after its value.
     outputs: list[_Output] = []
     returned: list[SSAValue] = []
     for store in [each for each in ops if isinstance(each, old.StoreOp)]:
+        if not all(isinstance(use.operation, _SAID) for use in store.result.uses):
+            message = "a kernel with shapes does not read what it has stored"
+            raise locate(PassFailedException(message), store)
         access = access_of(store)
-        slot = next(i for i, m in enumerate(memory) if m is memory_of(access.buffer))
+        target = memory_of(access.buffer)
+        if not isinstance(target.owner, old.DefineGlobalOp):
+            message = f"a kernel with shapes stores to a DEFINE_GLOBAL, not to {producer(target)}"
+            raise locate(PassFailedException(message), store)
         view = None if access.position is None else access.position.owner
         if view is not None and not isinstance(view, indexing.ViewOp):
             raise locate(PassFailedException("a kernel with shapes stores through a VIEW"), store)
@@ -182,7 +176,7 @@ def _function(name: str, op: framework.KernelOp) -> tuple[FuncOp, list[_Output]]
         returned.append(store.value)
         if store.gate is not None:
             returned.append(store.gate)
-        outputs.append(_Output(slot, views, store.gate is not None))
+        outputs.append(_Output(target.owner.slot.data, views, store.gate is not None))
     if not outputs:
         raise locate(PassFailedException(f"kernel {name} writes nothing"), op)
     block.add_op(ReturnOp(*returned))
@@ -190,8 +184,17 @@ def _function(name: str, op: framework.KernelOp) -> tuple[FuncOp, list[_Output]]
         if isinstance(each, _SAID):
             each.detach()
             each.erase()
+    # DEFINE_GLOBALs and variables are the arguments.
+    for each in list(block.ops):
+        if isinstance(each, old.DefineGlobalOp):
+            argument = memory[each.slot.data]
+            shape = tensor(each.result).get_shape()
+            wanted = tensor(argument).get_shape() if DYNAMIC_INDEX in shape else shape
+            _replace(each, argument, wanted, builder)
+        elif isinstance(each, framework.DefineVarOp):
+            _replace(each, bound[each.symbol.data], (), builder)
     rest = list(block.ops)
-    GraphUpgrade(builder, _refuse_kernel).rewrite(rest)
+    GraphUpgrade(builder, launch).rewrite(rest)
     last = block.last_op
     assert isinstance(last, ReturnOp)
     inputs = [argument.type for argument in block.args]
@@ -200,5 +203,12 @@ def _function(name: str, op: framework.KernelOp) -> tuple[FuncOp, list[_Output]]
     return function, outputs
 
 
-def _refuse_kernel(op: framework.KernelOp, builder: OpBuilder) -> Mapping[SSAValue, SSAValue]:
-    raise locate(PassFailedException("a KERNEL calls no other"), op)
+def _replace(op: Operation, argument: SSAValue, shape: Sequence[int], builder: OpBuilder) -> None:
+    """Let an argument, in a shape, take the place of the op that stands for it."""
+    (result,) = op.results
+    argument.name_hint = argument.name_hint or result.name_hint
+    builder.move_before(op)
+    if result.first_use is not None:
+        result.replace_all_uses_with(Viewer(builder).reshaped(argument, shape))
+    op.detach()
+    op.erase()

@@ -234,6 +234,8 @@ class OrderedKernel:
         index = self.arithmetic.index(access.position)
         if access.lanes == 1:
             return self._spread(access.position, index, axes, like)
+        if (first := known_index(index)) is not None and not axes:
+            return self.put(VConstOp(range(first, first + access.lanes)))
         index = self.arithmetic.unrolled.spread(access.position, index, axes, ())
         if axes:
             index = self._reshaped(index, (*tensor(index).get_shape(), 1))

@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import errors_at, locate
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.framework import KernelOp as LegacyKernelOp
 from tgdialect.legacy.ops.vectors import UnrollOp
@@ -64,7 +64,8 @@ def upgrade(module: ModuleOp) -> None:
         if isinstance(symbol, ProgramOp | KernelOp) and _has_legacy(symbol):
             body = symbol if isinstance(symbol, KernelOp) else symbol.linear
             ops = list(body.body.block.ops)
-            kernel = upgrade_kernel(symbol.sym_name.data, ops, reduces=reduces)
+            with errors_at(symbol):
+                kernel = upgrade_kernel(symbol.sym_name.data, ops, reduces=reduces)
             kernel.location = symbol.location
             Rewriter.replace_op(symbol, kernel, [])
             upgraded.append(kernel)

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import INDEX, number_attribute
+from tgdialect.ops.dtypes import BOOL, INDEX, number_attribute
 from tgdialect.ops.elementwise import AddOp, MulOp, SubOp
 from tgdialect.ops.movement import (
     ExpandOp,
@@ -52,6 +52,19 @@ class Viewer:
         for view in views:
             source = self._masked(self.reshaped(source, (-1,)), view)
         return source
+
+    def valid(self, views: Sequence[ViewAttr]) -> SSAValue:
+        """For each element of some views whether it is valid: true with false around it for the
+        first mask, seen through the views after it."""
+        masked = (i for i, view in enumerate(views) if view.mask is not None)
+        first = next(masked, len(views) - 1)
+        spans, shape = views[first].spans, views[first].shape
+        true = self.reshaped(self.builder.put(ConstOp(1, BOOL)), (1,) * len(spans))
+        extents = tuple(end - start for start, end in spans)
+        if tensor(true).get_shape() != extents:
+            true = self.builder.put(ExpandOp(true, extents))
+        mask = self._padded(true, [start for start, _ in spans], shape)
+        return self.viewed(mask, views[first + 1 :])
 
     def reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """RESHAPE; (-1,) is all elements in a row. Of a RESHAPE that nothing else uses, one is made
@@ -120,6 +133,15 @@ class Viewer:
             if axis.stride % inner.stride or inner.extent * inner.stride > axis.stride:
                 return None
         extents = [axis.extent for axis in axes]
+        blocks = [*extents[:1], *(a // b for a, b in pairwise(steps))]
+        starts, rest = [0] * len(axes), offset % steps[0]
+        for number, axis in enumerate(axes[1:], 1):
+            starts[number], rest = divmod(rest, axis.stride)
+        if all(map(lambda first, n, block: first + n <= block, starts, extents, blocks)):
+            # The blocks are whole rows: the offset is a position in each.
+            offset -= offset % steps[0]
+        else:
+            starts, rest = [0] * len(axes), 0
         total = steps[0] * (extents[0] if axes else 1)
         (size,) = tensor(flat).get_shape()
         if offset + total > size:
@@ -128,10 +150,9 @@ class Viewer:
         flat = self._shrunk(flat, (offset,), (total,))
         if not axes:
             return self.reshaped(flat, ())
-        blocks = [extents[0], *(a // b for a, b in pairwise(steps))]
         if steps[-1] > 1:
-            blocks, extents = [*blocks, steps[-1]], [*extents, 1]
-        value = self._shrunk(self.reshaped(flat, blocks), [0] * len(blocks), extents)
+            blocks, starts, extents = [*blocks, steps[-1]], [*starts, rest], [*extents, 1]
+        value = self._shrunk(self.reshaped(flat, blocks), starts, extents)
         return self.reshaped(value, [axis.extent for axis in axes])
 
     # -- index arithmetic ------------------------------------------------------------------------
@@ -139,11 +160,15 @@ class Viewer:
     def _gathered(self, flat: SSAValue, axes: Sequence[_Axis], offset: int) -> SSAValue:
         """The elements at computed positions, with an axis for each in `axes`."""
         shape = [axis.extent for axis in axes]
-        positions = self.reshaped(self._constant(offset), (1,) * len(axes))
+        counts = {n: self._count(n) for n in dict.fromkeys(shape)}
+        positions: SSAValue | None = self._constant(offset) if offset else None
         for number, axis in enumerate(axes):
-            steps = self.builder.put(MulOp(self._count(axis.extent), self._constant(axis.stride)))
-            own = [axis.extent if i == number else 1 for i in range(len(axes))]
-            positions = self.builder.put(AddOp(positions, self.reshaped(steps, own)))
+            steps = counts[axis.extent]
+            if axis.stride != 1:
+                steps = self.builder.put(MulOp(steps, self._constant(axis.stride)))
+            steps = self.reshaped(steps, [n if i == number else 1 for i, n in enumerate(shape)])
+            positions = steps if positions is None else self.builder.put(AddOp(positions, steps))
+        assert positions is not None
         flat_positions = self.reshaped(positions, (-1,))
         return self.reshaped(self.builder.put(IndexOp(flat, (flat_positions,))), shape)
 

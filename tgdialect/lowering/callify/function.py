@@ -22,7 +22,7 @@ from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp
 from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
 from tgdialect.ops.movement import ReshapeOp, ResizeOp, ShrinkOp, WindowOp
 from tgdialect.ops.multi import ReplicatedOp
-from tgdialect.ops.ordering import AfterOp, SinkOp
+from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.source import BufferOp, ParamOp
 
@@ -150,6 +150,12 @@ class Callifier:
                 self.values.update(zip(op.results, self.returned, strict=True))
             elif self.returned:
                 self.tuples[op.results[0]] = self.returned
+            else:
+                # A CALL without results is waited for: it is the effects of the body.
+                ops = [each for each in callee.body.block.ops if not isinstance(each, SinkOp)]
+                effects = [r for each in ops for r in each.results if r.type == VOID]
+                group = GroupOp([self.values[effect] for effect in effects])
+                self.values[op.results[0]] = self.builder.put(group)
 
         return callee.body.block, bind
 

@@ -1,4 +1,9 @@
 // RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+// RUN: tg-opt %s -p tg-upgrade-legacy | filecheck %s --check-prefix=UPGRADED
+// RUN: tg-run %s --input 7,-2,0,5 --input 3,2,1,5 --target interpreter | filecheck %s --check-prefix=RESULT
+// RUN: tg-run %s --input 7,-2,0,5 --input 3,2,1,5 --target cpu | filecheck %s --check-prefix=RESULT
+// UPGRADED: %r = tg.and %x, %y : tensor<i32>
+// RESULT: dense<[3, 2, 0, 5]> : tensor<4xi32>
 
 // out = a & b
 tg.program @and {

@@ -1,4 +1,9 @@
 // RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+// RUN: tg-opt %s -p tg-upgrade-legacy | filecheck %s --check-prefix=UPGRADED
+// RUN: tg-run %s --input 4,0.5,1,9 --target interpreter | filecheck %s --check-prefix=RESULT
+// RUN: tg-run %s --input 4,0.5,1,9 --target cpu | filecheck %s --check-prefix=RESULT
+// UPGRADED: %r = tg.bitcast %x to i32 : tensor<f32> -> tensor<i32>
+// RESULT: dense<[1082130432, 1056964608, 1065353216, 1091567616]> : tensor<4xi32>
 
 // out = the bits of a
 tg.program @bitcast {

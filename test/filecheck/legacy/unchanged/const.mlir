@@ -1,6 +1,11 @@
 // RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+// RUN: tg-opt %s -p tg-upgrade-legacy | filecheck %s --check-prefix=UPGRADED
+// RUN: tg-run %s --target interpreter | filecheck %s --check-prefix=RESULT
+// RUN: tg-run %s --target cpu | filecheck %s --check-prefix=RESULT
+// UPGRADED: %three = tg.const 3 : tensor<i32>
+// RESULT: dense<[3, 3, 3, 3]> : tensor<4xi32>
 
-// out = 3, and a CONST with a device, which is the op of the older vocabulary.
+// out = 3. A CONST with a device is an op of the older vocabulary.
 tg.program @const {
   %0 = tg.linear {
     %out = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>
@@ -15,12 +20,4 @@ tg.program @const {
     %s = tg_legacy.store %outi value %three : tensor<i32, #tg.place<global>> value tensor<i32>
     %e = tg_legacy.endrange %i : tensor<i32>
   }
-}
-
-func.func @main() -> tensor<4xi32, #tg.place<"CPU">> {
-  %d = tg_legacy.device "CPU"
-  %v = tg_legacy.view %d [#tg_legacy.view<[4], strides = [0]>] : !tg.void
-  // CHECK: %c = tg_legacy.const 3 : tensor<4xi32, #tg.place<"CPU">> on %v
-  %c = tg_legacy.const 3 : tensor<4xi32, #tg.place<"CPU">> on %v
-  func.return %c : tensor<4xi32, #tg.place<"CPU">>
 }

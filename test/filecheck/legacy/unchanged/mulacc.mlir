@@ -1,4 +1,9 @@
 // RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+// RUN: tg-opt %s -p tg-upgrade-legacy | filecheck %s --check-prefix=UPGRADED
+// RUN: tg-run %s --input 4,0.5,1,9 --input 2,3,0.5,-1 --input 4,0.5,1,9 --target interpreter | filecheck %s --check-prefix=RESULT
+// RUN: tg-run %s --input 4,0.5,1,9 --input 2,3,0.5,-1 --input 4,0.5,1,9 --target cpu | filecheck %s --check-prefix=RESULT
+// UPGRADED: %r = tg.mulacc %x, %y, %z : tensor<f32>
+// RESULT: dense<[12.0, 2.0, 1.5, 0.0]> : tensor<4xf32>
 
 // out = a * b + c
 tg.program @mulacc {

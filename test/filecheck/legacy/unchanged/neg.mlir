@@ -1,4 +1,9 @@
 // RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+// RUN: tg-opt %s -p tg-upgrade-legacy | filecheck %s --check-prefix=UPGRADED
+// RUN: tg-run %s --input 4,0.5,1,9 --target interpreter | filecheck %s --check-prefix=RESULT
+// RUN: tg-run %s --input 4,0.5,1,9 --target cpu | filecheck %s --check-prefix=RESULT
+// UPGRADED: %r = tg.neg %x : tensor<f32>
+// RESULT: dense<[-4.0, -0.5, -1.0, -9.0]> : tensor<4xf32>
 
 // out = -a
 tg.program @neg {

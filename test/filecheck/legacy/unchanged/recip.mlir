@@ -1,4 +1,9 @@
 // RUN: tg-opt %s --print-op-generic | tg-opt | filecheck %s --match-full-lines
+// RUN: tg-opt %s -p tg-upgrade-legacy | filecheck %s --check-prefix=UPGRADED
+// RUN: tg-run %s --input 4,0.5,1,9 --digits 4 --target interpreter | filecheck %s --check-prefix=RESULT
+// RUN: tg-run %s --input 4,0.5,1,9 --digits 4 --target cpu | filecheck %s --check-prefix=RESULT
+// UPGRADED: %r = tg.recip %x : tensor<f32>
+// RESULT: dense<[0.25, 2.0, 1.0, 0.1111]> : tensor<4xf32>
 
 // out = 1 / a
 tg.program @recip {

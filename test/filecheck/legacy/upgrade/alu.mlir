@@ -1,7 +1,7 @@
 // RUN: tg-opt %s -p tg-upgrade-legacy | filecheck %s
-// RUN: tg-run %s --entry floats_main --input 4,0.25 --target interpreter | filecheck %s --check-prefix=RESULT1
-// RUN: tg-run %s --entry floats_main --input 4,0.25 --target cpu | filecheck %s --check-prefix=RESULT1
-// RESULT1: dense<[16.0, 1.1892071, 2.0, -2.0, -0.7568025, 0.24740396, 2.0, 0.5, 0.25, 4.0, -4.0, -0.25, 4.25, 3.75, 1.0, 16.0, 4.0, 1.0]> : tensor<18xf32>
+// RUN: tg-run %s --entry floats_main --input 4,0.25 --digits 4 --target interpreter | filecheck %s --check-prefix=RESULT1
+// RUN: tg-run %s --entry floats_main --input 4,0.25 --digits 4 --target cpu | filecheck %s --check-prefix=RESULT1
+// RESULT1: dense<[16.0, 1.189, 2.0, -2.0, -0.7568, 0.2474, 2.0, 0.5, 0.25, 4.0, -4.0, -0.25, 4.25, 3.75, 1.0, 16.0, 4.0, 1.0]> : tensor<18xf32>
 // RUN: tg-run %s --entry integers_main --input -7,2 --target interpreter | filecheck %s --check-prefix=RESULT2
 // RUN: tg-run %s --entry integers_main --input -7,2 --target cpu | filecheck %s --check-prefix=RESULT2
 // RESULT2: dense<[-5, -9, -14, -3, -1, 2, -5, -28, -2, -5, 0, 1, 1, 0, 2, -12]> : tensor<16xi32>

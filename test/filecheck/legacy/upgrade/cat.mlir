@@ -8,9 +8,9 @@
 tg.program @join {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @join {
-    // CHECK: %8 = tg.stack %y, %x : (tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xi32>
-    // CHECK-NEXT: %yx = tg.reshape %8 [4] : tensor<2x2xi32> -> tensor<4xi32>
-    // CHECK: %s = tg.store %11, %yx : tensor<4xi32, #tg.place<global>>, tensor<4xi32>
+    // CHECK: %4 = tg.stack %y, %x : (tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xi32>
+    // CHECK-NEXT: %yx = tg.reshape %4 [4] : tensor<2x2xi32> -> tensor<4xi32>
+    // CHECK: %s = tg.store %6, %yx : tensor<4xi32, #tg.place<global>>, tensor<4xi32>
     %out = tg_legacy.define_global 0 : tensor<7xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<5xi32, #tg.place<global>>
     %c0 = tg.const 0 : tensor<i32>
@@ -20,8 +20,8 @@ tg.program @join {
     %y = tg_legacy.load %a at %c2 : tensor<5xi32, #tg.place<global>> at tensor<i32> -> tensor<2xi32>
     %yx = tg_legacy.cat %y, %x : (tensor<2xi32>, tensor<2xi32>) -> tensor<4xi32>
     %s = tg_legacy.store %out at %c0 value %yx : tensor<7xi32, #tg.place<global>> at tensor<i32> value tensor<4xi32>
-    // CHECK: %xz = tg.stack %16, %18, %20 : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3xi32>
-    // CHECK: %t = tg.store %24, %xz : tensor<3xi32, #tg.place<global>>, tensor<3xi32>
+    // CHECK: %xz = tg.stack %11, %13, %15 : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3xi32>
+    // CHECK: %t = tg.store %18, %xz : tensor<3xi32, #tg.place<global>>, tensor<3xi32>
     %z = tg_legacy.load %a at %c4 : tensor<5xi32, #tg.place<global>> at tensor<i32> -> tensor<1xi32>
     %xz = tg_legacy.cat %x, %z : (tensor<2xi32>, tensor<1xi32>) -> tensor<3xi32>
     %t = tg_legacy.store %out at %c4 value %xz : tensor<7xi32, #tg.place<global>> at tensor<i32> value tensor<3xi32>

@@ -8,7 +8,9 @@
 tg.program @odd {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @odd {
-    // CHECK: %data1 = tg.param 0 : tensor<4xi32, #tg.place<global>>
+    // CHECK-NEXT: %data3 = tg.param 1 : tensor<7xi32, #tg.place<global>>
+    // CHECK-NEXT: %data1 = tg.param 0 : tensor<4xi32, #tg.place<global>>
+    // CHECK: %i = tg.range 0 loop to %0 : tensor<index>
     %a = tg_legacy.define_global 3 "data3" : tensor<?xi32, #tg.place<global>>
     %out = tg_legacy.define_global 1 "data1" mutable : tensor<?xi32, #tg.place<global>>
     %c0 = tg.const 0 : tensor<i32>
@@ -21,3 +23,5 @@ tg.program @odd {
     %e = tg_legacy.endrange %i : tensor<i32>
   }
 }
+// CHECK-LABEL: func.func @main(
+// CHECK-NEXT: %0 = tg.call @odd(%data1, %data3)

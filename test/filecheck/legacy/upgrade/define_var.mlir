@@ -8,8 +8,10 @@
 tg.program @copy {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @copy {
-    // CHECK: %out = tg.param 0 : tensor<4xi32, #tg.place<global>>
+    // CHECK-NEXT: %n = tg.param 2 "n" min 0 max 4 : tensor<index>
+    // CHECK-NEXT: %out = tg.param 0 : tensor<4xi32, #tg.place<global>>
     // CHECK-NEXT: %a = tg.param 1 : tensor<4xi32, #tg.place<global>>
+    // CHECK-NEXT: %i = tg.range 0 loop to %n : tensor<index>
     %n = tg_legacy.define_var "n" 0 to 4 : tensor<i32>
     %out = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<4xi32, #tg.place<global>>
