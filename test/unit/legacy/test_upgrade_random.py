@@ -1,7 +1,7 @@
 """Random listings do after `tg-upgrade-legacy` what a sequential machine does with them.
 
-A failure prints the listing and the call of `random_listing` that makes it; CONTRIBUTING.md says how
-to try many.
+A failure prints the listing and the call of `random_listing` that makes it; CONTRIBUTING.md says
+how to try many.
 """
 
 from __future__ import annotations

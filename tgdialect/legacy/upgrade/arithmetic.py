@@ -171,8 +171,8 @@ class Arithmetic:
             case VectorizeOp():
                 return self.unrolled.stacked(op, operands)
             case GepOp():
-                vectors = self.unrolled.lanes_first(op, operands)
-                return self.unrolled.lanes_last(op, self.lanes(*vectors, integers(op, "lanes")))
+                (vector,) = self.unrolled.lanes_first(op, operands)
+                return self.unrolled.lanes_last(op, self.lanes(vector, integers(op, "lanes")))
             case CatOp():
                 vectors = self.unrolled.lanes_first(op, operands)
                 return self.unrolled.lanes_last(op, self._joined(vectors))
