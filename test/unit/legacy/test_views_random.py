@@ -39,7 +39,8 @@ def test_views_read_their_elements(seeds: range):
         upgrade(module)
         verify_module(module)
         message = f"random_views({seed}): {[str(view) for view in views]}"
-        np.testing.assert_array_equal(run(module, "main", [x]), expected, message)
+        (actual,) = run(module, "main", [x])
+        np.testing.assert_array_equal(actual, expected, message)
         if seed % COMPILED == 0:
             np.testing.assert_array_equal(compile_module(module)(x), expected, message)
 
