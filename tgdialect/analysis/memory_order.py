@@ -25,7 +25,7 @@ from tgdialect.ops.codegen import AtomicAddOp, ProgramOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.views import memory_of
@@ -238,7 +238,8 @@ class MemoryOrder:
         open_in, intervals = open_ranges(self.ops), MinMax()
         numbering = _Numbering(intervals)
         for read, write in self.anti_dependences():
-            if self._seen(read) or not open_in[read.op] & open_in[write.op]:
+            shared = open_in[read.op] & open_in[write.op]
+            if self._seen(read) or not shared or not shared.isdisjoint(_begun(read)):
                 continue
             a, b = read.location, write.location
             if numbering[a] != numbering[b] and not _are_disjoint(a, b, intervals):
@@ -249,6 +250,18 @@ class MemoryOrder:
                     ),
                     read.op,
                 )
+
+
+def _begun(read: MemoryAccess) -> set[Operation]:
+    """The RANGEs that the location of a read is AFTER: it sees what their earlier iterations
+    wrote."""
+    begun: set[Operation] = set()
+    location = read.location
+    while isinstance(owner := location.owner, MovementOp | AfterOp):
+        if isinstance(owner, AfterOp):
+            begun.update(d.owner for d in owner.dependencies if isinstance(d.owner, RangeOp))
+        location = owner.operands[0]
+    return begun
 
 
 def _are_disjoint(a: SSAValue, b: SSAValue, intervals: MinMax) -> bool:

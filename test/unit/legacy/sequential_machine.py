@@ -1,4 +1,4 @@
-"""A machine that executes the ops of a listing in order: the oracle of `tg-upgrade-legacy`.
+"""The oracle of `tg-upgrade-legacy`: executes the ops of a listing one after the other.
 
 A value is an array of three axes: two of UNROLL, numbers 0 and 1, and the lanes of a vector. An
 axis that a value lacks has one element, so that NumPy broadcasts. Integers of 32 bits wrap.

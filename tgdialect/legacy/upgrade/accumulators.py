@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops.attributes import AxisType, AxisTypeAttr, ReduceKind
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import AddOp, MaxOp, MulAccOp, MulOp
-from tgdialect.ops.ordering import RangeOp, dependent_ranges
+from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import dtype_of, number, tensor
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
 from tgdialect.ops.source import ConstOp
@@ -23,14 +23,23 @@ KINDS: Mapping[object, ReduceKind] = {
 """The reduction that a chain of an op computes."""
 
 
+Loops = Callable[[SSAValue], frozenset[RangeOp]]
+"""Which loops a value is in."""
+
+
 def reduced(
-    b: OpBuilder, loops: Sequence[RangeOp], initial: SSAValue, old: SSAValue, new: SSAValue
+    b: OpBuilder,
+    loops: Sequence[RangeOp],
+    initial: SSAValue,
+    old: SSAValue,
+    new: SSAValue,
+    loops_of: Loops,
 ) -> SSAValue | None:
     """The value of an accumulator after loops, as a REDUCE; None if they do not reduce.
 
     `old` is its value at the beginning of an iteration and `new` that at the end. The loops reduce
     if `new` is a chain of one operation, `(old + a) + b` say, whose other operands depend on the
-    loops but not on `old`.
+    loops but not on `old`, nor on what the loops store: a REDUCE is a loop of its own.
     """
     kind = KINDS.get(type(new.owner))
     if kind is None or tensor(new).get_shape():
@@ -42,7 +51,7 @@ def reduced(
     term = terms[-1]
     for other in reversed(terms[:-1]):
         term = b.put(ALU[kind](term, other))
-    if not dependent_ranges(term).issuperset(loops):
+    if not loops_of(term).issuperset(loops) or _reads_stores(term, loops, loops_of):
         return None
     ranges = [loop.result for loop in loops]
     inner = term.owner
@@ -72,6 +81,20 @@ def _chain(kind: ReduceKind, old: SSAValue, new: SSAValue) -> list[tuple[Operati
         path.append((op, position))
         (value,) = op.results
     return None if new.first_use is not None else path[::-1]
+
+
+def _reads_stores(term: SSAValue, loops: Sequence[RangeOp], loops_of: Loops) -> bool:
+    """Whether a value depends on versions of memory that loops make."""
+    pending, seen = [term], {term}
+    while pending:
+        value = pending.pop()
+        if isinstance(value.owner, AfterOp):
+            return True
+        operands = value.owner.operands if isinstance(value.owner, Operation) else ()
+        inside = [o for o in operands if o not in seen and not loops_of(o).isdisjoint(loops)]
+        pending += inside
+        seen.update(inside)
+    return False
 
 
 def _term(b: OpBuilder, op: Operation, link: int) -> SSAValue:

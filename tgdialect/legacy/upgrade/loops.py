@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.legacy.ops.control import PhiOp
 from tgdialect.legacy.ops.framework import AssignOp
 from tgdialect.legacy.ops.memory import DefineAccOp, DefineLocalOp, LoadOp, StoreOp
-from tgdialect.legacy.upgrade.accesses import Access, access_of, memory_of
+from tgdialect.legacy.upgrade.accesses import Access, access_of, accesses, memory_of
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import CastOp
@@ -75,6 +76,17 @@ def scalar_cells(ops: Iterable[Operation]) -> dict[SSAValue, int]:
             if cell is None or access.lanes > 1 or access.conditions:
                 sizes.pop(memory_of(access.buffer), None)
     return sizes
+
+
+def updated_buffers(ops: Iterable[Operation]) -> set[SSAValue]:
+    """The buffers that a kernel reads and writes, but those with all accesses at one position."""
+    positions: dict[SSAValue, set[tuple[SSAValue | None, int]]] = defaultdict(set)
+    kinds: dict[SSAValue, set[type[Operation]]] = defaultdict(set)
+    for access in accesses(ops):
+        buffer = memory_of(access.buffer)
+        positions[buffer].add((access.position, access.lanes))
+        kinds[buffer].add(type(access.op))
+    return {b for b, found in kinds.items() if len(found) > 1 and len(positions[b]) > 1}
 
 
 def cell_of(access: Access, cells: Mapping[SSAValue, int]) -> Variable | None:

@@ -8,8 +8,9 @@ what its earlier iterations have written begins with a version AFTER its RANGE.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 
 from xdsl.ir import SSAValue
 
@@ -19,7 +20,7 @@ from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AxisType, AxisTypeAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, dependent_ranges
-from tgdialect.ops.properties import Polynomial
+from tgdialect.ops.properties import Atom, Polynomial
 
 
 @dataclass
@@ -110,11 +111,25 @@ class MemoryVersions:
         return None if position is None else exact_polynomial(position, self.intervals)
 
     def _differ(self, a: Polynomial | None, b: Polynomial) -> bool:
-        """Whether two positions differ in every iteration."""
+        """Whether two positions differ, in the same and in different iterations of the loops that
+        are open."""
         if a is None:
             return False
-        distance = interval(a - b, self.intervals)
-        return distance.lo > 0 or distance.hi < 0
+        difference = a - b
+        if not difference.terms:
+            # From one iteration to another a position changes by multiples of the greatest divisor.
+            divisor = gcd(*(c for atoms, c in b.terms.items() if self._changes(atoms)))
+            distance = difference.constant
+            if distance % divisor if divisor else distance:
+                return True
+        x, y = interval(a, self.intervals), interval(b, self.intervals)
+        return x.hi < y.lo or y.hi < x.lo
+
+    def _changes(self, atoms: Iterable[Atom]) -> bool:
+        """Whether some of the factors of a term change in loops that are open."""
+        around = {loop.range for loop in self.loops}
+        values = [atom for atom in atoms if isinstance(atom, SSAValue)]
+        return any(not around.isdisjoint(self.ranges(value)) for value in values)
 
     # -- loops -----------------------------------------------------------------------------------
 

@@ -22,7 +22,14 @@ from tgdialect.legacy.ops.compute import WmmaOp
 from tgdialect.legacy.upgrade.accesses import Access, access_of, memory_of, pointer_sizes
 from tgdialect.legacy.upgrade.accumulators import reduced
 from tgdialect.legacy.upgrade.arithmetic import Arithmetic
-from tgdialect.legacy.upgrade.loops import Variable, cell_of, loop_bodies, scalar_cells, variable_of
+from tgdialect.legacy.upgrade.loops import (
+    Variable,
+    cell_of,
+    loop_bodies,
+    scalar_cells,
+    updated_buffers,
+    variable_of,
+)
 from tgdialect.legacy.upgrade.memory import MemoryVersions, keep_order
 from tgdialect.legacy.upgrade.wmma import upgraded_wmma
 from tgdialect.ops import codegen, ordering
@@ -83,6 +90,7 @@ class OrderedKernel:
         self.versions = MemoryVersions(self.builder)
         self.sizes = pointer_sizes(ops, intervals)
         self.slots = _argument_slots(ops)
+        self.updated = updated_buffers(ops)
         self.cells = scalar_cells(ops)
         self.bodies = loop_bodies(ops, self.cells)
         self.locations: dict[tuple[SSAValue, SSAValue], SSAValue] = {}
@@ -158,7 +166,10 @@ class OrderedKernel:
             return
         axes = self._axes(access, access.conditions, () if op.alt is None else (op.alt,))
         buffer, position = self._memory(access), self._position(access, op.result, axes)
-        location = self._location(self.to_read(op, buffer), position)
+        version = self.to_read(op, buffer)
+        if memory_of(access.buffer) in self.updated:
+            version = self._in(self.items, version)
+        location = self._location(version, position)
         gate = self._gate(access.conditions, op.result, axes)
         if gate is None:
             value = self.put(LoadOp(location))
@@ -264,11 +275,17 @@ class OrderedKernel:
         A graph executes a STORE in the loops that it depends on; in a listing it is in all loops
         around it, which may have no iteration.
         """
-        inside = {r for value in (buffer, *operands) for r in self.versions.ranges(value)}
         around = [block.range for block in self.open if block.range is not None]
         if tensor(buffer).encoding != _GLOBAL:
             around += self.items
-        missing = [r.result for r in around if r not in inside]
+        return self._in(around, buffer, operands)
+
+    def _in(
+        self, loops: Sequence[RangeOp], buffer: SSAValue, operands: Sequence[SSAValue] = ()
+    ) -> SSAValue:
+        """A version of memory in all of some loops, for an access with other operands."""
+        inside = {r for value in (buffer, *operands) for r in self.versions.ranges(value)}
+        missing = [r.result for r in loops if r not in inside]
         return self.put(AfterOp(buffer, missing)) if missing else buffer
 
     def _reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
@@ -374,7 +391,8 @@ class OrderedKernel:
         if not self.reduces:
             return None
         new = self.variables[carried.variable]
-        return reduced(self.builder, ranges, carried.initial, carried.old, new)
+        initial, old = carried.initial, carried.old
+        return reduced(self.builder, ranges, initial, old, new, self.versions.ranges)
 
     def begin_condition(self, op: control.IfOp) -> None:
         self.conditions.append(op.condition)
