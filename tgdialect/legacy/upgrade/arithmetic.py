@@ -234,6 +234,8 @@ class Arithmetic:
 
     def index(self, value: SSAValue) -> SSAValue:
         """An integer of the older vocabulary as a value of dtype index."""
+        if value in self.changing:
+            return self.builder.put(e.CastOp(self.values[value], INDEX))
         return computed(value, self.indices, self._exact_operands, self._compute_index)
 
     def _exact_operands(self, value: SSAValue) -> Operands:

@@ -10,7 +10,7 @@ from tgdialect.diagnostics import errors_at
 from tgdialect.legacy.ops import control
 from tgdialect.legacy.upgrade.blocks import has_blocks, in_order
 from tgdialect.legacy.upgrade.ordered import OrderedKernel
-from tgdialect.legacy.upgrade.unordered import UnorderedKernel
+from tgdialect.legacy.upgrade.unordered import UnorderedKernel, loops_first
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.ordering import RangeOp
@@ -28,8 +28,10 @@ def upgrade_kernel(name: str, ops: Sequence[Operation], *, reduces: bool) -> Ker
         ops = in_order(ops)
     has_loops = any(isinstance(op, control.LoopBegin | RangeOp) for op in ops)
     has_ends = any(isinstance(op, TgOp) and op.closed_blocks for op in ops)
-    kind = UnorderedKernel if has_loops and not has_ends else OrderedKernel
-    kernel = kind(ops, reduces=reduces)
+    is_graph = has_loops and not has_ends
+    if is_graph:
+        ops = loops_first(ops)
+    kernel = (UnorderedKernel if is_graph else OrderedKernel)(ops, reduces=reduces)
     for op in ops:
         with errors_at(op):
             kernel.rewrite(op)

@@ -66,7 +66,7 @@ class Carried:
 
 
 @dataclass
-class _Open:
+class Open:
     """A block that is open: a loop with what it carries, or a condition."""
 
     range: RangeOp | None
@@ -97,7 +97,7 @@ class OrderedKernel:
         """The INDEX of each version of a buffer at a position."""
         self.variables: dict[Variable, SSAValue] = {}
         """The present values of accumulators."""
-        self.open: list[_Open] = []
+        self.open: list[Open] = []
         self.items: list[RangeOp] = []
         """The loops over work items: each has its own registers and LOCAL memory."""
         self.conditions: list[SSAValue] = []
@@ -283,8 +283,13 @@ class OrderedKernel:
     def _in(
         self, loops: Sequence[RangeOp], buffer: SSAValue, operands: Sequence[SSAValue] = ()
     ) -> SSAValue:
-        """A version of memory in all of some loops, for an access with other operands."""
-        inside = {r for value in (buffer, *operands) for r in self.versions.ranges(value)}
+        """A version of memory in all of some loops, for an access with other operands.
+
+        An operand that depends on a loop without iterations may be simplified to a constant, which
+        does not; so the version has to be AFTER a loop that may be empty.
+        """
+        inside = set(self.versions.ranges(buffer))
+        inside |= {r for v in operands for r in self.versions.ranges(v) if _surely_runs(r)}
         missing = [r.result for r in loops if r not in inside]
         return self.put(AfterOp(buffer, missing)) if missing else buffer
 
@@ -317,7 +322,7 @@ class OrderedKernel:
         carried = [self.values[buffer] for buffer in body.carried(op.result)]
         self.versions.enter(range, written, carried)
         accumulators = [self.carry(variable, (range,)) for variable in body.assigned]
-        self.open.append(_Open(range, accumulators))
+        self.open.append(Open(range, accumulators))
 
     def new_loop(self, op: control.LoopBegin | RangeOp) -> RangeOp:
         """The RANGE of a loop, which begins at 0, and the iterator."""
@@ -396,7 +401,7 @@ class OrderedKernel:
 
     def begin_condition(self, op: control.IfOp) -> None:
         self.conditions.append(op.condition)
-        self.open.append(_Open(None))
+        self.open.append(Open(None))
 
     # -- accumulators ----------------------------------------------------------------------------
 
@@ -480,6 +485,11 @@ OrderedKernel.rules = {
     codegen.BarrierOp: OrderedKernel.barrier,
     codegen.SpecialOp: OrderedKernel.special,
 }
+
+
+def _surely_runs(range: RangeOp) -> bool:
+    """Whether a loop is known to have an iteration."""
+    return (known_index(range.bound) or 0) > 0
 
 
 def _argument_slots(ops: Sequence[Operation]) -> dict[SSAValue, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -11,7 +11,7 @@ from tgdialect.legacy.ops import control, framework
 from tgdialect.legacy.ops import memory as old_memory
 from tgdialect.legacy.upgrade.loops import Variable, variable_of
 from tgdialect.legacy.upgrade.memory import keep_order
-from tgdialect.legacy.upgrade.ordered import Carried, OrderedKernel
+from tgdialect.legacy.upgrade.ordered import Carried, Open, OrderedKernel
 from tgdialect.ops import codegen
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
@@ -31,6 +31,7 @@ class UnorderedKernel(OrderedKernel):
         """The RANGE of each loop of the older vocabulary."""
         self.carried: dict[Variable, tuple[Carried, Sequence[RangeOp]]] = {}
         """The accumulators that have no value yet, and the loops of each."""
+        self.around = _loops_around(ops)
 
     def begin_loop(self, op: control.LoopBegin | RangeOp) -> None:
         range = self.new_loop(op)
@@ -41,7 +42,9 @@ class UnorderedKernel(OrderedKernel):
         loops = [self.loops[range] for range in op.ranges]
         if loops:
             variable = op.result, 0
+            self.open = [Open(self.loops[each]) for each in self.around.get(op.result, ())]
             self.carried[variable] = self.carry(variable, loops), loops
+            self.open = []
 
     def assign_accumulator(self, op: framework.AssignOp | control.PhiOp) -> None:
         super().assign_accumulator(op)
@@ -75,6 +78,35 @@ class UnorderedKernel(OrderedKernel):
     def barrier(self, op: codegen.BarrierOp) -> None:
         waits = [self.values[each] for each in op.dependencies]
         self.values[op.result] = self.put(codegen.BarrierOp(waits))
+
+
+def loops_first(ops: Sequence[Operation]) -> list[Operation]:
+    """The ops of a graph, the loops and what their bounds need before all others."""
+    needed: set[object] = set()
+    for op in reversed(ops):
+        if op in needed or isinstance(op, control.LoopBegin | RangeOp):
+            needed.update([op, *(operand.owner for operand in op.operands)])
+    return [op for op in ops if op in needed] + [op for op in ops if op not in needed]
+
+
+def _loops_around(ops: Sequence[Operation]) -> Mapping[SSAValue, Collection[SSAValue]]:
+    """The loops in which each accumulator begins anew: those that its ASSIGN depends on, but for
+    those that it accumulates in. The first of them are the outer ones."""
+    loops: dict[SSAValue, dict[SSAValue, None]] = {}
+    around: dict[SSAValue, Collection[SSAValue]] = {}
+    for op in ops:
+        found = {loop: None for operand in op.operands for loop in loops.get(operand, ())}
+        if isinstance(op, control.LoopBegin | RangeOp):
+            found[op.result] = None
+        elif isinstance(op, framework.AssignOp | control.PhiOp):
+            variable = variable_of(op.target)
+            accumulator = None if variable is None else variable[0].owner
+            if isinstance(accumulator, old_memory.DefineAccOp):
+                found = {loop: None for loop in found if loop not in accumulator.ranges}
+                around[accumulator.result] = found
+        for result in op.results:
+            loops[result] = found
+    return around
 
 
 UnorderedKernel.rules = {
