@@ -81,12 +81,12 @@ class UnorderedKernel(OrderedKernel):
 
 
 def loops_first(ops: Sequence[Operation]) -> list[Operation]:
-    """The ops of a graph, the loops and what their bounds need before all others."""
+    """The ops of a graph: definitions, then loops and what their bounds need, then the others."""
     needed: set[object] = set()
     for op in reversed(ops):
         if op in needed or isinstance(op, control.LoopBegin | RangeOp):
             needed.update([op, *(operand.owner for operand in op.operands)])
-    return [op for op in ops if op in needed] + [op for op in ops if op not in needed]
+    return sorted(ops, key=lambda op: (bool(op.operands), op not in needed))
 
 
 def _loops_around(ops: Sequence[Operation]) -> Mapping[SSAValue, Collection[SSAValue]]:

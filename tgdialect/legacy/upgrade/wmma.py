@@ -26,7 +26,7 @@ _LAYOUTS: Mapping[tuple[str, tuple[int, int, int], int], tuple[Layout, Layout, L
     ),
 }
 """The fragments of A, B and the accumulator, by device, (M, N, K) and threads, which the older
-configuration does not state: those of `mma.sync.m16n8k16` in NVIDIA's PTX ISA, section "Matrix
+configuration does not state: those of `mma.sync.m16n8k16` in the PTX ISA, section "Matrix
 Fragments for mma.m16n8k16"."""
 
 

@@ -11,7 +11,7 @@
 func.func @main(%o: tensor<8xi32, #tg.place<"CPU", global>> {tg.output}) {
   // CHECK-LABEL: func.func @main(
   // CHECK-NEXT: %five = tg.const 5 : tensor<i32>
-  // CHECK: %1 = tg.call @fill(%o, %0) : (tensor<8xi32, #tg.place<"CPU", global>>, tensor<index>) -> !tg.void
+  // CHECK: %{{[0-9]+}} = tg.call @fill(%o, %{{[0-9]+}}) : (tensor<8xi32, #tg.place<"CPU", global>>, tensor<index>) -> !tg.void
   %n = tg_legacy.define_var "n" 1 to 8 : tensor<i32>
   %five = tg.const 5 : tensor<i32>
   %b = tg_legacy.bind %n, %five : tensor<i32>

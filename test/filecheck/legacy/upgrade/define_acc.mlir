@@ -24,9 +24,9 @@
 tg.program @sum {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @sum {
-    // CHECK: %3 = tg.reduce add %x [] over %i : tensor<i32> -> tensor<i32>
-    // CHECK-NEXT: %4 = tg.add %five, %3 : tensor<i32>
-    // CHECK: %st = tg.store %5, %4 : tensor<i32, #tg.place<global>>, tensor<i32>
+    // CHECK: %{{[0-9]+}} = tg.reduce add %x [] over %i : tensor<i32> -> tensor<i32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.add %five, %{{[0-9]+}} : tensor<i32>
+    // CHECK: %st = tg.store %{{[0-9]+}}, %{{[0-9]+}} : tensor<i32, #tg.place<global>>, tensor<i32>
     %out = tg_legacy.define_global 0 : tensor<1xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<4xi32, #tg.place<global>>
     %c0 = tg.const 0 : tensor<i32>
@@ -46,8 +46,8 @@ tg.program @sum {
 tg.program @extrema {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @extrema {
-    // CHECK: %3 = tg.reduce max %x [] over %i : tensor<f32> -> tensor<f32>
-    // CHECK-NEXT: %4 = tg.reduce mul %x [] over %i : tensor<f32> -> tensor<f32>
+    // CHECK: %{{[0-9]+}} = tg.reduce max %x [] over %i : tensor<f32> -> tensor<f32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.reduce mul %x [] over %i : tensor<f32> -> tensor<f32>
     // CHECK-NOT: tg.buffer
     %out = tg_legacy.define_global 0 : tensor<2xf32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<4xf32, #tg.place<global>>
@@ -74,21 +74,21 @@ tg.program @extrema {
 tg.program @fibonacci {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @fibonacci {
-    // CHECK: %i = tg.range 0 reduce to %0 : tensor<index>
-    // CHECK-NEXT: %1 = tg.buffer 0 : tensor<i32, #tg.place<reg>>
-    // CHECK-NEXT: %2 = tg.store %1, %c1 : tensor<i32, #tg.place<reg>>, tensor<i32>
-    // CHECK-NEXT: %3 = tg.after %1, %2, %i
-    // CHECK-NEXT: %4 = tg.load %3 : tensor<i32, #tg.place<reg>> -> tensor<i32>
-    // CHECK-NEXT: %5 = tg.buffer 1 : tensor<i32, #tg.place<reg>>
-    // CHECK-NEXT: %6 = tg.store %5, %c0 : tensor<i32, #tg.place<reg>>, tensor<i32>
-    // CHECK-NEXT: %7 = tg.after %5, %6, %i
-    // CHECK-NEXT: %8 = tg.load %7 : tensor<i32, #tg.place<reg>> -> tensor<i32>
-    // CHECK: %s = tg.store %9, %4 : tensor<i32, #tg.place<global>>, tensor<i32>
-    // CHECK-NEXT: %h = tg.add %8, %4 : tensor<i32>
-    // CHECK: %10 = tg.store %3, %h : tensor<i32, #tg.place<reg>>, tensor<i32>
-    // CHECK-NEXT: %11 = tg.store %7, %old : tensor<i32, #tg.place<reg>>, tensor<i32>
-    // CHECK-NEXT: %12 = tg.group %s, %10, %11
-    // CHECK-NEXT: %13 = tg.end %12 over %i : !tg.void
+    // CHECK: %i = tg.range 0 reduce to %{{[0-9]+}} : tensor<index>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.buffer 0 : tensor<i32, #tg.place<reg>>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.store %{{[0-9]+}}, %c1 : tensor<i32, #tg.place<reg>>, tensor<i32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.after %{{[0-9]+}}, %{{[0-9]+}}, %i
+    // CHECK-NEXT: %{{[0-9]+}} = tg.load %{{[0-9]+}} : tensor<i32, #tg.place<reg>> -> tensor<i32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.buffer 1 : tensor<i32, #tg.place<reg>>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.store %{{[0-9]+}}, %c0 : tensor<i32, #tg.place<reg>>, tensor<i32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.after %{{[0-9]+}}, %{{[0-9]+}}, %i
+    // CHECK-NEXT: %{{[0-9]+}} = tg.load %{{[0-9]+}} : tensor<i32, #tg.place<reg>> -> tensor<i32>
+    // CHECK: %s = tg.store %{{[0-9]+}}, %{{[0-9]+}} : tensor<i32, #tg.place<global>>, tensor<i32>
+    // CHECK-NEXT: %h = tg.add %{{[0-9]+}}, %{{[0-9]+}} : tensor<i32>
+    // CHECK: %{{[0-9]+}} = tg.store %{{[0-9]+}}, %h : tensor<i32, #tg.place<reg>>, tensor<i32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.store %{{[0-9]+}}, %old : tensor<i32, #tg.place<reg>>, tensor<i32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.group %s, %{{[0-9]+}}, %{{[0-9]+}}
+    // CHECK-NEXT: %{{[0-9]+}} = tg.end %{{[0-9]+}} over %i : !tg.void
     %out = tg_legacy.define_global 0 : tensor<6xi32, #tg.place<global>>
     %c0 = tg.const 0 : tensor<i32>
     %c1 = tg.const 1 : tensor<i32>
@@ -109,11 +109,11 @@ tg.program @fibonacci {
 tg.program @rows {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @rows {
-    // CHECK: %i = tg.range 0 loop to %0 : tensor<index>
-    // CHECK: %j = tg.range 1 reduce to %1 : tensor<index>
-    // CHECK: %5 = tg.reduce add %x [] over %j : tensor<i32> -> tensor<i32>
-    // CHECK: %t = tg.store %6, %5 : tensor<i32, #tg.place<global>>, tensor<i32>
-    // CHECK-NEXT: %7 = tg.end %t over %i : !tg.void
+    // CHECK: %i = tg.range 0 loop to %{{[0-9]+}} : tensor<index>
+    // CHECK: %j = tg.range 1 reduce to %{{[0-9]+}} : tensor<index>
+    // CHECK: %{{[0-9]+}} = tg.reduce add %x [] over %j : tensor<i32> -> tensor<i32>
+    // CHECK: %t = tg.store %{{[0-9]+}}, %{{[0-9]+}} : tensor<i32, #tg.place<global>>, tensor<i32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.end %t over %i : !tg.void
     %out = tg_legacy.define_global 0 : tensor<2xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<6xi32, #tg.place<global>>
     %c0 = tg.const 0 : tensor<i32>
@@ -137,9 +137,9 @@ tg.program @rows {
 tg.program @all {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @all {
-    // CHECK: %i = tg.range 0 reduce to %1 : tensor<index>
-    // CHECK: %j = tg.range 1 reduce to %6 : tensor<index>
-    // CHECK: %10 = tg.reduce add %x [] over %j : tensor<i32> -> tensor<i32>
+    // CHECK: %i = tg.range 0 reduce to %{{[0-9]+}} : tensor<index>
+    // CHECK: %j = tg.range 1 reduce to %{{[0-9]+}} : tensor<index>
+    // CHECK: %{{[0-9]+}} = tg.reduce add %x [] over %j : tensor<i32> -> tensor<i32>
     // CHECK-NOT: tg.reduce
     %out = tg_legacy.define_global 0 : tensor<1xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<6xi32, #tg.place<global>>
@@ -165,16 +165,16 @@ tg.kernel @graph {
   // CHECK-LABEL: tg.kernel @graph {
   // CHECK-NEXT: %out = tg.param 0 : tensor<1xi32, #tg.place<global>>
   // CHECK-NEXT: %a = tg.param 1 : tensor<4xi32, #tg.place<global>>
-  // CHECK-NEXT: %0 = tg.const 0 : tensor<index>
-  // CHECK-NEXT: %1 = tg.const 4 : tensor<index>
-  // CHECK-NEXT: %i = tg.range 0 reduce to %1 : tensor<index>
-  // CHECK-NEXT: %2 = tg.index %a[%i]
-  // CHECK-NEXT: %x = tg.load %2 : tensor<i32, #tg.place<global>> -> tensor<i32>
-  // CHECK-NEXT: %3 = tg.mul %x, %x : tensor<i32>
-  // CHECK-NEXT: %4 = tg.reduce add %3 [] over %i : tensor<i32> -> tensor<i32>
-  // CHECK-NEXT: %5 = tg.index %out[%0]
-  // CHECK-NEXT: %t = tg.store %5, %4 : tensor<i32, #tg.place<global>>, tensor<i32>
-  // CHECK-NEXT: %6 = tg.sink %t : !tg.void
+  // CHECK-NEXT: %{{[0-9]+}} = tg.const 0 : tensor<index>
+  // CHECK-NEXT: %{{[0-9]+}} = tg.const 4 : tensor<index>
+  // CHECK-NEXT: %i = tg.range 0 reduce to %{{[0-9]+}} : tensor<index>
+  // CHECK-NEXT: %{{[0-9]+}} = tg.index %a[%i]
+  // CHECK-NEXT: %x = tg.load %{{[0-9]+}} : tensor<i32, #tg.place<global>> -> tensor<i32>
+  // CHECK-NEXT: %{{[0-9]+}} = tg.mul %x, %x : tensor<i32>
+  // CHECK-NEXT: %{{[0-9]+}} = tg.reduce add %{{[0-9]+}} [] over %i : tensor<i32> -> tensor<i32>
+  // CHECK-NEXT: %{{[0-9]+}} = tg.index %out[%{{[0-9]+}}]
+  // CHECK-NEXT: %t = tg.store %{{[0-9]+}}, %{{[0-9]+}} : tensor<i32, #tg.place<global>>, tensor<i32>
+  // CHECK-NEXT: %{{[0-9]+}} = tg.sink %t : !tg.void
   %out = tg_legacy.define_global 0 : tensor<1xi32, #tg.place<global>>
   %a = tg_legacy.define_global 1 : tensor<4xi32, #tg.place<global>>
   %c0 = tg.const 0 : tensor<i32>

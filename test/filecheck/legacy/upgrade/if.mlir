@@ -16,9 +16,9 @@ tg.program @evens {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @evens {
     // CHECK: %even = tg.cmpeq %bit, %c0 : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    // CHECK: %s = tg.store %7, %x gate %even : tensor<i32, #tg.place<global>>, tensor<i32>, tensor<i1>
-    // CHECK-NEXT: %sum = tg.add %5, %c1 : tensor<i32>
-    // CHECK-NEXT: %8 = tg.where %even, %sum, %5 : (tensor<i1>, tensor<i32>, tensor<i32>) -> tensor<i32>
+    // CHECK: %s = tg.store %{{[0-9]+}}, %x gate %even : tensor<i32, #tg.place<global>>, tensor<i32>, tensor<i1>
+    // CHECK-NEXT: %sum = tg.add %{{[0-9]+}}, %c1 : tensor<i32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.where %even, %sum, %{{[0-9]+}} : (tensor<i1>, tensor<i32>, tensor<i32>) -> tensor<i32>
     %out = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>
     %count = tg_legacy.define_global 1 : tensor<1xi32, #tg.place<global>>
     %a = tg_legacy.define_global 2 : tensor<4xi32, #tg.place<global>>
@@ -45,13 +45,13 @@ tg.program @barrier {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @barrier {
     // CHECK: %i = tg.range 0 local to %c4 : tensor<index>
-    // CHECK: %s = tg.store %1, %x : tensor<i32, #tg.place<local>>, tensor<i32>
-    // CHECK-NEXT: %2 = tg.barrier %s : !tg.void
-    // CHECK-NEXT: %3 = tg.after %temp, %2
+    // CHECK: %s = tg.store %{{[0-9]+}}, %x : tensor<i32, #tg.place<local>>, tensor<i32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.barrier %s : !tg.void
+    // CHECK-NEXT: %{{[0-9]+}} = tg.after %temp, %{{[0-9]+}}
     // CHECK-NEXT: %c = tg.cmplt %c1, %i : (tensor<index>, tensor<index>) -> tensor<i1>
-    // CHECK: %y = tg.load %4 : tensor<i32, #tg.place<local>> -> tensor<i32>
-    // CHECK: %t = tg.store %5, %y gate %c : tensor<i32, #tg.place<global>>, tensor<i32>, tensor<i1>
-    // CHECK: %7 = tg.end %6 over %i : !tg.void
+    // CHECK: %y = tg.load %{{[0-9]+}} : tensor<i32, #tg.place<local>> -> tensor<i32>
+    // CHECK: %t = tg.store %{{[0-9]+}}, %y gate %c : tensor<i32, #tg.place<global>>, tensor<i32>, tensor<i1>
+    // CHECK: %{{[0-9]+}} = tg.end %{{[0-9]+}} over %i : !tg.void
     %out = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<4xi32, #tg.place<global>>
     %temp = tg_legacy.define_local "temp" : tensor<4xi32, #tg.place<local>>
@@ -77,8 +77,8 @@ tg.program @nested {
     // CHECK-LABEL: tg.kernel @nested {
     // CHECK: %p = tg.cmplt %c0, %first : (tensor<i32>, tensor<i32>) -> tensor<i1>
     // CHECK: %q = tg.cmplt %c0, %x : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    // CHECK: %7 = tg.and %p, %q : tensor<i1>
-    // CHECK-NEXT: %s = tg.store %6, %x gate %7 : tensor<i32, #tg.place<global>>, tensor<i32>, tensor<i1>
+    // CHECK: %{{[0-9]+}} = tg.and %p, %q : tensor<i1>
+    // CHECK: %s = tg.store %{{[0-9]+}}, %x gate %{{[0-9]+}} : tensor<i32, #tg.place<global>>, tensor<i32>, tensor<i1>
     %out = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<4xi32, #tg.place<global>>
     %c0 = tg.const 0 : tensor<i32>

@@ -14,11 +14,11 @@
 tg.program @triangle {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @triangle {
-    // CHECK: %i = tg.range 0 reduce to %0 : tensor<index>
+    // CHECK: %i = tg.range 0 reduce to %{{[0-9]+}} : tensor<index>
     // CHECK: %j = tg.range 1 loop to %i : tensor<index>
-    // CHECK: %s = tg.store %3, %v : tensor<i32, #tg.place<global>>, tensor<i32>
-    // CHECK-NEXT: %4 = tg.end %s over %j : !tg.void
-    // CHECK-NEXT: %5 = tg.end %4 over %i : !tg.void
+    // CHECK: %s = tg.store %{{[0-9]+}}, %v : tensor<i32, #tg.place<global>>, tensor<i32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.end %s over %j : !tg.void
+    // CHECK-NEXT: %{{[0-9]+}} = tg.end %{{[0-9]+}} over %i : !tg.void
     %out = tg_legacy.define_global 0 : tensor<16xi32, #tg.place<global>>
     %c0 = tg.const 0 : tensor<i32>
     %c4 = tg.const 4 : tensor<i32>
@@ -37,12 +37,12 @@ tg.program @triangle {
 tg.program @between {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @between {
-    // CHECK: %0 = tg.sub %to, %from : tensor<index>
-    // CHECK: %2 = tg.max %0, %1 : tensor<index>
-    // CHECK-NEXT: %3 = tg.range 0 loop to %2 : tensor<index>
-    // CHECK-NEXT: %i = tg.add %3, %from : tensor<index>
-    // CHECK: %4 = tg.index %out[%i]
-    // CHECK-NEXT: %s = tg.store %4, %v : tensor<i32, #tg.place<global>>, tensor<i32>
+    // CHECK: %{{[0-9]+}} = tg.sub %to, %from : tensor<index>
+    // CHECK: %{{[0-9]+}} = tg.max %{{[0-9]+}}, %{{[0-9]+}} : tensor<index>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.range 0 loop to %{{[0-9]+}} : tensor<index>
+    // CHECK-NEXT: %i = tg.add %{{[0-9]+}}, %from : tensor<index>
+    // CHECK: %{{[0-9]+}} = tg.index %{{[a-z0-9]+}}[%i]
+    // CHECK-NEXT: %s = tg.store %{{[0-9]+}}, %v : tensor<i32, #tg.place<global>>, tensor<i32>
     %out = tg_legacy.define_global 0 : tensor<5xi32, #tg.place<global>>
     %from = tg_legacy.define_var "from" 0 to 4 : tensor<i32>
     %to = tg_legacy.define_var "to" 0 to 4 : tensor<i32>

@@ -14,10 +14,10 @@
 tg.program @one {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @one {
-    // CHECK: %x = tg.load %1 : tensor<4xi32, #tg.place<global>> -> tensor<4xi32>
+    // CHECK: %x = tg.load %{{[0-9]+}} : tensor<4xi32, #tg.place<global>> -> tensor<4xi32>
     // CHECK-NEXT: %xx = tg.mul %x, %x : tensor<4xi32>
-    // CHECK: %y = tg.mul %xx, %2 : (tensor<4xi32>, tensor<1xi32>) -> tensor<4xi32>
-    // CHECK: %s = tg.store %3, %y : tensor<4xi32, #tg.place<global>>, tensor<4xi32>
+    // CHECK: %y = tg.mul %xx, %{{[0-9]+}} : (tensor<4xi32>, tensor<1xi32>) -> tensor<4xi32>
+    // CHECK: %s = tg.store %{{[0-9]+}}, %y : tensor<4xi32, #tg.place<global>>, tensor<4xi32>
     %out = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<4xi32, #tg.place<global>>
     %ten = tg.const 10 : tensor<i32>
@@ -34,12 +34,12 @@ tg.program @one {
 tg.program @two {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @two {
-    // CHECK: %x = tg.load %1 : tensor<3xi32, #tg.place<global>> -> tensor<3xi32>
-    // CHECK: %y = tg.load %3 : tensor<2xi32, #tg.place<global>> -> tensor<2xi32>
-    // CHECK-NEXT: %4 = tg.reshape %x [1, 3] : tensor<3xi32> -> tensor<1x3xi32>
-    // CHECK-NEXT: %5 = tg.reshape %y [2, 1] : tensor<2xi32> -> tensor<2x1xi32>
-    // CHECK-NEXT: %z = tg.add %4, %5 : (tensor<1x3xi32>, tensor<2x1xi32>) -> tensor<2x3xi32>
-    // CHECK: %s = tg.store %13, %14 : tensor<6xi32, #tg.place<global>>, tensor<6xi32>
+    // CHECK: %x = tg.load %{{[0-9]+}} : tensor<3xi32, #tg.place<global>> -> tensor<3xi32>
+    // CHECK: %y = tg.load %{{[0-9]+}} : tensor<2xi32, #tg.place<global>> -> tensor<2xi32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.reshape %x [1, 3] : tensor<3xi32> -> tensor<1x3xi32>
+    // CHECK-NEXT: %{{[0-9]+}} = tg.reshape %y [2, 1] : tensor<2xi32> -> tensor<2x1xi32>
+    // CHECK-NEXT: %z = tg.add %{{[0-9]+}}, %{{[0-9]+}} : (tensor<1x3xi32>, tensor<2x1xi32>) -> tensor<2x3xi32>
+    // CHECK: %s = tg.store %{{[0-9]+}}, %{{[0-9]+}} : tensor<6xi32, #tg.place<global>>, tensor<6xi32>
     %out = tg_legacy.define_global 0 : tensor<6xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<3xi32, #tg.place<global>>
     %b = tg_legacy.define_global 2 : tensor<2xi32, #tg.place<global>>
@@ -61,8 +61,8 @@ tg.program @two {
 tg.program @gated {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @gated {
-    // CHECK: %g = tg.cmplt %lanes, %6 : (tensor<4xi32>, tensor<1xi32>) -> tensor<4xi1>
-    // CHECK: %s = tg.store %7, %x gate %g : tensor<4xi32, #tg.place<global>>, tensor<4xi32>, tensor<4xi1>
+    // CHECK: %g = tg.cmplt %lanes, %{{[0-9]+}} : (tensor<4xi32>, tensor<1xi32>) -> tensor<4xi1>
+    // CHECK: %s = tg.store %{{[0-9]+}}, %x gate %g : tensor<4xi32, #tg.place<global>>, tensor<4xi32>, tensor<4xi1>
     %out = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<4xi32, #tg.place<global>>
     %c2 = tg.const 2 : tensor<i32>

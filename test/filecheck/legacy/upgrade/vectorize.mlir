@@ -11,10 +11,10 @@
 tg.program @swap {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @swap {
-    // CHECK: %x = tg.load %2 : tensor<i32, #tg.place<global>> -> tensor<i32>
-    // CHECK: %y = tg.load %5 : tensor<i32, #tg.place<global>> -> tensor<i32>
+    // CHECK: %x = tg.load %{{[0-9]+}} : tensor<i32, #tg.place<global>> -> tensor<i32>
+    // CHECK: %y = tg.load %{{[0-9]+}} : tensor<i32, #tg.place<global>> -> tensor<i32>
     // CHECK-NEXT: %v = tg.stack %y, %x : (tensor<i32>, tensor<i32>) -> tensor<2xi32>
-    // CHECK: %s = tg.store %8, %v : tensor<2xi32, #tg.place<global>>, tensor<2xi32>
+    // CHECK: %s = tg.store %{{[0-9]+}}, %v : tensor<2xi32, #tg.place<global>>, tensor<2xi32>
     %out = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<4xi32, #tg.place<global>>
     %c0 = tg.const 0 : tensor<i32>
@@ -35,9 +35,9 @@ tg.program @swap {
 tg.program @unrolled {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @unrolled {
-    // CHECK: %3 = tg.stack %x, %y : (tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xi32>
-    // CHECK-NEXT: %v = tg.permute %3 [1, 0] : tensor<2x2xi32>
-    // CHECK: %s = tg.store %11, %12 : tensor<4xi32, #tg.place<global>>, tensor<4xi32>
+    // CHECK: %{{[0-9]+}} = tg.stack %x, %y : (tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xi32>
+    // CHECK-NEXT: %v = tg.permute %{{[0-9]+}} [1, 0] : tensor<2x2xi32>
+    // CHECK: %s = tg.store %{{[0-9]+}}, %{{[0-9]+}} : tensor<4xi32, #tg.place<global>>, tensor<4xi32>
     %out = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<2xi32, #tg.place<global>>
     %c2 = tg.const 2 : tensor<i32>
