@@ -6,8 +6,8 @@
 // BIND as a source of a KERNEL: the argument of the call for the variable.
 
 // CHECK-LABEL: tg.kernel @fill {
-// CHECK: %m = tg.param 1 "n" min 1 max 8 : tensor<index>
-// CHECK-NEXT: %i = tg.range 0 loop to %m : tensor<index>
+// CHECK: %n = tg.param 1 "n" min 1 max 8 : tensor<index>
+// CHECK-NEXT: %i = tg.range 0 loop to %n : tensor<index>
 func.func @main(%o: tensor<8xi32, #tg.place<"CPU", global>> {tg.output}) {
   // CHECK-LABEL: func.func @main(
   // CHECK-NEXT: %five = tg.const 5 : tensor<i32>
