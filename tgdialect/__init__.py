@@ -12,8 +12,8 @@ From the lowest layer to the highest:
 * `transforms/`: rewrites from `tg` to `tg` at one level;
 * `dialect.py`: the dialect, with its canonicalisation patterns;
 * `legacy/`: the older vocabularies of the same system;
-* `lowering/`: the eight stages from tensors to the `llvm` dialect;
-* `llvm_dialect/`: operations that xDSL's `llvm` dialect lacks;
+* `lowering/`: the eight stages from tensors to code;
+* `llvm_dialect/`, `gpu_dialect/`: operations that xDSL's dialects lack;
 * `backends/`: LLVM IR text, object code, tinygrad's listing;
 * `runtime/`: loading, calling, caching and timing of compiled programs;
 * `frontend/`: `Tensor`, `@function` and gradients; `nn/`: layers and optimizers;
@@ -39,10 +39,16 @@ if TYPE_CHECKING:
     from tgdialect.frontend.spec import spec
     from tgdialect.frontend.symbolic import Variable
     from tgdialect.frontend.tensor import Tensor
+    from tgdialect.runtime.devices.array import DeviceArray
+    from tgdialect.runtime.devices.device import DEVICES as Device
+    from tgdialect.runtime.devices.driver import DeviceError
     from tgdialect.runtime.executable import Executable
 
 __all__ = [
     "CompilationError",
+    "Device",
+    "DeviceArray",
+    "DeviceError",
     "Executable",
     "Tensor",
     "Variable",
@@ -54,6 +60,9 @@ __all__ = [
 
 _HOMES = {
     "CompilationError": "tgdialect.diagnostics",
+    "Device": "tgdialect.runtime.devices",
+    "DeviceArray": "tgdialect.runtime.devices",
+    "DeviceError": "tgdialect.runtime.devices",
     "Executable": "tgdialect.runtime.executable",
     "Tensor": "tgdialect.frontend.tensor",
     "Variable": "tgdialect.frontend.symbolic",

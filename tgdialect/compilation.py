@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, overload
 from tgdialect.runtime import compiler
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT
-from tgdialect.targets import DEFAULT_TARGET
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +26,7 @@ def compile(
     source: str | os.PathLike[str] | ModuleOp,
     *,
     entry: str = ...,
-    target: str = ...,
+    target: str | None = ...,
     opt: str = ...,
     allow_custom: bool = ...,
 ) -> Executable | compiler.Callback: ...
@@ -35,7 +34,11 @@ def compile(
 
 @overload
 def compile(
-    source: Callable[..., Any], *specs: Any, entry: str = ..., target: str = ..., opt: str = ...
+    source: Callable[..., Any],
+    *specs: Any,
+    entry: str = ...,
+    target: str | None = ...,
+    opt: str = ...,
 ) -> Executable | CompiledFunction | compiler.Callback: ...
 
 
@@ -43,7 +46,7 @@ def compile(
     source: str | os.PathLike[str] | ModuleOp | Callable[..., Any],
     *specs: Any,
     entry: str = "main",
-    target: str = DEFAULT_TARGET,
+    target: str | None = None,
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
 ) -> Executable | CompiledFunction | compiler.Callback:
@@ -55,7 +58,9 @@ def compile(
         specs: for each argument of a Python function a `tgdialect.spec`, or an array or tensor of
             its shape and dtype, or a list, tuple or dict of these.
         entry: the name of the function to call; for a Python function, its name in the program.
-        target: one of `targets.TARGETS`, or "interpreter" for the reference semantics.
+        target: a device, as "CL:0", or one of `targets.TARGETS`, whose programs run on the first
+            device that can; or "interpreter" for the reference semantics. By default the device
+            that `TG_DEVICE` names, or else this CPU (docs/devices.md).
         opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, or "beam:N"
             for a search that times schedules on this machine (`tgdialect/runtime/optimize.py`), or
             OptOps, as "explicit:split 0, 8, upcast; @main_1: order 1, 0". Kernels that record
@@ -71,6 +76,7 @@ def compile(
     Raises:
         CompilationError: the program is not valid, or cannot be compiled.
         TypeError: the source is none of these, or has specs that do not fit.
+        DeviceError: there is no such device, or it refuses a kernel.
         ValueError: there is no such target; or see `Lowered.compile`.
         MemoryError: there is too little memory to compile.
     """

@@ -1,13 +1,14 @@
 """Makes `fork` safe while other threads import modules or compile.
 
 The child has only the thread that forked. A module that another thread was importing would stay
-incomplete, and a lock that another thread held would stay locked. So a fork waits for imports, and
-the child replaces locks of imports and of cached properties. The locks of
-`backends/llvmlite_gaps.py` and `runtime/memory.py` are handled there.
+incomplete, and a lock that another thread held would stay locked. So a fork waits for imports and
+keeps new ones from beginning, and the child replaces locks of imports and of cached properties.
+The locks of `backends/llvmlite_gaps.py` and `runtime/memory.py` are handled there.
 """
 
 from __future__ import annotations
 
+import _imp
 import os
 import sys
 import threading
@@ -25,17 +26,27 @@ _LOCKED_PACKAGES = ("tgdialect", "xdsl")
 """The packages whose classes have cached properties that a child may use."""
 
 _module_locks: dict[str, Any] = getattr(import_module("importlib._bootstrap"), "_module_locks", {})
+"""Python's locks of modules, by name and weakly: one is alive as long as a thread imports it."""
 
 _has_threads = False
 
 
 def _before() -> None:
-    """Wait until no other thread is importing one of `_PACKAGES`."""
+    """Wait until no other thread is importing one of `_PACKAGES`, and let none begin.
+
+    Python's lock of imports, which a thread needs to begin one, is held from here until the fork
+    is over. Otherwise an import could begin between the last look and the fork.
+    """
     global _has_threads
     _has_threads = threading.active_count() > 1
+    if not _has_threads:
+        return
     waited: set[str] = set()
-    # While one import ends, another may begin.
-    while _has_threads and (begun := set(_begun_imports()) - waited):
+    while True:
+        _imp.acquire_lock()
+        if not (begun := set(_begun_imports()) - waited):
+            return
+        _imp.release_lock()
         for name in begun:
             with suppress(Exception):  # The importing thread gets the exception, too.
                 import_module(name)
@@ -43,18 +54,25 @@ def _before() -> None:
 
 
 def _begun_imports() -> Iterator[str]:
-    for name, module in list(sys.modules.items()):
+    """The modules of `_PACKAGES` that other threads are looking for or executing."""
+    for name, reference in _module_locks.copy().items():
         if name.partition(".")[0] in _PACKAGES:
-            spec = getattr(module, "__spec__", None)
-            if getattr(spec, "_initializing", False):
+            lock = reference()
+            if lock is not None and lock.owner != threading.get_ident():
                 yield name
 
 
-def _forget_import_locks() -> None:
-    """Drop Python's locks of modules, which it makes again on demand: a thread may have held one
-    for a module that is not in `sys.modules` yet, for which `_before` did not wait."""
+def _after_in_parent() -> None:
+    if _has_threads:
+        _imp.release_lock()
+
+
+def _after_in_child() -> None:
+    """Drop Python's locks of modules, which it makes again on demand: threads that are not in the
+    child may have held those of modules outside `_PACKAGES`."""
     if _has_threads:
         _module_locks.clear()
+        _imp.release_lock()
 
 
 def _renew_property_locks() -> None:
@@ -74,6 +92,10 @@ def _renew_property_locks() -> None:
 def prepare_for_forks() -> None:
     """Register the functions above with `fork`."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_before, after_in_child=_forget_import_locks)
+        os.register_at_fork(
+            before=_before,
+            after_in_parent=_after_in_parent,
+            after_in_child=_after_in_child,
+        )
         if sys.version_info < (3, 12):
             os.register_at_fork(after_in_child=_renew_property_locks)

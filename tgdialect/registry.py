@@ -22,13 +22,19 @@ def _llvm_dialect() -> Dialect:
     return LLVM_WITH_GAPS
 
 
+def _gpu_dialect() -> Dialect:
+    from tgdialect.gpu_dialect import GPU_WITH_GAPS
+
+    return GPU_WITH_GAPS
+
+
 def _llvm_target() -> type[Target]:
     from tgdialect.backends.llvm_ir import LlvmIrTarget
 
     return LlvmIrTarget
 
 
-REPLACED_DIALECTS: dict[str, Callable[[], Dialect]] = {"llvm": _llvm_dialect}
+REPLACED_DIALECTS: dict[str, Callable[[], Dialect]] = {"llvm": _llvm_dialect, "gpu": _gpu_dialect}
 REPLACED_TARGETS: dict[str, Callable[[], type[Target]]] = {"llvm": _llvm_target}
 """Replacements for xDSL's targets of the same name, which lack operations that we emit."""
 

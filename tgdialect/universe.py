@@ -14,11 +14,14 @@ from xdsl.universe import Universe
 DIALECTS = {
     "tg": "tgdialect.dialect:TG",
     "tg_legacy": "tgdialect.legacy.dialect:TG_LEGACY",
+    "nvvm": "tgdialect.gpu_dialect.nvvm:NVVM",
+    "rocdl": "tgdialect.gpu_dialect.rocdl:ROCDL",
 }
 
 PASSES = {
     # tg -> tg, at one level
     "tg-annotate-properties": "tgdialect.transforms.annotate_properties:AnnotatePropertiesPass",
+    "tg-check-barriers": "tgdialect.transforms.barriers:CheckBarriersPass",
     "tg-decompose": "tgdialect.transforms.decompose:DecomposePass",
     "tg-explicit-broadcast": "tgdialect.transforms.explicit_broadcast:ExplicitBroadcastPass",
     "tg-gradient": "tgdialect.transforms.gradient:GradientPass",
@@ -29,6 +32,7 @@ PASSES = {
     "tg-callify": "tgdialect.lowering.callify:CallifyPass",
     "tg-rangeify": "tgdialect.lowering.rangeify:RangeifyPass",
     "tg-optimize": "tgdialect.runtime.optimize:MeasuringOptimizePass",
+    "tg-tc": "tgdialect.lowering.optimize.optops.passes:TcPass",
     "tg-split": "tgdialect.lowering.optimize.optops.passes:SplitPass",
     "tg-padto": "tgdialect.lowering.optimize.optops.passes:PadToPass",
     "tg-swap": "tgdialect.lowering.optimize.optops.passes:SwapPass",
@@ -36,21 +40,30 @@ PASSES = {
     "tg-nolocals": "tgdialect.lowering.optimize.optops.passes:NoLocalsPass",
     "tg-merge": "tgdialect.lowering.optimize.optops.passes:MergePass",
     "tg-stage": "tgdialect.lowering.optimize.optops.passes:StagePass",
+    "tg-pipeline": "tgdialect.lowering.optimize.optops.passes:SoftwarePipelinePass",
     "tg-expand": "tgdialect.lowering.expand:ExpandPass",
     "tg-select": "tgdialect.lowering.select:SelectPass",
     "tg-linearize": "tgdialect.lowering.linearize:LinearizePass",
     "tg-plan": "tgdialect.lowering.plan:PlanPass",
     "tg-render": "tgdialect.lowering.render:RenderPass",
+    "tg-to-gpu": "tgdialect.lowering.pipeline:ToGpuPass",
     "tg-to-llvm": "tgdialect.runtime.pipeline:MeasuringToLlvmPass",
+    "tg-to-source": "tgdialect.runtime.pipeline:MeasuringToSourcePass",
     "tg-verify": "tgdialect.lowering.verify:VerifyLevelPass",
 }
 
 TARGETS = {
+    "amdgcn": "tgdialect.backends.asm:AmdgcnTarget",
     "asm": "tgdialect.backends.asm:AsmTarget",
+    "c": "tgdialect.backends.sources:CTarget",
+    "cuda": "tgdialect.backends.sources:CudaTarget",
+    "metal": "tgdialect.backends.sources:MetalTarget",
+    "opencl": "tgdialect.backends.sources:OpenClTarget",
+    "ptx": "tgdialect.backends.asm:PtxTarget",
     "uops": "tgdialect.legacy.listing.printer:UopsTarget",
 }
-"""Targets that xDSL does not have. `tg-opt` also replaces xDSL's `llvm` dialect and target by
-ours."""
+"""Targets that xDSL does not have. `tg-opt` also replaces xDSL's dialects `llvm` and `gpu`, and its
+target `llvm`, by ours."""
 
 
 def _factory(path: str) -> Callable[[], Any]:

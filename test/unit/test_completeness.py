@@ -22,8 +22,9 @@ from tgdialect.interpreter.host import HOST
 from tgdialect.interpreter.lane_ops import LANES
 from tgdialect.interpreter.scalar import SCALAR
 from tgdialect.legacy.dialect import TG_LEGACY, UNCHANGED
-from tgdialect.lowering.render import function, memory
-from tgdialect.lowering.render.arithmetic import ELEMENTWISE
+from tgdialect.lowering.render import memory, walker
+from tgdialect.lowering.render.llvm.arithmetic import ELEMENTWISE
+from tgdialect.lowering.render.source.arithmetic import ELEMENTWISE as SPELLED
 from tgdialect.lowering.select import stage
 from tgdialect.lowering.verify import LEVELS, Body
 from tgdialect.ops.properties.table import TABLE
@@ -57,12 +58,12 @@ def in_levels() -> set[str]:
 
 def in_render() -> set[str]:
     tables = (
-        function._HANDLERS,
-        function._HOST_HANDLERS,
-        function._MOVEMENTS,
+        walker._HANDLERS,
+        walker._HOST_HANDLERS,
+        walker._MOVEMENTS,
         memory._MOVEMENTS,
     )
-    return set(ELEMENTWISE).union(*map(named, tables))
+    return (set(ELEMENTWISE) & set(SPELLED)).union(*map(named, tables))
 
 
 ROOMS: Mapping[str, set[str]] = {
@@ -136,8 +137,6 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
         "tg.customfunction": _TEXT,
         "tg.ins": _TEXT,
         "tg.custom": _TEXT,
-        "tg.special": _GRID,
-        "tg.wmma": "tg-select expands it on a cpu",
     },
 }
 """By room, the ops that it lacks and why."""

@@ -24,6 +24,7 @@ PAGES = {
     "schedules.md": "tour.mlir",
     "embedding.md": "embed",
     "tutorial-upcast.md": "upcast",
+    "sources.md": "gemm.mlir",
 }
 """The pages, and the file or folder of `examples` that each is about."""
 LONGEST = 60

@@ -10,6 +10,8 @@ Graphs and loops:
 * `memory_order.py`: the order that versions of memory ask for;
 * `liveness.py`: live ranges of the buffers of a LINEAR;
 * `capacity.py`: the number of elements that storage of dynamic shape has to hold;
+* `barriers.py`: conflicting accesses of the work items of a grid, and the BARRIERs that they need;
+* `async_copies.py`: copies to LOCAL memory that may be asynchronous, and where they are waited for;
 * `in_place.py`: which parameters may be the same memory;
 * `constants.py`: what depends on constant arguments alone;
 * `estimates.py`: floating-point operations and bytes of a kernel.
@@ -17,7 +19,7 @@ Graphs and loops:
 Values:
 
 * `affine/`: index arithmetic as sums of loop variables: positions, bounds, strides, lanes;
-* `min_max.py`: intervals of values;
+* `min_max.py`: intervals of values; `divisors.py`: what divides an index;
 * `conditions.py`: what a true or a false condition implies;
 * `validity.py`: which values may have invalid cells;
 * `zeros.py`: the sign of zero in sums.

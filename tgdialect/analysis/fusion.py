@@ -90,23 +90,31 @@ class Fusion:
 
 
 def plan_fusion(
-    block: Block, is_closed: Callable[[ReduceOp], bool], stored: Set[Operation] = frozenset()
+    block: Block,
+    is_closed: Callable[[ReduceOp], bool],
+    stored: Set[Operation] = frozenset(),
+    local: int = LOCAL_BUFFER,
 ) -> Fusion:
     """Decide about every value of a function, in one walk from the roots to the leaves.
 
     `is_closed` says of a REDUCE that reads no memory whether it has a closed form. The values of
-    `stored` are realised in any case.
+    `stored` are realised in any case. A LOCAL buffer takes `local` bytes at most.
     """
-    return _Planner(block, is_closed, stored).plan()
+    return _Planner(block, is_closed, stored, local).plan()
 
 
 class _Planner:
     """The walk of `plan_fusion`. A value is decided after all of its users."""
 
     def __init__(
-        self, block: Block, is_closed: Callable[[ReduceOp], bool], stored: Set[Operation]
+        self,
+        block: Block,
+        is_closed: Callable[[ReduceOp], bool],
+        stored: Set[Operation],
+        local: int,
     ) -> None:
         self.block = block
+        self.local = local
         self.is_closed = is_closed
         self.stored = stored
         self.fusion = Fusion()
@@ -266,7 +274,7 @@ class _Planner:
         shape = tensor(value).get_shape()
         extents = [shape[a] for a in inner]
         size = math.prod(extents) * dtype_of(value).itemsize
-        if DYNAMIC_INDEX in extents or not 0 < size <= LOCAL_BUFFER:
+        if DYNAMIC_INDEX in extents or not 0 < size <= self.local:
             return None
         # Loops of its own along the inner axes, the common index along the others.
         first = asked[0].at

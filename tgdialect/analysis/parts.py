@@ -1,6 +1,7 @@
-"""The number of parts that a long reduction or scan is split into, for threads to share.
+"""The number of parts that a long reduction or scan is split into, for threads or the processors of
+a grid to share.
 
-It does not depend on the number of threads, so that float results do not either.
+On a CPU it does not depend on the number of threads, so that float results do not either.
 """
 
 from __future__ import annotations
@@ -18,6 +19,19 @@ LEAST_PARTS, PARTS = 16, 64
 """The least and greatest number of parts: at least enough for threads to share evenly, at most so
 many that combining them takes no time. Orders of magnitude, which have not been measured."""
 
+COLUMNS = 32
+"""How many neighbouring results one workgroup of a grid computes, where their reduction is not
+along the last axis (`lowering/optimize/grid/rows.py`)."""
+
+PARTS_PER_UNIT = 4
+"""The workgroups that a reduction on a grid is split into, for each processor. With fewer, a
+processor has too few warps to hide the latency of memory; with more, combining their results takes
+longer. An order of magnitude, which has not been measured."""
+
+CELLS_OF_PART = 4096
+"""The least elements of a part on a grid: 4 vectors of 4 elements for each of 256 work items. With
+fewer, starting a workgroup takes longer than its part. An order of magnitude, not measured."""
+
 
 def parts_of(extent: int, cells: int, results: int) -> int:
     """The part count with the smallest remainder, and the greatest such; 0 means do not split.
@@ -29,3 +43,20 @@ def parts_of(extent: int, cells: int, results: int) -> int:
         return 0
     counts = range(LEAST_PARTS, min(PARTS, extent) + 1)
     return min(counts, key=lambda n: (extent % n, -n), default=0)
+
+
+def grid_parts_of(
+    extent: int, cells: int, workgroups: int, units: int, whole: int
+) -> tuple[int, int] | None:
+    """The number of parts of an axis and their size, for a grid; None means do not split.
+
+    `workgroups` is how many workgroups the results make by themselves, `units` the processors of
+    the grid. The size is a multiple of `whole`. Of the numbers from half of the greatest on, it is
+    the one with the smallest remainder.
+    """
+    if cells < MANY_CELLS or workgroups >= units:
+        return None
+    most = min(PARTS_PER_UNIT * units // workgroups, cells // (workgroups * CELLS_OF_PART))
+    sizes = {n: extent // (n * whole) * whole for n in range(max(most // 2, 2), most + 1)}
+    found = [(n, size) for n, size in sizes.items() if size]
+    return min(found, key=lambda each: (extent - each[0] * each[1], -each[0]), default=None)

@@ -1,10 +1,12 @@
-"""Below the `llvm` dialect: text, object code, assembly. In reading order:
+"""Below the dialects: text, object code, assembly. In reading order:
 
 * `llvm_ir/`: from the `llvm` dialect to LLVM IR;
-* `llvm_cpu.py`: from LLVM IR to object code and assembly;
+* `llvm_machine.py`: from LLVM IR to object code and assembly; `llvm_cpu.py`: of a CPU;
 * `masked_stores.py`: a rewrite of LLVM IR that avoids a miscompilation;
 * `half_conversions.py`: conversions of f16 and bf16 for CPUs that lack them;
 * `headroom.py`: the check that LLVM will have memory;
 * `llvmlite_gaps.py`: frees pass managers and guards forks, which llvmlite does not;
-* `asm.py`: `tg-opt -t asm`.
+* `asm.py`: `tg-opt -t asm`;
+* `sources.py`: `tg-opt -t c`, `opencl`, `cuda` and `metal`; `c_compiler.py`: the system's compiler
+  of C.
 """

@@ -1,15 +1,19 @@
-"""The `asm` target of tg-opt."""
+"""The targets `asm`, `ptx` and `amdgcn` of tg-opt: modules of the `llvm` dialect as assembly."""
 
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, ClassVar
 
 import llvmlite.binding as llvm
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.target import Target
 
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
+from tgdialect.backends.llvm_machine import Machine
+from tgdialect.gpu_dialect import gpu
+from tgdialect.gpu_dialect.target import ChipAttr, NVVMTargetAttr, ROCDLTargetAttr
 
 
 @dataclass(frozen=True)
@@ -33,3 +37,46 @@ class AsmTarget(Target):
             else CpuTarget.host()
         )
         output.write(target.assembly(llvm_ir(module)))
+
+
+@dataclass(frozen=True)
+class DeviceTarget(Target):
+    """Writes the `gpu.module` of a module, which holds the `llvm` dialect, as assembly of a GPU.
+
+    `chip` and `features` are LLVM's; by default they are those of the `gpu.module`'s target.
+    """
+
+    kind: ClassVar[type[ChipAttr]]
+    """The attribute of a `gpu.module` for such chips."""
+
+    chip: str = ""
+    features: str = ""
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        found = [op for op in module.ops if isinstance(op, gpu.ModuleOp)]
+        if len(found) != 1:
+            raise LLVMTranslationException(
+                f"expected a single gpu.module, which tg-to-gpu makes; found {len(found)}"
+            )
+        (device,) = found
+        targets = () if device.targets is None else device.targets.data
+        stated = next((t for t in targets if isinstance(t, self.kind)), self.kind.of(self.chip))
+        chip, features = self.chip or stated.chip, self.features or stated.features
+        machine = Machine(stated.triple, chip, features)
+        output.write(machine.assembly(llvm_ir(device)))
+
+
+@dataclass(frozen=True)
+class PtxTarget(DeviceTarget):
+    """Writes the `gpu.module` of a module as PTX, the assembly of NVIDIA's GPUs."""
+
+    name = "ptx"
+    kind = NVVMTargetAttr
+
+
+@dataclass(frozen=True)
+class AmdgcnTarget(DeviceTarget):
+    """Writes the `gpu.module` of a module as assembly of AMD's GPUs."""
+
+    name = "amdgcn"
+    kind = ROCDLTargetAttr

@@ -23,6 +23,7 @@ from tgdialect.diagnostics.diagnostic import (
     remarks_are_wanted,
 )
 from tgdialect.diagnostics.locations import (
+    add_note,
     diagnose,
     emit_remark,
     emit_warning,
@@ -40,6 +41,7 @@ __all__ = [
     "LocatedParser",
     "Severity",
     "SourceFile",
+    "add_note",
     "attach_source",
     "decode_source",
     "diagnose",

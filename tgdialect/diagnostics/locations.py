@@ -98,6 +98,15 @@ def locate(error: _Error, op: Operation) -> _Error:
     return error
 
 
+def add_note(error: _Error, op: Operation, message: str) -> _Error:
+    """
+    The same exception, with a note at another operation that it is about:
+    `raise add_note(locate(error, store), load, "the cell is read here")`.
+    """
+    vars(error).setdefault("notes", []).append(operation_diagnostic(op, message, Severity.NOTE))
+    return error
+
+
 @contextmanager
 def errors_at(op: Operation) -> Generator[None]:
     """Locate errors that are raised within the context at `op`, unless they are located already."""
@@ -154,7 +163,8 @@ def diagnose(
         case _:
             message = f"internal error: {exception_text(error)}"
     message = context + one_line(message)
-    return (_at(_exception_location(error), message, Severity.ERROR, file),)
+    found = _at(_exception_location(error), message, Severity.ERROR, file)
+    return (replace(found, notes=tuple(getattr(error, "notes", ()))),)
 
 
 def span_diagnostic(

@@ -18,6 +18,8 @@ from tgdialect.frontend.views import NO_VIEW
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import CastOp
+from tgdialect.ops.memory import CopyOp
+from tgdialect.runtime.devices.device import DEVICES
 
 Number = bool | int | float
 """A Python number, or a `SymInt`, which type checkers see as an int."""
@@ -75,6 +77,17 @@ class TensorBase:
     def ndim(self) -> int:
         """The number of axes."""
         return len(self.node.shape)
+
+    @property
+    def device(self) -> str:
+        """The name of the device that it is on, or will be computed on: "CPU", "CL:0"."""
+        return self.node.device or DEVICES.DEFAULT
+
+    def to(self, device: str | None) -> Self:
+        """This value on a device, as "CL:0"; None is the default device. Raises DeviceError for a
+        device that does not exist."""
+        name = DEVICES[DEVICES.DEFAULT if device is None else device].name
+        return self if name == self.device else self._apply(CopyOp, self.node, name)
 
     def numel(self) -> int:
         """The number of elements."""

@@ -9,13 +9,14 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, check_tensors, flattened, number_in, number_of
-from tgdialect.frontend.graph import Array, constant, leaf
+from tgdialect.frontend.graph import Array, Data, constant, leaf
 from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, to_dim
 from tgdialect.ops.arrays import convert
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.runtime.devices.device import DEVICES
 
 
 class Creation(Movement):
@@ -31,8 +32,14 @@ class Creation(Movement):
 
     @classmethod
     def _of_array(cls, array: Array) -> Self:
-        """A tensor of an array, which is copied if it is not in C order."""
+        """A tensor of an array, which is copied if it is not in C order, or to the default device
+        if that is not the host."""
         data = np.require(array, requirements=("C", "A")).reshape(array.shape)
+        return cls._of_data(DEVICES[DEVICES.DEFAULT].array(data))
+
+    @classmethod
+    def _of_data(cls, data: Data) -> Self:
+        """A tensor of an array in C order, where it is."""
         return cls.of_node(leaf(data, dtypes.to_dtype(data.dtype)))
 
     @classmethod

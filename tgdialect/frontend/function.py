@@ -33,6 +33,7 @@ from tgdialect.frontend.lowered import Argument, Interface, Lowered
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import (
     compound_sizes,
+    device_of,
     function_of,
     insert_nodes,
     insert_parameters,
@@ -339,7 +340,7 @@ class Function(Generic[P, R]):
         kwargs: Any,
         inputs: Sequence[Tensor],
         atoms: Sequence[Atom],
-        compiled: Callable[[ModuleOp], E],
+        compiled: Callable[[ModuleOp, str | None], E],
         *,
         captured: Mapping[int, Tensor] = _NO_TENSORS,
         entry: str = "main",
@@ -429,7 +430,7 @@ class Function(Generic[P, R]):
             result_sizes=compound_sizes([*leaves, *roots])[len(argument_sizes) :],
             prototype=prototype,
             elements=[GetTupleOp(prototype, i) for i in range(len(roots))],
-            executable=compiled(module),
+            executable=compiled(module, device_of([*leaves, *order])),
             is_plain=isinstance(structure, Slot)
             and not (implicit or sizes or argument_sizes or changed)
             and not any(t.node.is_tracked for t in inputs),
@@ -444,11 +445,11 @@ class _Method(functools.partial[R]):
         return cast("Function[..., R]", self.func).lower(*self.args, *args, **kwargs)
 
 
-def _compiled(module: ModuleOp) -> Executable:
-    return cast(Executable, compile(module))
+def _compiled(module: ModuleOp, device: str | None) -> Executable:
+    return cast(Executable, compile(module, target=device))
 
 
-def _untouched(module: ModuleOp) -> ModuleOp:
+def _untouched(module: ModuleOp, device: str | None) -> ModuleOp:
     return module
 
 
@@ -518,8 +519,8 @@ def _arrays(
     data = [node.data for node in nodes]
     compound = (*traced.argument_sizes, *traced.result_sizes)
     data += [np.array(size.substituted(sizes).value) for size in compound]
-    found = traced.executable(*data)
-    return (found,) if isinstance(found, np.ndarray) else found
+    found: Array | tuple[Array, ...] = traced.executable(*data)
+    return found if isinstance(found, tuple) else (found,)
 
 
 def _apply(

@@ -20,17 +20,20 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tgdialect.frontend.dtypes import attribute_of, of_attribute
 from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable, atoms_of, substituted
 from tgdialect.ops.affine import renamed
-from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.attributes import PlaceAttr, is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX, DType, round_to
 from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.marker import DetachOp
 from tgdialect.ops.movement import ReshapeOp
-from tgdialect.ops.properties import UnknownDim, polynomial, shape_of, tensor_type
+from tgdialect.ops.properties import UnknownDim, place_of, polynomial, shape_of, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
+from tgdialect.runtime.devices.array import DeviceArray
+from tgdialect.runtime.devices.device import DEVICES
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Data = Array | DeviceArray
 Shape = tuple[Dim, ...]
 
 serials = count()
@@ -43,8 +46,8 @@ class Node:
     Attributes:
         prototype: the op; None for a node that was data from the beginning.
         operands: the nodes that it is applied to.
-        data: the array, once it is computed. Prototype and operands are dropped then, unless the
-            node is tracked.
+        data: the array, of the host or of a device, once it is computed. Prototype and operands are
+            dropped then, unless the node is tracked.
         is_tracked: whether a gradient may be asked for that goes through this node.
         extents: the shape, if some extents depend on variables.
         size: for an index scalar, the size that it stands for in shapes.
@@ -63,7 +66,7 @@ class Node:
         prototype: TgOp | None,
         operands: tuple[Node, ...],
         type: Attribute,
-        data: Array | None = None,
+        data: Data | None = None,
         is_tracked: bool = False,
         extents: Shape | None = None,
     ) -> None:
@@ -97,6 +100,13 @@ class Node:
         return cast("TensorType[Attribute]", self.type)
 
     @property
+    def device(self) -> str | None:
+        """The device that the type names: None for a value that may be anywhere."""
+        where = place_of(self.tensor_type).device
+        assert not isinstance(where, tuple), "the front end shards nothing"
+        return where
+
+    @property
     def owner_node(self) -> object:
         """The present node of the tensor that owns this node; None if there is no such tensor. It
         is another node if the tensor was assigned to since."""
@@ -106,16 +116,18 @@ class Node:
         """A new node of the same value."""
         return Node(self.prototype, self.operands, self.type, self.data, is_tracked, self.extents)
 
-    def settle(self, data: Array) -> None:
+    def settle(self, data: Data) -> None:
         """Set the computed value. Keep how it was made only for gradients, which DETACH stops."""
         self.data = data
         if not self.is_tracked or isinstance(self.prototype, DetachOp):
             self.prototype, self.operands = None, ()
 
 
-def leaf(data: Array, dtype: DType) -> Node:
-    """A node of an array in C order."""
-    return Node(None, (), tensor_type(attribute_of(dtype), data.shape), data)
+def leaf(data: Data, dtype: DType) -> Node:
+    """A node of an array in C order. One on a device other than the default one names it."""
+    here = isinstance(data, np.ndarray) or data.device == DEVICES.DEFAULT
+    place = PlaceAttr.of(None if here else data.device)
+    return Node(None, (), tensor_type(attribute_of(dtype), data.shape, place), data)
 
 
 # -- making nodes --------------------------------------------------------------------------------

@@ -18,18 +18,16 @@ from xdsl.ir import Attribute
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Array, Node, Shape
-from tgdialect.frontend.realization import realize
+from tgdialect.frontend.realization import computed, realize
 from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.runtime import compiler
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT
-from tgdialect.targets import DEFAULT_TARGET
 
 if TYPE_CHECKING:
-    from tgdialect.runtime.build import Build
-    from tgdialect.runtime.inspection import Kernel
+    from tgdialect.runtime.inspection import Compilation, Kernel
     from tgdialect.runtime.profile import Profile
 
 
@@ -130,16 +128,16 @@ class Lowered:
         return self._build.kernels
 
     @cached_property
-    def _build(self) -> Build:
+    def _build(self) -> Compilation:
         return compiler.prepared(self._source, self._entry)
 
     def compile(
-        self, *, target: str = DEFAULT_TARGET, opt: str = DEFAULT_OPT
+        self, *, target: str | None = None, opt: str = DEFAULT_OPT
     ) -> Executable | CompiledFunction | compiler.Callback:
         """An executable, which takes an array for each tensor among the arguments, in their order.
 
         Args:
-            target: one of `targets.TARGETS`, or "interpreter" for the reference semantics.
+            target: as `tgdialect.compile` takes it.
             opt: as `tgdialect.compile` takes it.
 
         Returns:
@@ -205,7 +203,7 @@ class Binding:
         nodes = [tensor.node for tensor in interface.captured]
         realize(nodes)
         return [
-            *(a.numpy() if isinstance(a, Tensor) else a for a in arrays),
+            *(computed(a.node) if isinstance(a, Tensor) else a for a in arrays),
             *(sizes[atom].value for atom in interface.sizes),
             *(node.data for node in nodes),
             *(size.substituted(sizes).value for size in interface.compound_sizes),

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tgdialect.frontend.graph import INDEX_TYPE, Array, Node, Shape, emit_size, sorted_nodes
+from tgdialect.frontend.graph import INDEX_TYPE, Array, Data, Node, Shape, emit_size, sorted_nodes
 from tgdialect.frontend.symbolic import Atom, SymInt
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import view_of
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.movement import ShrinkOp
-from tgdialect.ops.properties import shape_of
+from tgdialect.ops.properties import place_of, shape_of
 from tgdialect.ops.source import ParamOp, parameters
 from tgdialect.runtime.compiler import compile
+from tgdialect.runtime.devices.array import DeviceArray
+from tgdialect.runtime.devices.device import DEVICES
 
 Key = tuple[Any, ...]
 
@@ -33,13 +36,21 @@ def realize(roots: Iterable[Node]) -> None:
     if not wanted:
         return
     order = sorted_nodes(wanted)
+    # A program runs on one device: compute what is copied from one to another, and copy it.
+    copies = [node for node in order if isinstance(node.prototype, CopyOp) and node.data is None]
+    if copies:
+        for node in copies:
+            source = computed(next(iter(node.operands)))
+            node.settle(DEVICES[node.device or DEVICES.DEFAULT].array(source))
+        realize(wanted)
+        return
     if any(is_parameter(node) for node in order):
         raise RuntimeError("a value is not known while its function is traced")
     leaves, key = _key(order, wanted)
     executable = _executables.get(key)
     if executable is None:
         module = ModuleOp([function_of("main", order, leaves, wanted)])
-        executable = _executables[key] = compile(module)
+        executable = _executables[key] = compile(module, target=device_of(order))
         for oldest in list(_executables)[:-_MAX_EXECUTABLES]:
             _executables.pop(oldest, None)
     results = executable(*values_of(leaves, compound_sizes((*leaves, *wanted))))
@@ -74,7 +85,7 @@ def _key(order: Sequence[Node], wanted: Sequence[Node]) -> tuple[list[Node], Key
     return leaves, tuple(key)
 
 
-def values_of(leaves: Iterable[Node], sizes: Iterable[SymInt]) -> list[Array | int | None]:
+def values_of(leaves: Iterable[Node], sizes: Iterable[SymInt]) -> list[Data | int | None]:
     """The arguments of a compiled function of leaves."""
     return [*(node.data for node in leaves), *(size.value for size in sizes)]
 
@@ -187,9 +198,28 @@ def insert_nodes(
     return values
 
 
-def as_array(node: Node) -> Array:
-    """The data of a node, which is computed if necessary."""
+def device_of(nodes: Iterable[Node]) -> str | None:
+    """The device that a program of these nodes runs on; None for the default device.
+
+    Raises RuntimeError if they name several.
+    """
+    types = [node.type for node in nodes if is_tensor(node.type)]
+    named = {str(name) for type in types if (name := place_of(type).device) is not None}
+    if len(named) > 1:
+        names = " and ".join(sorted(named))
+        raise RuntimeError(f"a program runs on one device, and this one names {names}")
+    return next(iter(named), None)
+
+
+def computed(node: Node) -> Data:
+    """The data of a node, where it is; computed if necessary."""
     if node.data is None:
         realize([node])
-    assert isinstance(node.data, np.ndarray)
+    assert node.data is not None
     return node.data
+
+
+def as_array(node: Node) -> Array:
+    """The data of a node as an array of the host, computed if necessary."""
+    data = computed(node)
+    return data.numpy() if isinstance(data, DeviceArray) else data

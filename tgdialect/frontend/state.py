@@ -26,7 +26,8 @@ class State(Neural):
         new = x if isinstance(x, TensorBase) else self._of_array(array_of(x, self.dtype))
         if new.dtype != self.dtype:
             raise TypeError(f"assign {new.dtype.name} to {self.dtype.name}")
-        self.adopt(new._broadcast_to(self.shape).detach().node.copy(False))
+        new = new._broadcast_to(self.shape).detach().to(self.device)
+        self.adopt(new.node.copy(False))
         return self
 
     def replace(self, x: Self) -> Self:

@@ -16,9 +16,10 @@ from tgdialect.frontend.creation import array_of
 from tgdialect.frontend.gradient import gradient_nodes
 from tgdialect.frontend.graph import Array, Node, sorted_nodes
 from tgdialect.frontend.neural import Neural
-from tgdialect.frontend.realization import as_array, realize
+from tgdialect.frontend.realization import as_array, computed, realize
 from tgdialect.frontend.state import State
 from tgdialect.frontend.symbolic import value_of
+from tgdialect.runtime.devices.device import on_a_device
 
 _REPR_LIMIT = 1000
 """`repr` abbreviates tensors of more elements."""
@@ -35,6 +36,8 @@ class Tensor(State, Casts):
             contiguous array is not copied: changing it changes the tensor.
         dtype: by default that of the data: a Python float is f32, an int i32.
         requires_grad: whether `backward` gives this tensor a `grad`.
+        device: where it is copied, as "CL:0". By default an array on a device stays there, and
+            anything else goes to the default device (docs/devices.md).
     """
 
     __slots__ = ()
@@ -44,16 +47,21 @@ class Tensor(State, Casts):
         data: Any = (),
         dtype: dtypes.DTypeLike | None = None,
         requires_grad: bool = False,
+        device: str | None = None,
     ) -> None:
         wanted = None if dtype is None else dtypes.to_dtype(dtype)
         self.grad = None
         self.requires_grad = False
         if isinstance(data, Tensor):
-            self._take((data if wanted is None else data.cast(wanted)).node)
+            found = data
         elif isinstance(data, bool | int | float) and not isinstance(data, np.generic):
-            self._take(self._number(data, wanted).node)
+            found = self._number(data, wanted)
+        elif (on_device := on_a_device(data)) is not None:
+            found = self._of_data(on_device)
         else:
-            self._take(self._of_array(array_of(data, wanted)).node)
+            found = self._of_array(array_of(data, wanted))
+        found = found if wanted is None else found.cast(wanted)
+        self._take((found if device is None else found.to(device)).node)
         if requires_grad:
             self.requires_grad_()
 
@@ -81,7 +89,7 @@ class Tensor(State, Casts):
         return self
 
     def numpy(self) -> Array:
-        """The elements as a NumPy array."""
+        """The elements as a NumPy array: a copy if they are on another device than the host."""
         return as_array(self.node)
 
     def data(self) -> memoryview:
@@ -102,10 +110,11 @@ class Tensor(State, Casts):
         return np.array(self.numpy(), dtype, copy=copy)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        return self.numpy().__dlpack__(**kwargs)
+        return computed(self.node).__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        kind, number = computed(self.node).__dlpack_device__()
+        return int(kind), number
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -175,7 +184,7 @@ class Tensor(State, Casts):
         return [
             Tensor.zeros(*target.shape, dtype=target.dtype)
             if node is None
-            else Tensor.of_node(node)
+            else Tensor.of_node(node).to(target.device)
             for target, node in zip(targets, nodes, strict=True)
         ]
 
@@ -185,7 +194,7 @@ class Tensor(State, Casts):
         targets = [t for t in _parameters.values() if t.node in order]
         nodes = self._gradients(gradient, [t.node for t in targets])
         for target, node in zip(targets, nodes, strict=True):
-            found = target.zeros_like() if node is None else Tensor.of_node(node)
+            found = target.zeros_like() if node is None else Tensor.of_node(node).to(target.device)
             target.grad = found if target.grad is None else target.grad + found
         return self
 

@@ -9,7 +9,7 @@ The oracle of kernels:
 
 * `scalar.py`: a kernel as nested Python loops; work items take turns from BARRIER to BARRIER;
 * `scalar_memory.py`, `scalar_races.py`: its loads and stores, one element at a time, and their
-  races;
+  races, which `instances.py` reports;
 * `nesting.py`: the order of a kernel's ops, as a tree of loops;
 * `block_analysis.py`, from `scopes.py` (which loops an op is in), `memory_uses.py` (what it reads
   and writes) and `graph_versions.py` (how AFTER orders reads and writes).
@@ -25,7 +25,7 @@ What an op computes:
 Vectorised lanes:
 
 * `lane_schedule.py`: which loops become lanes; `lane_run.py`, `lane_ops.py`: running them;
-  `thread_races.py`: races between the work items of a workgroup.
+  `lane_races.py`: races between them.
 
 Whole programs:
 

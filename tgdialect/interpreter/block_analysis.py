@@ -34,7 +34,7 @@ def is_parallel(axis: Operation) -> bool:
 def is_work_item(axis: Operation) -> bool:
     """Whether a RANGE or SPECIAL numbers the work items of a workgroup."""
     if isinstance(axis, SpecialOp):
-        return axis.symbol.data.startswith("lidx")
+        return axis.axis_type in WORKGROUP
     return isinstance(axis, RangeOp) and axis_type(axis) in WORKGROUP
 
 
@@ -56,6 +56,7 @@ class BlockAnalysis:
     def __init__(self, block: Block, *, graph: bool):
         self.scopes = graph_scopes(block) if graph else linear_scopes(block)
         self.roots = Roots()
+        self.is_graph = graph
         self.specials = [op for op in block.ops if isinstance(op, SpecialOp)]
         uses = [use for op in block.ops for use in memory_uses(op, self.roots)]
         self.snapshots: set[SSAValue] = set()
@@ -81,6 +82,12 @@ class BlockAnalysis:
             root: self._private(root) for root in self.uses if isinstance(root.owner, BufferOp)
         }
         """The parallel axes over which a LOCAL or REG buffer has a copy per iteration."""
+        self.undefined = {
+            root
+            for root in self.private
+            if self.specials and not graph and place(root).addrspace is AddrSpace.LOCAL
+        }
+        """The BUFFERs that have no contents at first: the LOCAL ones of a grid."""
 
     def common_ranges(self, root: SSAValue) -> list[RangeOp]:
         """The ranges that contain all uses of a memory."""

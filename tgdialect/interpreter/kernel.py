@@ -10,12 +10,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
+from tgdialect.interpreter.block_analysis import BlockAnalysis
 from tgdialect.interpreter.custom import custom_result
+from tgdialect.interpreter.instances import Instance, out_of_bounds
 from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.pure import PURE, load
@@ -26,6 +29,7 @@ from tgdialect.ops.attributes import VoidType
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import CustomOp, InsOp
 from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import BufferOp, ParamOp
 
@@ -38,12 +42,14 @@ class KernelRun(ABC):
 
     def __init__(
         self,
+        analysis: BlockAnalysis,
         context: RunContext,
         functions: Mapping[str, Function],
         lanes: int,
         parameters: Sequence[LiveValue],
         captured: Mapping[SSAValue, LiveValue],
     ):
+        self.analysis = analysis
         self.context = context
         self.lanes = lanes
         self.parameters = parameters
@@ -65,6 +71,39 @@ class KernelRun(ABC):
     @abstractmethod
     def buffer(self, op: BufferOp, shape: tuple[int, ...]) -> LiveView:
         """The memory of a BUFFER, which is made of zeros when it is first used."""
+
+    @abstractmethod
+    def instance(self, op: Operation, lane: Sequence[int] = ()) -> Instance:
+        """An op in the iterations that are running, of which a position in the lanes is one."""
+
+    def check_bounds(
+        self, op: Operation, location: SSAValue, view: LiveView, mask: Data | None
+    ) -> None:
+        """Refuse an access outside of its memory, where `mask` is true, in a LINEAR.
+
+        There nothing else proves that indices are in range. In a graph such an access reads 0 or
+        writes nothing, and `tg-select` gives it a gate.
+        """
+        if self.analysis.is_graph:
+            return
+        cells = view.cell_map.cells
+        outside = (cells.numbers == 0).any(axis=-1) if cells.bytewise else cells.numbers == 0
+        if mask is not None and bool(outside.any()):
+            outside = outside & mask
+        if bool(outside.any()):
+            (first, *_) = np.argwhere(outside)
+            now, memory = self.instance(op, first[: self.lanes].tolist()), view.memory
+            index = self._index_text(op, location, outside.shape, first)
+            raise out_of_bounds(now, index, memory.name, memory.size)
+
+    def _index_text(self, op: Operation, location: SSAValue, shape: Sequence[int], at: Data) -> str:
+        """The indices of the element at a position of what a location shows."""
+        if not isinstance(owner := location.owner, IndexOp):
+            return f"{at[self.lanes :].tolist()} of a view"
+        indices = (self.array(op, index).materialised() for index in owner.indices)
+        if len(owner.indices) > 1:
+            shape, at = shape[: self.lanes], at[: self.lanes]
+        return ", ".join(str(np.broadcast_to(index, shape)[tuple(at)]) for index in indices)
 
     def execute(self, op: Operation) -> None:
         """Execute one op; the errors of it are located there."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.block_analysis import is_parallel
 from tgdialect.interpreter.kernel import COMMON, Function, LiveValue
 from tgdialect.interpreter.lane_run import LaneRun
-from tgdialect.interpreter.live import Lanes, LiveView
+from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.movement import extent
 from tgdialect.interpreter.values import Array, aligned, all_valid
 from tgdialect.interpreter.wmma import wmma
-from tgdialect.ops.arrays import Data
 from tgdialect.ops.codegen import AtomicAddOp, IfOp, SpecialOp, WmmaOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import tensor
@@ -45,32 +43,22 @@ def _store(run: LaneRun, op: Operation) -> LiveValue:
         masks.append(aligned(run.array(op, op.operands[2]).materialised(), lanes, rank))
     adds = isinstance(op, AtomicAddOp)
     shape = run.lane_shape(op)
+    mask = all_valid(masks)
+    run.check_bounds(op, op.operands[0], view, mask)
+    run.watch(view.memory, op.operands[0])
+    unordered = run.analysis.unordered.get(op)
     view.memory.scatter(
         view.cell_map,
         value.data,
-        all_valid(masks),
+        mask,
+        (lambda: run.instances(op)) if run.parallel_around(op) else None,
         adds=adds,
         # Every lane makes its own addition. A store that does not vary with the lane is made once,
         # if any lane is active.
         shape=shape if adds else [min(size, 1) for size in shape],
-        writer=_writer(run, op),
-        iterations=_iterations(run, op),
+        unordered=None if unordered is None else (op, unordered),
     )
     return None
-
-
-def _writer(run: LaneRun, op: Operation) -> tuple[int, frozenset[int]] | None:
-    """The number of a write, and the numbers of writes unordered with it; None without any."""
-    if (others := run.analysis.unordered.get(op)) is None:
-        return None
-    return run.writers[op], frozenset(run.writers[other] for other in others)
-
-
-def _iterations(run: LaneRun, op: Operation) -> Callable[[], Data] | None:
-    """A number for each of the lanes that do an op in parallel; None if nothing is parallel."""
-    around = run.analysis.loops_around[op]
-    axes = [run.plan.axes[at] for at in around if is_parallel(at) and at in run.plan.axes]
-    return (lambda: Lanes(run.extents, axes).number) if axes else None
 
 
 def _reduce(run: LaneRun, op: Operation) -> LiveValue:
@@ -87,15 +75,7 @@ def _special(run: LaneRun, op: Operation) -> LiveValue:
 
 
 def _barrier(run: LaneRun, op: Operation) -> LiveValue:
-    """BARRIER: all threads of a workgroup reach it, or none."""
-    if (active := run.active(op)) is not None:
-        active = np.broadcast_to(active, run.lane_shape(op))
-        axes = tuple(run.group_axes())
-        if bool((active.any(axis=axes) != active.all(axis=axes)).any()):
-            raise InterpretationError("a barrier is not reached by all threads of a workgroup")
-    for memory in run.buffers.values():
-        if memory.races is not None:
-            memory.races.barrier()
+    run.barrier(op)
     return None
 
 
@@ -112,7 +92,7 @@ def _wmma(run: LaneRun, op: Operation) -> LiveValue:
     threads = run.group_axes()
     if op.config.threads > 1:
         if (active := run.active(op)) is not None and not bool(active.all()):
-            raise InterpretationError("a wmma is not reached by all threads of a warp")
+            raise InterpretationError("a wmma is not reached by all work items of a warp")
         shape = run.lane_shape(op)
         operands = [
             Array(

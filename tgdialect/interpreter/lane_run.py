@@ -13,11 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.block_analysis import Axis, is_work_item
+from tgdialect.interpreter.block_analysis import Axis, is_parallel
 from tgdialect.interpreter.cell_maps import CellMap
+from tgdialect.interpreter.instances import Instance, not_reached
 from tgdialect.interpreter.kernel import Function, KernelRun, LiveValue
+from tgdialect.interpreter.lane_races import LaneInstances, LaneRaces, Numbering
 from tgdialect.interpreter.lane_schedule import LaneSchedule
 from tgdialect.interpreter.live import Lanes, LiveMemory, LiveView
 from tgdialect.interpreter.movement import MOVEMENTS
@@ -28,10 +31,9 @@ from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scopes import NO_SCOPE, Scope
 from tgdialect.interpreter.values import Array, all_valid, check_size
 from tgdialect.ops.arrays import Data, numpy_dtype_of
-from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import SpecialOp
 from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import dtype_of, integers, place, tensor
+from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ParamOp
 
@@ -50,16 +52,23 @@ class LaneRun(KernelRun):
         parameters: Sequence[LiveValue],
         captured: Mapping[SSAValue, LiveValue],
     ):
-        super().__init__(context, functions, plan.lanes, parameters, captured)
+        super().__init__(plan.analysis, context, functions, plan.lanes, parameters, captured)
         self.plan = plan
-        self.analysis = plan.analysis
         self.extents = [1] * plan.lanes
         self.buffers: dict[SSAValue, LiveMemory] = {}
         self._slice: tuple[Operation | None, slice] = (None, slice(None))
         # Where a range has iterations that other lanes do not, and where an IF's gate is true.
         self.masks: dict[Operation, Data] = {}
         self._partial: dict[ReduceOp, list[Data]] = {}
-        self.writers = {op: number for number, op in enumerate(self.analysis.unordered)}
+        self._watched: set[SSAValue] = set()
+        self._errors: list[InterpretationError] = []
+        """Reads of cells without contents since the last BARRIER: a later STORE makes each a
+        race."""
+        self._barriers = np.zeros((1,) * plan.lanes, np.int64)
+        parallel = [
+            a for a in (*self.analysis.specials, *self.analysis.scopes.ranges) if is_parallel(a)
+        ]
+        self._numbering = Numbering(self.parallel_around, parallel)
 
     # -- control
 
@@ -69,12 +78,14 @@ class LaneRun(KernelRun):
         for at, part in self._slices():
             self.known = dict(before)
             self._slice = (at, part)
+            self._barriers = np.zeros((1,) * self.lanes, np.int64)
             # What the lanes of the last part had to themselves has other contents in these.
             for memory in [m for m, over in self.plan.private.items() if at in over]:
                 self.buffers.pop(memory, None)
             for special in self.analysis.specials:
                 self._evaluate_with_sources(special)
             self._run_items(self.plan.items)
+            self._raise_errors()
 
     def _slices(self) -> Iterator[tuple[Operation | None, slice]]:
         """A range or SPECIAL, and the parts of its values to run one after the other."""
@@ -194,11 +205,64 @@ class LaneRun(KernelRun):
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Data | None) -> Data:
         """In the lanes that `op` is run in."""
         active = all_valid([self._shaped(self.active(op), operand), gate])
+        self.check_bounds(op, operand, view, active)
+        self.watch(view.memory, operand)
         snapshot = operand in self.analysis.snapshots
-        return view.memory.gather(view.cell_map, active, snapshot=snapshot)
+        return view.memory.gather(
+            view.cell_map, active, lambda: self.instances(op), snapshot=snapshot
+        )
 
     def write(self, op: Operation, view: LiveView, value: Data, mask: Data | None) -> None:
         view.memory.scatter(view.cell_map, value, mask)
+
+    def watch(self, memory: LiveMemory, view: SSAValue) -> None:
+        """Look for races in a memory that parallel iterations of a LINEAR share."""
+        root = self.analysis.roots[view]
+        if self.analysis.is_graph or root in self._watched:
+            return
+        self._watched.add(root)
+        private = self.analysis.private.get(root, ())
+        axes = [axis for axis in self._numbering.stride if axis not in private]
+        if axes and any(use.writes for use in self.analysis.uses.get(root, ())):
+            memory.watch = lambda cells, show: LaneRaces(cells, self._numbering, axes, show)
+
+    def parallel_around(self, op: Operation) -> list[Axis]:
+        """The parallel loops around an op."""
+        return [axis for axis in self.analysis.loops_around[op] if is_parallel(axis)]
+
+    def instances(self, op: Operation) -> LaneInstances:
+        """An op in the lanes that execute it now."""
+        numbers = self._scalar(0)
+        for axis in self.parallel_around(op):
+            index = self.known[axis.result]
+            assert isinstance(index, Array)
+            numbers = numbers + index.data * self._numbering.stride[axis]
+        return LaneInstances(op, self._numbering, numbers, self._barriers)
+
+    def instance(self, op: Operation, lane: Sequence[int] = ()) -> Instance:
+        numbers = np.broadcast_to(self.instances(op).numbers, self.lane_shape(op))
+        at = tuple(i if n > 1 else 0 for i, n in zip(lane, numbers.shape, strict=True))
+        return self._numbering.instance(op, int(numbers[at]))
+
+    def barrier(self, op: Operation) -> None:
+        """Count a BARRIER, which all work items of a workgroup reach, or none."""
+        active = self.active(op)
+        reached = np.broadcast_to(True if active is None else active, self.lane_shape(op))
+        axes = tuple(self.group_axes())
+        some, all = (x.any(axis=axes, keepdims=True) for x in (reached, ~reached))
+        if bool((some & all).any()):
+            group = np.broadcast_to(some & all, reached.shape)
+            now, missing = (
+                self.instance(op, np.argwhere(group & x)[0].tolist()) for x in (reached, ~reached)
+            )
+            raise not_reached(now, missing, self.analysis)
+        self._barriers = self._barriers + some
+        self._raise_errors()
+
+    def _raise_errors(self) -> None:
+        """Raise the first error that would be a race, had another work item written the cell."""
+        if self._errors:
+            raise self._errors[0]
 
     def _shaped(self, active: Data | None, operand: SSAValue) -> Data | None:
         """A mask of lanes as a mask of a value's elements."""
@@ -234,20 +298,11 @@ class LaneRun(KernelRun):
                 name=f"buffer {op.slot.data}",
                 copies=(lambda: Lanes(self.extents, axes)) if axes else None,
                 assumed=root in self.plan.assumed,
+                undefined=self._errors.append if root in self.analysis.undefined else None,
                 keep_snapshot=bool(self.analysis.snapshots),
-                threads=self._thread_numbers if self._is_shared(root) else None,
             )
+            self._watched.discard(root)
         return LiveView(memory, CellMap(memory.shape, memory.dtype, self.lanes))
-
-    def _is_shared(self, buffer: SSAValue) -> bool:
-        """Whether the threads that SPECIALs number share a buffer."""
-        return place(buffer).addrspace is AddrSpace.LOCAL and any(
-            is_work_item(s) for s in self.analysis.specials
-        )
-
-    def _thread_numbers(self) -> Data:
-        """A different number for each thread of a workgroup, as lanes."""
-        return Lanes(self.extents, self.group_axes()).number
 
     # -- reductions
 

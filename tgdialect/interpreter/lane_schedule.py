@@ -14,6 +14,7 @@ from xdsl.ir import Block, SSAValue
 from tgdialect.interpreter.block_analysis import Axis, BlockAnalysis, is_parallel, is_work_item
 from tgdialect.interpreter.nesting import GraphNest, Item, linear_items
 from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.codegen import BarrierOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import place
 from tgdialect.ops.reduce import ReduceOp
@@ -46,7 +47,7 @@ def lane_schedule(block: Block, analysis: BlockAnalysis, *, graph: bool) -> Lane
     """Plan the execution of a kernel's block, a graph, or of the block of a LINEAR."""
     scopes, specials = analysis.scopes, analysis.specials
     private, assumed = _with_assumptions(analysis)
-    stepped = analysis.connected(private)
+    stepped = analysis.connected(private) | _with_barriers(block, analysis)
     _limit_lanes(analysis, stepped)
     lanes = [r for r in scopes.ranges if r not in stepped]
     if graph:
@@ -69,15 +70,19 @@ def _with_assumptions(
     assumed: set[SSAValue] = set()
     for root, axes in private.items():
         is_local = place(root).addrspace is AddrSpace.LOCAL
-        if place(root).addrspace is AddrSpace.GLOBAL or (
-            is_local and any(is_work_item(s) for s in analysis.specials)
-        ):
+        if place(root).addrspace is AddrSpace.GLOBAL or (is_local and analysis.work_items):
             continue
         in_order = [r for r in analysis.common_ranges(root) if not is_parallel(r)]
         if in_order:
             axes += in_order
             assumed.add(root)
     return private, assumed
+
+
+def _with_barriers(block: Block, analysis: BlockAnalysis) -> set[RangeOp]:
+    """The loops around BARRIERs: work items of different iterations do not run in parallel."""
+    around = [analysis.scopes.of[op] for op in block.ops if isinstance(op, BarrierOp)]
+    return {r for r in analysis.scopes.ranges if not is_parallel(r) and any(r in s for s in around)}
 
 
 _MAX_LANES = 24

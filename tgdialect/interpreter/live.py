@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.cell_maps import CellMap, Cells, flat_cells, from_cells, to_cells
-from tgdialect.interpreter.thread_races import (
-    ThreadRaces,
+from tgdialect.interpreter.instances import not_written, unordered_stores
+from tgdialect.interpreter.lane_races import (
+    LaneInstances,
+    LaneRaces,
     check_parallel_writes,
     differ,
     on_elements,
@@ -44,11 +47,12 @@ class Lanes:
 class LiveMemory:
     """Contents that stores change, with a copy per lane where `copies` says so.
 
-    `copies` and `threads` are called when the memory is first used, because only then the loops
-    that have copies are running. `threads` numbers the threads that share the memory and must not
-    race. `defined` marks the cells that have been written, if reading any other cell would refute
-    the assumption that the memory is private. `written` marks the cells of a caller's memory that
-    have been written.
+    `copies` is called when the memory is first used, because only then the loops that have copies
+    are running. `defined` marks the cells that have been written, if reading any other cell is an
+    error, which is given to `undefined`, or would refute the assumption that the memory is private
+    (`assumed`).
+    `written` marks the cells of a caller's memory that have been written. `watch` makes the checker
+    of races between the parallel iterations that share the memory, given its number of cells.
     """
 
     def __init__(
@@ -59,8 +63,8 @@ class LiveMemory:
         name: str = "memory",
         copies: Callable[[], Lanes] | None = None,
         assumed: bool = False,
+        undefined: Callable[[InterpretationError], None] | None = None,
         keep_snapshot: bool = False,
-        threads: Callable[[], Data] | None = None,
     ):
         self.shape = contents.shape
         self.size = contents.size
@@ -74,12 +78,12 @@ class LiveMemory:
         self.defined: Data | None = None
         self._lanes: Lanes | None = None
         self._copies = copies
-        self._assumed = assumed
-        # By the number of a write, the cells whose present value it has written; which are adds.
-        self._writers: dict[int, Data] = {}
-        self._adders: set[int] = set()
-        self._threads = threads
-        self.races: ThreadRaces | None = None
+        self._is_assumed, self._report_undefined = assumed, undefined
+        # By a write, the cells whose present value it has written; which are adds.
+        self._writers: dict[Operation, Data] = {}
+        self._adders: set[Operation] = set()
+        self.watch: Callable[[int, Callable[[int], str]], LaneRaces] | None = None
+        self._races: LaneRaces | None = None
 
     @property
     def first_contents(self) -> Data:
@@ -92,22 +96,25 @@ class LiveMemory:
 
     def _begin(self) -> None:
         """On first use: make the copies, and begin to look for races."""
-        self._copy()
-        if self._threads is not None:
-            self.races = ThreadRaces(self.contents.size, self._threads(), self.name)
-            self._threads = None
+        if self._copies is not None:
+            self._copy(self._copies())
+            self._copies = None
+        if self.defined is None and (self._is_assumed or self._report_undefined):
+            self.defined = np.zeros(self.contents.size, np.bool_)
+        if self.watch is not None:
+            self._races, self.watch = self.watch(self.contents.size, self._cell), None
 
-    def _copy(self) -> None:
-        if self._copies is None:
-            return
-        self._lanes, self._copies = self._copies(), None
-        shape = (self._lanes.count, *self.shape)
+    def _copy(self, lanes: Lanes) -> None:
+        self._lanes = lanes
+        shape = (lanes.count, *self.shape)
         check_size(shape, self.contents.dtype.itemsize)
         self.contents = np.broadcast_to(self.contents, shape).copy()
         if self.snapshot is not None:
             self.take_snapshot()
-        if self._assumed:
-            self.defined = np.zeros(self.contents.size, np.bool_)
+
+    def _cell(self, position: int) -> str:
+        """The name of the cell at a position in the flat contents of all copies."""
+        return f"cell {position % self.size} of {self.name}"
 
     def _flat(self, cells: Cells, numbers: Data) -> Data:
         """Positions in the flat contents of all copies; those of no cell are negative or wrong."""
@@ -117,8 +124,18 @@ class LiveMemory:
         copy = copy.reshape(copy.shape + (1,) * (numbers.ndim - copy.ndim))
         return numbers - 1 + copy * (self.size * (self.dtype.itemsize if cells.bytewise else 1))
 
-    def gather(self, cell_map: CellMap, mask: Data | None, *, snapshot: bool = False) -> Data:
-        """The elements of a view where `mask` is true and they exist; 0 elsewhere."""
+    def gather(
+        self,
+        cell_map: CellMap,
+        mask: Data | None,
+        now: Callable[[], LaneInstances],
+        *,
+        snapshot: bool = False,
+    ) -> Data:
+        """The elements of a view where `mask` is true and they exist; 0 elsewhere.
+
+        `now` says who reads.
+        """
         self._begin()
         cells = cell_map.cells
         there = cells.written(mask)
@@ -127,9 +144,9 @@ class LiveMemory:
         positions = self._flat(cells, cells.numbers)
         width = self.dtype.itemsize if cells.bytewise else 1
         if self.defined is not None:
-            self._check_defined(positions // width, there)
-        if self.races is not None:
-            self.races.read(positions // width, there)
+            self._check_defined(positions // width, there, now)
+        if self._races is not None and not snapshot:
+            self._races.read(positions // width, there, now())
         if flat.size == 0:
             data = np.zeros(np.broadcast_shapes(positions.shape, there.shape), flat.dtype)
         elif bool(there.all()):
@@ -139,29 +156,42 @@ class LiveMemory:
             data = np.where(there, flat[chosen], np.zeros((), flat.dtype))
         return from_cells(data, cell_map.element_dtype, cells.bytewise)
 
-    def _check_defined(self, positions: Data, there: Data) -> None:
+    def _check_defined(self, cells: Data, there: Data, now: Callable[[], LaneInstances]) -> None:
         assert self.defined is not None
-        positions, there = np.broadcast_arrays(positions, there)
-        if not self.defined[positions[there]].all():
+        cells, there = np.broadcast_arrays(cells, there)
+        missing = ~self.defined[cells[there]]
+        if not bool(missing.any()):
+            return
+        if self._report_undefined is None:
             raise AssumptionError
+        reader = now()
+        shape = np.broadcast_shapes(
+            there.shape, reader.numbers.shape + (1,) * (there.ndim - reader.numbers.ndim)
+        )
+        there = np.broadcast_to(there, shape)
+        missing = ~self.defined[np.broadcast_to(cells, shape)[there]]
+        at = int(np.argmax(missing))
+        number = int(on_elements(reader.numbers, shape)[there][at])
+        cell = self._cell(int(np.broadcast_to(cells, shape)[there][at]))
+        self._report_undefined(not_written(reader.at(number), cell))
 
     def scatter(
         self,
         cell_map: CellMap,
         value: Data,
         mask: Data | None,
+        now: Callable[[], LaneInstances] | None = None,
         *,
         adds: bool = False,
         shape: Sequence[int] = (),
-        writer: tuple[int, frozenset[int]] | None = None,
-        iterations: Callable[[], Data] | None = None,
+        unordered: tuple[Operation, Set[Operation]] | None = None,
     ) -> None:
         """Write (or add) the elements of `value` where `mask` is true and the cell exists.
 
         Of several writes to a cell the last in row-major order of the axes stays. `shape` is what
-        the lane axes are broadcast to, as an addition is made once per lane. `writer` is the number
-        of the write, and those of the writes that it is not ordered with. `iterations` numbers the
-        lanes that run in parallel, which may not write different values to a cell.
+        the lane axes are broadcast to, as an addition is made once per lane. `unordered` is the
+        write and those that it is not ordered with. `now` says who writes, unless it is one lane:
+        parallel ones may not write different values to a cell.
         """
         self._begin()
         cells = cell_map.cells
@@ -180,22 +210,24 @@ class LiveMemory:
         if not adds and values.dtype != flat.dtype:
             values = values.view(flat.dtype)
         changed: Data | None = None
-        if not adds and (self.races is not None or writer is not None):
+        if not adds and (self._races is not None or unordered is not None):
             changed = differ(flat[positions], values)
-        # Threads may not write one cell between the same barriers.
-        if self.races is not None and changed is not None:
-            self.races.write(everywhere // width, there, changed)
-        # Nor may writes that have no order.
-        if writer is not None:
-            self._check_race(elements, writer, changed)
+        if self._races is not None and now is not None:
+            if changed is not None:
+                self._races.write(everywhere // width, there, changed, now())
+            else:
+                self._races.add(everywhere // width, there, now())
+        if adds and self.defined is not None and now is not None:
+            self._check_defined(everywhere // width, there, now)
+        if unordered is not None:
+            self._check_order(elements, *unordered, changed)
         if not adds:
             flat[positions] = values
             # What is not there afterwards has been overwritten by another iteration.
-            if iterations is not None:
+            if now is not None:
                 lost = differ(flat[positions], values)
                 if bool(lost.any()):
-                    numbers = on_elements(iterations(), there)[there]
-                    check_parallel_writes(positions, lost, numbers, self.name)
+                    check_parallel_writes(elements, lost, there, now(), self._cell)
         elif cells.bytewise:
             raise InterpretationError("an atomic add to memory through a BITCAST of its elements")
         else:
@@ -205,31 +237,26 @@ class LiveMemory:
         if self.defined is not None:
             self.defined[elements] = True
 
-    def _check_race(
-        self, cells: Data, writer: tuple[int, frozenset[int]], changed: Data | None
+    def _check_order(
+        self, cells: Data, op: Operation, unordered: Set[Operation], changed: Data | None
     ) -> None:
         """Raise InterpretationError if an unordered write has written one of these cells before.
 
         `changed` marks the cells whose value a store changes; it is None for an addition. Two
         stores of equal values do not race.
         """
-        number, unordered = writer
-        for other in unordered & self._writers.keys():
+        for other in [o for o in self._writers if o in unordered]:
             contested = self._writers[other][cells]
             if changed is not None and other not in self._adders:
                 contested &= changed
             if bool(contested.any()):
-                cell = int(cells[contested][0])
-                raise InterpretationError(
-                    f"race: two stores that neither waits for the other write cell {cell} of "
-                    f"{self.name}"
-                )
+                raise unordered_stores(self._cell(int(cells[contested][0])), op, other)
         if changed is None:
-            self._adders.add(number)
+            self._adders.add(op)
         else:
             for written in self._writers.values():
                 written[cells[changed]] = False
-        written = self._writers.setdefault(number, np.zeros(self.contents.size, np.bool_))
+        written = self._writers.setdefault(op, np.zeros(self.contents.size, np.bool_))
         written[cells] = True
 
 

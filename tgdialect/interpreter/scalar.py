@@ -11,14 +11,14 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.diagnostics import errors_at, locate
+from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.block_analysis import (
     Axis,
     BlockAnalysis,
     is_work_item,
 )
+from tgdialect.interpreter.instances import Instance, not_reached
 from tgdialect.interpreter.kernel import COMMON, Function, LiveValue, ordering
 from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.nesting import Accumulate, GraphNest, Item, LoopBody, linear_items
@@ -64,7 +64,9 @@ class ScalarRun(ScalarMemory):
         """Execute the block."""
         for reached in self._execute(self._items):
             if isinstance(reached, BarrierOp):
+                self.raise_errors()
                 self.races.barrier()
+        self.raise_errors()
 
     def _execute(self, items: Sequence[Item]) -> Generator[Operation]:
         """Execute items in order. Yields for the other work items to catch up: at each BARRIER, and
@@ -116,14 +118,17 @@ class ScalarRun(ScalarMemory):
             for known, work_item in work_items:
                 self.known = known
                 reached.append(next(work_item, None))
-            self.known = outer
             waiting = next((op for op in reached if op is not None), None)
+            if waiting is not None and any(op is not waiting for op in reached):
+                first = reached.index(waiting)
+                other = next(i for i, op in enumerate(reached) if op is not waiting)
+                at: list[Instance] = []
+                for self.known, _ in (work_items[first], work_items[other]):
+                    at.append(self.instance(waiting))
+                raise not_reached(at[0], at[1], self.analysis)
+            self.known = outer
             if waiting is None:
                 break
-            if any(op is not waiting for op in reached):
-                group = "warp" if isinstance(waiting, WmmaOp) else "workgroup"
-                message = f"a {waiting.name[3:]} is not reached by all threads of a {group}"
-                raise locate(InterpretationError(message), waiting)
             yield waiting
 
     def _bound(self, axis: Axis) -> int:

@@ -11,10 +11,11 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.interpreter.block_analysis import Axis, BlockAnalysis, is_parallel
 from tgdialect.interpreter.cell_maps import CellMap, flat_cells, from_cells, to_cells
 from tgdialect.interpreter.elementwise import compute
+from tgdialect.interpreter.instances import Instance, not_written
 from tgdialect.interpreter.kernel import Function, KernelRun, LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import RunContext
-from tgdialect.interpreter.scalar_races import Instance, ScalarRaces
+from tgdialect.interpreter.scalar_races import ScalarRaces
 from tgdialect.interpreter.values import Array, check_size
 from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.properties import dtype_of
@@ -35,14 +36,15 @@ class ScalarMemory(KernelRun):
         parameters: Sequence[LiveValue],
         captured: Mapping[SSAValue, LiveValue],
     ):
-        super().__init__(context, functions, 0, parameters, captured)
-        self.analysis = analysis
+        super().__init__(analysis, context, functions, 0, parameters, captured)
         self.races = ScalarRaces(analysis.unordered)
         self._written = {
             root for root, uses in analysis.uses.items() if any(use.writes for use in uses)
         }
         self._buffers: dict[tuple[SSAValue, Iteration], LiveMemory] = {}
         self._roots: dict[LiveMemory, SSAValue] = {}
+        self._errors: list[InterpretationError] = []
+        """Reads of cells without contents since the last BARRIER."""
 
     def iteration(self, axes: Sequence[Axis]) -> Iteration:
         """The values of loop variables."""
@@ -67,13 +69,15 @@ class ScalarMemory(KernelRun):
         return LiveView(memory, CellMap(memory.shape, memory.dtype))
 
     def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Data | None) -> Data:
+        self.check_bounds(op, operand, view, gate)
         memory, numbers = self._own(view.memory), view.cell_map.byte_numbers
         there = numbers != 0 if gate is None else (numbers != 0) & gate[..., np.newaxis]
+        self._check_written(op, memory, numbers[there] - 1)
         contents = memory.contents
         if operand in self.analysis.snapshots:
             contents = memory.first_contents
         elif self._is_written(operand, memory):
-            self.races.read(memory, numbers[there] - 1, self._instance(op))
+            self.races.read(memory, numbers[there] - 1, self.instance(op))
         bytes = np.zeros(there.shape, np.uint8)
         bytes[there] = flat_cells(contents, True)[numbers[there] - 1]
         return from_cells(bytes, view.cell_map.element_dtype, True)
@@ -82,6 +86,7 @@ class ScalarMemory(KernelRun):
         self, op: Operation, view: LiveView, value: Data, mask: Data | None, *, adds: bool = False
     ) -> None:
         """Write the elements of a value where `mask` is true, or add them to what is there."""
+        self.check_bounds(op, op.operands[0], view, mask)
         memory, dtype = self._own(view.memory), view.cell_map.element_dtype
         contents, numbers = flat_cells(memory.contents, True), view.cell_map.byte_numbers
         if adds and view.cell_map.is_bytewise:
@@ -89,24 +94,30 @@ class ScalarMemory(KernelRun):
         shape = numbers.shape[:-1]
         value = np.broadcast_to(value, shape)
         chosen = np.broadcast_to(True if mask is None else mask, shape)
-        instance = self._instance(op)
+        instance = self.instance(op)
         for element in np.ndindex(shape):
             there = numbers[element] != 0
             if not chosen[element] or not there.any():
                 continue
             cells, new = numbers[element][there] - 1, np.asarray(value[element])
             if adds:
+                self._check_written(op, memory, cells)
                 old = from_cells(contents[cells], dtype, True)
                 new = compute("tg.add", [old, new], [dtype, dtype], dtype)
             bytes = to_cells(new, dtype, True)[there]
             if adds:
-                self.races.add(memory, cells, op)
+                self.races.add(memory, cells, instance)
             else:
                 changes = bool((contents[cells] != bytes).any())
                 self.races.write(memory, cells, instance, changes=changes)
             contents[cells] = bytes
             if memory.written is not None:
                 memory.written[cells // memory.dtype.itemsize] = True
+
+    def raise_errors(self) -> None:
+        """Raise the first error that would be a race, had another work item written the cell."""
+        if self._errors:
+            raise self._errors[0]
 
     def _own(self, memory: LiveMemory) -> LiveMemory:
         """The copy of a buffer that the iterations of parallel loops have each, if they have."""
@@ -115,21 +126,35 @@ class ScalarMemory(KernelRun):
             return memory
         key = root, self.iteration(axes)
         if key not in self._buffers:
-            self._buffers[key] = self._zeros(memory.shape, root, memory.name)
+            own = self._buffers[key] = self._zeros(memory.shape, root, memory.name)
+            self._roots[own] = root
         return self._buffers[key]
 
     def _zeros(self, shape: Sequence[int], root: SSAValue, name: str) -> LiveMemory:
-        return LiveMemory(
+        memory = LiveMemory(
             np.zeros(tuple(shape), numpy_dtype_of(root)),
             dtype_of(root),
             name=name,
             keep_snapshot=bool(self.analysis.snapshots),
         )
+        if root in self.analysis.undefined:
+            memory.written = np.zeros(memory.size, np.bool_)
+        return memory
+
+    def _check_written(self, op: Operation, memory: LiveMemory, bytes: Data) -> None:
+        """Note a read of a cell without contents: an error, or a race with a later STORE."""
+        if memory.written is None or self._roots.get(memory) not in self.analysis.undefined:
+            return
+        for cell in (bytes // memory.dtype.itemsize).ravel().tolist():
+            if not memory.written[cell]:
+                name = f"cell {cell} of {memory.name}"
+                self._errors.append(not_written(self.instance(op), name))
+                return
 
     def _is_written(self, view: SSAValue, memory: LiveMemory) -> bool:
         """Whether the block may write a memory, perhaps by another view that a LINEAR captures."""
         return self.analysis.roots[view] in self._written or memory.written is not None
 
-    def _instance(self, op: Operation) -> Instance:
+    def instance(self, op: Operation, lane: Sequence[int] = ()) -> Instance:
         axes = [axis for axis in self.analysis.loops_around[op] if is_parallel(axis)]
         return Instance(op, tuple(zip(axes, self.iteration(axes), strict=True)))

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
 
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.block_analysis import Axis, is_work_item
+from tgdialect.interpreter.instances import Instance, parallel_race, unordered_stores
 from tgdialect.interpreter.live import LiveMemory
 from tgdialect.ops.arrays import Data
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """An op in one iteration of the parallel loops around it."""
-
-    op: Operation
-    iteration: tuple[tuple[Axis, int], ...]
-
 
 _Byte = tuple[LiveMemory, int]
 
@@ -28,20 +17,21 @@ _Accesses = dict[Instance, int]
 
 
 class ScalarRaces:
-    """Which STOREs have written the present value of each byte, and what has read it since.
+    """Which STOREs have written the present value of each byte, what has added to it, and what has
+    read it since.
 
     Two STOREs race if the second one changes the byte, and neither op waits for the other or
-    parallel iterations execute them. A read and a STORE race if parallel iterations execute them,
-    an ATOMICADD and a STORE if neither waits for the other. A BARRIER orders what the work items of
-    a workgroup do before it and after it: accesses carry the number of barriers that the workgroup
-    had reached.
+    parallel iterations execute them. A read races with a STORE or an ATOMICADD of a parallel
+    iteration, an ATOMICADD with a STORE of one, or with one that it does not wait for. A BARRIER
+    orders what the work items of a workgroup do before it and after it: accesses carry the number
+    of barriers that the workgroup had reached.
     """
 
     def __init__(self, unordered: Mapping[Operation, Set[Operation]]):
         self._unordered = unordered
         self._barriers = 0
         self._writers: dict[_Byte, _Accesses] = {}
-        self._adders: dict[_Byte, set[Operation]] = {}
+        self._adders: dict[_Byte, _Accesses] = {}
         self._readers: dict[_Byte, _Accesses] = {}
 
     def barrier(self) -> None:
@@ -54,39 +44,46 @@ class ScalarRaces:
             return
         for byte in bytes.ravel().tolist():
             key = memory, byte
-            if writers := self._writers.get(key):
-                last = next(reversed(writers))
-                if self._are_parallel(now, last, writers[last]):
-                    raise _race(key, "a thread reads {}, which another has written")
+            self._check_parallel(key, now, "reads", self._writers, "has written")
+            self._check_parallel(key, now, "reads", self._adders, "has added to")
             self._record(self._readers, key, now)
 
     def write(self, memory: LiveMemory, bytes: Data, now: Instance, *, changes: bool) -> None:
         """A STORE writes the bytes of an element, whose value it `changes` or not."""
         for byte in bytes.tolist():
             key = memory, byte
-            if any(self._are_parallel(now, *r) for r in self._readers.pop(key, {}).items()):
-                raise _race(key, "a thread writes {}, which another has read")
+            self._check_parallel(key, now, "writes", self._readers, "has read")
+            self._check_parallel(key, now, "writes", self._adders, "has added to")
+            self._readers.pop(key, None)
             self._check_order(key, now.op, self._adders.get(key, ()))
             if changes:
+                self._check_order(key, now.op, self._writers.get(key, ()))
+                did = "has written with another value"
+                self._check_parallel(key, now, "writes", self._writers, did)
                 self._adders.pop(key, None)
-                writers = self._writers.pop(key, {})
-                self._check_order(key, now.op, (before.op for before in writers))
-                if any(self._are_parallel(now, *before) for before in writers.items()):
-                    raise _race(key, "parallel iterations write different values to {}")
+                self._writers.pop(key, None)
             self._record(self._writers, key, now)
 
-    def add(self, memory: LiveMemory, bytes: Data, op: Operation) -> None:
+    def add(self, memory: LiveMemory, bytes: Data, now: Instance) -> None:
         """An ATOMICADD adds to bytes."""
-        if op not in self._unordered:
-            return
         for byte in bytes.tolist():
             key = memory, byte
-            self._check_order(key, op, (before.op for before in self._writers.get(key, ())))
-            self._adders.setdefault(key, set()).add(op)
+            self._check_parallel(key, now, "adds to", self._readers, "has read")
+            self._check_parallel(key, now, "adds to", self._writers, "has written")
+            self._check_order(key, now.op, self._writers.get(key, ()))
+            self._record(self._adders, key, now)
 
-    def _check_order(self, byte: _Byte, op: Operation, before: Iterable[Operation]) -> None:
-        if not self._unordered.get(op, set()).isdisjoint(before):
-            raise _race(byte, "two stores that neither waits for the other write {}")
+    def _check_order(self, byte: _Byte, now: Operation, before: Iterable[Instance]) -> None:
+        unordered = self._unordered.get(now, set())
+        if (other := next((i.op for i in before if i.op in unordered), None)) is not None:
+            raise unordered_stores(_cell(byte), now, other)
+
+    def _check_parallel(
+        self, byte: _Byte, now: Instance, does: str, others: dict[_Byte, _Accesses], did: str
+    ) -> None:
+        for before, barriers in others.get(byte, {}).items():
+            if now.is_parallel_to(before, is_ordered=barriers != self._barriers):
+                raise parallel_race(_cell(byte), now, does, before, did)
 
     def _record(self, accesses: dict[_Byte, _Accesses], byte: _Byte, now: Instance) -> None:
         """Make an access the latest; an earlier one by the same op and iteration is forgotten."""
@@ -94,16 +91,7 @@ class ScalarRaces:
         known.pop(now, None)
         known[now] = self._barriers
 
-    def _are_parallel(self, now: Instance, before: Instance, barriers: int) -> bool:
-        """Whether parallel iterations make two accesses, and no BARRIER is between them."""
-        iteration = dict(now.iteration)
-        return any(
-            iteration.get(axis, i) != i and (barriers == self._barriers or not is_work_item(axis))
-            for axis, i in before.iteration
-        )
 
-
-def _race(byte: _Byte, what: str) -> InterpretationError:
+def _cell(byte: _Byte) -> str:
     memory, position = byte
-    cell = f"cell {position // memory.dtype.itemsize} of {memory.name}"
-    return InterpretationError(f"race: {what.format(cell)}")
+    return f"cell {position // memory.dtype.itemsize} of {memory.name}"

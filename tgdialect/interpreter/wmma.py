@@ -37,12 +37,15 @@ def _narrowed(x: Data, dtype: DType) -> Data:
 def coordinates(layout: ArrayAttr[StringAttr], row: str, threads: int) -> tuple[Data, Data]:
     """The row and the column of element e of thread t, arrays of shape (threads, elements).
 
-    Bit i of the number `t + threads * e` is the bit of the row or column that `layout[i]` names.
+    Bit i of the number `t + threads * e` is the bit of the row or column that `layout[i]` names;
+    of neither where that is `-`.
     """
     names = [bit.data for bit in layout]
     number = np.arange(2 ** len(names), dtype=np.int64)
     result: dict[bool, Data] = {True: np.zeros_like(number), False: np.zeros_like(number)}
     for position, name in enumerate(names):
+        if name == "-":
+            continue
         result[name[0] == row] |= ((number >> position) & 1) << int(name[1:])
     rows, columns = (result[is_row].reshape(-1, threads).T for is_row in (True, False))
     return rows, columns

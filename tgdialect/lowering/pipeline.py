@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
@@ -55,6 +55,7 @@ def stages(
     l2: int | None = None,
     opts: tuple[str, ...] = (),
     cache: int | None = None,
+    output: str | None = None,
     optimize: type[OptimizePass] = OptimizePass,
 ) -> Stages:
     """The eight stages from the tensor level to the `llvm` dialect.
@@ -62,9 +63,13 @@ def stages(
     `features` are what the target's processor has. The other options are those of the stages.
     """
     return Stages(
-        module=(CallifyPass(), RangeifyPass(), optimize(mode, features, threads, l2, opts)),
+        module=(
+            CallifyPass(),
+            RangeifyPass(target),
+            optimize(mode, features, threads, l2, opts, target),
+        ),
         kernels=(ExpandPass(), SelectPass(target, features), LinearizePass(), PlanPass()),
-        render=RenderPass(target, cache),
+        render=RenderPass(target, cache, output),
     )
 
 
@@ -92,7 +97,7 @@ class ToLlvmPass(LoweringPass):
     optimize: ClassVar[type[OptimizePass]] = OptimizePass
 
     target: str | None = None
-    """Passed to `tg-select` and `tg-render`."""
+    """Passed to `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
     mode: str = "none"
     """Passed to `tg-optimize`."""
     features: tuple[str, ...] = ()
@@ -108,8 +113,48 @@ class ToLlvmPass(LoweringPass):
 
     def pipeline(self) -> Sequence[LoweringPass]:
         """The passes that this one stands for: `tg-opt` runs, prints and times them one by one."""
+        return self.stages()
+
+    def stages(self) -> Sequence[LoweringPass]:
+        """The eight stages with these options."""
         options = {field.name: getattr(self, field.name) for field in fields(self)}
         return tuple(stages(**options, optimize=self.optimize))
 
     def lower(self, module: ModuleOp) -> None:
         run_stages(module, self.pipeline())
+
+
+@dataclass(frozen=True)
+class ToSourcePass(ToLlvmPass):
+    """All stages, from a program on tensors to programs with a SOURCE in a C-like language.
+
+    `-t c`, `-t opencl`, `-t cuda` or `-t metal` prints it.
+    """
+
+    name = "tg-to-source"
+    level_after = "planned"
+
+    target: str | None = "c"
+    """Passed to `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
+    output: str | None = None
+    """Passed to `tg-render`: by default the language of the target."""
+
+    def pipeline(self) -> Sequence[LoweringPass]:
+        vendor = (self.target or "c").partition(":")[0]
+        language = self.output or {"nvidia": "cuda"}.get(vendor, vendor)
+        return replace(self, output=language).stages()
+
+
+@dataclass(frozen=True)
+class ToGpuPass(ToLlvmPass):
+    """All stages, from a program on tensors to kernels in the `gpu` dialect, for NVIDIA or AMD.
+
+    The `gpu.module` has a kernel for each program; functions launch them by `gpu.launch_func`.
+    """
+
+    name = "tg-to-gpu"
+
+    target: str | None = "nvidia:sm_90"
+    """Passed to `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
+    output: str | None = "gpu"
+    """Passed to `tg-render`."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -32,14 +32,14 @@ from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
-from tgdialect.ops.axis_types import WORKGROUP
+from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import BarrierOp, ProgramOp, SpecialOp
+from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp, ProgramOp, SpecialOp
 from tgdialect.ops.dtypes import UI8
 from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.movement import BitcastOp, MovementOp, ReshapeOp, ShrinkOp
-from tgdialect.ops.ordering import LinearOp, RangeOp
+from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
 from tgdialect.targets.attribute import target_of
@@ -264,13 +264,14 @@ def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) 
 def plan_program(program: ProgramOp) -> None:
     """Merge the REG or LOCAL buffers of one type that are not live at the same time.
 
-    The threads of a workgroup share LOCAL memory: between the two live ranges there has to be a
-    BARRIER.
+    The work items of a workgroup share LOCAL memory: between the two live ranges there has to be a
+    BARRIER that is in no serial loop and no IF. Then no loop leads back from the second live range
+    to the first, and no path goes round the BARRIER.
     """
     linear = program.linear
     ops = list(linear.body.block.ops)
     live = live_ranges(linear)
-    barriers = [position for position, op in enumerate(ops) if isinstance(op, BarrierOp)]
+    barriers = list(_outer_barriers(ops))
     is_parallel = any(map(_is_in_workgroup, ops))
     buffers = [op for op in ops if isinstance(op, BufferOp)]
     owners: dict[Attribute, list[tuple[int, BufferOp]]] = defaultdict(list)
@@ -304,6 +305,19 @@ def _is_in_workgroup(op: Operation) -> bool:
     if isinstance(op, RangeOp):
         return op.axis_type.data in WORKGROUP
     return isinstance(op, SpecialOp)
+
+
+def _outer_barriers(ops: Sequence[Operation]) -> Iterator[int]:
+    """The positions of the BARRIERs in no serial loop and no IF."""
+    blocks: list[bool] = []
+    for position, op in enumerate(ops):
+        if isinstance(op, EndOp | EndIfOp):
+            del blocks[len(blocks) - len(op.closed_blocks) :]
+        elif isinstance(op, RangeOp | IfOp):
+            is_parallel = isinstance(op, RangeOp) and op.axis_type.data in PARALLEL
+            blocks.append(not is_parallel)
+        elif isinstance(op, BarrierOp) and not any(blocks):
+            yield position
 
 
 def _any_between(positions: Sequence[int], first: int, last: int) -> bool:

@@ -242,14 +242,16 @@ class InvalidAttr(ParametrizedAttribute):
 
 
 class OptOp(StrEnum):
-    """The schedule transforms: the specification's, without TC, then STAGE, ORDER and MERGE, which
+    """The schedule transforms: the specification's, then STAGE, PIPELINE, ORDER and MERGE, which
     are ours."""
 
+    TC = "tc"
     SPLIT = "split"
     PADTO = "padto"
     SWAP = "swap"
     NOLOCALS = "nolocals"
     STAGE = "stage"
+    PIPELINE = "pipeline"
     ORDER = "order"
     MERGE = "merge"
 
@@ -303,6 +305,10 @@ class OptAttr(ParametrizedAttribute):
 
 _FACTOR = r"[1-9]\d*"
 _OPT_ARGUMENTS = {
+    OptOp.TC: (
+        "an axis, the index of an instruction or -1, a level 0, 1 or 2, and a mode 1 or 2",
+        r"\d+, (-1|\d+), [012], [12]",
+    ),
     OptOp.SPLIT: (
         "an axis, a factor, an axis type and perhaps top or overlap",
         rf"\d+, {_FACTOR}, ({'|'.join(AxisType)})(, top|, overlap)?",
@@ -311,9 +317,10 @@ _OPT_ARGUMENTS = {
     OptOp.SWAP: ("two axes", r"\d+, \d+"),
     OptOp.NOLOCALS: ("no arguments", ""),
     OptOp.STAGE: (
-        "a parameter, the axis of the loop to copy in, and an address space",
-        rf"\d+, \d+, ({'|'.join(AddrSpace)})",
+        "a parameter, the axis of the loop to copy in, an address space and perhaps pad",
+        rf"\d+, \d+, ({'|'.join(AddrSpace)})(, pad)?",
     ),
+    OptOp.PIPELINE: ("an axis and a number of buffers", r"\d+, \d+"),
     OptOp.ORDER: ("axes", r"\d+(, \d+)*"),
     OptOp.MERGE: ("two axes", r"\d+, \d+"),
 }
@@ -328,7 +335,8 @@ class WmmaAttr(ParametrizedAttribute):
     the operands are whole row-major matrices. Otherwise each thread holds a fragment, a flat vector
     of size M*K/threads and so on; a layout lists, from the least significant bit up, which bit of
     the matrix coordinate each bit of the thread index and then of the element index is:
-    `a = ["k1", "k2", "m0", "m1", "m2", "k0", "m3", "k3"]`.
+    `a = ["k1", "k2", "m0", "m1", "m2", "k0", "m3", "k3"]`. A bit `-` of A or B is none: threads
+    that differ in it alone hold the same elements.
     """
 
     name = "tg.wmma"
@@ -354,7 +362,7 @@ class WmmaAttr(ParametrizedAttribute):
         m, n, k = self.m_n_k
         if self.threads == 1:
             return ((m, k), (k, n), (m, n))
-        return tuple((size // self.threads,) for size in (m * k, k * n, m * n))
+        return tuple(((1 << len(bits)) // self.threads,) for bits in (self.a, self.b, self.c))
 
     def verify(self) -> None:
         if len(self.dims) != 3 or any(d.data < 1 for d in self.dims):
@@ -373,7 +381,7 @@ class WmmaAttr(ParametrizedAttribute):
         ):
             expected = {f"{row}{i}" for i in range(rows.bit_length() - 1)}
             expected |= {f"{column}{i}" for i in range(columns.bit_length() - 1)}
-            bits = [bit.data for bit in layout]
+            bits = [bit.data for bit in layout if label == "c" or bit.data != "-"]
             if 2 ** len(expected) != rows * columns or sorted(bits) != sorted(expected):
                 raise VerifyException(
                     f"layout {label} of a {m}x{n}x{k} wmma orders {sorted(expected)}, got {bits}"

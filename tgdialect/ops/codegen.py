@@ -27,7 +27,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import VOID, WmmaAttr, is_tensor
+from tgdialect.ops.attributes import VOID, AxisType, WmmaAttr, is_tensor
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import verify_cells
@@ -117,6 +117,12 @@ class SpecialOp(TgOp):
 
     def __init__(self, name: str, bound: Value):
         self.infer((bound,), {"name": StringAttr(name)})
+
+    @property
+    def axis_type(self) -> AxisType:
+        """The type of a RANGE with the same meaning: LOCAL of a work item's index in its workgroup,
+        GLOBAL of other indices."""
+        return AxisType.LOCAL if self.symbol.data.startswith("lidx") else AxisType.GLOBAL
 
     def verify_rule(self) -> None:
         if not re.fullmatch(r"(gidx|lidx|idx)[0-2]", self.symbol.data):

@@ -16,7 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
+from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import DTYPES, F32, DType
@@ -53,6 +53,10 @@ class ReduceOp(TgOp):
     `ordered` is set; f16, bf16 and fp8 accumulate in f32. A sum begins with +0: it is never -0. On
     bools add is or, mul is and, max is or.
 
+    `wmma` says that WMMAs compute this sum of products (OptOp TC): the fragment of C that a thread
+    of the WARP range holds is in the UPCAST ranges with the ids of `on`, the last of which is the
+    range of K. The threads' products are not rounded to the dtype of the factors.
+
     `%1 = tg.reduce add %0 [1] : tensor<4x8xf32> -> tensor<4x1xf32>`
     `%1 = tg.reduce max %0 [] over %r : tensor<f32> -> tensor<f32>`
     """
@@ -62,6 +66,8 @@ class ReduceOp(TgOp):
     kind = prop_def(ReduceKindAttr, prop_name="op")
     axes = prop_def(DenseArrayBase.constr(i64))
     ordered = opt_prop_def(UnitAttr)
+    wmma = opt_prop_def(WmmaAttr)
+    fragment = opt_prop_def(DenseArrayBase.constr(i64))
     source = operand_def(TENSOR)
     ranges = var_operand_def(INDEX_SCALAR)
     result = result_def(TENSOR)
@@ -69,7 +75,8 @@ class ReduceOp(TgOp):
     traits = traits_def(PureInGraph(), HasTgCanonicalization())
 
     assembly_format = (
-        "$op $source custom<Integers>($axes) (`over` $ranges^)? (`ordered` $ordered^)? attr-dict "
+        "$op $source custom<Integers>($axes) (`over` $ranges^)? (`ordered` $ordered^)? "
+        "(`wmma` $wmma^ `on` custom<Integers>($fragment))? attr-dict "
         "`:` type($source) `->` type($result)"
     )
 

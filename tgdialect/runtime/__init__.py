@@ -2,7 +2,8 @@
 
 Compiling:
 
-* `compiler.py`: `compile`, from text, path, module or builder; `build.py`: the stages, then LLVM;
+* `compiler.py`: `compile`, from text, path, module or builder, for the CPU or a device;
+* `staged.py`: a module and its stages; `build.py`: then LLVM; `c_build.py`: then the C compiler;
 * `codegen.py`: the thread that LLVM runs on; `speed.py`: interpreter settings meanwhile;
 * `optimize.py`, `pipeline.py`: `tg-optimize` and `tg-to-llvm` with BEAM; `beam.py`: times kernels;
 * `find_windows.py`: finds the SHRINKs and PADs whose bounds a call has to check.
@@ -20,7 +21,9 @@ Loading:
 
 Calling:
 
-* `executable.py`: `Executable`; `memory.py`: addresses, and the pool of large blocks;
+* `executable.py`: `Executable`; `host_executable.py`: one for this CPU;
+* `devices/`: OpenCL devices and GPUs, and executables for them;
+* `memory.py`: addresses, and pools of blocks;
 * `launcher.py`: builtins that call compiled code; `launcher_layout.py`: the offsets that they use;
 * `native/`: LLVM IR of launchers and threads.
 

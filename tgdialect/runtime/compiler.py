@@ -15,15 +15,25 @@ import numpy as np
 
 from tgdialect.backends.headroom import check_memory_for_library
 from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.devices.device import DEVICES, HOST, Device
+from tgdialect.runtime.devices.driver import DeviceError
+from tgdialect.runtime.devices.executable import DeviceExecutable
+from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.program import DEFAULT_OPT, Array, Program
-from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, TARGETS
+from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, TARGETS, Target, target_named
 from tgdialect.targets.host import host_cpu, host_target
+from tgdialect.targets.portable import PORTABLE
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from tgdialect.runtime.build import Build
+    from tgdialect.runtime.c_build import CBuild
+    from tgdialect.runtime.devices.build import DeviceBuild
+
+AnyProgram = Program | DeviceProgram
 
 Callback = Callable[..., "Array | tuple[Array, ...]"]
 
@@ -32,7 +42,7 @@ def compile(
     source: str | os.PathLike[str] | ModuleOp,
     *,
     entry: str = "main",
-    target: str = DEFAULT_TARGET,
+    target: str | None = None,
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
 ) -> Executable | Callback:
@@ -45,7 +55,9 @@ def compile(
             left as it is. A `str` with a newline
             or a brace is text.
         entry: the name of the function to call.
-        target: one of `targets.TARGETS`, or "interpreter" for the reference semantics.
+        target: a device, as "CL:0", or one of `targets.TARGETS`, whose programs run on the first
+            device that can; or "interpreter" for the reference semantics. By default the device
+            that `TG_DEVICE` names, or else this CPU (docs/devices.md).
         opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, "beam:N" for
             a search that times schedules on this machine (`tgdialect/runtime/optimize.py`), or
             OptOps, as "explicit:split 0, 8, upcast; @main_1: order 1, 0". Kernels that record
@@ -59,6 +71,7 @@ def compile(
 
     Raises:
         CompilationError: the program is not valid, or cannot be compiled.
+        DeviceError: there is no such device, or it refuses a kernel.
         ValueError: there is no such target, or the interpreter is given a schedule.
         MemoryError: there is too little memory to compile.
     """
@@ -66,32 +79,69 @@ def compile(
         if opt not in ("none", DEFAULT_OPT):
             raise ValueError(f"opt={opt!r} schedules compiled kernels: the interpreter takes none")
         return _interpreted(source, entry, allow_custom)
-    if target not in TARGETS:
-        there_are = ", ".join((*TARGETS, INTERPRETER))
-        raise ValueError(f"there is no target {target!r}; there are: {there_are}")
+    device = device_for(target)
     name, text = _name_and_text(source)
+    described = PORTABLE if target == PORTABLE.name else target_of_device(device)
     how = entry, opt, allow_custom
     is_text = isinstance(source, str | os.PathLike)
+    kind = Program if device.is_host else DeviceProgram
     cache, key = object_cache(), ""
     if cache is not None:
         places = "" if is_text else _window_places(source)
-        parts = text, places, host_cpu(), str(host_target(name=target)), *map(repr, how)
-        key = cache_key(*parts)
+        cpu = _host_key(described) if device.is_host else ""
+        key = cache_key(text, places, cpu, str(described), *map(repr, how))
     data = None if cache is None else cache.get(key)
     if data is not None:
-        program = Program.from_bytes(data)
+        program: AnyProgram = kind.from_bytes(data)
     else:
         check_memory_for_library()
         module = _parse(name, text) if is_text else load_module(source)
-        program = _compiled(module, how, name, text)
+        program = _compiled(module, how, described, name, text)
         if is_text:
             program = _without_name(program, name)
         if cache is not None:
             cache.put(key, program.to_bytes())
-    return Executable(
-        program,
-        lambda: prepared(_parse(name, text), *how),
-        source=(name, text) if is_text else ("", ""),
+    of = (name, text) if is_text else ("", "")
+    if isinstance(program, Program):
+        build = lambda: _host_build(_parse(name, text), *how, described)  # noqa: E731
+        return HostExecutable(program, build, source=of)
+    return DeviceExecutable(
+        program, device, lambda: device_build(_parse(name, text), *how, described), source=of
+    )
+
+
+def device_for(target: str | None) -> Device:
+    """The device that a target or device name stands for. None is the default device.
+
+    Raises ValueError for a name that is neither, and DeviceError if there is no such device.
+    """
+    if target is None:
+        return DEVICES[DEVICES.DEFAULT]
+    if target in (DEFAULT_TARGET, PORTABLE.name):
+        return DEVICES[HOST]
+    if target in TARGETS:
+        return DEVICES.for_target(target)
+    try:
+        name = DEVICES.canonicalize(target)
+    except DeviceError:
+        there_are = ", ".join((*TARGETS, INTERPRETER))
+        raise ValueError(
+            f"there is no target {target!r}; there are: {there_are}; and devices, as CL:0"
+        ) from None
+    return DEVICES[name]
+
+
+def target_of_device(device: Device) -> Target:
+    """The target that programs for a device are compiled for, with the sizes of the device."""
+    if device.is_host:
+        return host_target()
+    limits = device.limits
+    return replace(
+        target_named(device.target),
+        workgroup=limits.workgroup,
+        local=limits.local,
+        units=limits.units,
+        view_alignment=limits.alignment,
     )
 
 
@@ -101,26 +151,60 @@ def _window_places(module: ModuleOp) -> str:
     return window_places(module)
 
 
-def _without_name(program: Program, name: str) -> Program:
+def _without_name(program: AnyProgram, name: str) -> AnyProgram:
     """The program for the same text under any name: the cache knows a text by its contents."""
     windows = (w._replace(file="") if w.file == name else w for w in program.windows)
     return replace(program, windows=tuple(windows))
 
 
+def _host_key(target: Target) -> str:
+    """What decides about the code of a program on this machine, besides the program."""
+    if target.name != PORTABLE.name:
+        return host_cpu()
+    from tgdialect.backends.c_compiler import compiler_version
+
+    return f"{host_cpu()} {compiler_version()}"
+
+
 def prepared(
     module: ModuleOp, entry: str = "main", opt: str = DEFAULT_OPT, allow_custom: bool = False
 ) -> Build:
-    """The compilation of a module, for inspecting its stages. Importing it imports LLVM."""
+    """The compilation of a module for this CPU, for inspecting its stages. Importing it imports
+    LLVM."""
     from tgdialect.runtime.build import Build
 
     return Build(module, entry, opt, allow_custom)
 
 
-def _compiled(module: ModuleOp, how: tuple[str, str, bool], name: str, text: str) -> Program:
+def _host_build(
+    module: ModuleOp, entry: str, opt: str, allow_custom: bool, target: Target
+) -> Build | CBuild:
+    """The compilation of a module for this CPU, by LLVM or as C."""
+    if target.name != PORTABLE.name:
+        return prepared(module, entry, opt, allow_custom)
+    from tgdialect.runtime.c_build import CBuild
+
+    return CBuild(module, entry, opt, allow_custom)
+
+
+def device_build(
+    module: ModuleOp, entry: str, opt: str, allow_custom: bool, target: Target
+) -> DeviceBuild:
+    """The compilation of a module for a device."""
+    from tgdialect.runtime.devices.build import DeviceBuild
+
+    return DeviceBuild(module, entry, opt, allow_custom, target)
+
+
+def _compiled(
+    module: ModuleOp, how: tuple[str, str, bool], target: Target, name: str, text: str
+) -> AnyProgram:
     from tgdialect.diagnostics import SourceFile, errors_in
 
     with errors_in(SourceFile(name, text)):
-        return prepared(module, *how).program()
+        if target.is_grid:
+            return device_build(module, *how, target).program()
+        return _host_build(module, *how, target).program()
 
 
 def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:

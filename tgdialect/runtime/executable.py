@@ -1,75 +1,36 @@
-"""Executables: compiled programs in this process, which are called with arrays."""
+"""`Executable`: a compiled program, which is called with arrays."""
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import cache
-from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy import ndarray
-
-from tgdialect.runtime.loader import load
-from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address
-from tgdialect.runtime.program import Array, Parameter, Program
-from tgdialect.runtime.windows import check_windows
+from tgdialect.runtime.program import Array, Parameter
+from tgdialect.runtime.windows import Window
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from tgdialect.runtime.inspection import Compilation, Kernel
-    from tgdialect.runtime.launcher import Holders, Launcher
+    from tgdialect.runtime.launcher import Holders
     from tgdialect.runtime.profile import Profile
 
 
-class _Slot(NamedTuple):
-    """A parameter and its position in the frame."""
+class ParameterSlot(NamedTuple):
+    """A parameter and its position among all of them."""
 
     position: int
     parameter: Parameter
 
 
-class _Kept(NamedTuple):
-    """The constant arguments of the last call, and memory for the values derived from them. The
-    first word of each block is 0 until the program has computed its contents."""
-
-    constants: Sequence[Any]
-    blocks: Sequence[Block]
-    addresses: Sequence[int]
-
-    @classmethod
-    def of(cls, constants: Sequence[Any], sizes: Sequence[int]) -> _Kept:
-        blocks = [Block.new(size) for size in sizes]
-        for block in blocks:
-            ctypes.memset(block.address, 0, ctypes.sizeof(ctypes.c_int64))
-        return cls(constants, blocks, [block.address for block in blocks])
-
-
-_NOTHING_KEPT = _Kept.of((), ())
-
-_ENTRY: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
-
-def _refuse(*_: object) -> bool:
-    """The launcher of programs whose arguments Python has to check in each call."""
-    return False
-
-
-def _allocator(parameter: Parameter) -> Callable[..., Array]:
-    """How to allocate a result of static shape."""
-    if parameter.is_cleared:
-        return np.zeros
-    return np.empty if parameter.nbytes < POOLED_BYTES else POOL.empty
-
-
-class Executable:
+class Executable(ABC):
     """A compiled function: call it with NumPy arrays, get NumPy arrays.
 
     Inputs are in the order of the function's arguments. An argument that was memory in the program
     is passed by reference, so that the program's STOREs show in the caller's array. Every other
-    array is converted to the right layout if necessary, read as it is before the call, and never
+    array is read as it is before the call, and never
     written. BUFFERs of the program are zero at first and live as long as the executable, in
     `buffers`; one of dynamic shape is replaced by zeros when its shape changes. Values derived from
     `{tg.constant}` arguments alone are cached until a call passes another array for one of them: a
@@ -78,62 +39,27 @@ class Executable:
 
     def __init__(
         self,
-        program: Program,
+        parameters: Sequence[Parameter],
+        windows: Sequence[Window],
         build: Callable[[], Compilation],
-        symbols: Mapping[str, int] = {},
-        source: tuple[str, str] = ("", ""),
+        source: tuple[str, str],
     ) -> None:
-        """`build` gives the compilation, to inspect it or to compile again; `symbols` are addresses
-        of external symbols; `source` is the name and the text of the program, for errors."""
-        # The parameters by role.
+        """`windows` are bounds that the scalars of a call have to satisfy. `build` gives the
+        compilation, to inspect it or to compile again; `source` is the name and the text of the
+        program, for errors."""
         self._build = cache(build)
-        self._windows = program.windows
+        self._windows = windows
         self._source = source
-        self.parameters = program.parameters
-        slots = [_Slot(i, p) for i, p in enumerate(self.parameters)]
+        self.parameters = parameters
+        slots = [ParameterSlot(i, p) for i, p in enumerate(parameters)]
         self._arguments = [s for s in slots if s.parameter.role in ("input", "scalar")]
         self._results = [s for s in slots if s.parameter.role == "output"]
         self._workspaces = [s for s in slots if s.parameter.role == "workspace"]
         self._persistent = [s for s in slots if s.parameter.role == "persistent"]
         self._constants = [i for i, s in enumerate(self._arguments) if s.parameter.is_constant]
-        self._kept: _Kept | None = None
-        self._is_dynamic = any(p.is_dynamic for p in self.parameters)
+        self._is_dynamic = any(p.is_dynamic for p in parameters)
         self.inputs = [s.parameter for s in self._arguments]
         self.outputs = [s.parameter for s in self._results]
-        self.buffers: dict[str, Array] = {}
-        # BUFFERs, whose addresses are the same in every call unless their shape is dynamic.
-        self._frame: list[Any] = [0] * len(slots)
-        self._buffer_spans: list[tuple[int, int]] = []
-        self._resized = [s for s in slots if s.parameter.role == "buffer" and s.parameter.dims]
-        self._sized: dict[int, Array] = {}
-        """The BUFFERs of dynamic shape, as of the last call, by position."""
-        for position, parameter in slots:
-            if parameter.role == "buffer" and not parameter.is_dynamic:
-                buffer = np.zeros(parameter.shape_for(()), parameter.dtype)
-                self.buffers[parameter.name] = buffer
-                self._frame[position] = start = address(buffer)
-                self._buffer_spans.append((start, start + buffer.nbytes))
-        # Keep them alive even if the caller changes `buffers`: frames have their addresses.
-        self._memory = tuple(self.buffers.values())
-        # Code: each object may call those before it, and the last one has the entry.
-        self._code: list[object] = []
-        functions = dict(symbols)
-        for name, code in program.objects:
-            self._code.append(library := load(code, functions))
-            functions[name] = self._start = library.address(name)
-        self._frame_type: Any = ctypes.c_int64 * len(slots)
-        self._function: Callable[..., None] = _ENTRY(self._start)
-        # How calls run: by a launcher from the second call on, where sizes are static.
-        self._launch: Launcher = self._wait
-        if self._is_dynamic or any(p.role in ("scalar", "buffer") for p in self.parameters):
-            self._launch = _refuse
-        self._made = [
-            (_allocator(p), p.shape_for(()), p.dtype) for p in self.outputs if not self._is_dynamic
-        ]
-        """How to allocate each result: the function, the shape and the dtype."""
-        self._clears = any(p.is_cleared for p in self.outputs)
-        is_simple = len(self._made) == 1 and not self._workspaces and not self._persistent
-        self._one = self._made[0] if is_simple else None
 
     @property
     def workspace_bytes(self) -> int:
@@ -162,263 +88,49 @@ class Executable:
         """
         return self._build().module(stage)
 
-    def profile(
-        self, *arrays: Any, out: Array | Sequence[Array] | None = None, seconds: float = 1.0
-    ) -> Profile:
-        """Time each kernel while the program runs on these arguments for so many seconds.
-
-        The program is compiled again with clock reads, so that normal calls pay nothing. Arrays
-        that it writes by reference, and its BUFFERs, are copied and stay as they are. Raises as a
-        call does.
-        """
-        from tgdialect.runtime.profile import new_records, profile, record_symbols
-
-        build = self._build()
-        records = new_records(build)
-        timed = Executable(build.profiled(), lambda: build, record_symbols(records))
-        for name, buffer in self.buffers.items():
-            timed.buffers[name][...] = buffer
-        given = list(arrays)
-        for position, parameter in enumerate(timed.inputs[: len(given)]):
-            if parameter.by_reference:
-                given[position] = np.array(given[position])
-        return profile(lambda: timed(*given, out=out), records, build, seconds)
-
-    def __call__(
-        self, *arrays: Any, out: Array | Sequence[Array] | None = None
-    ) -> Array | tuple[Array, ...]:
+    @abstractmethod
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Run the program; `out` gives the memory for its results, one array or one for each.
 
         Raises ValueError and TypeError for arguments that do not fit the signature, and
         CompilationError, at the op, where index arguments put a window outside of its source.
         """
-        # The common case: one result, arrays that need no conversion, no intermediate memory.
-        if out is None and self._one is not None:
-            empty, shape, dtype = self._one
-            if self._launch(result := empty(shape, dtype), *arrays):
-                return result
-            return self._call(arrays, None)
-        if out is None:
-            results = [empty(shape, dtype) for empty, shape, dtype in self._made]
-        else:
-            results = [out] if isinstance(out, ndarray) else list(out)
-        if (out is None or not self._clears) and self._launched(results, arrays):
-            return results[0] if len(results) == 1 else tuple(results)
-        return self._call(arrays, None if out is None else results)
 
-    def _launched(self, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
-        """Whether the launcher has called the function. It refuses arguments that have to be
-        checked or converted by Python."""
-        if len(arrays) != len(self._arguments):
-            return False
-        kept = self._kept_for(arrays)
-        if not self._workspaces:
-            return self._launch(*results, *arrays, *kept.addresses)
-        blocks = self._scratch()
-        scratch = [block.address for block in blocks]
-        called = self._launch(*results, *arrays, *kept.addresses, *scratch)
-        for block in blocks:
-            POOL.give(block)
-        return called
+    @abstractmethod
+    def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
+        """Time each kernel while the program runs on these arguments for so many seconds.
 
-    def _kept_for(self, arrays: Sequence[Any]) -> _Kept:
-        """The memory of values derived from constants; new memory if these are other arrays.
-
-        Memory in use is never overwritten: another thread may be in a call with other constants.
+        Arrays that the program writes by reference, and its BUFFERs, are copied and stay as they
+        are. Raises as a call does.
         """
-        if not self._persistent:
-            return _NOTHING_KEPT
-        kept, constants = self._kept, [arrays[i] for i in self._constants]
-        if kept is None or any(map(is_not, kept.constants, constants)):
-            kept = _Kept.of(constants, [slot.parameter.nbytes for slot in self._persistent])
-            self._kept = kept
-        return kept
-
-    def _scratch(self) -> Sequence[Block]:
-        """The workspaces of one call; calls on other threads have their own."""
-        return [POOL.take(slot.parameter.nbytes) for slot in self._workspaces]
-
-    def _wait(self, *_: object) -> bool:
-        """The launcher of the first call, which refuses it. Making a real one takes time, and many
-        programs are called only once."""
-        self._launch = self._first_launch
-        return False
-
-    def _first_launch(self, *arguments: object) -> bool:
-        try:
-            self._launch = self._new_launcher() or _refuse
-        except MemoryError:
-            self._launch = _refuse  # A call needs less memory than making a launcher.
-        return self._launch(*arguments)
-
-    def _new_launcher(self) -> Launcher | None:
-        from tgdialect.runtime.launcher import FrameSlot, launcher
-
-        slots = [
-            FrameSlot(
-                position=position,
-                shape=None if p.role in ("workspace", "persistent") else p.shape_for(()),
-                dtype=p.dtype,
-                nbytes=p.nbytes,
-                is_written=p.role == "output" or p.by_reference,
-            )
-            for position, p in (
-                *(*self._results, *self._arguments),
-                *(*self._persistent, *self._workspaces),
-            )
-        ]
-        # Written arrays must share no memory with any other argument. If only results are written,
-        # the launcher need not compare inputs with each other.
-        has_written = any(p.by_reference for p in self.inputs)
-        return launcher(self._start, slots, len(slots if has_written else self._results))
 
     def holding_launcher(
         self, holders: Holders, inputs: Sequence[Sequence[object]], example: object
     ) -> Callable[..., Any] | None:
         """A builtin that calls a program of one result with arrays inside other objects
-        (`launcher.py`); None if they are too many. The executable has to outlive it."""
-        from tgdialect.runtime.launcher import MAX_SLOTS, holding_launcher
+        (`launcher.py`); None if there is none. The executable has to outlive it."""
+        return None
 
-        if len(inputs) > MAX_SLOTS:
-            return None
-        if self._one is not None and self._launch is not _refuse:
-            make, *shape = self._one
-            if (launch := self._new_launcher()) is not None:
-                return holding_launcher(launch, make, tuple(shape), holders, inputs, example)
-        return holding_launcher(None, self, (), holders, inputs, example)
-
-    def _call(
-        self, arrays: Sequence[Any], out: Sequence[Array] | None
-    ) -> Array | tuple[Array, ...]:
-        """A call by Python, which checks each argument and converts it if necessary."""
+    def _check_count(self, arrays: Sequence[Any]) -> None:
+        """Raise ValueError for a call with too few or too many arguments."""
         if len(arrays) != len(self._arguments):
             names = ", ".join(p.name for p in self.inputs)
             raise ValueError(f"expected {len(self.inputs)} inputs ({names}), got {len(arrays)}")
-        # Inputs: check, convert, and note which addresses are read and written.
-        frame = self._frame.copy()
-        spans = self._buffer_spans.copy()
-        values: list[Array] = []
-        written = self._buffer_spans.copy()
-        for value, (position, parameter) in zip(arrays, self._arguments, strict=True):
-            if parameter.role == "scalar":
-                frame[position] = parameter.number(value)
-                continue
-            if (
-                type(value) is not ndarray
-                or value.shape != parameter.shape
-                or value.dtype != parameter.dtype
-                or not value.flags.carray
-            ):
-                value = parameter.array(value)
-            frame[position] = start = address(value)
-            spans.append((start, start + value.nbytes))
-            values.append(value)
-            if parameter.by_reference:
-                written.append(spans[-1])
-        # Checks and buffers that depend on the values of scalars.
-        if self._windows:
-            check_windows(self._windows, frame, *self._source)
-        sized = [self._sized_buffer(slot, frame) for slot in self._resized]
-        for buffer in sized:
-            written.append((start := address(buffer), start + buffer.nbytes))
-            spans.append(written[-1])
-        if written:
-            self._set_apart(frame, values, written)
-        if self._is_dynamic:
-            self._check_shapes(frame, values)
-        # Results, cached values, and the call.
-        if out is None:
-            results = self._new_results(frame)
-            copies = ()
-        else:
-            results = out
-            copies = self._place_results(frame, spans, results)
-        kept = self._kept_for(arrays)
-        for slot, start in zip(self._persistent, kept.addresses, strict=True):
-            frame[slot.position] = start
-        self._run(frame)
-        for array, result in copies:
-            array[...] = result
-        return results[0] if len(results) == 1 else tuple(results)
 
-    def _sized_buffer(self, slot: _Slot, frame: list[Any]) -> Array:
-        """A BUFFER of dynamic shape: the last call's if the shape is the same, else zeros."""
-        position, parameter = slot
-        shape = parameter.shape_for(frame)
-        buffer = self._sized.get(position)
-        if buffer is None or buffer.shape != shape:
-            buffer = self._sized[position] = np.zeros(shape, parameter.dtype)
-            self.buffers[parameter.name] = buffer
-        frame[position] = address(buffer)
-        return buffer
-
-    def _set_apart(
-        self, frame: list[Any], values: list[Array], written: Sequence[tuple[int, int]]
-    ) -> None:
-        """Copy the inputs that share memory with an array that the program writes, so that it reads
-        their contents from before the call."""
-        arrays = iter(enumerate(values))
-        for position, parameter in self._arguments:
-            if parameter.role == "scalar":
-                continue
-            i, value = next(arrays)
-            span = frame[position], frame[position] + value.nbytes
-            if not parameter.by_reference and _overlaps(span, written):
-                values[i] = value.copy()
-                frame[position] = address(values[i])
-
-    def _run(self, frame: list[Any]) -> None:
-        blocks = self._scratch()
-        for slot, block in zip(self._workspaces, blocks, strict=True):
-            frame[slot.position] = block.address
-        self._function(self._frame_type(*frame))
-        for block in blocks:
-            POOL.give(block)
-
-    def _new_results(self, frame: list[Any]) -> list[Array]:
-        results: list[Array] = []
-        for position, parameter in self._results:
-            allocate = np.zeros if parameter.is_cleared else POOL.empty
-            result = allocate(parameter.shape_for(frame), parameter.dtype)
-            frame[position] = address(result)
-            results.append(result)
-        return results
-
-    def _place_results(
-        self, frame: list[Any], spans: list[tuple[int, int]], given: Sequence[Array]
-    ) -> Sequence[tuple[Array, Array]]:
-        """Put the addresses of results into the frame: the caller's arrays where they share memory
-        with no other argument. For the others, returns pairs of the caller's array and the
-        temporary one to copy to it after the call."""
+    def _check_out_count(self, given: Sequence[Any]) -> None:
+        """Raise ValueError for `out` with too few or too many arrays."""
         if len(given) != len(self._results):
             raise ValueError(f"out has {len(given)} arrays for {len(self._results)} results")
-        copies: list[tuple[Array, Array]] = []
-        for array, (position, parameter) in zip(given, self._results, strict=True):
-            parameter.check_out(array, frame)
-            start = address(array)
-            span = start, start + array.nbytes
-            is_free = array.flags.carray and not _overlaps(span, spans)
-            spans.append(span)
-            if not is_free:
-                copies.append((array, temporary := POOL.empty(array.shape, array.dtype)))
-                start = address(temporary)
-            if parameter.is_cleared:
-                (array if is_free else copies[-1][1]).fill(0)
-            frame[position] = start
-        return copies
 
-    def _check_shapes(self, frame: Sequence[Any], values: Sequence[Array]) -> None:
-        """Raise ValueError for an input whose extents are not those that the scalars give."""
+    def _check_shapes(self, frame: Sequence[Any], values: Sequence[Any]) -> None:
+        """Raise ValueError for an input whose extents are not those that the scalars give.
+
+        `frame` has the scalars by position, `values` the arrays in order.
+        """
         arrays = iter(values)
         for parameter in self.inputs:
             if parameter.role == "scalar":
                 continue
-            array = next(arrays)
+            array: Array = next(arrays)
             if array.shape != (wanted := parameter.shape_for(frame)):
                 raise parameter.wrong_shape(array, wanted)
-
-
-def _overlaps(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
-    """Whether an interval of addresses, its end excluded, overlaps any of the others."""
-    start, stop = span
-    return any(start < high and low < stop for low, high in others)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.estimates import estimate
-from tgdialect.lowering.render.threads import body_name
+from tgdialect.lowering.render.llvm.threads import body_name
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import LinearOp, SinkOp
@@ -23,7 +23,8 @@ from tgdialect.runtime.program import Program
 class Kernel:
     """One kernel of a compiled program.
 
-    `opts` are the OptOps that were applied to it, `source` its LLVM IR, `asm` its assembly. `flops`
+    `opts` are the OptOps that were applied to it, `source` its LLVM IR or, on a device, its source
+    text, `asm` its assembly. `flops`
     and `bytes` are the work of one call (`analysis/estimates.py`).
     """
 
@@ -52,16 +53,21 @@ class Compilation(Protocol):
         """The module after the last stage of that name. Raises ValueError if there is none."""
         ...
 
+
+class HostCompilation(Compilation, Protocol):
+    """The compilation of a program for this CPU."""
+
     def profiled(self) -> Program:
         """The program, compiled to record the time of each kernel (`profile.py`)."""
         ...
 
 
-def kernels_of(function: FuncOp, ir: str, asm: str) -> Sequence[Kernel]:
-    """The kernels that a function at level `linear` calls, each once, in order.
+CodeOf = Callable[[str], tuple[str, str]]
+"""From the name of a kernel to its source and its assembly."""
 
-    `ir` and `asm` are those of the whole program.
-    """
+
+def kernels_of(function: FuncOp, code_of: CodeOf) -> Sequence[Kernel]:
+    """The kernels that a function at level `linear` calls, each once, in order."""
     kernels: dict[str, Kernel] = {}
     for call in function.walk():
         if not isinstance(call, CallOp):
@@ -69,11 +75,19 @@ def kernels_of(function: FuncOp, ir: str, asm: str) -> Sequence[Kernel]:
         program = SymbolTable.lookup_symbol(call, call.callee)
         if isinstance(program, ProgramOp) and (name := program.sym_name.data) not in kernels:
             work = estimate(program.linear)
-            functions = (body_name(name), name)  # The first one exists if it has threads.
-            source = "\n\n".join(filter(None, (_definition(ir, f) for f in functions)))
-            code = "\n".join(filter(None, (_code(asm, f) for f in functions)))
-            kernels[name] = Kernel(name, _opts(program.linear), *work, source, code)
+            kernels[name] = Kernel(name, _opts(program.linear), *work, *code_of(name))
     return list(kernels.values())
+
+
+def host_code(ir: str, asm: str) -> CodeOf:
+    """The code of kernels that are functions of LLVM IR and its assembly."""
+
+    def code_of(name: str) -> tuple[str, str]:
+        functions = (body_name(name), name)  # The first one exists if it has threads.
+        source = "\n\n".join(filter(None, (_definition(ir, f) for f in functions)))
+        return source, "\n".join(filter(None, (code_in(asm, f) for f in functions)))
+
+    return code_of
 
 
 def _opts(linear: LinearOp) -> tuple[str, ...]:
@@ -90,7 +104,7 @@ def _definition(ir: str, name: str) -> str:
     return found[0] if found else ""
 
 
-def _code(asm: str, name: str) -> str:
+def code_in(asm: str, name: str) -> str:
     """A function of assembly: from its label to where its size is given, or the next function."""
     pattern = rf'^_?"?{re.escape(name)}"?:.*?(?=^\s*\.size|^\s*\.globl|\Z)'
     found = re.search(pattern, asm, re.DOTALL | re.MULTILINE)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ctypes
 import os
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import RLock
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -53,29 +54,39 @@ class Block:
         return cls(memory, start + -start % ALIGNMENT, nbytes)
 
 
-class Pool:
+class _HasSize(Protocol):
+    @property
+    def nbytes(self) -> int: ...
+
+
+B = TypeVar("B", bound=_HasSize)
+
+
+class Pool(Generic[B]):
     """Free blocks by size. Safe on several threads, and if the garbage collector calls `give`."""
 
-    def __init__(self, limit: int = 1 << 30) -> None:
-        """At most `limit` bytes of free blocks are kept."""
+    def __init__(self, limit: int, new: Callable[[int], B]) -> None:
+        """At most `limit` bytes of free blocks are kept. `new` makes an uninitialised block of so
+        many bytes, or raises MemoryError."""
         self._limit = limit
+        self._new = new
         self._kept = 0
-        self._free: defaultdict[int, list[Block]] = defaultdict(list)
+        self._free: defaultdict[int, list[B]] = defaultdict(list)
         self._lock = RLock()
 
-    def take(self, nbytes: int) -> Block:
+    def take(self, nbytes: int) -> B:
         """A block of so many bytes, with anything in it."""
         with self._lock:
             if free := self._free.get(nbytes):
                 self._kept -= nbytes
                 return free.pop()
         try:
-            return Block.new(nbytes)
+            return self._new(nbytes)
         except MemoryError:
             self.clear()
-        return Block.new(nbytes)
+        return self._new(nbytes)
 
-    def give(self, block: Block) -> None:
+    def give(self, block: B) -> None:
         """Return a block that nothing uses any more."""
         with self._lock:
             if self._kept + block.nbytes <= self._limit:
@@ -93,6 +104,13 @@ class Pool:
         self._lock = RLock()
         self._kept = sum(nbytes * len(free) for nbytes, free in self._free.items())
 
+
+class ArrayPool(Pool[Block]):
+    """A pool of blocks in the memory of this process, and arrays on them."""
+
+    def __init__(self, limit: int = 1 << 30) -> None:
+        super().__init__(limit, lambda nbytes: Block.new(nbytes))
+
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """As `np.empty`. A large array uses a block of the pool until it and its views are gone."""
         nbytes = dtype.itemsize
@@ -108,7 +126,7 @@ class _Lease:
 
     __slots__ = ("__array_interface__", "__weakref__", "_block", "_pool")
 
-    def __init__(self, pool: Pool, block: Block) -> None:
+    def __init__(self, pool: ArrayPool, block: Block) -> None:
         self._pool = pool
         self._block = block
         self.__array_interface__ = {
@@ -122,7 +140,7 @@ class _Lease:
         self._pool.give(self._block)
 
 
-POOL = Pool()
+POOL = ArrayPool()
 """The pool of this process."""
 
 if hasattr(os, "register_at_fork"):

@@ -1,4 +1,4 @@
-"""`tg-to-llvm` with BEAM, the mode that times kernels on this machine."""
+"""The pipelines with BEAM, the mode that times kernels on this machine."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tgdialect.lowering.optimize import OptimizePass
-from tgdialect.lowering.pipeline import ToLlvmPass
+from tgdialect.lowering.pipeline import ToLlvmPass, ToSourcePass
 from tgdialect.runtime.optimize import MeasuringOptimizePass
 
 
 @dataclass(frozen=True)
 class MeasuringToLlvmPass(ToLlvmPass):
     """All stages, from a program on tensors to the `llvm` dialect."""
+
+    optimize: ClassVar[type[OptimizePass]] = MeasuringOptimizePass
+
+
+@dataclass(frozen=True)
+class MeasuringToSourcePass(ToSourcePass):
+    """All stages, from a program on tensors to programs with a SOURCE in a C-like language."""
 
     optimize: ClassVar[type[OptimizePass]] = MeasuringOptimizePass

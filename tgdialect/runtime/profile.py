@@ -22,7 +22,7 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.estimates import estimate
 from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.backends.llvm_ir.types import type_text
-from tgdialect.lowering.render.function import argument_type
+from tgdialect.lowering.render.llvm.function import argument_type
 from tgdialect.ops.call import parameters
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.intervals import Interval
@@ -208,6 +208,13 @@ def new_records(build: Compilation) -> Records:
 def record_symbols(records: Records) -> Mapping[str, int]:
     """The addresses of records, by their names in compiled code."""
     return {_record(name): address(record) for name, record in records.items()}
+
+
+def add_time(record: Array, seconds: float, scalars: Sequence[int]) -> None:
+    """Add a call of a kernel to its record, given the scalars among its arguments."""
+    record[_CALLS] += 1
+    record[_NANOSECONDS] += round(1e9 * seconds)
+    record[_SCALARS:] = scalars
 
 
 def profile(

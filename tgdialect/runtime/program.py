@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -22,6 +22,18 @@ DEFAULT_OPT = "heuristic"
 
 _INT64 = np.iinfo(np.int64)
 _LENGTH_BYTES = 8
+_DLPACK_CPU = 1
+_SIZES = "sizes"
+
+
+class HasShape(Protocol):
+    """An array of the host or of a device."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +94,15 @@ class Parameter:
         It is copied only if it is not contiguous and aligned. Raises TypeError for another dtype,
         ValueError for another shape, or if the program would write to a copy.
         """
-        # Not by DLPack for NumPy's arrays: it lacks ml_dtypes' bf16 and fp8.
-        foreign = hasattr(value, "__dlpack__") and not isinstance(cast(object, value), np.ndarray)
+        # Not by DLPack for NumPy's arrays: it lacks ml_dtypes' bf16 and fp8. Nor for arrays of
+        # devices, which NumPy copies itself.
+        foreign = (
+            hasattr(value, "__dlpack__")
+            and not isinstance(cast(object, value), np.ndarray)
+            and value.__dlpack_device__()[0] == _DLPACK_CPU
+        )
         array: Array = np.from_dlpack(value) if foreign else np.asarray(value)
-        if array.dtype != self.dtype:
-            raise TypeError(f"{self.name} is {self.dtype}, got {array.dtype}")
-        if not self.is_dynamic and array.shape != self.shape:
-            raise self.wrong_shape(array, cast("tuple[int, ...]", self.shape))
+        self.check(array)
         if not self.by_reference:
             return np.require(array, requirements=("C", "A"))
         if not array.flags.carray:
@@ -97,19 +111,31 @@ class Parameter:
             )
         return array
 
+    def check(self, array: HasShape) -> None:
+        """Raise TypeError for an array of another dtype, ValueError for one of another shape; those
+        of dynamic shape are checked when the scalars are known."""
+        if array.dtype != self.dtype:
+            raise TypeError(f"{self.name} is {self.dtype}, got {array.dtype}")
+        if not self.is_dynamic and array.shape != self.shape:
+            raise self.wrong_shape(array, cast("tuple[int, ...]", self.shape))
+
     def check_out(self, array: Any, arguments: Sequence[Any]) -> None:
         """Raise TypeError or ValueError for an `out` argument that cannot hold this result."""
         if not isinstance(array, np.ndarray):
             raise TypeError(f"out for {self}: got {type(array).__name__}")
         array = cast(Array, array)
+        self.check_result(array, arguments)
+        if not array.flags.writeable:
+            raise ValueError(f"out for {self} is read-only")
+
+    def check_result(self, array: HasShape, arguments: Sequence[Any]) -> None:
+        """Raise TypeError or ValueError for memory of another shape or dtype than this result's."""
         if array.shape != (wanted := self.shape_for(arguments)):
             raise self.wrong_shape(array, wanted)
         if array.dtype != self.dtype:
             raise TypeError(f"out for {self}: got {array.dtype}")
-        if not array.flags.writeable:
-            raise ValueError(f"out for {self} is read-only")
 
-    def wrong_shape(self, given: Array, wanted: tuple[int, ...]) -> ValueError:
+    def wrong_shape(self, given: HasShape, wanted: tuple[int, ...]) -> ValueError:
         """The error for an array of another shape."""
         return ValueError(f"{self.name} has shape {wanted}, got {given.shape}")
 
@@ -133,38 +159,65 @@ class Program:
     """Bounds that the scalars of a call have to satisfy."""
 
     def to_bytes(self) -> bytes:
-        """The program as bytes: the length of a JSON header, the header, the object code."""
-        parameters = [asdict(replace(p, dtype=p.dtype.name)) for p in self.parameters]  # type: ignore[arg-type]
-        objects = [(name, len(code)) for name, code in self.objects]
-        entries = {"objects": objects, "parameters": parameters, "windows": self.windows}
-        header = json.dumps(entries).encode()
-        code = b"".join(code for _, code in self.objects)
-        return len(header).to_bytes(_LENGTH_BYTES, "little") + header + code
+        """The program as bytes."""
+        entries = {
+            "objects": [name for name, _ in self.objects],
+            "parameters": encoded_parameters(self.parameters),
+            "windows": self.windows,
+        }
+        return packed(entries, [code for _, code in self.objects])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:
         """The inverse of `to_bytes`. Raises ValueError, KeyError or TypeError for other bytes."""
-        start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
-        header = json.loads(data[_LENGTH_BYTES:start])
-        parameters = (
-            Parameter(
-                **p
-                | {
-                    "dtype": _dtype(p["dtype"]),
-                    "shape": tuple(p["shape"]),
-                    "dims": tuple(p["dims"]),
-                }
-            )
-            for p in header["parameters"]
-        )
-        objects: list[Object] = []
-        for name, size in header["objects"]:
-            objects.append(Object(name, data[start : start + size]))
-            start += size
-        return cls(tuple(parameters), tuple(objects), tuple(map(Window.of, header["windows"])))
+        entries, codes = unpacked(data)
+        objects = map(Object, entries["objects"], codes)
+        parameters = decoded_parameters(entries["parameters"])
+        return cls(parameters, tuple(objects), tuple(map(Window.of, entries["windows"])))
 
 
-def _dtype(name: str) -> np.dtype[Any]:
+# -- encoding --------------------------------------------------------------------------------------
+
+
+def packed(entries: Mapping[str, Any], codes: Sequence[bytes]) -> bytes:
+    """Entries that JSON knows, and pieces of code, as bytes: the length of a JSON header, the
+    header, the code."""
+    header = json.dumps({**entries, _SIZES: [len(code) for code in codes]}).encode()
+    return b"".join([len(header).to_bytes(_LENGTH_BYTES, "little"), header, *codes])
+
+
+def unpacked(data: bytes) -> tuple[Mapping[str, Any], Sequence[bytes]]:
+    """The inverse of `packed`. Raises ValueError, KeyError or TypeError for other bytes."""
+    start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
+    entries = json.loads(data[_LENGTH_BYTES:start])
+    codes: list[bytes] = []
+    for size in entries[_SIZES]:
+        codes.append(data[start : start + size])
+        start += size
+    return entries, codes
+
+
+def encoded_parameters(parameters: Sequence[Parameter]) -> Sequence[Mapping[str, Any]]:
+    """Parameters as entries that JSON knows."""
+    return [asdict(p) | {"dtype": p.dtype.name} for p in parameters]
+
+
+def decoded_parameters(entries: Sequence[Mapping[str, Any]]) -> tuple[Parameter, ...]:
+    """The inverse of `encoded_parameters`."""
+
+    def decoded(entry: Mapping[str, Any]) -> Parameter:
+        changed: dict[str, Any] = {
+            "dtype": dtype_named(entry["dtype"]),
+            "shape": tuple(entry["shape"]),
+            "dims": tuple(entry["dims"]),
+        }
+        return Parameter(**{**entry, **changed})
+
+    return tuple(map(decoded, entries))
+
+
+def dtype_named(name: str) -> np.dtype[Any]:
+    """A dtype of NumPy or ml_dtypes by its name, as "float32" or "bfloat16"."""
     try:
         return np.dtype(name)
     except TypeError:

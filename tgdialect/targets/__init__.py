@@ -2,6 +2,8 @@
 
 * `target.py`: `Target`, the description that passes query;
 * `cpu.py`: makes a `Target` from the features of a CPU;
+* `grid.py`: GPUs and OpenCL devices; `matrix.py`: their matrix instructions;
+* `portable.py`: portable C;
 * `architectures.py`: LLVM's names of architectures, intrinsics and calling conventions;
 * `attribute.py`: the attribute that states a module's target;
 * `host.py`: detects the machine that this process runs on. No other file does.
@@ -12,14 +14,24 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from tgdialect.targets.cpu import CPU, FEATURES, cpu
+from tgdialect.targets.grid import GRIDS, make_grid
+from tgdialect.targets.portable import PORTABLE, portable
 from tgdialect.targets.target import Target
 
 __all__ = ["DEFAULT_TARGET", "INTERPRETER", "MOST", "TARGETS", "Target", "target_named"]
 
-TARGETS: dict[str, Callable[[Collection[str]], Target]] = {"cpu": cpu}
+TARGETS: dict[str, Callable[[Collection[str]], Target]] = {
+    "cpu": cpu,
+    PORTABLE.name: portable,
+    **{grid.name: make_grid(grid) for grid in GRIDS},
+}
 """The targets that code is generated for: each a function from features to a `Target`."""
 
-MOST: Mapping[str, Target] = {"cpu": cpu(FEATURES)}
+MOST: Mapping[str, Target] = {
+    "cpu": cpu(FEATURES),
+    PORTABLE.name: PORTABLE,
+    **{grid.name: grid for grid in GRIDS},
+}
 """Each target with all features: the native ops, conversions and AxisTypes that it can have."""
 
 DEFAULT_TARGET = CPU.name

@@ -6,6 +6,8 @@ INTRINSICS = {
     **dict.fromkeys(("x86_64", "i386", "i686"), "llvm.x86."),
     **dict.fromkeys(("aarch64", "arm64"), "llvm.aarch64."),
     **dict.fromkeys(("riscv32", "riscv64"), "llvm.riscv."),
+    "nvptx64": "llvm.nvvm.",
+    "amdgcn": "llvm.amdgcn.",
 }
 """The prefix of an architecture's intrinsics, by the first component of its triples."""
 
@@ -18,5 +20,37 @@ ALL_INTRINSICS = tuple(
 )
 """The prefixes of the intrinsics of all architectures."""
 
-GPU_CONVENTIONS = ("ptx_kernel", "ptx_device", "amdgpu_kernel", "spir_kernel", "spir_func")
-"""The calling conventions that only GPUs have."""
+LIBRARY_INTRINSICS = tuple(
+    f"llvm.{function}."
+    for function in (
+        *("acos", "asin", "atan", "atan2", "cos", "cosh", "exp", "exp10", "log", "log10", "log2"),
+        *("pow", "powi", "sin", "sincos", "sinh", "tan", "tanh", "exp2.f64", "exp2.v"),
+    )
+)
+"""The prefixes of intrinsics for which LLVM calls the C library, which GPUs do not have."""
+
+GPU_CONVENTIONS = {
+    "ptx_kernel": "nvptx64",
+    "ptx_device": "nvptx64",
+    "amdgpu_kernel": "amdgcn",
+    "spir_kernel": "spirv64",
+    "spir_func": "spirv64",
+}
+"""The calling conventions that only GPUs have, and the architecture that has each."""
+
+CHIPS: dict[str, dict[str, int]] = {
+    "nvptx64": {
+        **{"sm_70": 60, "sm_72": 61, "sm_75": 63, "sm_80": 70, "sm_86": 71, "sm_87": 74},
+        **{"sm_89": 78, "sm_90": 78, "sm_90a": 80, "sm_100": 86, "sm_100a": 86},
+        **{"sm_120": 87, "sm_120a": 87},
+    },
+    "amdgcn": dict.fromkeys(
+        (
+            *("gfx906", "gfx908", "gfx90a", "gfx942", "gfx950"),
+            *("gfx1030", "gfx1100", "gfx1101", "gfx1102", "gfx1200", "gfx1201"),
+        ),
+        0,
+    ),
+}
+"""The chips of a GPU architecture that code is generated for, in LLVM's spelling, and the first
+version of PTX that has them: 78 is 7.8."""

@@ -31,7 +31,7 @@ make kernels rely on cache that others use, a smaller one would waste cache."""
 def host_target(
     features: Collection[str] = (), name: str = DEFAULT_TARGET, **given: int | None
 ) -> Target:
-    """A target with the given features, and with the caches and threads of this machine.
+    """A target with the given features; a CPU has the caches and threads of this machine.
 
     `given` are fields of `Target` that replace the detected values; None stands for a field that is
     not given. Features are not detected.
@@ -41,6 +41,8 @@ def host_target(
     """
     fields = {field: value for field, value in given.items() if value is not None}
     found = replace(target_named(name, features), **fields)
+    if name != DEFAULT_TARGET:
+        return found
     detected = {field: detect() for field, detect in _DETECTED.items() if field not in fields}
     return replace(found, **{field: size for field, size in detected.items() if size is not None})
 

@@ -38,6 +38,9 @@ class Target:
     instructions: frozenset[str] = frozenset()
     """The mnemonics that INS may name."""
 
+    matrix: frozenset[str] = frozenset()
+    """The matrix instructions, by their names in `matrix.py`."""
+
     axis_types: frozenset[str] = frozenset()
     """The AxisTypes that a SPLIT may give a range, by their names."""
 
@@ -61,8 +64,8 @@ class Target:
     llc: int = 16 << 20
     """The part of the last-level cache that a process may assume to have for itself."""
     local: int = 4 << 20
-    """The total size of the LOCAL and REG buffers of a kernel. On a CPU they are on the stack; this
-    is half of a thread's usual stack. At least `LOCAL_BUFFER`."""
+    """The total size of the LOCAL buffers of a kernel, which a workgroup shares. On a CPU, of its
+    LOCAL and REG buffers: they are on the stack, and this is half of a thread's usual stack."""
 
     cache_line: int = 64
     """The size of a cache line, a power of two. Rows of a tile in separate lines cost more, and
@@ -82,6 +85,22 @@ class Target:
     """The bytes that a core transfers from and to memory in a cycle. The heuristic uses it to
     estimate whether a kernel runs long enough for threads. An order of magnitude."""
 
+    workgroup: int = 1
+    """The most work items of a workgroup, on a grid."""
+    warp: int = 1
+    """How many work items of a workgroup execute one instruction together: a warp, wavefront or
+    subgroup. Their accesses to consecutive cells are one transaction."""
+    copies_asynchronously: bool = False
+    """Whether an instruction copies 4, 8 or 16 bytes from GLOBAL to LOCAL memory while the work
+    item goes on."""
+    units: int = 1
+    """How many processors of a grid run workgroups at the same time: NVIDIA's multiprocessors,
+    OpenCL's compute units."""
+
+    view_alignment: int = 1
+    """Where a part of a buffer may begin that is an argument of a kernel, a power of two: an OpenCL
+    device takes no others."""
+
     threads: int = 1
     """How many threads a kernel may use."""
     parallel_cycles: int = 30_000
@@ -96,7 +115,7 @@ class Target:
         for name in ("vector_bits", "vector_registers"):
             if (value := getattr(self, name)) < 0:
                 raise ValueError(f"{name} is {value}, a negative number")
-        for name in ("vector_bits", "cache_line", "page"):
+        for name in ("vector_bits", "cache_line", "page", "view_alignment"):
             if (value := getattr(self, name)) & (value - 1):
                 raise ValueError(f"{name} is {value}, not a power of two")
         if bool(self.vector_bits) != bool(self.vector_registers):
@@ -106,10 +125,17 @@ class Target:
             )
         if self.l1 < self.l1_ways:
             raise ValueError(f"l1 is {self.l1} bytes, fewer than its {self.l1_ways} ways")
-        if self.local < LOCAL_BUFFER:
-            raise ValueError(
-                f"local is {self.local} bytes, fewer than the {LOCAL_BUFFER} of one LOCAL buffer"
-            )
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether loop nests run on a grid of workgroups."""
+        return self.execution == "grid"
+
+    @property
+    def local_buffer(self) -> int:
+        """The most bytes of a LOCAL buffer that fusion makes: half of what a kernel has, so that a
+        schedule may stage operands as well."""
+        return min(LOCAL_BUFFER, self.local // 2)
 
     @property
     def l1_way(self) -> int:
@@ -125,8 +151,9 @@ class Target:
 
     @property
     def alignment(self) -> int:
-        """The alignment of buffers: a cache line or the widest vector, whichever is greater."""
-        return max(self.cache_line, self.vector_bits // 8, _WIDEST_SCALAR)
+        """The alignment of buffers: a cache line, the widest vector or that of views, whichever is
+        greatest."""
+        return max(self.cache_line, self.vector_bits // 8, self.view_alignment, _WIDEST_SCALAR)
 
     @property
     def mulaccs_in_flight(self) -> int:
@@ -139,8 +166,10 @@ class Target:
 
         The code generator splits such vectors, with the same machine code. Wider vectors mean fewer
         ops to compile: with 4, kernels compiled in two thirds of the time
-        (docs/notes/heuristic.md).
+        (docs/notes/heuristic.md). On a grid, vectors are what one access moves.
         """
+        if self.is_grid:
+            return 1
         return 1 << min(max(self.vector_registers, 1), 4).bit_length() - 1
 
     def lanes(self, itemsize: int) -> int:
@@ -155,7 +184,7 @@ class Target:
 _POSITIVE = (
     *("vector_ports", "mulacc_latency", "division_cycles", "l1", "l2", "llc", "local"),
     *("cache_line", "l1_ways", "page", "tlb_pages", "page_streams", "bytes_per_cycle"),
-    *("threads", "parallel_cycles"),
+    *("threads", "parallel_cycles", "workgroup", "warp", "units", "view_alignment"),
 )
 """The fields that must be at least 1."""
 

@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 
-from tgdialect.targets import DEFAULT_TARGET
 from tgdialect.tools.console import ConsoleParser, exit_code
 
 USAGE = "tg-run [options] file.mlir|file.uops"
@@ -25,6 +24,13 @@ schedules (--opt), for kernels that record none:
   beam:4                    from a beam search of width 4 that times kernels
   'explicit:split 0, 8, upcast; @main_1: order 1, 0'
                             OptOps from left to right, for all kernels or for the named one
+
+targets (--target):
+  cpu                       this machine's processor
+  opencl                    the first OpenCL device (pip install 'tgdialect[opencl]')
+  nvidia:sm_90, ...         the first GPU of NVIDIA's (pip install 'tgdialect[cuda]')
+  CL:1, CUDA:0              a device by its name
+  interpreter               the reference semantics
 
 levels:
   A program may be at the level after any stage: after tg-optimize, for example, to run an edited
@@ -79,9 +85,9 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--arg", action="append", default=[], metavar="NAME=INPUT", help="the input of that name")
     add(
         "--target",
-        default=DEFAULT_TARGET,
         metavar="TARGET",
-        help=f"{DEFAULT_TARGET} (default) or interpreter",
+        help="cpu, opencl, nvidia:sm_90, ...; a device, as CL:0; or interpreter "
+        "(default: the device that TG_DEVICE names, else cpu)",
     )
     add("--scalar", action="store_true", help="interpreter: one iteration of a loop at a time")
     add(

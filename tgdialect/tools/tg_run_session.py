@@ -34,11 +34,12 @@ from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.ops.source import ParamOp
 from tgdialect.runtime import compiler
-from tgdialect.runtime.build import refuse_untrusted
+from tgdialect.runtime.devices.driver import DeviceError, DeviceMemoryError
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.profile import show_seconds
 from tgdialect.runtime.program import DEFAULT_OPT
-from tgdialect.targets import INTERPRETER, TARGETS
+from tgdialect.runtime.staged import refuse_untrusted
+from tgdialect.targets import INTERPRETER
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
     Array,
@@ -81,12 +82,15 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
         executable = compiler.compile(
             module, entry=entry, target=options.target, opt=opt, allow_custom=allow_custom
         )
-    except ValueError as error:  # An environment variable has an invalid value.
+    except (ValueError, DeviceError) as error:  # Or an environment variable has an invalid value.
         raise CompilationError(Diagnostic(str(error))) from error
     assert isinstance(executable, Executable)
 
     def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
-        return _results(executable(*inputs))
+        try:
+            return _results(executable(*inputs))
+        except (DeviceError, DeviceMemoryError) as error:
+            raise CompilationError(Diagnostic(str(error))) from error
 
     def profile(inputs: Sequence[Array]) -> str:
         return str(executable.profile(*inputs))
@@ -257,9 +261,11 @@ def benchmark(execute: Callable[[], object], repetitions: int) -> str:
 
 def run_session(options: argparse.Namespace) -> None:
     """Execute the command line. Raises `CompilationError` for mistakes of the user."""
-    if options.target not in (*TARGETS, INTERPRETER):
-        targets = ", ".join((*TARGETS, INTERPRETER))
-        raise CompilationError(Diagnostic(f"unknown target '{options.target}': one of {targets}"))
+    if options.target != INTERPRETER:
+        try:
+            compiler.device_for(options.target)
+        except (ValueError, DeviceError) as error:
+            raise CompilationError(Diagnostic(str(error))) from error
     if options.scalar and options.target != INTERPRETER:
         raise CompilationError(Diagnostic("--scalar is a way to run --target=interpreter"))
     if options.opt not in (None, "none", DEFAULT_OPT) and options.target == INTERPRETER:

@@ -8,7 +8,6 @@
 // RUN: sed 's/threads = 2/vector_registers = 0/' %s | not tg-opt 2>&1 | filecheck %s --check-prefix=REGISTERS
 // RUN: sed 's/threads = 2/native = ["exp2"]/' %s | not tg-opt 2>&1 | filecheck %s --check-prefix=NATIVE
 // RUN: sed 's/threads = 2/threads = 2, threads = 3/' %s | not tg-opt 2>&1 | filecheck %s --check-prefix=TWICE
-// RUN: sed 's/threads = 2/local = 4096/' %s | not tg-opt 2>&1 | filecheck %s --check-prefix=LOCAL
 
 // CHECK: tg.target = #tg.target<"cpu", features = ["avx2", "fma"], threads = 2, masks_stores = false>
 // FIELD: <stdin>:{{.*}}: error: 'l5' is no field of a target; there are: features, native, converted
@@ -19,7 +18,6 @@
 // POWER: error: cache_line is 48, not a power of two
 // REGISTERS: error: 0 vector registers of 256 bits: either there are some of some bits, or both numbers are 0
 // NATIVE: error: native of a cpu has no 'exp2'; there are: cmpeq, cmpge
-// LOCAL: error: local is 4096 bytes, fewer than the 65536 of one LOCAL buffer
 // TWICE: error: threads is given twice
 module attributes {tg.target = #tg.target<"cpu", features = ["avx2", "fma"], threads = 2, masks_stores = false>} {
 }

@@ -32,9 +32,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     for module in function_module, realization:
         original = module.compile
 
-        def compile(program: Any, original: Any = original) -> Any:
+        def compile(program: Any, original: Any = original, **how: Any) -> Any:
             modules.append(program)
-            return original(program)
+            return original(program, **how)
 
         monkeypatch.setattr(module, "compile", compile)
     return modules

@@ -82,7 +82,9 @@ def test_equal_programs_are_compiled_once(monkeypatch: pytest.MonkeyPatch):
     compiled: list[object] = []
     original = realization.compile
     monkeypatch.setattr(
-        realization, "compile", lambda module: compiled.append(module) or original(module)
+        realization,
+        "compile",
+        lambda module, **how: compiled.append(module) or original(module, **how),
     )
     for seed in range(3):
         x = values(7, 3, seed=seed)

@@ -1,4 +1,7 @@
-"""Every method against PyTorch, over dtypes, shapes and edge values, with gradients."""
+"""Every method against PyTorch, over dtypes, shapes and edge values, with gradients.
+
+With TG_DEVICE=CL:0 in the environment, the whole table runs on OpenCL.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from opencl_device import needs_opencl
 from parity import EDGES, listed, torch
 from parity_table import ELEMENTWISE, METHODS
 
@@ -172,6 +176,17 @@ def test_shapes(name: str, subtests: pytest.Subtests):
     for shape in SHAPES:
         arrays = [numbers(shape, "float32", seed) for seed in (1, 2)]
         sweep.add(arrays, "float32", str(shape), gradients=True)
+    sweep.run()
+
+
+@needs_opencl
+@pytest.mark.parametrize("name", list(METHODS)[::3])
+def test_on_opencl(name: str, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch):
+    """A sample of the whole table, which takes half an hour (docs/tensor.md)."""
+    monkeypatch.setenv("TG_DEVICE", "CL:0")
+    sweep = Sweep(name, subtests)
+    arrays = [numbers((3, 5), "float32", seed) for seed in (1, 2)]
+    sweep.add(arrays, "float32", "(3, 5)", gradients=True)
     sweep.run()
 
 

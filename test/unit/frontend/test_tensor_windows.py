@@ -17,7 +17,7 @@ F = torch.nn.functional
 @pytest.mark.parametrize("ceil_mode", [False, True])
 @pytest.mark.parametrize(("size", "padding"), [(2, 0), (2, 1), (3, 0), (3, 1)])
 def test_pooling(size: int, padding: int, ceil_mode: bool):
-    for stride, extent in itertools.product((1, 2, 3), (4, 5, 7)):
+    for stride, extent in ((1, 4), (2, 5), (3, 5), (3, 7)):
         x = torch.rand(1, 1, extent, extent)
         ours: dict[str, Any] = {"stride": stride, "padding": padding, "ceil_mode": ceil_mode}
         for count_include_pad in (False, True):

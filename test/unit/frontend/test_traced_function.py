@@ -18,9 +18,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     modules: list[Any] = []
     original = function_module.compile
 
-    def compile(module: Any) -> Any:
+    def compile(module: Any, **how: Any) -> Any:
         modules.append(module)
-        return original(module)
+        return original(module, **how)
 
     monkeypatch.setattr(function_module, "compile", compile)
     return modules

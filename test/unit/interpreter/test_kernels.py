@@ -494,7 +494,9 @@ def test_the_last_iteration_wins_unless_they_are_parallel(execute, kind):
         execute(text.replace("VALUE", "%i"), o, entry="k")
         assert o.tolist() == [3, 1, 2]
     else:
-        with pytest.raises(InterpretationError, match="different values to cell 0 of parameter 0"):
+        with pytest.raises(
+            InterpretationError, match=r"writes cell 0 of parameter 0, .* with another value"
+        ):
             execute(text.replace("VALUE", "%i"), o, entry="k")
 
 

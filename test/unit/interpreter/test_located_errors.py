@@ -124,7 +124,8 @@ PROGRAMS = {
           %k = tg.sink %e : !tg.void
         }}""",
         (ONE, np.arange(4, dtype=np.float32)),
-        "race: parallel iterations write different values to cell 0 of parameter 0",
+        "race: iteration (range 0 = 3) writes cell 0 of parameter 0, which iteration (range 0 = 0) "
+        "has written with another value",
     ),
     "a kernel that reads before and after": (
         f"""
@@ -155,7 +156,7 @@ def test_location(name):
     (diagnostic,) = caught.value.diagnostics
     assert message in diagnostic.message
     assert (diagnostic.file, diagnostic.line) == ("<string>", line)
-    *_, shown, caret = str(caught.value).split("\n")
+    _, shown, caret, *_ = str(caught.value).split("\n")
     assert "// HERE" in shown
     assert caret.strip() == "^"
 

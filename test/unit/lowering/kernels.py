@@ -6,11 +6,14 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
+from tgdialect.backends import c_compiler
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
+from tgdialect.backends.sources import source_of
 from tgdialect.lowering.linearize import LinearizePass
 from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.select import SelectPass
@@ -18,6 +21,9 @@ from tgdialect.registry import make_context
 from tgdialect.runtime.loader import load
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+TARGETS = ("cpu", "c", "opencl")
+"""What kernels run on."""
 
 INTEGERS = ("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "index")
 WIDE_FLOATS = ("f32", "f64")
@@ -69,20 +75,32 @@ def pairs(dtype: "np.dtype[Any]") -> tuple[Array, Array]:
     return a.ravel().copy(), b.ravel().copy()
 
 
-def lowered(text: str, *, features: Sequence[str] = ()) -> ModuleOp:
-    """The `llvm` module of kernels at the tiles level."""
+def lowered(text: str, *, features: Sequence[str] = (), target: str | None = None) -> ModuleOp:
+    """The rendered module of kernels at the tiles level: `llvm`, or programs with a SOURCE."""
     context = make_context()
     module = Parser(context, ALIASES + text).parse_module()
     module.verify()
-    for stage in (SelectPass(features=tuple(features)), LinearizePass(), RenderPass()):
+    for stage in (
+        SelectPass(target, features=tuple(features)),
+        LinearizePass(),
+        RenderPass(target),
+    ):
         stage.lower(module)
         module.verify()
     return module
 
 
-def compiled(text: str, *, features: Sequence[str] = ()) -> Callable[..., Callable[..., None]]:
-    """The kernels of a module: `compiled(text)("name")(array, 3, ...)` runs one in place."""
-    code = load(CpuTarget.host().object_code(llvm_ir(lowered(text, features=features))))
+def compiled(
+    text: str, *, features: Sequence[str] = (), target: str = "cpu"
+) -> Callable[..., Callable[..., None]]:
+    """The kernels of a module: `compiled(text)("name")(array, 3, ...)` runs one in place, on a
+    target of `TARGETS`."""
+    if target == "opencl":
+        return on_opencl(source_of(lowered(text, target=target), target))
+    if target == "c":
+        code = load(c_compiler.object_code(source_of(lowered(text, target=target), target)))
+    else:
+        code = load(CpuTarget.host().object_code(llvm_ir(lowered(text, features=features))))
 
     def look_up(name: str) -> Callable[..., None]:
         address = code.address(name)
@@ -92,6 +110,39 @@ def compiled(text: str, *, features: Sequence[str] = ()) -> Callable[..., Callab
             function = ctypes.CFUNCTYPE(None, *types)(address)
             function(*(a if isinstance(a, int) else a.ctypes.data for a in arguments))
             assert code  # the code has to live as long as this function
+
+        return call
+
+    return look_up
+
+
+def on_opencl(source: str) -> Callable[..., Callable[..., None]]:
+    """The kernels of a source in OpenCL C, on the first device there is, with one workgroup unless
+    `groups` says otherwise."""
+    cl = pytest.importorskip("pyopencl")
+    if not (platforms := cl.get_platforms()):
+        pytest.skip("no OpenCL device")
+    context = cl.Context(platforms[0].get_devices()[:1])
+    queue = cl.CommandQueue(context)
+    program = cl.Program(context, source).build(["-cl-std=CL1.2"])
+
+    def look_up(name: str) -> Callable[..., None]:
+        kernel = cl.Kernel(program, name)
+        size = kernel.get_work_group_info(
+            cl.kernel_work_group_info.COMPILE_WORK_GROUP_SIZE, context.devices[0]
+        )
+
+        def call(*arguments: Array | int, groups: Sequence[int] = (1, 1, 1)) -> None:
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+            passed = [
+                np.int64(a) if isinstance(a, int) else cl.Buffer(context, flags, hostbuf=a)
+                for a in arguments
+            ]
+            total = [items * count for items, count in zip(size, groups, strict=True)]
+            kernel(queue, total, tuple(size), *passed)
+            for array, buffer in zip(arguments, passed, strict=True):
+                if not isinstance(array, int):
+                    cl.enqueue_copy(queue, array.view(np.uint8), buffer)
 
         return call
 

@@ -9,6 +9,7 @@ from kernels import (
     DTYPES,
     INTEGERS,
     NARROW_FLOATS,
+    TARGETS,
     WIDE_FLOATS,
     bits,
     compiled,
@@ -52,12 +53,20 @@ EXACT_UNARY = {
 ULPS = {"f32": 2, "f64": 3, "f16": 1, "bf16": 1, "f8E4M3FN": 1, "f8E5M2": 1}
 
 
-def run(ops, dtype, arrays, features=()):
+def on_targets(*values):
+    """Each value on each target, with the features of a CPU that there are to test."""
+    return [(value, features, "cpu") for value, features in values] + [
+        (value, (), target) for value, features in values if not features for target in TARGETS[1:]
+    ]
+
+
+def run(ops, dtype, arrays, features=(), target="cpu"):
     """[(op, its name, output dtype)] on arrays of one dtype -> the outputs, all in one kernel."""
     lines = [(text, result) for text, _, result in ops]
     size = len(arrays[0])
     outputs = [np.zeros(size, NUMPY_DTYPES[result]) for _, _, result in ops]
-    kernel = compiled(elementwise(lines, [dtype] * len(arrays), size), features=features)("k")
+    text = elementwise(lines, [dtype] * len(arrays), size)
+    kernel = compiled(text, features=features, target=target)("k")
     kernel(*outputs, *arrays)
     return outputs
 
@@ -73,11 +82,15 @@ def exact_ops(dtype):
             yield f"tg.{name} %a : {one}", f"tg.{name}", dtype
 
 
-@pytest.mark.parametrize(("dtype", "features"), [*((d, ()) for d in DTYPES), ("f16", ("f16c",))])
-def test_exact_ops(dtype, features):
+@pytest.mark.parametrize(
+    ("dtype", "features", "target"), on_targets(*((d, ()) for d in DTYPES), ("f16", ("f16c",)))
+)
+def test_exact_ops(dtype, features, target):
     a, b = pairs(NUMPY_DTYPES[dtype])
     ops = list(exact_ops(dtype))
-    for (_, name, result), output in zip(ops, run(ops, dtype, [a, b], features), strict=True):
+    for (_, name, result), output in zip(
+        ops, run(ops, dtype, [a, b], features, target), strict=True
+    ):
         operands = [a] if name.removeprefix("tg.") in EXACT_UNARY else [a, b]
         with np.errstate(all="ignore"):
             expected = compute(name, operands, [ROW[dtype]] * len(operands), ROW[result])
@@ -87,10 +100,10 @@ def test_exact_ops(dtype, features):
 
 
 @pytest.mark.parametrize(
-    ("source", "features"),
-    [*((d, ()) for d in DTYPES), *((d, ("f16c",)) for d in ("f16", "f32", "f64"))],
+    ("source", "features", "target"),
+    on_targets(*((d, ()) for d in DTYPES), *((d, ("f16c",)) for d in ("f16", "f32", "f64"))),
 )
-def test_casts(source, features):
+def test_casts(source, features, target):
     values = specials(NUMPY_DTYPES[source])
     if source in NARROW_FLOATS:  # all there are
         width = 8 * values.dtype.itemsize
@@ -99,7 +112,9 @@ def test_casts(source, features):
         values = np.concatenate([values, near_ties(values.dtype)])
     types = f"tensor<{source}> -> tensor"
     ops = [(f"tg.cast %a to {d} : {types}<{d}>", f"tg.cast to {d}", d) for d in DTYPES]
-    for (_, name, dtype), output in zip(ops, run(ops, source, [values], features), strict=True):
+    for (_, name, dtype), output in zip(
+        ops, run(ops, source, [values], features, target), strict=True
+    ):
         with np.errstate(all="ignore"):
             expected = compute("tg.cast", [values], [ROW[source]], ROW[dtype])
         wrong = np.flatnonzero(bits(output) != bits(expected))
@@ -121,8 +136,9 @@ def near_ties(dtype):
     return np.concatenate([midpoints - 1, midpoints, midpoints + 1]).astype(dtype)
 
 
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("source", DTYPES)
-def test_bitcasts_to_the_same_size(source):
+def test_bitcasts_to_the_same_size(source, target):
     values = specials(NUMPY_DTYPES[source])
     if source in NARROW_FLOATS:  # every NaN keeps its bits
         width = 8 * values.dtype.itemsize
@@ -130,7 +146,7 @@ def test_bitcasts_to_the_same_size(source):
     results = [d for d in DTYPES if NUMPY_DTYPES[d].itemsize == values.dtype.itemsize]
     types = f"tensor<{source}> -> tensor"
     ops = [(f"tg.bitcast %a to {d} : {types}<{d}>", d, d) for d in results]
-    for dtype, output in zip(results, run(ops, source, [values]), strict=True):
+    for dtype, output in zip(results, run(ops, source, [values], target=target), strict=True):
         expected = values.view(np.uint8) != 0 if dtype == "i1" else values
         same = output.view(f"u{output.dtype.itemsize}") == expected.view(
             f"u{output.dtype.itemsize}"
@@ -138,26 +154,29 @@ def test_bitcasts_to_the_same_size(source):
         assert same.all(), f"{source} to {dtype}"
 
 
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_where(dtype):
+def test_where(dtype, target):
     a, b = pairs(NUMPY_DTYPES[dtype])
     t = f"tensor<{dtype}>"
     ops = [
         (f"tg.cmplt %a, %b : ({t}, {t}) -> tensor<i1>", "", "i1"),
         (f"tg.where %v0, %a, %b : (tensor<i1>, {t}, {t}) -> {t}", "", dtype),
     ]
-    condition, output = run(ops, dtype, [a, b])
+    condition, output = run(ops, dtype, [a, b], target=target)
     assert np.array_equal(bits(output), bits(np.where(condition, a, b)))
 
 
-@pytest.mark.parametrize("features", [(), ("fma",)])
-@pytest.mark.parametrize("dtype", NUMBERS)
-def test_mulacc(dtype, features):
+@pytest.mark.parametrize(
+    ("dtype", "features", "target"),
+    on_targets(*((d, features) for d in NUMBERS for features in ((), ("fma",)))),
+)
+def test_mulacc(dtype, features, target):
     """A float may be rounded once or twice."""
     a, b = pairs(NUMPY_DTYPES[dtype])
     c = np.roll(a, 7)
     ops = [(f"tg.mulacc %a, %b, %c : tensor<{dtype}>", "tg.mulacc", dtype)]
-    (output,) = run(ops, dtype, [a, b, c], features)
+    (output,) = run(ops, dtype, [a, b, c], features, target)
     row = ROW[dtype]
     with np.errstate(all="ignore"):
         product = compute("tg.mul", [a, b], [row, row], row)
@@ -177,14 +196,15 @@ def is_rounded(result, *operands):
     return abs(Fraction(float(result)) - exact) <= bound / 2
 
 
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("op", TRANSCENDENTAL, ids=lambda op: op.name)
-def test_transcendental(op, dtype):
+def test_transcendental(op, dtype, target):
     """The recipes' accuracy is tested in test_transcendental.py: here, that they are compiled."""
     a, b = pairs(NUMPY_DTYPES[dtype])
     operands, text = ([a, b], "%a, %b") if issubclass(op, BinaryOp) else ([a], "%a")
     ops = [(f"{op.name} {text} : tensor<{dtype}>", op.name, dtype)]
-    (output,) = run(ops, dtype, operands)
+    (output,) = run(ops, dtype, operands, target=target)
     with np.errstate(all="ignore"):
         expected = compute(op.name, operands, [ROW[dtype]] * len(operands), ROW[dtype])
     assert np.array_equal(np.isnan(output), np.isnan(expected))
@@ -195,22 +215,27 @@ def test_transcendental(op, dtype):
     assert distance[worst] <= ULPS[dtype], (a[worst], b[worst], output[worst], expected[worst])
 
 
-def test_threefry():
+@pytest.mark.parametrize("target", TARGETS)
+def test_threefry(target):
     a, b = pairs(np.dtype(np.uint64))
-    (output,) = run([("tg.threefry %a, %b : tensor<ui64>", "", "ui64")], "ui64", [a, b])
+    (output,) = run(
+        [("tg.threefry %a, %b : tensor<ui64>", "", "ui64")], "ui64", [a, b], target=target
+    )
     assert np.array_equal(output, compute("tg.threefry", [a, b], [ROW["ui64"]] * 2, ROW["ui64"]))
 
 
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("count", ["i8", "ui8", "i64", "ui64", "index"])
 @pytest.mark.parametrize("dtype", ["i8", "ui8", "i32", "ui32", "i64", "ui64"])
-def test_shift_counts_of_another_dtype(dtype, count):
+def test_shift_counts_of_another_dtype(dtype, count, target):
     values, counts = specials(NUMPY_DTYPES[dtype]), specials(NUMPY_DTYPES[count])
     a, b = (m.ravel().copy() for m in np.meshgrid(values, counts))
     text = f"%a, %b : (tensor<{dtype}>, tensor<{count}>) -> tensor<{dtype}>"
     size = len(a)
     outputs = [np.zeros(size, a.dtype) for _ in range(2)]
     lines = [(f"tg.shl {text}", dtype), (f"tg.shr {text}", dtype)]
-    compiled(elementwise(lines, [dtype, count], size))("k")(*outputs, a, b)
+    text = elementwise(lines, [dtype, count], size)
+    compiled(text, target=target)("k")(*outputs, a, b)
     for name, output in zip(("tg.shl", "tg.shr"), outputs, strict=True):
         expected = compute(name, [a, b], [ROW[dtype], ROW[count]], ROW[dtype])
         assert np.array_equal(output, expected), name

@@ -219,9 +219,9 @@ def test_a_loop_whose_bound_depends_on_the_work_item():
     text = group.text(group.loop(group.read(), group.items[0]))
     x = np.zeros(4, "f4")
     for scalar in (False, True):
-        with pytest.raises(InterpretationError, match="barrier is not reached by all threads"):
+        with pytest.raises(InterpretationError, match="barrier is not reached by all work items"):
             run(parse(text), "main", [x.copy(), x], scalar=scalar)
-    with pytest.raises(tg.CompilationError, match="bound may differ between the threads"):
+    with pytest.raises(tg.CompilationError, match="bound may differ between the work items"):
         tg.compile(text, opt="none")
 
 

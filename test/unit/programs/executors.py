@@ -14,11 +14,15 @@ from expression import Array
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 
+import tgdialect as tg
 from tgdialect.interpreter import run
+from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import is_memory, tensor_type
 from tgdialect.runtime.build import compile_module
-from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.c_build import compile_c
+from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.threads import parallel_runtime
 
 Executor = Callable[[ModuleOp, Sequence[Array]], Sequence[Array]]
@@ -38,13 +42,58 @@ def compiled(opt: str) -> Executor:
     return execute
 
 
+def in_c(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
+    """Portable C, by the system's compiler."""
+    return between_fences(compile_c(module), inputs)
+
+
 def between_fences(
-    executable: Executable, inputs: Sequence[Array], *, at_start: bool = False
+    executable: HostExecutable, inputs: Sequence[Array], *, at_start: bool = False
 ) -> Sequence[Array]:
     """The results of an executable on copies next to memory that cannot be accessed. They begin as
     junk: what is not written shows."""
     out = [fenced(junk(p.shape, p.dtype), at_start=at_start) for p in executable.outputs]
     return as_sequence(executable(*(fenced(i, at_start=at_start) for i in inputs), out=out))
+
+
+def lowered_for_grid(
+    module: ModuleOp,
+    target: str = "opencl",
+    mode: str = "heuristic",
+    optimize: LoweringPass | None = None,
+) -> ModuleOp:
+    """A copy of a module, lowered to the programs of a grid. `optimize` is a pass in place of
+    `tg-optimize`."""
+    passes = stages(target=target, mode=mode)
+    last = passes.module[-1] if optimize is None else optimize
+    module = module.clone()
+    run_stages(module, (*passes.module[:-1], last, *passes.kernels))
+    module.verify()
+    return module
+
+
+def run_grid(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
+    """The results of a lowered module. The interpreter runs its workgroups, and reports races and
+    accesses that are out of bounds."""
+    return as_sequence(run(module, "main", [i.copy() for i in inputs], allow_custom=True))
+
+
+def run_grid_on_cpu(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
+    """The results of a module lowered for a grid, with loops over workgroups and work items."""
+    module = module.clone()
+    del module.attributes["tg.target"]
+    return between_fences(compile_module(module, allow_custom=True), inputs)
+
+
+def on_opencl(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
+    """The first OpenCL device; it need not exist (`opencl_device.py`). A module that is lowered for
+    a grid already keeps its schedule."""
+    return as_sequence(tg.compile(module, target="opencl", allow_custom=True)(*inputs))
+
+
+def on_grid(target: str = "opencl", mode: str = "heuristic") -> Executor:
+    """The programs for a grid, on the interpreter."""
+    return lambda module, inputs: run_grid(lowered_for_grid(module, target, mode), inputs)
 
 
 @contextmanager
@@ -110,4 +159,6 @@ EXECUTORS: dict[str, Executor] = {
     "interpreter": interpret,
     **{f"cpu-{mode}": compiled(mode) for mode in ("none", "heuristic")},
     "cpu-frozen": frozen,
+    "c": in_c,
+    "grid": on_grid(),
 }

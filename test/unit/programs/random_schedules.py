@@ -38,6 +38,7 @@ KINDS = (
     *(OptOp.SPLIT,) * 8,
     *(OptOp.PADTO,) * 3,
     *(OptOp.SWAP, OptOp.ORDER, OptOp.ORDER, OptOp.MERGE, OptOp.MERGE, OptOp.STAGE, OptOp.STAGE),
+    OptOp.PIPELINE,
 )
 TARGETS = (*AxisType, *(AxisType.UPCAST,) * 6, *(AxisType.UNROLL,) * 3, *(AxisType.THREAD,) * 3)
 FACTORS = (1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 64, 132)
@@ -78,8 +79,17 @@ def random_opt(random: Random, axes: Axes) -> OptAttr:
         case OptOp.STAGE:
             slot = random.choice([param.slot.data for param in axes.params])
             return opt(kind, slot, axis, random.choice([s.value for s in AddrSpace]))
+        case OptOp.PIPELINE:
+            return opt(kind, _staged_axis(random, axes) or axis, random.randint(2, 4))
         case _:
             return opt(kind)
+
+
+def _staged_axis(random: Random, axes: Axes) -> int | None:
+    """The axis of a STAGE that the kernel has, if there is one."""
+    applied = axes.kernel.sink.opts or ()
+    staged = [each.arguments.data[1].data for each in applied if each.op.data == OptOp.STAGE]
+    return int(random.choice(staged)) if staged else None
 
 
 def is_small(axes: Axes, which: OptAttr) -> bool:
@@ -153,7 +163,7 @@ class ScheduledBuild(Build):
     optimize: LoweringPass = field(default_factory=OptimizePass)
 
     @cached_property
-    def _passes(self) -> Stages:
+    def passes(self) -> Stages:
         features = tuple(self.target.features.split(","))
         passes = stages(mode="explicit", features=features)
         return replace(passes, module=(*passes.module[:-1], self.optimize))

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import programs
 import pytest
+from opencl_device import needs_opencl
 from programs import Program
 from test_programs import TOLERANCE, relative_error
 
@@ -38,7 +39,9 @@ def test_every_example_is_here():
     assert sorted(path.stem for path in EXAMPLES.glob("*.mlir")) == sorted(PROGRAMS)
 
 
-@pytest.mark.parametrize("target", ["interpreter", "cpu"])
+@pytest.mark.parametrize(
+    "target", ["interpreter", "cpu", "c", pytest.param("opencl", marks=needs_opencl)]
+)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_example(name: str, target: str, tmp_path: Path):
     program: Program = PROGRAMS[name]()

@@ -29,7 +29,7 @@ from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.lowering.select import SelectPass
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import tensor
-from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.transforms.simplify import SimplifyPass, simplify
 
 
@@ -62,7 +62,7 @@ def check_schedule(text: str, *opts: str) -> None:
     module = parse_module(text)
     inputs = inputs_of(module)
     build = ScheduledBuild(module, optimize=ScheduleFirstPass(opts))
-    executable = Executable(build.program(), lambda: build)
+    executable = HostExecutable(build.program(), lambda: build)
     expected = interpret(module, [array.copy() for array in inputs])
     for x, y in zip(expected, between_fences(executable, inputs), strict=True):
         assert identical(x, y), f"{opts}:\n{x!r}\n{y!r}"

@@ -101,6 +101,13 @@ def numbers(array: Array, value: Value) -> list[int | float]:
         return array.astype(wide).ravel().tolist()
 
 
+@settings(deterministic, max_examples=deterministic.max_examples // 20)
+@given(seeds, lengths)
+def test_c_agrees(seed: int, steps: int):
+    """The C compiler takes longer than all stages: a sample."""
+    check("c", seed, steps)
+
+
 @pytest.mark.parametrize("name", ["cpu-none", "cpu-heuristic"])
 @deterministic
 @given(seeds, lengths)

@@ -14,7 +14,7 @@ from random_cases import random_case
 from random_schedules import RandomOptimizePass, ScheduledBuild
 from random_seeds import batches
 
-from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.host_executable import HostExecutable
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_SCHEDULES", 200), ids=str)
@@ -32,7 +32,7 @@ def _failure(seed: int) -> str:
     build = ScheduledBuild(module, optimize=optimize)
     wrong = ""
     try:
-        executable = Executable(build.program(), lambda: build)
+        executable = HostExecutable(build.program(), lambda: build)
         for threads, at_start in ((1, False), (2, True), (5, False)):
             with on_threads(threads):
                 results = between_fences(executable, inputs, at_start=at_start)

@@ -120,7 +120,7 @@ def test_opts_are_for_all_kernels_or_for_one():
             "explicit:split 1, 5, upcast",
             r"<string>:5:.*kernel @main_0: split 1, 5, upcast: range 1 ",
         ),
-        ("explicit:twist 0", "'twist 0' is no OptOp: there are split, padto"),
+        ("explicit:twist 0", "'twist 0' is no OptOp: there are tc, split, padto"),
         ("explicit:split 1, x, upcast", "split takes an axis, a factor"),
         ("explicit:@other: nolocals", "there is no kernel @other; there are: @main_0"),
         ("explicit:@main_0", "names no OptOp"),

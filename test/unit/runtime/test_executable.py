@@ -9,7 +9,7 @@ import pytest
 
 import tgdialect as tg
 from tgdialect.runtime import launcher
-from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.host_executable import HostExecutable
 
 MEMORY = 'tensor<4xf32, #tg.place<"CPU", global>>'
 
@@ -80,7 +80,7 @@ func.func @main(%x: tensor<8x40xf32>, %w: tensor<96x40xf32> {tg.constant}) -> te
 def how_it_is_called(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each test runs with the launcher from the first call on, and where there is none."""
     if request.param == "launcher":
-        monkeypatch.setattr(Executable, "_wait", Executable._first_launch)
+        monkeypatch.setattr(HostExecutable, "_wait", HostExecutable._first_launch)
     else:
         monkeypatch.setattr(launcher, "_code", lambda _: None)
     return request.param
@@ -231,8 +231,8 @@ def test_launchers_take_over(how_it_is_called: str, monkeypatch: pytest.MonkeyPa
     x = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
     expected = exe(a, b), softmax(x)
     looked: list[object] = []
-    call = Executable._call
-    monkeypatch.setattr(Executable, "_call", lambda *of: looked.append(of[0]) or call(*of))
+    call = HostExecutable._call
+    monkeypatch.setattr(HostExecutable, "_call", lambda *of: looked.append(of[0]) or call(*of))
     for _ in range(3):
         np.testing.assert_array_equal(exe(a, b), expected[0])
         np.testing.assert_array_equal(exe(a, b, out=np.empty_like(a)), expected[0])

@@ -48,7 +48,7 @@ def test_libraries_may_define_the_same_names(loader: Loader):
 def test_code_lives_as_long_as_its_object(loader: Loader):
     kept = loader(constant_function(7))
     address = kept.address("f")
-    for value in range(50):
+    for value in range(8):
         code = loader(constant_function(value))
         assert call(code) == value
         del code

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tgdialect as tg
-from tgdialect.runtime.memory import ALIGNMENT, POOLED_BYTES, Block, Pool, address
+from tgdialect.runtime.memory import ALIGNMENT, POOLED_BYTES, ArrayPool, Block, address
 
 LARGE = (POOLED_BYTES // 4, 2)
 
@@ -30,7 +30,7 @@ def test_address(array: np.ndarray):
 
 
 def test_a_block_goes_back_when_no_array_is_on_it():
-    pool = Pool()
+    pool = ArrayPool()
     first = pool.empty(LARGE, np.dtype(np.float32))
     assert first.shape == LARGE
     assert first.dtype == np.float32
@@ -48,7 +48,7 @@ def test_a_block_goes_back_when_no_array_is_on_it():
 
 
 def test_a_pool_keeps_no_more_than_its_limit():
-    pool = Pool(limit=1000)
+    pool = ArrayPool(limit=1000)
     blocks = [pool.take(400) for _ in range(4)]
     for block in blocks:
         pool.give(block)
@@ -74,7 +74,7 @@ def test_results_stay_what_they_are_while_someone_has_them():
 
 
 def test_free_blocks_are_given_up_for_want_of_memory(monkeypatch: pytest.MonkeyPatch):
-    pool, new, failures = Pool(), Block.new, [1, 2]
+    pool, new, failures = ArrayPool(), Block.new, [1, 2]
     pool.give(pool.take(400))
 
     def sparse(nbytes: int) -> Block:

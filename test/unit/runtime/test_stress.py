@@ -185,6 +185,31 @@ def test_a_fork_while_another_thread_looks_for_a_module(start: Process):
     finish(start(script))
 
 
+def test_no_import_begins_while_a_fork_looks_for_them(start: Process):
+    """The other thread may run at any time after the look, as it would with a busy machine."""
+    script = """
+        from tgdialect import forking
+        look, wait = forking._begun_imports, threading.Event()
+        def looked():
+            yield from look()
+            wait.set()
+            time.sleep(0.2)  # Lets the other thread begin, if it can.
+        forking._begun_imports = looked
+        def convert():
+            wait.wait()
+            import tgdialect.frontend.tensor
+        thread = threading.Thread(target=convert)
+        thread.start()
+        if (child := os.fork()) == 0:
+            signal.alarm(20)
+            assert (-tg.Tensor([3])).item() == -3
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        thread.join()
+    """
+    finish(start(script))
+
+
 def test_the_end_of_the_interpreter(start: Process):
     """Daemon threads are in compiled code; handlers of the exit compile and call."""
     script = """

@@ -154,9 +154,13 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+GRID = ("workgroup", "warp", "units", "view_alignment", "copies_asynchronously")
+"""Fields that only grids have."""
+
+
 def test_fields_of_random_targets() -> None:
     """All but those that say which kind of machine it is."""
-    kind = {"name", "execution", "axis_types", "instructions"}
+    kind = {"name", "execution", "axis_types", "instructions", "matrix", *GRID}
     assert FIELDS.keys() == {field.name for field in fields(Target)} - kind
 
 

@@ -72,9 +72,7 @@ TEXTS = [
         "func.func private @f(!tg.tuple|<f32>)",
         "a tuple holds tensors, got f32",
     ),
-    _body(
-        "unknown opt", "%0 = tg.sink opts [#tg.opt<|fuse 0>]", "Expected `split`, `padto`, `swap`"
-    ),
+    _body("unknown opt", "%0 = tg.sink opts [#tg.opt<|fuse 0>]", "Expected `tc`, `split`, `padto`"),
     _body(
         "axis type", "%0 = tg.range 0 |outer to %n : tensor<index>", "Expected `global`, `local`"
     ),

@@ -347,7 +347,7 @@ def test_wrong_numbers(run: Run, type: str, value: str, message: str):
 
 
 WRONG_OPTIONS = {
-    "target": (("--target=gpu9",), "unknown target 'gpu9': one of cpu, interpreter"),
+    "target": (("--target=gpu9",), "there is no target 'gpu9'; there are: cpu, "),
     "opt": (("--target=cpu", "--opt=fast"), "fast"),
     "unknown option": (("--inptu=1",), "--inptu=1"),
     "entry": (("--entry=mian",), "there is no function @mian; did you mean main?"),

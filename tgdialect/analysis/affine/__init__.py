@@ -4,5 +4,6 @@
 * `movement.py`: the index in the source of a movement op, given the index in its result;
 * `bounds.py`: bounds of polynomials in RANGEs, each of which is less than its own bound;
 * `strides.py`: the stride of a memory access in each range;
+* `work_items.py`: the cells that each work item accesses, and whether two may meet;
 * `lanes.py`: vectors of indices, and the vector loads that cover them.
 """

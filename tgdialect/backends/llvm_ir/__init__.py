@@ -22,6 +22,7 @@ from xdsl.utils.target import Target
 from tgdialect.backends.llvm_ir.constants import quoted
 from tgdialect.backends.llvm_ir.functions import function_lines
 from tgdialect.backends.llvm_ir.globals import global_line
+from tgdialect.gpu_dialect import gpu
 
 _MODULE_ATTRIBUTES = {
     "llvm.data_layout": "target datalayout",
@@ -31,8 +32,8 @@ _METADATA = {"!nontemporal !0": "!0 = !{i32 1}", "!invariant.load !1": "!1 = !{}
 """The metadata nodes to which marks on loads and stores refer."""
 
 
-def llvm_ir(module: ModuleOp) -> str:
-    """The LLVM IR of a module of `llvm.func` and `llvm.mlir.global`.
+def llvm_ir(module: ModuleOp | gpu.ModuleOp) -> str:
+    """The LLVM IR of a module, or of a `gpu.module`, of `llvm.func` and `llvm.mlir.global`.
 
     The text is for any LLVM from 19 on; intrinsics are declared by LLVM as it reads them. The
     module must be verified. Raises LLVMTranslationException, naming the operation, type or

@@ -16,6 +16,7 @@ from tgdialect.backends.llvm_ir.attributes import (
 )
 from tgdialect.backends.llvm_ir.constants import quoted, symbol_text
 from tgdialect.backends.llvm_ir.names import Names
+from tgdialect.gpu_dialect.nvvm import LoadCacheModifierAttr
 
 Writer = Callable[[Names, Operation, str], str]
 
@@ -141,6 +142,28 @@ def _stack_save(names: Names, op: Operation, spelling: str) -> str:
     return _intrinsic(names, op, spelling, op.results, ())
 
 
+def _named(names: Names, op: Operation, spelling: str) -> str:
+    """An intrinsic that is not overloaded."""
+    return _call_text(names, op, f"@{spelling}", [names.typed[operand] for operand in op.operands])
+
+
+def _cp_async(names: Names, op: Operation, spelling: str) -> str:
+    modifier = op.properties["modifier"]
+    assert isinstance(modifier, LoadCacheModifierAttr)
+    name = f"@{spelling}.{modifier.data}.shared.global.{integer(op, 'size')}"
+    return _call_text(names, op, name, [names.typed[operand] for operand in op.operands])
+
+
+def _cp_async_wait(names: Names, op: Operation, spelling: str) -> str:
+    return _call_text(names, op, f"@{spelling}", [f"i32 {integer(op, 'n')}"])
+
+
+_SPECIAL_REGISTERS = {
+    "nvvm.read.ptx.sreg.ctaid": "llvm.nvvm.read.ptx.sreg.ctaid",
+    "nvvm.read.ptx.sreg.tid": "llvm.nvvm.read.ptx.sreg.tid",
+    "rocdl.workgroup.id": "llvm.amdgcn.workgroup.id",
+    "rocdl.workitem.id": "llvm.amdgcn.workitem.id",
+}
 _ELEMENTWISE_INTRINSICS = (
     *("ceil", "copysign", "cos", "exp", "exp2", "fabs", "floor", "fma", "fmuladd", "log", "log2"),
     *("maximum", "maxnum", "minimum", "minnum", "nearbyint", "pow", "rint", "round", "roundeven"),
@@ -173,6 +196,17 @@ CALLS: dict[str, InstructionRow] = {
             _overloaded(0), f"llvm.vector.reduce.{name}"
         )
         for name in _VECTOR_REDUCTIONS
+    },
+    # GPUs
+    "nvvm.barrier0": InstructionRow(_named, "llvm.nvvm.barrier0"),
+    "nvvm.cp.async.shared.global": InstructionRow(_cp_async, "llvm.nvvm.cp.async"),
+    "nvvm.cp.async.commit.group": InstructionRow(_named, "llvm.nvvm.cp.async.commit.group"),
+    "nvvm.cp.async.wait.group": InstructionRow(_cp_async_wait, "llvm.nvvm.cp.async.wait.group"),
+    "rocdl.s.barrier": InstructionRow(_named, "llvm.amdgcn.s.barrier"),
+    **{
+        f"{name}.{axis}": InstructionRow(_named, f"{intrinsic}.{axis}")
+        for name, intrinsic in _SPECIAL_REGISTERS.items()
+        for axis in "xyz"
     },
     "llvm.intr.vector.reduce.fadd": InstructionRow(_overloaded(1), "llvm.vector.reduce.fadd"),
     "llvm.intr.vector.reduce.fmul": InstructionRow(_overloaded(1), "llvm.vector.reduce.fmul"),

@@ -3,7 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.hints import isa
@@ -42,7 +49,12 @@ _FUNCTION_FLAGS = {
     "optimize_none": "optnone",
     "will_return": "willreturn",
 }
-_FUNCTION_STRINGS = {"target_cpu": "target-cpu", "tune_cpu": "tune-cpu"}
+_FUNCTION_STRINGS = {
+    "target_cpu": "target-cpu",
+    "tune_cpu": "tune-cpu",
+    "rocdl.flat_work_group_size": "amdgpu-flat-work-group-size",
+}
+_FUNCTION_EXTENTS = ("nvvm.maxntid", "nvvm.reqntid")
 
 _KERNEL_CONVENTIONS = {"nvvm.kernel": "ptx_kernel ", "rocdl.kernel": "amdgpu_kernel "}
 
@@ -86,6 +98,8 @@ def _function_attributes(attributes: Mapping[str, Attribute]) -> Iterable[str]:
             yield _FUNCTION_FLAGS[name]
         elif name in _FUNCTION_STRINGS and isinstance(value, StringAttr):
             yield f'"{_FUNCTION_STRINGS[name]}"={quoted(value.data.encode())}'
+        elif name in _FUNCTION_EXTENTS and isinstance(value, DenseArrayBase):
+            yield f'"{name}"="{",".join(map(str, value.iter_values()))}"'
         elif name == "frame_pointer" and isinstance(value, llvm.FramePointerKindAttr):
             yield f'"frame-pointer"="{value.data.value}"'
         elif name == "target_features" and isinstance(value, llvm.TargetFeaturesAttr):

@@ -308,10 +308,8 @@ class OrderedKernel:
     # -- loops and conditions --------------------------------------------------------------------
 
     def special(self, op: codegen.SpecialOp) -> None:
-        is_local = op.symbol.data.startswith("lidx")
-        axis_type = AxisType.LOCAL if is_local else AxisType.GLOBAL
         bound = self.arithmetic.index(op.bound)
-        range = self.builder.insert(RangeOp(next(self.builder.free_axes), axis_type, bound))
+        range = self.builder.insert(RangeOp(next(self.builder.free_axes), op.axis_type, bound))
         self.items.append(range)
         self._enter_index(op.result, range.result)
 

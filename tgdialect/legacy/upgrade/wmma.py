@@ -15,19 +15,13 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import WmmaOp as TgWmmaOp
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import tensor
+from tgdialect.targets.matrix import MMA_16X8X16, Fragments
 
-Layout = Sequence[str]
-
-_LAYOUTS: Mapping[tuple[str, tuple[int, int, int], int], tuple[Layout, Layout, Layout]] = {
-    ("CUDA", (16, 8, 16), 32): (
-        ("k1", "k2", "m0", "m1", "m2", "k0", "m3", "k3"),
-        ("k1", "k2", "n0", "n1", "n2", "k0", "k3"),
-        ("n1", "n2", "m0", "m1", "m2", "n0", "m3"),
-    ),
+_FRAGMENTS: Mapping[tuple[str, tuple[int, int, int], int], Fragments] = {
+    ("CUDA", (16, 8, 16), 32): MMA_16X8X16,
 }
 """The fragments of A, B and the accumulator, by device, (M, N, K) and threads, which the older
-configuration does not state: those of `mma.sync.m16n8k16` in the PTX ISA, section "Matrix
-Fragments for mma.m16n8k16"."""
+configuration does not state."""
 
 
 def upgraded_wmma(b: OpBuilder, op: WmmaOp, operands: Sequence[SSAValue]) -> SSAValue:
@@ -43,17 +37,14 @@ def upgraded_wmma(b: OpBuilder, op: WmmaOp, operands: Sequence[SSAValue]) -> SSA
 
 
 def _upgraded_config(config: LegacyWmmaAttr) -> WmmaAttr:
-    dims = ArrayAttr(IntAttr(d) for d in config.m_n_k)
     if config.threads == 1:
-        layouts: Sequence[Layout] = ((), (), ())
-    else:
-        key = config.device.data, config.m_n_k, config.threads
-        if (known := _LAYOUTS.get(key)) is None:
-            m, n, k = config.m_n_k
-            raise PassFailedException(
-                f"which elements a thread of {config.device.data} holds in a {m}x{n}x{k} wmma of "
-                f"{config.threads} threads is not known: write it as tg.wmma, which states it"
-            )
-        layouts = known
-    a, b, c = (ArrayAttr(StringAttr(bit) for bit in layout) for layout in layouts)
-    return WmmaAttr(dims, IntAttr(config.threads), a, b, c)
+        dims, none = ArrayAttr(IntAttr(d) for d in config.m_n_k), ArrayAttr[StringAttr](())
+        return WmmaAttr(dims, IntAttr(1), none, none, none)
+    key = config.device.data, config.m_n_k, config.threads
+    if (known := _FRAGMENTS.get(key)) is None:
+        m, n, k = config.m_n_k
+        raise PassFailedException(
+            f"which elements a thread of {config.device.data} holds in a {m}x{n}x{k} wmma of "
+            f"{config.threads} threads is not known: write it as tg.wmma, which states it"
+        )
+    return known.config

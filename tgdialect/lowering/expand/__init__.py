@@ -7,6 +7,8 @@ Kernels level to tiles level (docs/ir.md). In reading order:
 * `expansion.py` knows which axes a value has, and broadcasts;
 * `rules.py` has a rule for each op;
 * `reduction.py` makes accumulators of REDUCEs;
+* `fragments.py` makes WMMAs of the REDUCEs that matrix instructions compute;
+* `group_reductions.py` has work items of a grid reduce parts, and exchange them;
 * `stage.py` is the pass.
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
+from tgdialect.lowering.expand.fragments import FragmentAccumulator, WarpProduct
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, ReduceKind
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import CastOp, MulAccOp, MulOp
@@ -34,7 +35,9 @@ class Accumulator(NamedTuple):
     update: SSAValue
 
 
-def expand_reductions(expansion: Expansion, group: Sequence[ReduceOp]) -> None:
+def expand_reductions(
+    expansion: Expansion, group: Sequence[ReduceOp], fragments: Mapping[ReduceOp, WarpProduct]
+) -> None:
     """Expand REDUCEs that share their loops, once their operands have been expanded.
 
     rewrite:
@@ -44,25 +47,33 @@ def expand_reductions(expansion: Expansion, group: Sequence[ReduceOp]) -> None:
         %in = after %acc, %init, %k; %s = store %in, (load %in) + %v; %e = end %s over %k
         %r = load (after %acc, %e)
 
-    An accumulator has a lane of its own for each iteration of a GROUP_REDUCE range: these are
-    added up after the loop.
+    WMMAs add to that of a REDUCE with `fragments`. An accumulator has a lane of its own for each
+    iteration of a GROUP_REDUCE range: these are added up after the loop.
     """
     loops = [axis.result for axis in closed_ranges(group[0]) if is_loop(axis)]
     # What happens in the loops.
     accumulators: list[Accumulator] = []
+    warps: list[tuple[ReduceOp, FragmentAccumulator]] = []
+    updates: list[SSAValue] = []
     for op in group:
         expansion.location = op.location
-        if loops:
+        if (known := fragments.get(op)) is not None:
+            warps.append((op, FragmentAccumulator(expansion, op, known)))
+            updates.append(warps[-1][1].update(loops))
+        elif loops:
             accumulators.append(_accumulate(expansion, op, loops))
         else:
             value = _widened(expansion, op)
             _finish(expansion, op, _reduced(expansion, op, value, _expanded(op)))
-    if not accumulators:
+    updates += [accumulator.update for accumulator in accumulators]
+    if not updates:
         return
     # One END for all, and the results after it.
-    updates = [accumulator.update for accumulator in accumulators]
     body = updates[0] if len(updates) == 1 else expansion.put(GroupOp(updates))
-    end = expansion.put(EndOp(body, loops[::-1]))
+    end = expansion.put(EndOp(body, loops[::-1])) if loops else body
+    for op, warp in warps:
+        expansion.location = op.location
+        _finish(expansion, op, warp.result(end))
     for op, buffer, axes, _ in accumulators:
         expansion.location = op.location
         version = expansion.put(AfterOp(buffer, [end]), axes)

@@ -10,6 +10,8 @@ from xdsl.ir import Operation
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop, needed_ops
 from tgdialect.lowering.expand.expansion import Expansion
+from tgdialect.lowering.expand.fragments import make_fragments
+from tgdialect.lowering.expand.group_reductions import reduce_in_groups
 from tgdialect.lowering.expand.iterations import drop_single_iterations
 from tgdialect.lowering.expand.reduction import expand_reductions
 from tgdialect.lowering.expand.rules import Rules
@@ -19,6 +21,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
 from tgdialect.transforms.private_ranges import make_ranges_private
 from tgdialect.transforms.unique_storage import make_storage_unique
@@ -31,7 +34,8 @@ class ExpandPass(KernelPass):
     """Expand UPCAST and UNROLL ranges into shape, and reductions into accumulators.
 
     A value gets an axis for each expanded range that it depends on. A REDUCE over a loop becomes a
-    BUFFER in registers that the loop loads, adds to and stores.
+    BUFFER in registers that the loop loads, adds to and stores. On a grid, GROUP_REDUCE ranges are
+    work items, which exchange their results in LOCAL memory.
     """
 
     name = "tg-expand"
@@ -40,6 +44,8 @@ class ExpandPass(KernelPass):
 
     def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
         if isinstance(kernel, KernelOp):
+            if target_of(kernel.parent_op()).is_grid:
+                reduce_in_groups(kernel.body.block)
             expand_kernel(kernel)
         return kernel
 
@@ -54,6 +60,7 @@ def expand_kernel(kernel: KernelOp) -> None:
     old = kernel.body.block
     make_storage_unique(old)
     make_ranges_private(old, is_loop)
+    fragments = make_fragments(old)
     ops = needed_ops(old)
     if drop_single_iterations(ops):
         ops = needed_ops(old)
@@ -71,12 +78,13 @@ def expand_kernel(kernel: KernelOp) -> None:
     # A new block, to which ops are moved or rebuilt; reductions that share loops at once.
     expansion = Expansion(ops)
     groups = _groups(ops)
-    rules, done = Rules(expansion), set[Operation]()
+    rules = Rules(expansion)
+    done: set[Operation] = {each.product for each in fragments.values()}
     for op in _sources_first(ops, groups):
         if op in done:
             continue
         if isinstance(op, ReduceOp):
-            expand_reductions(expansion, groups[op])
+            expand_reductions(expansion, groups[op], fragments)
             done.update(groups[op])
         elif isinstance(op, TgOp):
             rules.expand(op)

@@ -6,7 +6,8 @@ Kernels level to kernels level. In reading order:
 * `optops/` has the OptOps: what each does, and when it is legal;
 * `nests.py` finds the loop nests of a kernel, for heuristics and searches;
 * `explicit.py` applies OptOps that a user has written;
-* `heuristics.py` finds OptOps from the target's description: `cpu/` does so for loops of threads;
+* `heuristics.py` finds OptOps from the target's description: `cpu/` does so for loops of threads,
+  `grid/` for workgroups;
 * `search.py` finds them by timing candidates with a function that its caller gives;
 * `stage.py` is the pass.
 """

@@ -21,10 +21,12 @@ from tgdialect.ops.elementwise import AddOp, CmpLtOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
-from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, integers, known_index, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.ops.views import memory_of
+from tgdialect.targets import Target
+from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
 
 NAMING = (EndOp, ReduceOp, AfterOp)
@@ -80,6 +82,11 @@ class Axes:
     def is_copy(self) -> bool:
         """Whether the kernel is a copy, which nothing calls."""
         return self._original is not self.kernel
+
+    @property
+    def target(self) -> Target:
+        """The target that the module states, or that of this machine."""
+        return target_of(self._original.parent_op())
 
     def check_memory_order(self) -> None:
         """Raise PassFailedException where an iteration reads what another one may write.
@@ -141,6 +148,13 @@ class Axes:
         if (extent := known_index(range.bound)) is None:
             raise IllegalOptError(f"the extent of range {range.axis.data} is dynamic")
         return extent
+
+    def check_no_fragment(self, range: RangeOp) -> None:
+        """Raise IllegalOptError for a range that TC has made: an instruction decides its extent."""
+        axis = range.axis.data
+        numbers = [integers(op, "fragment") for op in self.ops if _is_of_wmma(op)]
+        if range.axis_type.data is AxisType.WARP or any(axis in each for each in numbers):
+            raise IllegalOptError(f"range {axis} is of the fragments of a WMMA")
 
     def stores(self, range: RangeOp) -> Iterator[StoreOp]:
         """The STOREs in the loop of a range."""
@@ -247,11 +261,17 @@ class Axes:
         )
 
     def privatize(self, buffer: BufferOp, range: RangeOp) -> None:
-        """Give each iteration of a range a copy of a buffer: one more axis, the last."""
-        old = tensor(buffer.result)
+        """Give each iteration of a range a copy of a buffer: one more axis. It is the last, so that
+        vectors lie along it, or the first for work items, whose copies lie one after another."""
+        is_first = range.axis_type.data is AxisType.LOCAL
         extent = self.extent(range)
+
+        def shape(view: SSAValue) -> Sequence[int]:
+            old = tensor(view).get_shape()
+            return (extent, *old) if is_first else (*old, extent)
+
         where = place(buffer.result)
-        type = tensor_type(old.element_type, (*old.get_shape(), extent), where)
+        type = tensor_type(tensor(buffer.result).element_type, shape(buffer.result), where)
         block = self.kernel.body.block
         wider = OpBuilder.before(buffer).put(buffer.rebuild(buffer.dims, type))
         views: dict[SSAValue, SSAValue] = {buffer.result: wider}
@@ -264,14 +284,15 @@ class Axes:
                 cell = builder.put(IndexOp(view, [range.result]))
                 op.operands = (cell, *op.operands[1:])
             elif isinstance(op, IndexOp):
-                cell = builder.put(op.rebuild([view, *op.indices, range.result]))
+                own = range.result
+                indices = (own, *op.indices) if is_first else (*op.indices, own)
+                cell = builder.put(op.rebuild([view, *indices]))
                 op.result.replace_all_uses_with(cell)
             elif isinstance(op, AfterOp | BitcastOp):
                 views[op.result] = builder.put(op.rebuild([view, *op.operands[1:]]))
             else:
                 assert isinstance(op, ReshapeOp)
-                shape = (*tensor(op.result).get_shape(), extent)
-                views[op.result] = builder.put(ReshapeOp(view, shape))
+                views[op.result] = builder.put(ReshapeOp(view, shape(op.result)))
         self.erase_dead_ops()
 
     def check_views(self, buffer: BufferOp) -> None:
@@ -308,6 +329,10 @@ class Axes:
             placed = [next(new) if r in position else r for r in ranges]
             op.operands = (op.operands[0], *(r.result for r in placed))
         self.changed()
+
+
+def _is_of_wmma(op: Operation) -> bool:
+    return isinstance(op, ReduceOp) and op.wmma is not None
 
 
 NOT_COPIED = (RangeOp, EndOp, ReduceOp, GroupOp, StoreOp, AtomicAddOp)

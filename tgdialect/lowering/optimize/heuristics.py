@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tgdialect.lowering.optimize import cpu
+from tgdialect.lowering.optimize import cpu, grid
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.apply import begin_schedule
 from tgdialect.targets import Target
 
-_HEURISTICS: Mapping[str, Callable[[Axes, Target], None]] = {"loops": cpu.schedule}
+_HEURISTICS: Mapping[str, Callable[[Axes, Target], None]] = {
+    "loops": cpu.schedule,
+    "grid": grid.schedule,
+}
 """By `Target.execution`."""
 
 

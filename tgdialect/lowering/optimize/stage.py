@@ -54,6 +54,8 @@ class OptimizePass(LoweringPass):
     """The size of the L2 cache in bytes; that of this machine if nothing says it."""
     opts: tuple[str, ...] = ()
     """The OptOps of `mode=explicit`, from left to right."""
+    target: str | None = None
+    """The kind of machine, as `cpu` or `opencl`."""
 
     def lower(self, module: ModuleOp) -> None:
         explicit = explicit_opts(self.mode, self.opts)
@@ -67,7 +69,7 @@ class OptimizePass(LoweringPass):
             raise PassFailedException(
                 f"mode {self.mode!r} is not one of the modes there are: {there_are}"
             )
-        target = settle_target(module, features=self.features, threads=self.threads, l2=self.l2)
+        target = settle_target(module, self.target, self.features, threads=self.threads, l2=self.l2)
         kernels = [op for op in module.ops if isinstance(op, KernelOp)]
         if explicit is not None:
             check_kernels(explicit, kernels)

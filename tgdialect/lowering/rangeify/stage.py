@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -35,13 +36,15 @@ from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import is_memory, place, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.views import memory_of
+from tgdialect.targets import Target
+from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify
 
 
 class _Rangeifier:
     """The splitting of one function into kernels and calls."""
 
-    def __init__(self, function: FuncOp, device: str, taken: set[str]) -> None:
+    def __init__(self, function: FuncOp, device: str, taken: set[str], target: Target) -> None:
         """`taken` are the names of all symbols of the module."""
         self.function = function
         self.taken = taken
@@ -56,8 +59,8 @@ class _Rangeifier:
         block = function.body.block
         copy_non_contiguous(block)
         store_before_movement(block)
-        partial = split_reductions(block, self.is_whole)
-        self.fusion = plan_fusion(block, self.is_closed, partial)
+        partial = split_reductions(block, self.is_whole, target)
+        self.fusion = plan_fusion(block, self.is_closed, partial, target.local_buffer)
         self.host = HostFunction(function, device)
 
     def run(self) -> None:
@@ -202,6 +205,7 @@ def _is_empty(value: SSAValue) -> bool:
     return 0 in tensor(value).get_shape()
 
 
+@dataclass(frozen=True)
 class RangeifyPass(LoweringPass):
     """Split each function into kernels, and break everything in them down to shape ().
 
@@ -213,14 +217,18 @@ class RangeifyPass(LoweringPass):
     level_before = "function"
     level_after = "kernels"
 
+    target: str | None = None
+    """The kind of machine, as `cpu`: its LOCAL memory limits what a kernel keeps there."""
+
     def lower(self, module: ModuleOp) -> None:
+        target = settle_target(module, self.target)
         # Kernels and calls, of the callees first.
         functions = list(own_functions(module))
         taken = symbols(module)
         for function in _callees_first(functions):
             devices = [place(a).device for a in function.args if is_memory(a)]
             device = next((d for d in devices if isinstance(d, str)), "CPU")
-            rangeifier = _Rangeifier(function, device, taken)
+            rangeifier = _Rangeifier(function, device, taken, target)
             rangeifier.run()
             module.body.block.insert_ops_before(rangeifier.kernels, function)
         # Outlined functions, whose calls are in their callers now.

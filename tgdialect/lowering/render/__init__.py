@@ -1,16 +1,16 @@
-"""Render: programs in order of execution become functions of the `llvm` dialect.
+"""Render: programs in order of execution leave for an output language.
 
 Planned (or linear) level to llvm level (docs/ir.md). In reading order:
 
-* `types.py` maps dtypes to LLVM types, and `emitter.py` builds a function;
-* `arithmetic.py` is the table of elementwise ops; `division.py`, `shifts.py` and `conversion.py`
-  are its longer rows;
-* `memory.py` has buffers, views, loads and stores;
-* `threads.py` runs a THREAD axis on threads;
-* `calls.py` checks that the arguments of a CALL are what the program needs;
-* `function.py` has control flow and calls, and walks over one function;
-* `regions.py` and `work_items.py` split work-item loops at BARRIERs, before that;
-* `stage.py` is the pass.
+* `output.py`: the interface of an output language, for one function;
+* `memory.py`: views of memory, their indices and alignments;
+* `calls.py`: checks that the arguments of a CALL are what the program needs;
+* `walker.py`: the walk over a LINEAR, which appends its ops to an output;
+* `ptx.py`: inline assembly of matrix instructions, which two outputs share;
+* `grid_loops.py`: makes loops of the SPECIALs of a grid, for targets that have none;
+* `regions.py`, `work_items.py`: split work-item loops at BARRIERs, before that;
+* `llvm/`, `gpu/`, `source/`: the `llvm` dialect, the `gpu` dialect and C-like languages as outputs;
+* `stage.py`: the pass.
 """
 
 from tgdialect.lowering.render.stage import RenderPass

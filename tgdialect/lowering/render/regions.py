@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import count
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.liveness import live_ranges
@@ -22,7 +22,6 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
 from tgdialect.ops.axis_types import WORK_ITEMS
-from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.movement import MovementOp
@@ -40,20 +39,10 @@ _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED})
 _REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
 
 
-def close_one_by_one(block: Block) -> None:
-    """Give each loop an END of its own.
-
-    rewrite: `end %s over %k, %i` -> `%0 = end %s over %k; end %0 over %i`
-    """
-    for op in list(block.ops):
-        while isinstance(op, EndOp) and len(op.ranges) > 1:
-            inner = OpBuilder.before(op).put(EndOp(op.body, op.ranges[:1]))
-            op.operands = (inner, *op.ranges[1:])
-
-
-def split_loops(ops: Iterable[Operation]) -> set[RangeOp]:
-    """The work-item loops that have a BARRIER inside, and the loops with one inside these."""
-    found: set[RangeOp] = set()
+def split_blocks(ops: Iterable[Operation]) -> set[Operation]:
+    """The work-item loops that have a BARRIER inside, and the loops and IFs with one inside
+    these."""
+    found: set[Operation] = set()
     around: list[Operation] = []
     for op in ops:
         if isinstance(op, RangeOp | IfOp):
@@ -62,11 +51,7 @@ def split_loops(ops: Iterable[Operation]) -> set[RangeOp]:
             around.pop()
         elif isinstance(op, BarrierOp):
             first = next((i for i, each in enumerate(around) if is_work_item(each)), len(around))
-            for each in around[first:]:
-                if not isinstance(each, RangeOp):
-                    message = "a barrier is inside an IF: not all threads of a workgroup reach it"
-                    raise locate(PassFailedException(message), op)
-                found.add(each)
+            found.update(around[first:])
     return found
 
 
@@ -94,9 +79,9 @@ class BarrierRegion:
 
 
 class Regions:
-    """The regions of a LINEAR, of which the loops in `split` have a BARRIER inside."""
+    """The regions of a LINEAR, of which the loops and IFs in `split` have a BARRIER inside."""
 
-    def __init__(self, linear: LinearOp, ops: Sequence[Operation], split: set[RangeOp]) -> None:
+    def __init__(self, linear: LinearOp, ops: Sequence[Operation], split: Set[Operation]) -> None:
         self.split = split
         self.of: dict[Operation, BarrierRegion] = {}
         """The region of each op; leaves and the ops that end a region have none."""
@@ -132,8 +117,8 @@ class Regions:
                 around.append(op)
 
     def _ends_region(self, op: Operation) -> bool:
-        if isinstance(op, EndOp):
-            return op.ranges[0].owner in self.split
+        if isinstance(op, EndOp | EndIfOp):
+            return op.closed_blocks[0].owner in self.split
         return isinstance(op, BarrierOp) or op in self.split
 
     def home(self, value: SSAValue) -> BarrierRegion | None:
@@ -201,11 +186,13 @@ class Regions:
         return isinstance(value.owner, MovementOp) or self._is_index(value)
 
     def _is_index(self, value: SSAValue) -> bool:
-        """Whether a value depends on RANGEs and constants alone."""
+        """Whether a value depends on RANGEs, scalar PARAMs and constants alone."""
 
         def compute(value: SSAValue) -> bool:
             op = value.owner
-            if isinstance(op, RangeOp | ConstOp | VConstOp) or not isinstance(op, Operation):
+            if isinstance(op, RangeOp | ConstOp | VConstOp | ParamOp) or not isinstance(
+                op, Operation
+            ):
                 return True
             is_pure = type(op) in _ELEMENTWISE or isinstance(op, MovementOp)
             return is_pure and all(self._indices[operand] for operand in op.operands)

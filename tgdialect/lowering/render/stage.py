@@ -1,46 +1,41 @@
-"""The pass: programs and the function that calls them become `llvm.func`s."""
+"""The pass: programs and the function that calls them leave for another language."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.constants import constants
-from tgdialect.analysis.symbols import SIGNATURE, is_foreign
+from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
 from tgdialect.diagnostics import locate
+from tgdialect.gpu_dialect.gpu import CONTAINER_MODULE
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.render.calls import Requirement, requirements
-from tgdialect.lowering.render.emitter import function
-from tgdialect.lowering.render.function import FunctionRenderer, argument_type, refusal
-from tgdialect.lowering.render.threads import body_name, declarations, driver
-from tgdialect.lowering.render.work_items import fission
+from tgdialect.lowering.render import gpu
+from tgdialect.lowering.render.llvm import render_symbols
+from tgdialect.lowering.render.source import LANGUAGES, render_function, render_program
+from tgdialect.lowering.render.walker import Alignments
 from tgdialect.lowering.signature import signature_attribute
-from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.call import CallOp, parameters
-from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import LinearOp, RangeOp
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
-from tgdialect.ops.source import ParamOp
-from tgdialect.ops.views import memory_of
+from tgdialect.ops.codegen import ProgramOp, SourceOp
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, state_in_builtin
+
+_DIALECTS = ("llvm", "gpu")
+_OUTPUTS = {"cpu": "llvm", **dict.fromkeys(gpu.VENDORS, "gpu")}
+"""The output for a kind of target, if it is not the language of that name."""
 
 
 @dataclass(frozen=True)
 class RenderPass(LoweringPass):
-    """Turn programs and functions into `llvm.func`s: memory is a pointer, an index an i64.
+    """Turn programs and functions into `llvm.func`s and a `gpu.module`, or give programs a SOURCE.
 
-    The `tg.signature` of a function keeps the types of its arguments. Vectors bypass the caches
-    where a result is larger than `cache`. Options override the module's `tg.target` and are written
-    to it. It becomes a dictionary of builtin attributes, which upstream's tools can parse.
+    In the `llvm` dialect memory is a pointer, an index an i64. The `tg.signature` of a function
+    keeps the types of its arguments. Vectors bypass the caches where a result is larger than
+    `cache`. `tg.target` becomes a dictionary of builtin attributes, which upstream's tools can
+    parse. A SOURCE is text in a C-like language; everything else stays as it is. Options override
+    the module's `tg.target` and are written to it.
     """
 
     name = "tg-render"
@@ -51,126 +46,74 @@ class RenderPass(LoweringPass):
     """The kind of machine."""
     cache: int | None = None
     """The size of the last-level cache in bytes; that of this machine if nothing says it."""
+    output: str | None = None
+    """`llvm`, `gpu`, or the language of the SOURCEs: `c`, `opencl`, `cuda` or `metal`. The target's
+    own unless given."""
 
     def lower(self, module: ModuleOp) -> None:
         target = settle_target(module, self.target, llc=self.cache)
-        symbols = [symbol for symbol in module.ops if not is_foreign(symbol)]
-        signatures = {
-            symbol.sym_name.data: signature_attribute(symbol)
-            for symbol in symbols
-            if isinstance(symbol, FuncOp)
-        }
-        rendered = render_symbols(symbols, symbols, target)
-        for op in rendered:
-            if isinstance(op, llvm.FuncOp) and op.sym_name.data in signatures:
-                op.attributes[SIGNATURE] = signatures[op.sym_name.data]
-        for symbol in symbols:
-            module.body.block.erase_op(symbol)
-        module.body.block.add_ops(rendered)
-        state_in_builtin(module)
+        output = self.output or default_output(target)
+        if output in _DIALECTS:
+            _render_dialect(module, output, target)
+        else:
+            render_sources(module, output, target)
 
 
-def render_symbols(
-    symbols: Sequence[Operation], callees: Sequence[Operation], target: Target
-) -> Sequence[Operation]:
-    """The `llvm` ops for symbols of a module. `callees` are those that they may call; programs
-    among these that are not rendered are declared."""
-    programs = {
-        symbol.sym_name.data: requirements(symbol.linear.body.block)
-        for symbol in callees
-        if isinstance(symbol, ProgramOp)
+def default_output(target: Target) -> str:
+    """The output of `tg-render` for a target."""
+    kind = target.name.partition(":")[0]
+    return _OUTPUTS.get(kind, kind)
+
+
+def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
+    if (output == "gpu") != (default_output(target) == "gpu"):
+        raise PassFailedException(f"the target {target.name} has no output {output}")
+    symbols = [symbol for symbol in module.ops if not is_foreign(symbol)]
+    signatures = {
+        symbol.sym_name.data: signature_attribute(symbol)
+        for symbol in symbols
+        if isinstance(symbol, FuncOp)
     }
-    found: list[Operation] = []
-    has_threads = False
+    if output == "gpu":
+        rendered = gpu.render_symbols(symbols, target)
+        module.attributes[CONTAINER_MODULE] = UnitAttr()
+    else:
+        rendered = render_symbols(symbols, symbols, target)
+    for op in rendered:
+        if isinstance(op, llvm.FuncOp) and op.sym_name.data in signatures:
+            op.attributes[SIGNATURE] = signatures[op.sym_name.data]
     for symbol in symbols:
-        made = render(symbol, programs, target)
-        for op in made:
-            op.location = symbol.location
-        found += made
-        has_threads |= len(made) > 1
-    declared = [_declaration(p) for p in callees if isinstance(p, ProgramOp) and p not in symbols]
-    return [*(declarations() if has_threads else ()), *declared, *found]
+        module.body.block.erase_op(symbol)
+    module.body.block.add_ops(rendered)
+    state_in_builtin(module)
 
 
-def render(
-    symbol: Operation, programs: Mapping[str, Sequence[Requirement]], target: Target
-) -> Sequence[llvm.FuncOp]:
-    """The functions for a symbol: one, or two for a program with a THREAD axis.
+def render_sources(module: ModuleOp, output: str, target: Target) -> None:
+    """Give each program of a module a SOURCE in a language.
 
-    `programs` has the requirements of each program that may be called, by name.
+    Raises PassFailedException for an unknown language, for a language that has no grid if the
+    target is one or the other way round, and at an op that the language cannot express.
     """
-    match symbol:
-        case ProgramOp():
-            return _render_program(symbol, target)
-        case FuncOp():
-            block = symbol.body.block
-            renderer = FunctionRenderer(symbol.sym_name.data, block.args, target, programs)
-            ops = list(_in_order(block))
-            if persistent := _persistent(symbol):
-                once = constants(symbol, ops).calls
-                renderer.append([op for op in ops if not isinstance(op, CallOp)])
-                renderer.append_once(once, persistent[0])
-                ops = [op for op in ops if isinstance(op, CallOp) and op not in once]
-            return [renderer.render(ops)]
-        case _:
-            raise locate(refusal(symbol), symbol)
-
-
-def _persistent(function: FuncOp) -> Sequence[SSAValue]:
-    """The arguments whose contents last from one call to the next."""
-    return [a for a in function.args if "tg.persistent" in argument_attributes(a)]
-
-
-def _render_program(program: ProgramOp, target: Target) -> Sequence[llvm.FuncOp]:
-    fission(program.linear)
-    name, block = program.sym_name.data, program.linear.body.block
-    params = [param.result for param in parameters(block)]
-    streamed = _streamed(block, params, target.llc)
-    if not any(map(_is_thread, block.ops)):
-        renderer = FunctionRenderer(name, params, target, streamed=streamed)
-        return [_render_body(renderer, params, block)]
-    body = body_name(name)
-    renderer = FunctionRenderer(body, params, target, is_threaded=True, streamed=streamed)
-    types = [argument_type(param) for param in params]
-    return [_render_body(renderer, params, block), driver(name, body, types, target.cache_line)]
-
-
-def _declaration(program: ProgramOp) -> llvm.FuncOp:
-    types = [argument_type(param.result) for param in parameters(program.linear.body.block)]
-    return function(program.sym_name.data, types, Region())
-
-
-def _render_body(
-    renderer: FunctionRenderer, params: Sequence[SSAValue], block: Block
-) -> llvm.FuncOp:
-    for op in block.ops:
-        if isinstance(op, ParamOp):
-            renderer.alias(op.result, params[op.slot.data])
-    return renderer.render(list(block.ops))
-
-
-def _streamed(block: Block, params: Sequence[SSAValue], cache: int) -> Set[SSAValue]:
-    """The parameters that are larger than the cache and only written."""
-    loaded = {memory_of(op.buffer).owner for op in block.ops if isinstance(op, LoadOp)}
-    slots = {op.slot.data for op in loaded if isinstance(op, ParamOp)}
-    return {p for slot, p in enumerate(params) if slot not in slots and _bytes(p) > cache}
-
-
-def _bytes(param: SSAValue) -> int:
-    """The size of memory in bytes; 0 for scalars and memory of dynamic size."""
-    if not is_memory(param) or not tensor(param).has_static_shape():
-        return 0
-    return math.prod(tensor(param).get_shape()) * dtype_of(param).itemsize
-
-
-def _is_thread(op: Operation) -> bool:
-    return isinstance(op, RangeOp) and op.axis_type.data is AxisType.THREAD
-
-
-def _in_order(block: Block) -> Iterator[Operation]:
-    """The ops of a function, with those of its LINEAR in its place."""
-    for op in block.ops:
-        if isinstance(op, LinearOp):
-            yield from op.body.block.ops
-        elif not isinstance(op, ReturnOp):
-            yield op
+    if (language := LANGUAGES.get(output)) is None:
+        there_are = ", ".join((*_DIALECTS, *LANGUAGES))
+        raise PassFailedException(f"{output!r} is no output; there are: {there_are}")
+    if bool(language.specials) != target.is_grid:
+        kind = "a grid" if target.is_grid else "no grid"
+        raise PassFailedException(f"the target {target.name} is {kind}: no source in {output}")
+    programs = [op for op in module.ops if isinstance(op, ProgramOp)]
+    alignments: Alignments = {}
+    if target.is_grid:
+        for function in own_functions(module):
+            render_function(function, programs, target, alignments)
+    for program in programs:
+        try:
+            text = render_program(program, language, target, alignments)
+        except PassFailedException as error:
+            raise locate(error, program) from error
+        body = program.body.block
+        for op in body.ops:
+            if isinstance(op, SourceOp):
+                body.erase_op(op)
+        source = SourceOp(text)
+        source.location = program.location
+        body.insert_op_after(source, program.linear)

@@ -2,8 +2,8 @@
 
 Where LOCAL and WARP ranges are loops, one work item would run to its end before the next begins.
 Each region, the code between two BARRIERs, becomes a loop nest of its own over these ranges, as in
-OpenCL implementations for CPUs. A serial loop with a BARRIER inside goes around the nests of its
-regions.
+OpenCL implementations for CPUs. A serial loop or IF with a BARRIER inside goes around the nests of
+its regions.
 
     range %i local; store b[%i]; barrier; load b[15 - %i]; store o[%i]; end %i
     ->
@@ -14,7 +14,7 @@ regions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import count
 
 from xdsl.ir import Operation, SSAValue
@@ -22,20 +22,20 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.linearize.grid import close_one_by_one
 from tgdialect.lowering.render.regions import (
     BarrierRegion,
     Regions,
-    close_one_by_one,
     is_effect,
     is_leaf,
     is_work_item,
     owner_of,
-    split_loops,
+    split_blocks,
 )
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import BarrierOp
+from tgdialect.ops.codegen import BarrierOp, IfOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -52,19 +52,19 @@ def fission(linear: LinearOp) -> None:
     """Split the work-item loops of a LINEAR at its BARRIERs in place, and erase the BARRIERs.
 
     Raises PassFailedException, located at the op, where a BARRIER is not known to be reached by all
-    work items: under an IF, or in a loop whose bound may differ between them.
+    work items: under an IF whose gate, or in a loop whose bound, may differ between them.
     """
     block = linear.body.block
     if any(type(op) is BarrierOp for op in block.ops):
         close_one_by_one(block)
-        if split := split_loops(block.ops):
+        if split := split_blocks(block.ops):
             _Fission(linear, split).run()
 
 
 class _Fission:
-    """The rewriting of one LINEAR, of which the loops in `split` have a BARRIER inside."""
+    """The rewriting of one LINEAR, of which the loops and IFs in `split` have a BARRIER inside."""
 
-    def __init__(self, linear: LinearOp, split: set[RangeOp]) -> None:
+    def __init__(self, linear: LinearOp, split: Set[Operation]) -> None:
         self._block = linear.body.block
         self._ops = list(self._block.ops)
         self._regions = Regions(linear, self._ops, split)
@@ -113,7 +113,7 @@ class _Fission:
     def _open(self, region: BarrierRegion) -> None:
         """Begin the loops of a region."""
         for range in region.ranges:
-            bound = self._same_for_all(range)
+            bound = self._same_for_all(range, range.bound)
             new = OpBuilder.at_end(self._block, range.location).put(
                 RangeOp(next(self._axes), range.axis_type.data, bound)
             )
@@ -152,8 +152,8 @@ class _Fission:
                 op.operands = (last.results[0], *op.ranges)
             self._block.add_op(op)
         else:
-            if isinstance(op, RangeOp) and op in self._regions.split:
-                op.operands = (self._same_for_all(op),)
+            if isinstance(op, RangeOp | IfOp) and op in self._regions.split:
+                op.operands = (self._same_for_all(op, op.operands[0]),)
             elif isinstance(op, SinkOp):
                 op.operands = self._effects(op)
             self._block.add_op(op)
@@ -169,8 +169,9 @@ class _Fission:
                 found[last.results[0]] = None
         return tuple(found)
 
-    def _same_for_all(self, range: RangeOp) -> SSAValue:
-        """The bound of a loop, computed outside of the work-item loops around it.
+    def _same_for_all(self, block: RangeOp | IfOp, value: SSAValue) -> SSAValue:
+        """The bound of a loop, or the gate of an IF, computed outside of the work-item loops around
+        it.
 
         Raises PassFailedException if it depends on a work item or on memory.
         """
@@ -179,21 +180,25 @@ class _Fission:
             return () if self._regions.home(value) is None else self._operands[owner_of(value)]
 
         def compute(value: SSAValue) -> SSAValue:
-            if self._regions.home(value) is None and value.owner not in self._gone:
+            is_outside = self._regions.home(value) is None
+            if is_outside and value.owner not in self._gone:
                 return value
-            if value.owner in self._gone or not self._regions.is_recomputed(value):
+            if is_outside or not self._regions.is_recomputed(value):
+                inside = "an IF, whose gate"
+                if isinstance(block, RangeOp):
+                    inside = f"the loop of range {block.axis.data}, whose bound"
                 message = (
-                    f"a barrier is in the loop of range {range.axis.data}, whose bound may differ "
-                    "between the threads of a workgroup: not all of them may reach it"
+                    f"a barrier is in {inside} may differ between the work items of a workgroup: "
+                    "not all of them may reach it"
                 )
-                raise locate(PassFailedException(message), range)
+                raise locate(PassFailedException(message), block)
             op = owner_of(value)
             assert isinstance(op, TgOp)
             again = op.rebuild([known[o] for o in self._operands[op]])
             return OpBuilder.at_end(self._block).put(again)
 
         known: dict[SSAValue, SSAValue] = {}
-        return computed(range.bound, known, sources, compute)
+        return computed(value, known, sources, compute)
 
     # -- values in a region
 

@@ -29,8 +29,9 @@ from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.elementwise import CastOp, MulOp
 from tgdialect.ops.movement import BitcastOp
-from tgdialect.ops.properties import is_memory
+from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.targets.matrix import instruction_of
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
@@ -237,8 +238,8 @@ def _piece_starts(shape: StaticShape, widths: Sequence[int]) -> Sequence[int]:
 
 def wmma(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
     """WMMA of one thread: a product of whole matrices, computed in the accumulator's dtype."""
-    if (threads := op.config.threads) > 1:
-        raise PassFailedException(f"the target {k.target.name} has no wmma of {threads} threads")
+    if op.config.threads > 1:
+        return _matrix_instruction(k, op)
     m, n, depth = op.config.m_n_k
     shape, dtype = static_shape(op.result), dtype_name(op.result)
     computed = k.narrow.computed_dtype(dtype)
@@ -251,6 +252,30 @@ def wmma(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
     if dtype in NARROW_FORMATS:
         result = [k.narrow.rounded(value, dtype) for value in result]
     return RegisterTile(shape, ones(shape), result)
+
+
+def _matrix_instruction(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
+    """WMMA of a warp: the same op on whole fragments, if the target has the instruction."""
+    factor, dtype = dtype_name(op.a), dtype_name(op.result)
+    if instruction_of(k.target, op.config, factor, dtype) is None:
+        dims = "x".join(map(str, op.config.m_n_k))
+        raise PassFailedException(
+            f"the target {k.target.name} has no {dims} wmma of {op.config.threads} threads that "
+            f"multiplies {factor} and adds {dtype}"
+        )
+    fragments: list[SSAValue] = []
+    for operand in op.operands:
+        tile, dtype = k.tile(operand), dtype_name(operand)
+        stored = [k.narrow.stored(k.scalars.register(piece), dtype) for piece in tile.pieces]
+        lanes = [
+            k.scalars.lane(p, i) for p, w in zip(stored, tile.widths, strict=True) for i in range(w)
+        ]
+        fragment = stored[0] if len(stored) == 1 else k.scalars.stack(lanes)
+        if dtype_name(fragment) != dtype:
+            fragment = k.scalars.apply("bitcast", (fragment,), dtype)
+        fragments.append(fragment)
+    result = k.scalars.emit(WmmaOp, fragments, {"config": op.config})
+    return RegisterTile(static_shape(op.result), [tensor(result).get_shape()[0]], [result])
 
 
 def _widened(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:

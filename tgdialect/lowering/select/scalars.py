@@ -33,7 +33,7 @@ from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, number_attribute, wrap_to
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, MulOp
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.movement import (
     BitcastOp,
@@ -127,6 +127,13 @@ class Scalars(OpBuilder):
             handles = [Value(self, value, dtype_name(value)) for value in values]
             return RECIPES[primitive](*handles).handle
         type = TYPES[dtype]
+        # A GPU multiplies and adds integers in one instruction. Sums of floats are contracted only
+        # in reductions, and those of indices stay sums for the analyses of addresses.
+        contracts = self.target.is_grid and DTYPES[type].is_integer and dtype != "index"
+        if primitive == "add" and contracts:
+            for addend, product in (values, values[::-1]):
+                if isinstance(product.owner, MulOp):
+                    return self.apply("mulacc", (*product.owner.operands, addend), dtype)
         properties = {"dtype": type} if primitive in _TYPED else {}
         lanes = max(map(lanes_of, values))
         result = tensor_type(type, (lanes,) if lanes > 1 else ())

@@ -12,7 +12,7 @@
 // OPTS: %e = tg.end %s over %{{.*}}, %{{.*}}, %j : !tg.void
 // OPTS: %{{.*}} = tg.sink %e opts [#tg.opt<split 0, 4, upcast>, #tg.opt<order 1, 0>]
 
-// UNKNOWN: error: pass tg-optimize: 'twist 0' is no OptOp: there are split, padto, swap, order, nolocals, stage, merge
+// UNKNOWN: error: pass tg-optimize: 'twist 0' is no OptOp: there are tc, split, padto, swap, order, nolocals, stage, pipeline, merge
 
 // ILLEGAL: error: pass tg-optimize: kernel @gemm: split 0, 3, upcast: range 0 to 16 is not made of parts of 3
 

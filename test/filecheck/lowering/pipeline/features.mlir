@@ -16,7 +16,7 @@
 // UNKNOWN: error: pass tg-optimize: 'axv2' is no feature of a CPU; did you mean avx2
 // UNKNOWN-SAME: there are: 64bit, adx
 // SELECT: error: pass tg-select: 'foo' is no feature of a CPU; there are: 64bit
-// TARGET: error: pass tg-select: 'abacus' is not one of the targets: cpu
+// TARGET: error: pass tg-rangeify: 'abacus' is not one of the targets: cpu
 func.func @main(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
   %0 = tg.mulacc %x, %y, %x : tensor<64xf32>
   func.return %0 : tensor<64xf32>

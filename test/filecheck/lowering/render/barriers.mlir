@@ -5,8 +5,8 @@ tg.program @if {
     %n = tg.const 4 : tensor<index>
     %i = tg.range 0 local to %n : tensor<index>
     %g = tg.cmplt %i, %n : (tensor<index>, tensor<index>) -> tensor<i1>
+    // expected-error@below {{a barrier is in an IF, whose gate may differ between the work items of a workgroup: not all of them may reach it}}
     %if = tg.if %g : tensor<i1>
-    // expected-error@below {{a barrier is inside an IF: not all threads of a workgroup reach it}}
     %b = tg.barrier
     %endif = tg.endif %if
     %e = tg.end %b over %i : !tg.void
@@ -21,7 +21,7 @@ tg.program @bound {
     %n = tg.const 4 : tensor<index>
     %i = tg.range 0 warp to %n : tensor<index>
     %m = tg.add %i, %n : tensor<index>
-    // expected-error@below {{a barrier is in the loop of range 1, whose bound may differ between the threads of a workgroup: not all of them may reach it}}
+    // expected-error@below {{a barrier is in the loop of range 1, whose bound may differ between the work items of a workgroup: not all of them may reach it}}
     %k = tg.range 1 loop to %m : tensor<index>
     %b = tg.barrier
     %e = tg.end %b over %k, %i : !tg.void

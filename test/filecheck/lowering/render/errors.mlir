@@ -1,16 +1,5 @@
 // RUN: tg-opt %s --verify-each=false -p tg-render --split-input-file --verify-diagnostics
 
-tg.program @special {
-  %0 = tg.linear {
-    %c4 = tg.const 4 : tensor<index>
-    // expected-error@below {{tg.special needs a grid: threads have RANGEs}}
-    %i = tg.special "gidx0" to %c4 : tensor<index>
-    tg.sink
-  }
-}
-
-// -----
-
 tg.program @custom {
   %0 = tg.linear {
     // expected-error@below {{tg.custom is text: the llvm backend has no source text}}

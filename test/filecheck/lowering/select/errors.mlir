@@ -20,7 +20,7 @@ tg.kernel @custom {
 tg.kernel @wmma {
   %a = tg.param 0 : tensor<1xf32, #tg.place<global>>
   %x = tg.load %a : tensor<1xf32, #tg.place<global>> -> tensor<1xf32>
-  // expected-error@below {{the target cpu has no wmma of 4 threads}}
+  // expected-error@below {{the target cpu has no 2x2x2 wmma of 4 threads that multiplies f32 and adds f32}}
   %w = tg.wmma %x, %x, %x config <2x2x2, threads = 4, a = ["k0", "m0"], b = ["n0", "k0"], c = ["n0", "m0"]> : (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
   tg.sink
 }

@@ -1,7 +1,7 @@
 // RUN: tg-opt %s --split-input-file --verify-diagnostics
 
 func.func @f() {
-  // expected-error@below {{Expected `split`, `padto`, `swap`, `nolocals`, `stage`, `order`, or `merge`}}
+  // expected-error@below {{Expected `tc`, `split`, `padto`, `swap`, `nolocals`, `stage`, `pipeline`, `order`, or `merge`}}
   %0 = tg.sink opts [#tg.opt<fuse 0, 1>]
   func.return
 }
@@ -65,7 +65,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@below {{stage takes a parameter, the axis of the loop to copy in, and an address space, got ()}}
+  // expected-error@below {{stage takes a parameter, the axis of the loop to copy in, an address space and perhaps pad, got ()}}
   %0 = tg.sink opts [#tg.opt<stage>]
   func.return
 }

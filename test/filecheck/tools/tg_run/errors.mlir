@@ -11,7 +11,7 @@
 // ENTRY: tg-run: error: there is no function @g
 
 // RUN: not tg-run %s --target abacus --input 1 2>&1 | filecheck %s --check-prefix=TARGET
-// TARGET: tg-run: error: unknown target 'abacus': one of cpu, interpreter
+// TARGET: tg-run: error: there is no target 'abacus'; there are: cpu, {{.*}}interpreter; and devices, as CL:0
 
 // RUN: not tg-run %s --scalar 2>&1 | filecheck %s --check-prefix=SCALAR
 // SCALAR: tg-run: error: --scalar is a way to run --target=interpreter

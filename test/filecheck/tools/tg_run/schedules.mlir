@@ -8,7 +8,7 @@
 // ILLEGAL-NEXT: %0 = tg.neg
 
 // RUN: not tg-run %s --input 1,2,3,4 --opt 'explicit:twist 0' 2>&1 | filecheck %s --check-prefix=UNKNOWN
-// UNKNOWN: tg-run: error: 'twist 0' is no OptOp: there are split, padto
+// UNKNOWN: tg-run: error: 'twist 0' is no OptOp: there are tc, split, padto
 
 // RUN: not tg-run %s --input 1,2,3,4 --opt 'explicit:@k: nolocals' 2>&1 | filecheck %s --check-prefix=KERNEL
 // KERNEL: tg-run: error: there is no kernel @k; there are: @main_0

@@ -104,6 +104,8 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
     if len(closers) > 1:
         raise IllegalOptError(f"several REDUCEs are over range {axis}")
     (reduce,) = closers
+    if reduce.wmma is not None:
+        raise IllegalOptError("WMMAs compute the REDUCE over them")
     if reduce.ordered is not None:
         raise IllegalOptError("the REDUCE over them is ordered")
     # The nest: the loops are its inner ones, and the REDUCE is in all of its loops.

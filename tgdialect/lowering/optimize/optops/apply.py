@@ -18,8 +18,10 @@ from tgdialect.lowering.optimize.optops.merge import merge
 from tgdialect.lowering.optimize.optops.nolocals import nolocals
 from tgdialect.lowering.optimize.optops.order import order, swap
 from tgdialect.lowering.optimize.optops.padto import padto
+from tgdialect.lowering.optimize.optops.pipeline import pipeline
 from tgdialect.lowering.optimize.optops.split import split
 from tgdialect.lowering.optimize.optops.stage import stage
+from tgdialect.lowering.optimize.optops.tc import tc
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.ordering import EndOp
@@ -80,7 +82,10 @@ def parse_opt(text: str) -> OptAttr:
         there_are = ", ".join(_RULES)
         raise PassFailedException(f"{text!r} is no OptOp: there are {there_are}")
     try:
-        return opt(OptOp(name), *(int(word) if word.isdecimal() else word for word in arguments))
+        return opt(
+            OptOp(name),
+            *(int(word) if word.lstrip("-").isdecimal() else word for word in arguments),
+        )
     except VerifyException as error:
         raise PassFailedException(f"{text!r} is no OptOp: {error}") from None
 
@@ -91,12 +96,14 @@ def spelled(which: OptAttr) -> str:
 
 
 _RULES: dict[OptOp, Callable[..., None]] = {
+    OptOp.TC: tc,
     OptOp.SPLIT: split,
     OptOp.PADTO: padto,
     OptOp.SWAP: swap,
     OptOp.ORDER: order,
     OptOp.NOLOCALS: nolocals,
     OptOp.STAGE: stage,
+    OptOp.PIPELINE: pipeline,
     OptOp.MERGE: merge,
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.accumulate import accumulate_outside
 from tgdialect.ops.attributes import AxisType
@@ -59,6 +59,9 @@ def _reorder(axes: Axes, ranges: Sequence[RangeOp]) -> None:
                 raise IllegalOptError(
                     f"the extent of range {other.axis.data} depends on range {range.axis.data}"
                 )
+    kinds = [range.axis_type.data for range in ranges if not is_expanded(range)]
+    if AxisType.WARP in kinds[:-1]:
+        raise IllegalOptError("the lanes of a warp are the innermost loop")
     for op in axes.ops:
         if isinstance(op, ReduceOp) and op.ordered is not None and {*closed_ranges(op)} & {*ranges}:
             raise IllegalOptError("the REDUCE over them is ordered")

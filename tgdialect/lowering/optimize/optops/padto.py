@@ -33,6 +33,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     """
     range = axes[axis]
     extent = axes.extent(range)
+    axes.check_no_fragment(range)
     if is_expanded(range):
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}")
     if extent % multiple == 0:

@@ -25,6 +25,7 @@ from tgdialect.lowering.optimize.optops.split import SPLIT_FROM
 from tgdialect.ops.attributes import AddrSpace, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import known_index
+from tgdialect.targets.matrix import matrix_instructions
 
 FACTORS = (2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 128)
 """The sizes of parts that a search tries."""
@@ -82,6 +83,44 @@ def _is_legal(kernel: KernelOp, which: OptAttr) -> bool:
     except IllegalOptError:
         return False
     return True
+
+
+@dataclass(frozen=True)
+class TcPass(OptOpPass):
+    """TC: compute a REDUCE of products by matrix instructions; the first OptOp of a kernel.
+
+    `tc 2, -1, 0, 1`, with an instruction of 16x8x16:
+
+        %r = tg.reduce add %p over %2
+        ->
+        %r = tg.reduce add %p over %2, %6 wmma <16x8x16, ...> on [4, 5, 6]
+
+    The loops of rows, columns and steps have 16, 8 and 16 times fewer iterations, and WARP, UPCAST
+    and UNROLL ranges 3 to 6 are the lanes of a warp and the elements that each of them holds.
+    """
+
+    name = "tg-tc"
+
+    axis: int
+    """The id of the range of the REDUCE."""
+    index: int = -1
+    """Which instruction of the target; -1 for the first that fits and does not round factors."""
+    level: int = 0
+    """0: products of loads in whole tiles; 1: also of computed values; 2: ranges are padded."""
+    mode: int = 1
+    """1, or 2 to split the ranges and use no matrix instruction."""
+    kernel: str | None = None
+
+    @property
+    def attribute(self) -> OptAttr:
+        return opt(OptOp.TC, self.axis, self.index, self.level, self.mode)
+
+    @classmethod
+    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+        instructions = len(matrix_instructions(axes.target))
+        reduced = [axis for axis, each in axes.ranges.items() if each not in axes.ends]
+        for axis, index, level in product(reduced, range(instructions), (0, 1, 2)):
+            yield cls(axis, index, level, 1, kernel)
 
 
 @dataclass(frozen=True)
@@ -290,11 +329,13 @@ class StagePass(OptOpPass):
     """The id of the range in whose loop the copy is made."""
     space: str = AddrSpace.LOCAL.value
     """local or reg; or global, where a kernel of its own copies for all iterations first."""
+    pad: bool = False
+    """Whether rows of the copy are one cell longer than the tile's."""
     kernel: str | None = None
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(OptOp.STAGE, self.slot, self.axis, self.space)
+        return opt(OptOp.STAGE, self.slot, self.axis, self.space, *["pad"] * self.pad)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -302,3 +343,30 @@ class StagePass(OptOpPass):
         for axis in axes.ranges:
             for slot in sorted(slots):
                 yield cls(slot, axis, kernel=kernel)
+
+
+@dataclass(frozen=True)
+class SoftwarePipelinePass(OptOpPass):
+    """PIPELINE: start the copies that STAGEs have made in a loop some iterations early.
+
+    `pipeline 0, 2`: the loop of range 0 copies the tiles of its next iteration to one of two LOCAL
+    buffers, and reads those of this iteration from the other. The first tiles are copied before it.
+    """
+
+    name = "tg-pipeline"
+
+    axis: int
+    """The id of the range whose loop has the copies."""
+    buffers: int = 2
+    """How many buffers there are, one more than the tiles that are copied early."""
+    kernel: str | None = None
+
+    @property
+    def attribute(self) -> OptAttr:
+        return opt(OptOp.PIPELINE, self.axis, self.buffers)
+
+    @classmethod
+    def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
+        for axis, range in axes.ranges.items():
+            if range in axes.ends:
+                yield from (cls(axis, buffers, kernel) for buffers in (2, 3, 4))

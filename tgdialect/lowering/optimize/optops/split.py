@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Set
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.attributes import AddrSpace, AxisType, OptOp
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import known_index
+from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
 from tgdialect.ops.views import memory_of
@@ -56,6 +57,8 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         _check_overlap(axes, range, factor)
     elif factor > extent or extent % factor:
         raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
+    if kind is AxisType.LOCAL:
+        _check_copies(axes, range, factor)
     if factor == extent:
         axes.set_type(range, kind)
         new = range
@@ -69,7 +72,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         if is_divided:
             simplify(axes.kernel)
             axes.changed()
-    if kind in EXPANDED:
+    if kind in EXPANDED or kind is AxisType.LOCAL:
         for buffer in axes.shared_buffers(new):
             axes.privatize(buffer, new)
             new = axes[new.axis.data]
@@ -125,12 +128,16 @@ def _check_types(range: RangeOp, old: AxisType, kind: AxisType, *, top: bool) ->
 def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
     """What a part of a type needs of the kernel."""
     axis = range.axis.data
+    axes.check_no_fragment(range)
     if kind is AxisType.LOCAL and any(
         o.op.data == OptOp.NOLOCALS for o in axes.kernel.sink.opts or ()
     ):
         raise IllegalOptError("after nolocals there are no LOCAL ranges")
-    if kind is AxisType.LOCAL and axes.shared_buffers(range):
-        raise IllegalOptError("the threads of a workgroup would share a buffer")
+    if kind is AxisType.LOCAL:
+        for buffer in axes.shared_buffers(range):
+            if not axes.is_private(buffer, range):
+                raise IllegalOptError("the threads of a workgroup would share a buffer")
+            axes.check_views(buffer)
     if kind is AxisType.THREAD:
         _check_thread(axes, range)
     if kind not in EXPANDED:
@@ -142,7 +149,11 @@ def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
         if other is not range and axes.depends(other.bound, range):
             raise IllegalOptError(f"the extent of range {other.axis.data} depends on range {axis}")
     for op in axes.ops:
-        if isinstance(op, ReduceOp) and range in closed_ranges(op) and op.ordered is not None:
+        if not isinstance(op, ReduceOp) or range not in closed_ranges(op):
+            continue
+        if kind is AxisType.GROUP_REDUCE and op.wmma is not None:
+            raise IllegalOptError(f"the lanes of a warp share the REDUCE over range {axis}")
+        if op.ordered is not None:
             if kind is AxisType.GROUP_REDUCE:
                 raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
             if closed_ranges(op)[-1] is not range:
@@ -154,6 +165,19 @@ def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
         if not isinstance(memory, BufferOp) or not axes.is_private(memory, range):
             raise IllegalOptError(f"each iteration of range {axis} writes the same cell")
         axes.check_views(memory)
+
+
+def _check_copies(axes: Axes, range: RangeOp, count: int) -> None:
+    """Raise IllegalOptError if a workgroup has no memory for the copies of buffers that so many
+    threads have for themselves."""
+    own = set(axes.shared_buffers(range))
+    bytes = 0
+    for op in axes.ops:
+        if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.LOCAL:
+            size = math.prod(tensor(op.result).get_shape()) * dtype_of(op.result).itemsize
+            bytes += size * (count if op in own else 1)
+    if own and bytes > axes.target.local:
+        raise IllegalOptError(f"buffers of {bytes} bytes do not fit into LOCAL memory")
 
 
 def _check_overlap(axes: Axes, range: RangeOp, factor: int) -> None:

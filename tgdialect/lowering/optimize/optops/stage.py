@@ -23,7 +23,7 @@ from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
 
 
-def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
+def stage(axes: Axes, slot: int, axis: int, space: str, where: str = "") -> None:
     """Copy the tile of a parameter that the loop of a range loads into a buffer, before it is used.
 
     before -> after:
@@ -31,6 +31,8 @@ def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
             %b = buffer local; store %b[%2], (load %x[%0, %2]); end over %2; ...
             %v = load (after %b, %end)[%1]
     On a CPU this is packing: the tile becomes contiguous, and loops inside use it again and again.
+    With `pad` rows of the copy are one cell longer, so that work items that access one column of it
+    use different banks of LOCAL memory.
 
         stage 1, 0, global:  a kernel that runs before packs the tiles of all iterations of range 0
             and of the ranges around it (`prepack`). For weights, which are the same in every call
@@ -50,7 +52,7 @@ def stage(axes: Axes, slot: int, axis: int, space: str) -> None:
         raise IllegalOptError("the threads of a workgroup would share the buffer")
     if not (inner := in_tile_order(axes, loads[0], around)):
         raise IllegalOptError(f"one element of parameter {slot} is loaded in range {axis}")
-    _stage(axes, loads, at, inner, AddrSpace(space))
+    _stage(axes, loads, at, inner, AddrSpace(space), 1 if where == "pad" else 0)
 
 
 def _around(axes: Axes, at: RangeOp) -> Sequence[RangeOp]:
@@ -65,6 +67,7 @@ def _stage(
     at: RangeOp,
     inner: Sequence[RangeOp],
     space: AddrSpace,
+    padding: int,
 ) -> None:
     """Insert the copy of a tile before its first LOAD, and load from the copy."""
     first, extents = loads[0], [axes.extent(r) for r in inner]
@@ -74,7 +77,8 @@ def _stage(
     put = builder.put
     where = PlaceAttr.of(addrspace=space)
     dtype = tensor(first.result).element_type
-    buffer = put(BufferOp(next(builder.free_slots), tensor_type(dtype, tuple(extents), where)))
+    padded = tuple(extent + padding * (i == 1) for i, extent in enumerate(extents))
+    buffer = put(BufferOp(next(builder.free_slots), tensor_type(dtype, padded, where)))
     copies: dict[SSAValue, SSAValue] = {}
 
     def new_range(extent: int, kind: AxisType) -> SSAValue:

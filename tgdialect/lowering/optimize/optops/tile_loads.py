@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.ops.axis_types import EXPANDED
+from tgdialect.ops.axis_types import EXPANDED, WORK_ITEMS
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp
@@ -48,9 +48,10 @@ def in_tile_order(axes: Axes, load: LoadOp, around: Sequence[RangeOp]) -> Sequen
     def key(range: RangeOp) -> tuple[int, int]:
         kind = range.axis_type.data
         if kind not in EXPANDED:
-            return 0, 0
+            # Neighbouring work items load neighbours.
+            return int(kind in WORK_ITEMS), 0
         nest = closed_ranges(axes.nest(range))
-        return 1 + EXPANDED.index(kind), -nest.index(range) if range in axes.ends else 0
+        return 2 + EXPANDED.index(kind), -nest.index(range) if range in axes.ends else 0
 
     if any(axes.depends(r.bound, other) for r in ranges for other in axes.ranges.values()):
         raise IllegalOptError("the extent of the tile changes")

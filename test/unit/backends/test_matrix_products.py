@@ -1,0 +1,79 @@
+"""GEMMs and a convolution by matrix instructions: against NumPy at level `linear`, and by ptxas."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from ptxas import assemble, needs_ptxas
+from test_device_code import emitted
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+import tgdialect as tg
+from tgdialect.backends.asm import PtxTarget
+from tgdialect.diagnostics import SourceFile, parse_module
+from tgdialect.interpreter import run
+from tgdialect.lowering.pipeline import ToGpuPass, stages
+from tgdialect.ops.codegen import WmmaOp
+from tgdialect.registry import make_context
+
+TARGET = "nvidia:sm_90"
+F16 = np.float16
+
+
+def _multiply(a: tg.Tensor, b: tg.Tensor) -> tg.Tensor:
+    return a.matmul(b, dtype="float32")
+
+
+PRODUCTS = {
+    "plain": (_multiply, (128, 64), (64, 64)),
+    "batched": (_multiply, (2, 32, 32), (2, 32, 16)),
+    "transposed a": (lambda a, b: _multiply(a.transpose(0, 1), b), (48, 64), (48, 32)),
+    "transposed b": (lambda a, b: _multiply(a, b.transpose(0, 1)), (64, 48), (32, 48)),
+    "ragged": (_multiply, (45, 37), (37, 51)),
+    "convolution": (lambda x, w: x.conv2d(w, dtype="float32"), (1, 16, 10, 34), (32, 16, 3, 3)),
+}
+
+
+def _expected(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    if name == "convolution":
+        windows = np.lib.stride_tricks.sliding_window_view(a, (3, 3), (2, 3))
+        return np.einsum("nchwij,ocij->nohw", windows, b)
+    return {"transposed a": lambda: a.T @ b, "transposed b": lambda: a @ b.T}.get(
+        name, lambda: a @ b
+    )()
+
+
+def _traced(name: str) -> ModuleOp:
+    function, *shapes = PRODUCTS[name]
+    specs = [tg.spec(shape, "float16") for shape in shapes]
+    text = tg.function(function).lower(*specs).as_text()
+    return parse_module(make_context(), SourceFile("test", text, 1))
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products(name: str):
+    module, random = _traced(name), np.random.default_rng(0)
+    lowering = stages(target=TARGET, mode="heuristic")
+    for stage in (*lowering.module, *lowering.kernels):
+        stage.lower(module)
+    assert any(isinstance(op, WmmaOp) for op in module.walk())
+    function = next(op for op in module.ops if isinstance(op, FuncOp))
+    a, b = ((random.standard_normal(s) / 4).astype(F16) for s in PRODUCTS[name][1:])
+    (result,) = run(module, function.sym_name.data, [a, b])
+    np.testing.assert_allclose(result, _expected(name, a, b), rtol=1e-5, atol=1e-5)
+
+
+@needs_ptxas
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_ptxas(name: str):
+    module = _traced(name)
+    ToGpuPass(target=TARGET, mode="heuristic").lower(module)
+    ptx = emitted(PtxTarget(), module)
+    assert "mma.sync" in ptx
+    report = assemble(ptx)
+    assert max(map(int, re.findall(r"Used (\d+) registers", report))) <= 255
+    assert {*re.findall(r"(\d+) bytes spill", report)} == {"0"}

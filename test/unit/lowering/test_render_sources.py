@@ -1,0 +1,192 @@
+"""Sources in C-like languages: they compile, and kernels for a grid do on PoCL what they say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kernels import on_opencl
+from xdsl.parser import Parser
+
+from tgdialect.backends import c_compiler
+from tgdialect.backends.sources import source_of
+from tgdialect.lowering.pipeline import ToSourcePass
+from tgdialect.ops.arrays import numpy_dtype
+from tgdialect.ops.dtypes import DTYPES, TYPES
+from tgdialect.registry import make_context
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "examples").glob("*.mlir"))
+GRID = ROOT / "test" / "filecheck" / "backends" / "sources" / "grid.mlir"
+
+TUTORIAL = """
+kernel void r_4(device int* data0, const device int* data1, const device int* data2,
+    uint3 gid [[threadgroup_position_in_grid]], uint3 lid [[thread_position_in_threadgroup]]) {
+  int acc0 = 0;
+  for (int ridx0 = 0; ridx0 < 4; ridx0++) {
+    int val0 = *(data1+ridx0);
+    int val1 = *(data2+ridx0);
+    acc0 = ((val0*val1)+acc0);
+  }
+  *(data0+0) = acc0;
+}
+"""
+UPCAST = """
+kernel void r_4(device int* data0, const device int* data1, const device int* data2,
+    uint3 gid [[threadgroup_position_in_grid]], uint3 lid [[thread_position_in_threadgroup]]) {
+  int val0 = *(data1+0);
+  int val1 = *(data1+1);
+  int val2 = *(data1+2);
+  int val3 = *(data1+3);
+  int val4 = *(data2+0);
+  int val5 = *(data2+1);
+  int val6 = *(data2+2);
+  int val7 = *(data2+3);
+  *(data0+0) = ((val3*val7)+(val2*val6)+(val1*val5)+(val0*val4));
+}
+"""
+"""The Metal kernels of the upcast tutorial. The second one has an `acc0` there, which is 0."""
+
+DOT = """
+#g = #tg.place<global>
+#c = #tg.place<"CPU", global>
+#scalars = #tg.target<"metal", vector_bits = 0, vector_registers = 0>
+builtin.module attributes {{tg.target = #scalars}} {{
+  tg.kernel @dot {{
+    %o = tg.param 0 : tensor<1xi32, #g>
+    %a = tg.param 1 : tensor<4xi32, #g>
+    %b = tg.param 2 : tensor<4xi32, #g>
+    %z = tg.const 0 : tensor<index>
+    %n = tg.const 4 : tensor<index>
+    %i = tg.range 0 {kind} to %n : tensor<index>
+    %p = tg.index %a[%i] : (tensor<4xi32, #g>, tensor<index>) -> tensor<i32, #g>
+    %x = tg.load %p : tensor<i32, #g> -> tensor<i32>
+    %q = tg.index %b[%i] : (tensor<4xi32, #g>, tensor<index>) -> tensor<i32, #g>
+    %y = tg.load %q : tensor<i32, #g> -> tensor<i32>
+    %m = tg.mul %x, %y : tensor<i32>
+    %r = tg.reduce add %m [] over %i : tensor<i32> -> tensor<i32>
+    %l = tg.index %o[%z] : (tensor<1xi32, #g>, tensor<index>) -> tensor<i32, #g>
+    %s = tg.store %l, %r : tensor<i32, #g>, tensor<i32>
+    %k = tg.sink %s opts [] : !tg.void
+  }}
+  func.func @main(%a: tensor<4xi32, #c>, %b: tensor<4xi32, #c>,
+                  %o: tensor<1xi32, #c> {{tg.output}}) {{
+    %0 = tg.call @dot(%o, %a, %b) : (tensor<1xi32, #c>,
+      tensor<4xi32, #c>, tensor<4xi32, #c>) -> !tg.void
+    %1 = tg.sink %0 : !tg.void
+    func.return
+  }}
+}}
+"""
+
+
+def parsed(text: str):
+    module = Parser(make_context(), text).parse_module()
+    module.verify()
+    return module
+
+
+def source(text: str, language: str, **options: str) -> str:
+    """What `tg-to-source` makes of a module."""
+    module = parsed(text)
+    for stage in ToSourcePass(**options).pipeline():
+        stage.lower(module)
+    return source_of(module, language)
+
+
+def alike(text: str) -> list[str]:
+    """The tokens of a kernel, its names by the order in which they come."""
+    body = text[text.index("kernel void") :]
+    tokens = re.findall(r"\w+|[^\w\s]", body)
+    fixed = {"kernel", "void", "device", "const", "int", "uint3", "for"}
+    names: dict[str, str] = {}
+    return [
+        names.setdefault(token, f"name{len(names)}")
+        if token.isidentifier() and token not in fixed
+        else token
+        for token in tokens
+    ]
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("reduce", TUTORIAL), ("unroll", UPCAST)])
+def test_metal_kernels_are_those_of_the_tutorial(kind: str, expected: str):
+    module = parsed(DOT.format(kind=kind))
+    for stage in ToSourcePass(target=None, output="metal").pipeline()[3:]:
+        stage.lower(module)
+    assert alike(source_of(module, "metal")) == alike(expected)
+
+
+@pytest.mark.parametrize("mode", ["none", "heuristic"])
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_c_compiles_without_warnings(example: Path, mode: str, tmp_path: Path):
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    file = tmp_path / "program.c"
+    file.write_text(source(example.read_text(), "c", target="c", mode=mode))
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unused-parameter"]
+    subprocess.run(["cc", *flags, "-c", file, "-o", tmp_path / "program.o"], check=True)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_cuda_compiles_to_ptx(example: Path, tmp_path: Path):
+    if shutil.which("nvcc") is None:
+        pytest.skip("no nvcc")
+    file = tmp_path / "program.cu"
+    text = source(example.read_text(), "cuda", target="nvidia:sm_90", mode="heuristic")
+    file.write_text(text)
+    ptx = tmp_path / "program.ptx"
+    subprocess.run(["nvcc", "-arch=sm_90", "-ptx", "-fmad=false", file, "-o", ptx], check=True)
+    assert ".visible .entry main_0" in ptx.read_text()
+
+
+def test_a_kernel_for_a_grid_on_opencl():
+    """Workgroups, work items, shared memory, a barrier and vectors."""
+    kernel = on_opencl(source_of(parsed(GRID.read_text()), "opencl"))("reverse")
+    x, out = np.arange(256, dtype=np.float32), np.zeros(256, np.float32)
+    kernel(out, x, groups=(4, 1, 1))
+    # Each work item copies four neighbours in order.
+    expected = 2 * x.reshape(4, 16, 4)[:, ::-1].reshape(256)
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("dtype", ["i32", "ui32", "i64", "ui64", "f32", "f64"])
+def test_atomic_add_on_opencl(dtype: str):
+    """64 work items of 4 workgroups add to one of 3 cells each."""
+    memory = f"tensor<3x{dtype}, #tg.place<global>>"
+    one = "1.0" if dtype[0] == "f" else "1"
+    text = f"""
+    builtin.module attributes {{tg.target = #tg.target<"opencl">}} {{
+      tg.program @count {{
+        %0 = tg.linear {{
+          %o = tg.param 0 : {memory}
+          %four = tg.const 4 : tensor<index>
+          %sixteen = tg.const 16 : tensor<index>
+          %three = tg.const 3 : tensor<index>
+          %g = tg.special "gidx0" to %four : tensor<index>
+          %l = tg.special "lidx0" to %sixteen : tensor<index>
+          %at = tg.add %g, %l : tensor<index>
+          %cell = tg.mod %at, %three : tensor<index>
+          %p = tg.index %o[%cell] : ({memory}, tensor<index>) -> tensor<{dtype}, #tg.place<global>>
+          %v = tg.const {one} : tensor<{dtype}>
+          %a = tg.atomicadd %p, %v : tensor<{dtype}, #tg.place<global>>, tensor<{dtype}>
+          %k = tg.sink %a : !tg.void
+        }}
+      }}
+    }}
+    """
+    out = np.zeros(3, numpy_dtype(DTYPES[TYPES[dtype]]))
+    on_opencl(source_of(parsed(text), "opencl"))("count")(out, groups=(4, 1, 1))
+    cells = np.add.outer(np.arange(4), np.arange(16)) % 3
+    np.testing.assert_array_equal(out, np.bincount(cells.ravel()))
+
+
+def test_no_c_compiler(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    c_compiler.compiler.cache_clear()
+    with pytest.raises(Exception, match="needs a C compiler, and there is no 'no-such-compiler'"):
+        c_compiler.object_code("int x;")
+    c_compiler.compiler.cache_clear()

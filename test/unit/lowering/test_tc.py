@@ -1,0 +1,156 @@
+"""OptOp TC: products by fragments of matrix instructions, against NumPy, after each stage."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from parsing import tg_context
+from stages import parse
+
+from tgdialect.interpreter import run
+from tgdialect.interpreter.wmma import coordinates
+from tgdialect.lowering.callify import CallifyPass
+from tgdialect.lowering.expand import ExpandPass
+from tgdialect.lowering.linearize import LinearizePass
+from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.rangeify import RangeifyPass
+from tgdialect.lowering.select import SelectPass
+from tgdialect.lowering.verify import verify_level
+from tgdialect.targets.grid import GRIDS
+from tgdialect.targets.matrix import matrix_instructions
+
+INSTRUCTIONS = [
+    (target.name, index, instruction)
+    for target in GRIDS
+    for index, instruction in enumerate(matrix_instructions(target))
+]
+DTYPES = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+}
+RANDOM = np.random.default_rng(0)
+
+
+def product(target, dtype, m, n, k, *, transposed=False, epilogue=False, widened=False):
+    """The text of A @ B, which is summed in f32; B is [n, k] if `transposed`. An epilogue adds a
+    row and takes relu. With `widened` the factors are cast and not the products."""
+    b, mnk = (f"{n}x{k}" if transposed else f"{k}x{n}"), f"{m}x{n}x{k}"
+    wide = (
+        f"""
+  %c = tg.cast %2 to f32 : tensor<{mnk}x{dtype}> -> tensor<{mnk}xf32>
+  %d = tg.cast %3 to f32 : tensor<{mnk}x{dtype}> -> tensor<{mnk}xf32>
+  %5 = tg.mul %c, %d : tensor<{mnk}xf32>"""
+        if widened or dtype == "f32"
+        else f"""
+  %4 = tg.mul %2, %3 : tensor<{mnk}x{dtype}>
+  %5 = tg.cast %4 to f32 : tensor<{mnk}x{dtype}> -> tensor<{mnk}xf32>"""
+    )
+    ends = (
+        f"""
+  %8 = tg.add %7, %bias : (tensor<{m}x{n}xf32>, tensor<{n}xf32>) -> tensor<{m}x{n}xf32>
+  %9 = tg.const 0.0 : tensor<f32>
+  %10 = tg.max %8, %9 : (tensor<{m}x{n}xf32>, tensor<f32>) -> tensor<{m}x{n}xf32>
+  return %10 : tensor<{m}x{n}xf32>"""
+        if epilogue
+        else f"\n  return %7 : tensor<{m}x{n}xf32>"
+    )
+    order = (
+        f"  %p = tg.reshape %b [{n}, {k}] : tensor<{b}x{dtype}> -> tensor<{n}x{k}x{dtype}>"
+        if transposed
+        else f"  %p = tg.permute %b [1, 0] : tensor<{b}x{dtype}>"
+        + f" -> tensor<{n}x{k}x{dtype}>" * (n != k)
+    )
+    return f"""
+module attributes {{tg.target = #tg.target<"{target}">}} {{
+func.func @main(
+    %a: tensor<{m}x{k}x{dtype}>, %b: tensor<{b}x{dtype}>, %bias: tensor<{n}xf32>
+) -> tensor<{m}x{n}xf32> {{
+  %0 = tg.reshape %a [{m}, 1, {k}] : tensor<{m}x{k}x{dtype}> -> tensor<{m}x1x{k}x{dtype}>
+{order}
+  %1 = tg.reshape %p [1, {n}, {k}] : tensor<{n}x{k}x{dtype}> -> tensor<1x{n}x{k}x{dtype}>
+  %2 = tg.expand %0 [{m}, {n}, {k}] : tensor<{m}x1x{k}x{dtype}> -> tensor<{mnk}x{dtype}>
+  %3 = tg.expand %1 [{m}, {n}, {k}] : tensor<1x{n}x{k}x{dtype}> -> tensor<{mnk}x{dtype}>{wide}
+  %6 = tg.reduce add %5 [2] : tensor<{mnk}xf32> -> tensor<{m}x{n}x1xf32>
+  %7 = tg.reshape %6 [{m}, {n}] : tensor<{m}x{n}x1xf32> -> tensor<{m}x{n}xf32>{ends}
+}}}}"""
+
+
+def check(text, dtype, m, n, k, mode, *, transposed=False, epilogue=False, stages=4):
+    """The module with a schedule computes the product after each stage."""
+    a = (RANDOM.standard_normal((m, k)) / 4).astype(DTYPES[dtype])
+    b = (RANDOM.standard_normal((n, k) if transposed else (k, n)) / 4).astype(DTYPES[dtype])
+    bias = RANDOM.standard_normal(n).astype(np.float32)
+    wanted = a.astype(np.float64) @ (b.T if transposed else b).astype(np.float64)
+    if epilogue:
+        wanted = np.maximum(wanted + bias, 0)
+    module, ctx = parse(text), tg_context()
+    for each in (CallifyPass(), RangeifyPass(), OptimizePass(mode)):
+        each.apply(ctx, module)
+    verify_level(module, "kernels")
+    # At level kernels products are rounded to the dtype of the factors.
+    bound = {"f32": 1e-5, "f16": 2e-2}.get(dtype, 1.0)
+    levels = (ExpandPass(), "tiles"), (SelectPass(), "target"), (LinearizePass(), "linear")
+    for number in range(stages):
+        if number:
+            stage, level = levels[number - 1]
+            stage.apply(ctx, module)
+            module.verify()
+            verify_level(module, level)
+            bound = 1e-5
+        (result,) = run(module, "main", [a, b, bias])
+        np.testing.assert_allclose(result, wanted, atol=bound, rtol=bound)
+    return str(module)
+
+
+@pytest.mark.parametrize(("target", "index", "instruction"), INSTRUCTIONS)
+def test_layouts(target, index, instruction):
+    """Each element of C is in one lane, and an instruction computes A @ B."""
+    config, (m, n, k) = instruction.fragments.config, instruction.fragments.dims
+    rows, columns = coordinates(config.c, "m", config.threads)
+    assert sorted(zip(rows.flat, columns.flat, strict=True)) == list(np.ndindex(m, n))
+    text = product(target, instruction.factor, m, n, k, widened=True)
+    if instruction.factor == "f32":
+        text = text.replace("%c, %d", "%2, %3")
+        text = "\n".join(line for line in text.split("\n") if "tg.cast" not in line)
+    mode = f"explicit:tc 2, {index}, 0, 1"
+    assert "tg.wmma" in check(text, instruction.factor, m, n, k, mode)
+
+
+@pytest.mark.parametrize(
+    ("opts", "sizes", "options"),
+    [
+        ("tc 2, -1, 0, 1", (32, 16, 48), {}),
+        ("tc 2, -1, 0, 1", (32, 16, 48), {"transposed": True, "widened": True}),
+        ("tc 2, -1, 2, 1", (20, 13, 37), {"epilogue": True}),
+        ("tc 2, -1, 2, 1", (17, 24, 16), {"transposed": True}),
+        ("tc 2, -1, 0, 1; split 0, 2, upcast; split 1, 2, upcast", (64, 32, 32), {}),
+        ("tc 2, -1, 0, 1; split 0, 2, upcast; split 2, 2, unroll", (32, 16, 64), {}),
+        ("tc 2, -1, 0, 1; split 2, 2, unroll", (32, 16, 32), {}),
+        ("tc 2, -1, 0, 1; split 0, 2, local; split 1, 2, local", (64, 32, 16), {"epilogue": True}),
+    ],
+)
+def test_products(opts, sizes, options):
+    text = product("nvidia:sm_90", "f16", *sizes, **options)
+    options.pop("widened", None)
+    assert "tg.wmma" in check(text, "f16", *sizes, f"explicit:{opts}", **options)
+
+
+def test_shape_only():
+    text = product("nvidia:sm_80", "f16", 16, 8, 16)
+    assert "tg.wmma" not in check(text, "f16", 16, 8, 16, "explicit:tc 2, -1, 0, 2", stages=1)
+
+
+@pytest.mark.parametrize("target", ["nvidia:sm_90", "amd:gfx942", "amd:gfx1100"])
+def test_heuristic(target):
+    text = product(target, "bf16", 128, 64, 32, widened=True)
+    assert "tg.wmma" in check(text, "bf16", 128, 64, 32, "heuristic")
+
+
+def test_heuristic_keeps_f32():
+    text = product("nvidia:sm_90", "f32", 64, 64, 64).replace("%c, %d", "%2, %3")
+    text = "\n".join(line for line in text.split("\n") if "tg.cast" not in line)
+    assert "tg.wmma" not in check(text, "f32", 64, 64, 64, "heuristic", stages=1)

@@ -1,0 +1,148 @@
+"""Random programs agree on a grid. The interpreter runs its workgroups, and reports races and
+accesses that are out of bounds; the cpu runs them as loops; OpenCL runs them on PoCL. No GPU is
+needed.
+
+A failure names the seed; CONTRIBUTING.md says how to try many.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from agreement import differences, identical
+from executors import (
+    Executor,
+    interpret,
+    lowered_for_grid,
+    on_grid,
+    on_opencl,
+    run_grid,
+    run_grid_on_cpu,
+)
+from large_programs import large_program
+from opencl_device import needs_opencl
+from random_cases import random_case
+from random_dynamic import dynamic_program
+from random_programs import random_program
+from random_schedules import RandomOptimizePass
+from random_seeds import batches
+from xdsl.dialects.builtin import ModuleOp
+
+from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.codegen import BarrierOp, SpecialOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.properties import place, tensor
+from tgdialect.ops.source import BufferOp
+from tgdialect.targets import target_named
+from tgdialect.targets.attribute import state_target
+
+TARGETS = ("opencl", "nvidia:sm_90", "amd:gfx942")
+DEVICES = (run_grid_on_cpu, pytest.param(on_opencl, marks=needs_opencl))
+"""What runs programs for grids, besides the interpreter."""
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 200), ids=str)
+def test_programs(seeds: range):
+    for seed in seeds:
+        program = random_program(seed, 1 + seed % 14)
+        expected = interpret(program.module, program.inputs)
+        results = on_grid(TARGETS[seed % 3])(program.module, program.inputs)
+        wrong = differences(program.outputs, expected, results)
+        assert not wrong, f"seed {seed}: {wrong}\n{program.module}"
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 50), ids=str)
+def test_dynamic_programs(seeds: range):
+    for seed in seeds:
+        program = dynamic_program(seed, 1 + seed % 14)
+        lowered = lowered_for_grid(program.module, TARGETS[seed % 3])
+        for arguments in program.runs:
+            expected = interpret(program.module, arguments)
+            for x, y in zip(expected, run_grid(lowered, arguments), strict=True):
+                assert identical(x, y), f"seed {seed}: {x!r}\n{y!r}\n{program.module}"
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 60), ids=str)
+def test_schedules(seeds: range):
+    """Kernels and programs with the OptOps that `apply_opt` takes, on workgroups of any size."""
+    for seed in seeds:
+        check_schedule(seed, TARGETS[seed % 3], run_grid)
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 40), ids=str)
+@pytest.mark.parametrize("device", DEVICES)
+def test_schedules_on_devices(device: Executor, seeds: range):
+    for seed in seeds:
+        check_schedule(seed, "opencl", device)
+
+
+def check_schedule(seed: int, target: str, execute: Executor) -> None:
+    """Whether a random schedule gives what the interpreter does."""
+    module, inputs, compare = random_case(seed)
+    expected = interpret(module, [array.copy() for array in inputs])
+    optimize = RandomOptimizePass(Random(seed))
+    state_target(module, target_named(target))
+    lowered = lowered_for_grid(module, target, optimize=optimize)
+    wrong = compare(expected, execute(lowered, inputs))
+    assert not wrong, f"seed {seed}: {wrong}\n{optimize}\n{module}"
+
+
+@needs_opencl
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 40), ids=str)
+def test_programs_on_opencl(seeds: range):
+    for seed in seeds:
+        program = random_program(seed, 1 + seed % 14)
+        expected = interpret(program.module, program.inputs)
+        wrong = differences(program.outputs, expected, on_opencl(program.module, program.inputs))
+        assert not wrong, f"seed {seed}: {wrong}\n{program.module}"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_large_programs(target: str):
+    """With extents of hundreds there are workgroups, exchanges in LOCAL memory, and vectors."""
+    features = Counter[str]()
+    for seed in range(15):
+        features.update(check_large_program(seed, target, run_grid))
+    for feature in FEATURES:
+        assert features[feature] > 3, f"{feature}: {features}"
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 220), ids=str)
+@pytest.mark.parametrize("device", DEVICES)
+def test_large_programs_on_devices(device: Executor, seeds: range):
+    features = Counter[str]()
+    for seed in seeds:
+        features.update(check_large_program(seed, "opencl", device))
+    assert set(FEATURES) <= features.keys(), features
+
+
+def check_large_program(seed: int, target: str, execute: Executor) -> Counter[str]:
+    """Whether a program gives what the interpreter does; what is in it."""
+    module, inputs = large_program(seed)
+    lowered = lowered_for_grid(module, target)
+    for x, y in zip(interpret(module, inputs), execute(lowered, inputs), strict=True):
+        assert identical(x, y), f"seed {seed}: {x!r}\n{y!r}\n{module}"
+    return _features(lowered)
+
+
+FEATURES = ("gidx", "lidx", "barrier", "local buffer", "vector")
+
+
+def _features(module: ModuleOp) -> Counter[str]:
+    """How many of the things that only grids have, and vectors, are in the programs of a module."""
+    found = Counter[str]()
+    for op in module.walk():
+        match op:
+            case SpecialOp():
+                found[op.symbol.data[:4]] += 1
+            case BarrierOp():
+                found["barrier"] += 1
+            case BufferOp() if place(op.result).addrspace is AddrSpace.LOCAL:
+                found["local buffer"] += 1
+            case LoadOp() | StoreOp() if tensor(op.operands[0]).get_shape():
+                found["vector"] += 1
+            case _:
+                pass
+    return found

@@ -1,0 +1,163 @@
+"""The CUDA driver, with a stand-in for NVIDIA's: there need be no GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from device_programs import PTX, program
+from fake_cuda import CUresult, FakeCuda
+
+import tgdialect as tg
+from tgdialect.runtime.devices import cuda
+from tgdialect.runtime.devices.array import DeviceArray
+from tgdialect.runtime.devices.cuda import CudaDriver, target_for
+from tgdialect.runtime.devices.device import DEVICES, Device, _Kind
+
+X = np.arange(1000, dtype=np.float32)
+
+
+def double(target: int, source: int) -> None:
+    floats = ctypes.c_float * 1000
+    np.ctypeslib.as_array(floats.from_address(target))[:] = 2 * np.ctypeslib.as_array(
+        floats.from_address(source)
+    )
+
+
+@pytest.fixture
+def api() -> FakeCuda:
+    return FakeCuda({"double_it": (2, double)})
+
+
+@pytest.fixture(autouse=True)
+def device(api: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
+    kind = _Kind(
+        "cuda", "cuda", "nvidia", lambda: 1, lambda name, number: CudaDriver(name, number, api, api)
+    )
+    found = Device("CUDA:0", kind)
+    monkeypatch.setitem(DEVICES._known, "CUDA:0", found)
+    yield found
+    gc.collect()
+
+
+def compiled(**how: object) -> tg.Executable:
+    return tg.compile(program(PTX, **how), target="CUDA:0", allow_custom=True)
+
+
+def test_arrays_of_the_host_and_of_the_device(device: Device):
+    exe = compiled()
+    assert isinstance(exe(X), np.ndarray)
+    np.testing.assert_array_equal(exe(X), 4 * X)
+    on_device = exe(device.array(X))
+    assert isinstance(on_device, DeviceArray)
+    np.testing.assert_array_equal(on_device.numpy(), 4 * X)
+    out = np.empty_like(X)
+    assert exe(on_device, out=out) is out
+    np.testing.assert_array_equal(out, 16 * X)
+    assert exe(on_device, out=on_device) is on_device
+    np.testing.assert_array_equal(on_device.numpy(), 16 * X)
+
+
+def test_the_same_memory_again_is_one_graph(api: FakeCuda, device: Device):
+    exe, x, out = compiled(), device.array(X), device.array(X)
+    exe(x, out=out)
+    assert api.calls.count("cuLaunchKernel") == 2
+    exe(x, out=out)  # Recorded, then launched.
+    assert api.calls.count("cuGraphInstantiate") == 1
+    api.calls.clear()
+    exe(x, out=out)
+    assert api.calls.count("cuGraphLaunch") == 1
+    assert "cuLaunchKernel" not in api.calls
+    np.testing.assert_array_equal(out.numpy(), 4 * X)
+
+
+def test_memory_and_modules_are_freed(api: FakeCuda, device: Device):
+    exe = compiled()
+    for _ in range(100):
+        exe(X)
+    assert len(api.blocks) <= 3  # The input, the result and the intermediate one.
+    assert len(api.modules) == 1
+    del exe
+    gc.collect()
+    device.driver.pool.clear()
+    assert not api.blocks
+    assert not api.modules
+
+
+def test_errors_name_the_kernel(api: FakeCuda):
+    with pytest.raises(tg.DeviceError, match=r"@double_it: line 3: bad"):
+        tg.compile(program(".target bad"), target="CUDA:0", allow_custom=True)
+    with pytest.raises(tg.DeviceError, match=r"workgroups of 1000x1x1 work items; .* 512 at most"):
+        compiled(workgroup=1000)
+    exe = compiled(groups=70000)
+    message = r"cannot run @double_it\(4000 bytes at 0, .*in 70000x1x1 workgroups of 100x1x1"
+    with pytest.raises(tg.DeviceError, match=message):
+        exe(X)
+    exe = compiled()
+    api.failure = CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    with pytest.raises(tg.DeviceError, match="illegal address"):
+        exe(X)
+
+
+def test_memory_that_does_not_fit(device: Device):
+    exe = compiled()
+    taken = device.array(np.zeros(device.limits.memory - 8192, np.uint8))
+    with pytest.raises(MemoryError, match=r"does not fit: 11.81 KiB \(.*CUDA:0 has 1 MiB"):
+        exe(X)
+    del taken
+    np.testing.assert_array_equal(exe(X), 4 * X)
+
+
+def test_dlpack(device: Device):
+    x = device.array(X)
+    assert x.__dlpack_device__() == (2, 0)
+    shared = DeviceArray.from_dlpack(device.driver, x)
+    assert shared.span.overlaps(x.span)
+    assert shared.shape == (1000,)
+    assert shared.dtype == np.float32
+    np.testing.assert_array_equal(compiled()(shared).numpy(), 4 * X)
+    capsule = x.__dlpack__()
+    del x, shared
+    gc.collect()
+    assert len(device.driver.api.blocks) > 0  # The capsule keeps it.
+    del capsule
+
+
+def test_profile(device: Device):
+    (kernel,) = compiled().profile(X, seconds=0.01)
+    assert kernel.name == "double_it"
+    assert kernel.calls == 2
+    assert kernel.seconds == pytest.approx(1e-3)
+
+
+def test_targets():
+    assert [target_for(8, 0), target_for(8, 9)] == ["nvidia:sm_80"] * 2
+    assert [target_for(9, 0), target_for(10, 0)] == ["nvidia:sm_90a", "nvidia:sm_90"]
+    with pytest.raises(tg.DeviceError, match=r"7\.5 are too old"):
+        target_for(7, 5)
+
+
+def test_the_functions_are_those_of_nvidias_bindings():
+    real = pytest.importorskip("cuda.bindings.driver")
+    for name in vars(FakeCuda):
+        if name.lower().startswith("cu"):
+            assert hasattr(real, name), name
+    for kind in (FakeCuda.CUjit_option, FakeCuda.CUjitInputType, FakeCuda.CUstreamCaptureMode):
+        for name in vars(kind):
+            assert any(
+                hasattr(getattr(real, each), name)
+                for each in ("CUjit_option", "CUjitInputType", "CUstreamCaptureMode")
+            )
+    for name in FakeCuda.CUdevice_attribute.__dict__:
+        assert hasattr(real.CUdevice_attribute, name)
+
+
+def test_no_driver(monkeypatch: pytest.MonkeyPatch):
+    class Missing:
+        def cuInit(self, flags: int) -> None:
+            raise RuntimeError("no library")
+
+    assert cuda.device_count(Missing()) == 0

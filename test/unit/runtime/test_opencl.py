@@ -1,0 +1,364 @@
+"""Programs on an OpenCL device, which in CI is PoCL, against the interpreter."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from device_programs import OPENCL, program
+from opencl_device import needs_opencl
+
+import tgdialect as tg
+from tgdialect.runtime.devices.array import DeviceArray
+from tgdialect.runtime.devices.executable import DeviceExecutable
+from tgdialect.runtime.devices.program import DeviceProgram
+
+pytestmark = needs_opencl
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+X = np.arange(1000, dtype=np.float32)
+RNG = np.random.default_rng(0)
+
+DYNAMIC = """
+func.func @main() -> (tensor<?x3xf32>, tensor<3xf32>) {
+  %n = tg.param 0 "n" min 0 max 500 : tensor<index>
+  %x = tg.param 1 (%n) : tensor<?x3xf32>
+  %y = tg.mul %x, %x : tensor<?x3xf32>
+  %s = tg.reduce add %x [0] : tensor<?x3xf32> -> tensor<1x3xf32>
+  %t = tg.reshape %s [3] : tensor<1x3xf32> -> tensor<3xf32>
+  func.return %y, %t : tensor<?x3xf32>, tensor<3xf32>
+}
+"""
+IN_PLACE = """
+func.func @main(%a: tensor<64xf32, #tg.place<"CPU", global>>, %b: tensor<64xf32>) {
+  %0 = tg.add %a, %b : (tensor<64xf32, #tg.place<"CPU", global>>, tensor<64xf32>)
+    -> tensor<64xf32, #tg.place<"CPU">>
+  %1 = tg.store %a, %0 : tensor<64xf32, #tg.place<"CPU", global>>, tensor<64xf32, #tg.place<"CPU">>
+  %2 = tg.sink %1 : !tg.void
+  func.return
+}
+"""
+SOFTMAX = """
+func.func @main(%a: tensor<{whole}xf32>) -> tensor<{whole}xf32> {{
+  %m = tg.reduce max %a [1] : tensor<{whole}xf32> -> tensor<{row}xf32>
+  %s = tg.sub %a, %m : (tensor<{whole}xf32>, tensor<{row}xf32>) -> tensor<{whole}xf32>
+  %e = tg.exp2 %s : tensor<{whole}xf32>
+  %t = tg.reduce add %e [1] : tensor<{whole}xf32> -> tensor<{row}xf32>
+  %d = tg.div %e, %t : (tensor<{whole}xf32>, tensor<{row}xf32>) -> tensor<{whole}xf32>
+  func.return %d : tensor<{whole}xf32>
+}}
+"""
+CONSTANT = """
+func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x8xf32> {tg.constant}) -> tensor<8x8xf32> {
+  %e = tg.exp2 %w : tensor<16x8xf32>
+  %c = tg.contiguous %e : tensor<16x8xf32>
+  %a = tg.reshape %x [8, 16, 1] : tensor<8x16xf32> -> tensor<8x16x1xf32>
+  %b = tg.reshape %c [1, 16, 8] : tensor<16x8xf32> -> tensor<1x16x8xf32>
+  %p = tg.mul %a, %b : (tensor<8x16x1xf32>, tensor<1x16x8xf32>) -> tensor<8x16x8xf32>
+  %s = tg.reduce add %p [1] : tensor<8x16x8xf32> -> tensor<8x1x8xf32>
+  %r = tg.reshape %s [8, 8] : tensor<8x1x8xf32> -> tensor<8x8xf32>
+  func.return %r : tensor<8x8xf32>
+}
+"""
+
+
+def compiled(source: object, **how: object) -> DeviceExecutable:
+    exe = tg.compile(source, target="opencl", **how)
+    assert isinstance(exe, DeviceExecutable)
+    return exe
+
+
+@pytest.fixture(scope="module")
+def twice() -> DeviceExecutable:
+    return compiled(program(), allow_custom=True)
+
+
+@pytest.mark.parametrize("name", ["gemm", "softmax", "layernorm", "gather"])
+def test_examples(name: str):
+    path = EXAMPLES / f"{name}.mlir"
+    exe = compiled(path)
+    inputs = [
+        RNG.integers(0, 3, p.shape_for(())).astype(p.dtype)
+        if p.dtype.kind in "iu"
+        else RNG.standard_normal(p.shape_for(())).astype(p.dtype)
+        for p in exe.inputs
+    ]
+    expected = tg.compile(path, target="interpreter")(*inputs)
+    np.testing.assert_allclose(exe(*inputs), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"), [(2, 31), (33, 33), (64, 64), (31, 257), (5, 1000), (3, 1023), (2, 5000)]
+)
+def test_rows_that_do_not_fill_workgroups(rows: int, columns: int):
+    exe = compiled(SOFTMAX.format(whole=f"{rows}x{columns}", row=f"{rows}x1"))
+    x = RNG.standard_normal((rows, columns)).astype(np.float32)
+    wide = np.exp2(x.astype(np.float64) - x.max(1, keepdims=True))
+    expected = wide / wide.sum(1, keepdims=True)
+    np.testing.assert_allclose(exe(x), expected, rtol=1e-5)
+
+
+def test_dynamic_sizes_and_several_outputs():
+    exe = compiled(DYNAMIC)
+    for n in (5, 300, 0):
+        x = RNG.standard_normal((n, 3)).astype(np.float32)
+        y, s = exe(n, x)
+        np.testing.assert_allclose(y, x * x, rtol=1e-6)
+        np.testing.assert_allclose(s, x.sum(0), rtol=1e-5, atol=1e-5)
+    with pytest.raises(ValueError, match="shape"):
+        exe(4, np.zeros((5, 3), np.float32))
+    with pytest.raises(ValueError, match="outside"):
+        exe(501, np.zeros((501, 3), np.float32))
+
+
+def test_in_place():
+    exe, device = compiled(IN_PLACE), tg.Device["CL:0"]
+    a, b = np.ones(64, np.float32), np.arange(64, dtype=np.float32)
+    exe(a, b)
+    np.testing.assert_array_equal(a, 1 + b)
+    on_device = device.array(b)
+    exe(on_device, on_device)  # The input is read as it is before the call.
+    np.testing.assert_array_equal(on_device.numpy(), 2 * b)
+
+
+def test_constants_are_prepared_once(monkeypatch: pytest.MonkeyPatch):
+    exe = compiled(CONSTANT)
+    assert exe._program.once == 1
+    x, w = RNG.standard_normal((8, 16)), RNG.standard_normal((16, 8))
+    x, w = x.astype(np.float32), w.astype(np.float32)
+    submitted: list[int] = []
+    submit = exe._loaded.submit
+    monkeypatch.setattr(exe._loaded, "submit", lambda c: submitted.append(len(c)) or submit(c))
+    for weights in (w, w, w + 1):
+        np.testing.assert_allclose(exe(x, weights), x @ np.exp2(weights), rtol=1e-4, atol=1e-4)
+    assert submitted == [1, 1, 1, 1, 1]
+
+
+def test_where_arrays_are(twice: DeviceExecutable):
+    device = tg.Device["cl"]
+    assert device is tg.Device["CL:0"]
+    np.testing.assert_array_equal(twice(X), 4 * X)
+    y = twice(device.array(X))
+    assert isinstance(y, DeviceArray)
+    assert y.device == "CL:0"
+    np.testing.assert_array_equal(y.numpy(), 4 * X)
+    out = np.empty((1000, 2), np.float32)[:, 0]
+    assert twice(X, out=out) is out
+    np.testing.assert_array_equal(out, 4 * X)
+    assert twice(y, out=y) is y
+    np.testing.assert_array_equal(y.numpy(), 16 * X)
+    with pytest.raises(TypeError, match=r"x is float32, got int32"):
+        twice(device.array(X.astype(np.int32)))
+    with pytest.raises(ValueError, match=r"shape \(1000,\), got \(10,\)"):
+        twice(device.array(X[:10]))
+
+
+def test_dlpack():
+    x = tg.Device["CL:0"].array(X)
+    shared = DeviceArray.from_dlpack(x.driver, x)
+    assert shared.span.overlaps(x.span)
+    del x
+    gc.collect()
+    np.testing.assert_array_equal(shared.numpy(), X)
+    with pytest.raises(TypeError, match="complex64"):
+        tg.Device["CL:0"].array(X.astype(np.complex64)).__dlpack__()
+
+
+def test_views_at_any_offset():
+    """A part of a buffer that no sub-buffer may begin at is copied, and back if it is written."""
+    exe = compiled(program(), allow_custom=True)
+    driver = exe.device.driver
+    memory = DeviceArray.of(driver, np.zeros(2010, np.float32))
+    part = type(memory.span)(memory.span.block, 4, 4000)
+    shifted = DeviceArray(driver, part, (1000,), np.dtype(np.float32), memory)
+    shifted.assign(X)
+    exe(X, out=shifted)
+    found = memory.numpy()
+    np.testing.assert_array_equal(found[1:1001], 4 * X)
+    assert not found[0]
+    assert not found[1001:].any()
+
+
+def test_errors(twice: DeviceExecutable):
+    with pytest.raises(tg.DeviceError, match=r"cannot compile @double_it: [\s\S]*nonsense"):
+        compiled(program("__kernel void double_it(int a) { nonsense; }"), allow_custom=True)
+    with pytest.raises(tg.DeviceError, match=r"takes 1 arguments, its tg\.linear has 2"):
+        compiled(program("__kernel void double_it(int a) {}"), allow_custom=True)
+    with pytest.raises(tg.DeviceError, match=r"@double_it has workgroups of 100000x1x1"):
+        compiled(program(workgroup=100000, groups=1), allow_custom=True)
+    with pytest.raises(tg.CompilationError, match="allow_custom"):
+        compiled(program())
+    with pytest.raises(ValueError, match="there is no target 'opengl'"):
+        tg.compile(program(), target="opengl")
+    with pytest.raises(tg.DeviceError, match="there is no device CL:99"):
+        tg.compile(program(), target="CL:99")
+
+
+def test_memory_that_does_not_fit():
+    extent = 1 << 40
+    exe = compiled(f"""
+      func.func @main(%x: tensor<1xf32>) -> tensor<{extent}xf32> {{
+        %y = tg.expand %x [{extent}] : tensor<1xf32> -> tensor<{extent}xf32>
+        func.return %y : tensor<{extent}xf32>
+      }}""")
+    with pytest.raises(MemoryError, match=r"does not fit: 4096 GiB \(.*CL:0 has"):
+        exe(np.ones(1, np.float32))
+
+
+def test_a_program_from_the_object_cache(tmp_path: Path):
+    (tmp_path / "p.mlir").write_text(program())
+    script = """
+import sys
+import numpy as np
+import tgdialect as tg
+exe = tg.compile("p.mlir", target="opencl", allow_custom=True)
+assert (exe(np.ones(1000, np.float32)) == 4).all()
+print("xdsl" in sys.modules)
+"""
+    environment = {
+        "TG_CACHE_DIR": str(tmp_path / "cache"),
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+    }
+    paths = {"PYTHONPATH": str(EXAMPLES.parent)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=tmp_path,
+            env=environment | paths,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for _ in range(2)
+    ]
+    assert said == ["True", "False"]
+
+
+def test_the_encoding_of_a_program():
+    original = compiled(DYNAMIC)._program
+    assert DeviceProgram.from_bytes(original.to_bytes()) == original
+
+
+def test_many_calls_on_several_threads(twice: DeviceExecutable):
+    twice(X)
+    before = len(gc.get_objects())
+    failures: list[object] = []
+
+    def run(factor: int) -> None:
+        for _ in range(25):
+            if not (twice(factor * X) == 4 * factor * X).all():
+                failures.append(factor)
+
+    threads = [threading.Thread(target=run, args=(factor,)) for factor in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    gc.collect()
+    assert len(gc.get_objects()) - before < 100
+
+
+def test_kernels_and_profile(twice: DeviceExecutable):
+    (kernel,) = twice.kernels
+    assert kernel.source == OPENCL
+    assert kernel.flops == 1000
+    (found,) = twice.profile(X, seconds=0.02)
+    assert found.calls == 2
+    assert found.seconds > 0
+
+
+def test_tensors():
+    x = tg.Tensor(X, device="CL:0")
+    assert x.device == "CL:0"
+    y = (x + 1) * 2
+    assert y.device == "CL:0"
+    np.testing.assert_array_equal(y.numpy(), (X + 1) * 2)
+    assert isinstance(y.node.data, DeviceArray)
+    back = y.to("CPU")
+    assert back.device == "CPU"
+    assert isinstance(back.realize().node.data, np.ndarray)
+    with pytest.raises(ValueError, match="different devices: CPU and CL:0"):
+        _ = back + y
+    np.testing.assert_array_equal((y + tg.Tensor(X)).numpy(), 2 * X + 2 + X)
+    assert tg.Tensor(y.node.data).device == "CL:0"
+
+
+def test_gradients_go_back_to_the_device_of_the_tensor():
+    w = tg.Tensor(np.arange(4, dtype=np.float32), requires_grad=True)
+    (w.to("CL:0") * w.to("CL:0")).sum().backward()
+    assert w.grad is not None
+    assert w.grad.device == "CPU"
+    np.testing.assert_array_equal(w.grad.numpy(), 2 * np.arange(4))
+
+
+def test_traced_functions():
+    @tg.function
+    def f(a: tg.Tensor) -> tg.Tensor:
+        return a * 3
+
+    y = f(tg.Tensor(X, device="CL:0"))
+    assert isinstance(y.node.data, DeviceArray)
+    np.testing.assert_array_equal(y.numpy(), 3 * X)
+    np.testing.assert_array_equal(f(tg.Tensor(X)).numpy(), 3 * X)
+
+
+def test_the_default_device(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TG_DEVICE", "cl")
+    assert tg.Device.DEFAULT == "CL:0"
+    x = tg.Tensor(X)
+    assert x.device == "CL:0"
+    assert isinstance(x.node.data, DeviceArray)
+    np.testing.assert_array_equal((x + x).numpy(), 2 * X)
+    assert isinstance(tg.compile(program(), allow_custom=True), DeviceExecutable)
+    monkeypatch.setenv("TG_DEVICE", "QPU")
+    with pytest.raises(tg.DeviceError, match="'QPU' is no device"):
+        _ = tg.Device.DEFAULT
+
+
+def _type(*extents: int) -> str:
+    return f"tensor<{'x'.join(map(str, extents))}xf32>"
+
+
+@pytest.mark.parametrize("shape", [(200_001,), (20_011, 7), (5_000, 33), (3, 50_003)])
+@pytest.mark.parametrize("kind", ["add", "max"])
+def test_reductions_in_parts(shape, kind):
+    """Reductions of few results, of all cells or of columns, in two kernels with remainders."""
+    x = RNG.standard_normal(shape).astype(np.float32)
+    axes = {"all": tuple(range(len(shape))), "columns": (0,)}
+    for over in axes.values():
+        result = _type(*(1 if i in over else n for i, n in enumerate(shape)))
+        source = f"""func.func @main(%x: {_type(*shape)}) -> {result} {{
+          %r = tg.reduce {kind} %x {list(over)} : {_type(*shape)} -> {result}
+          func.return %r : {result}
+        }}"""
+        reduction = np.sum if kind == "add" else np.max
+        wanted = reduction(x.astype(np.float64), axis=over, keepdims=True)
+        found = np.asarray(tg.compile(source, target="opencl")(x))
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-3)
+
+
+@pytest.mark.parametrize("rows", [6, 129])
+@pytest.mark.parametrize("extent", [1, 31, 64, 1000])
+def test_rows(rows, extent):
+    """Rows of which several have a workgroup, if they are short."""
+    x = RNG.standard_normal((rows, extent)).astype(np.float32)
+    whole, each = _type(rows, extent), _type(rows, 1)
+    source = f"""func.func @main(%x: {whole}) -> {whole} {{
+      %s = tg.reduce add %x [1] : {whole} -> {each}
+      %m = tg.reduce max %x [1] : {whole} -> {each}
+      %d = tg.sub %x, %s : ({whole}, {each}) -> {whole}
+      %r = tg.mul %d, %m : ({whole}, {each}) -> {whole}
+      func.return %r : {whole}
+    }}"""
+    y = x.astype(np.float64)
+    wanted = (y - y.sum(1, keepdims=True)) * y.max(1, keepdims=True)
+    found = np.asarray(tg.compile(source, target="opencl")(x))
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-3)

@@ -1,0 +1,408 @@
+"""The cells of memory that the work items of a workgroup access, and whether two of them may
+access the same one.
+
+An index is a sum of three parts: a number for each work item, where only `lidx` SPECIALs and
+constants decide it; terms that are the same for all work items, such as `4 * gidx0`; and terms of
+which only an interval is known. The first is computed for every work item, so that digits,
+remainders and swizzles of `lidx` are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import product as pairs
+from math import gcd, inf, prod
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.affine.bounds import exact_polynomial
+from tgdialect.analysis.affine.lanes import lane_indices
+from tgdialect.analysis.memory_order import MemoryAccess
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops.affine import Affine, monomials, polynomial_interval
+from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.codegen import SpecialOp
+from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, AndOp, ModOp, MulOp
+from tgdialect.ops.folding import constant_attribute, evaluate
+from tgdialect.ops.intervals import Interval
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.movement import IndexOp, ReshapeOp
+from tgdialect.ops.ordering import AfterOp, RangeOp
+from tgdialect.ops.properties import (
+    Atom,
+    Polynomial,
+    dtype_of,
+    known_index,
+    number,
+    tensor,
+)
+from tgdialect.ops.walk import computed, operands_of
+
+Numbers = NDArray[np.int64]
+
+MOST_WORK_ITEMS = 2048
+"""Workgroups with more work items, or with a number that is not constant, are not enumerated: then
+any two accesses may conflict. No device has more than 1024."""
+
+_MOST_SUMS = 4096
+"""Sets of differences between indices with more elements are described by their bounds and greatest
+common divisor. An enumerated set takes time proportional to its size and the work items."""
+
+_ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED})
+
+
+@dataclass(frozen=True)
+class CellIndex:
+    """The index of an access in memory of one axis, for the work items that make it."""
+
+    items: Numbers
+    """The part that each work item has to itself."""
+    active: NDArray[np.bool_]
+    """The work items that may make the access."""
+    uniform: Polynomial
+    """The part that all work items share, in values that loops outside may change."""
+    rest: Sequence[tuple[int, Interval]]
+    """Multiples of values of which only an interval is known."""
+    offsets: Sequence[int]
+    """What the lanes of a vector add."""
+
+    def key(self, origin: int) -> Hashable:
+        """All of this, with cells numbered from an origin."""
+        first = int(self.items[0])
+        arrays = (self.items - first).tobytes(), self.active.tobytes()
+        offsets = tuple(first + offset - origin for offset in self.offsets)
+        return arrays, frozenset(self.uniform.terms.items()), tuple(self.rest), offsets
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How the iterations of two accesses relate, of which one comes before the other."""
+
+    changed: Set[Operation]
+    """The RANGEs of which the accesses may be in different iterations."""
+    carrier: Operation | None = None
+    """The RANGE of which the second access is in a later iteration."""
+    distance: int | None = None
+    """How many iterations later, if that is known."""
+
+
+@dataclass
+class WorkItems:
+    """The work items of a LINEAR, and the values that they compute."""
+
+    ops: Iterable[Operation]
+    read_only: Set[SSAValue]
+    """The memory that no op writes: what is read from it at one index is the same for all."""
+    intervals: MinMax = field(default_factory=MinMax)
+
+    def __post_init__(self) -> None:
+        specials = [
+            op for op in self.ops if isinstance(op, SpecialOp) and op.axis_type is AxisType.LOCAL
+        ]
+        extents = [known_index(op.bound) for op in specials]
+        count = prod(extent or MOST_WORK_ITEMS + 1 for extent in extents)
+        self.count = count if specials else 1
+        self.is_known = self.count <= MOST_WORK_ITEMS
+        self._values: dict[SSAValue, Numbers | None] = {}
+        self._varies: dict[SSAValue, bool] = {op.result: True for op in specials}
+        self._indices: dict[MemoryAccess, CellIndex | None] = {}
+        self._met: dict[Hashable, bool] = {}
+        if self.is_known:
+            numbers = np.arange(self.count)
+            for op, extent in zip(specials, extents, strict=True):
+                assert extent is not None
+                self._values[op.result] = numbers % extent
+                numbers = numbers // extent
+
+    # -- values
+
+    def varies(self, value: SSAValue) -> bool:
+        """Whether a value may differ between the work items of a workgroup."""
+
+        def compute(value: SSAValue) -> bool:
+            op = value.owner
+            if isinstance(op, LoadOp) and _memory(op.buffer) not in self.read_only:
+                return True
+            is_known = isinstance(op, LoadOp | IndexOp | ReshapeOp | AfterOp | RangeOp)
+            if operands_of(value) and not is_known and type(op) not in _ELEMENTWISE:
+                return not isinstance(op, SpecialOp)
+            return any(self._varies[operand] for operand in operands_of(value))
+
+        return computed(value, self._varies, operands_of, compute)
+
+    def numbers(self, value: SSAValue) -> Numbers | None:
+        """The value of an integer for each work item, if `lidx` and constants decide it."""
+
+        def sources(value: SSAValue) -> Iterable[SSAValue]:
+            is_scalar = type(value.owner) in _ELEMENTWISE and not tensor(value).get_shape()
+            return operands_of(value) if is_scalar else ()
+
+        return computed(value, self._values, sources, self._number)
+
+    def _number(self, value: SSAValue) -> Numbers | None:
+        op = value.owner
+        if (attribute := constant_attribute(value)) is not None:
+            constant = number(attribute)
+            return np.full(self.count, int(constant)) if _is_integer(value) else None
+        if type(op) not in _ELEMENTWISE or not _is_integer(value):
+            return None
+        operands = [self._values.get(operand) for operand in operands_of(value)]
+        if any(each is None for each in operands):
+            return None
+        assert isinstance(op, Operation)
+        types = dtype_of(op.operands[0]), dtype_of(value)
+        rows = np.stack(cast("list[Numbers]", operands), axis=1)
+        distinct, which = np.unique(rows, axis=0, return_inverse=True)
+        results = [evaluate(op.name, *types, row) for row in distinct.tolist()]
+        if any(each is None for each in results):
+            return None
+        return np.array(results, np.int64)[which.reshape(-1)]
+
+    def _mask(self, gates: Iterable[SSAValue]) -> NDArray[np.bool_]:
+        """The work items for which all gates may be true."""
+        active = np.ones(self.count, np.bool_)
+        stack = list(gates)
+        while stack:
+            gate = stack.pop()
+            if isinstance(op := gate.owner, AndOp | MulOp):
+                stack.extend(op.operands)
+            elif (known := self.numbers(gate)) is not None:
+                active &= known != 0
+        return active
+
+    # -- accesses
+
+    def index_of(self, access: MemoryAccess, gates: Sequence[SSAValue]) -> CellIndex | None:
+        """The index of an access that is made under gates; None if it may be to any cell."""
+        if access not in self._indices:
+            self._indices[access] = self._index_of(access, gates)
+        return self._indices[access]
+
+    def _index_of(self, access: MemoryAccess, gates: Sequence[SSAValue]) -> CellIndex | None:
+        location = access.location.owner
+        if not isinstance(location, IndexOp) or not _is_flat(location) or not self.is_known:
+            return None
+        (index,) = location.indices
+        offsets: Sequence[int] = (0,)
+        terms: list[tuple[SSAValue, int]] = [(index, 1)]
+        if tensor(index).get_shape():
+            lanes = lane_indices(index)
+            if lanes is None:
+                return None
+            terms, offsets = list(lanes.scalars.terms.items()), lanes.numbers
+        total: Polynomial = Affine()
+        for value, factor in terms:
+            total += exact_polynomial(value, self.intervals) * factor
+        items = np.zeros(self.count, np.int64)
+        uniform: Polynomial = Affine()
+        rest: list[tuple[int, Interval]] = []
+        for product, coefficient in monomials(total):
+            atoms = [atom for atom in product if isinstance(atom, SSAValue)]
+            numbers = [self.numbers(atom) for atom in atoms]
+            known = [each for each in numbers if each is not None]
+            if len(known) == len(product):
+                items += coefficient * prod(known, start=np.ones(self.count, np.int64))
+            elif any(map(self.varies, atoms)):
+                term: Polynomial = Affine({product: 1})
+                rest.append((coefficient, self._interval(term)))
+            else:
+                uniform += Affine({product: coefficient})
+        gates = [gate for gate in (*gates, *_own_gates(access.op)) if not tensor(gate).get_shape()]
+        return CellIndex(items, self._mask(gates), uniform, rest, offsets)
+
+    def _interval(self, of: Polynomial) -> Interval:
+        return polynomial_interval(of, lambda atom: self.intervals[cast(SSAValue, atom)])
+
+    # -- conflicts
+
+    def may_meet(self, before: CellIndex | None, after: CellIndex | None, how: Relation) -> bool:
+        """Whether two different work items may access one cell, one by each access."""
+        if self.count == 1:
+            return False
+        if before is None or after is None:
+            return True
+        # Only the distance of the cells matters: the STOREs of a register tile have few.
+        origin = int(before.items[0]) + before.offsets[0]
+        relation = frozenset(how.changed), how.carrier, how.distance
+        key = before.key(origin), after.key(origin), relation
+        if (known := self._met.get(key)) is None:
+            known = self._met[key] = self._meet(before, after, how)
+        return known
+
+    def _meet(self, before: CellIndex, after: CellIndex, how: Relation) -> bool:
+        sums = _Sums()
+        for one, other in ((before, -1), (after, 1)):
+            sums.add(np.array(one.offsets) * other)
+            for factor, interval in one.rest:
+                sums.add_multiple(factor * other, interval)
+        earlier, later = dict(before.uniform.terms), dict(after.uniform.terms)
+        for one, other in pairs(list(earlier), list(later)):
+            factor = earlier.get(one)
+            if factor is None or later.get(other) != factor:
+                continue
+            if (steps := self._steps_of_remainders(one, other, how)) is not None:
+                sums.add(factor * np.array(steps))
+                del earlier[one], later[other]
+        for product in {**earlier, **later}:
+            factors = earlier.get(product, 0), later.get(product, 0)
+            self._add_difference(sums, product, factors, how)
+        return sums.meets(before.items[before.active], after.items, before.active, after.active)
+
+    def _add_difference(
+        self, sums: _Sums, product: tuple[Atom, ...], factors: tuple[int, int], how: Relation
+    ) -> None:
+        """Add the values of `factors[1] * product` later minus `factors[0] * product` before."""
+        before, after = factors
+        atoms = [cast(SSAValue, atom) for atom in product]
+        interval = self._interval(Affine({product: 1}))
+        changed = {op for atom in atoms for op in _ranges(atom) if op in how.changed}
+        if not changed:
+            sums.add_multiple(after - before, interval)
+            return
+        if before == after and changed == {how.carrier} and len(atoms) == 1:
+            (atom,) = atoms
+            trips = interval.hi - interval.lo
+            if atom.owner is how.carrier:
+                exact = how.distance
+                later = Interval(exact, exact) if exact is not None else Interval(1, max(trips, 1))
+                sums.add_multiple(after, later)
+                return
+        sums.add_multiple(after, interval)
+        sums.add_multiple(-before, interval)
+
+    def _steps_of_remainders(
+        self, before: tuple[Atom, ...], after: tuple[Atom, ...], how: Relation
+    ) -> Sequence[int] | None:
+        """The values of `b mod m` later minus `a mod m` before, where b - a is known."""
+        ops = [cast(SSAValue, product[0]).owner for product in (before, after)]
+        moduli = [known_index(op.operands[1]) for op in ops if isinstance(op, ModOp)]
+        modulus = moduli[0] if moduli else None
+        if max(map(len, (before, after))) > 1 or moduli != [modulus, modulus] or not modulus:
+            return None
+        a, b = (
+            exact_polynomial(op.operands[0], self.intervals) for op in ops if isinstance(op, ModOp)
+        )
+        difference = b - a
+        carried = () if how.carrier is None else (how.carrier.results[0],)
+        for product in {*a.terms, *b.terms}:
+            if product == carried and how.distance is not None:
+                difference += b.terms.get(product, 0) * how.distance
+            elif any(_ranges(cast(SSAValue, atom)) & how.changed for atom in product):
+                return None
+        if difference.terms or modulus < 0:
+            return None
+        step = difference.constant % modulus
+        return [step, step - modulus] if step else [0]
+
+
+class _Sums:
+    """The values that a sum of terms may have: a set, or its bounds and common divisor."""
+
+    def __init__(self) -> None:
+        self._set: Numbers | None = np.zeros(1, np.int64)
+        self._low: float = 0
+        self._high: float = 0
+        self._step = 0
+
+    def add(self, values: Numbers) -> None:
+        """Add a term that has one of some values."""
+        first = int(values[0])
+        self._low += int(values.min())
+        self._high += int(values.max())
+        self._step = gcd(self._step, *(int(value) - first for value in values.tolist()))
+        if self._set is not None and self._set.size * values.size <= _MOST_SUMS:
+            self._set = np.unique(self._set[:, None] + values)
+        else:
+            self._set = None
+
+    def add_multiple(self, factor: int, of: Interval) -> None:
+        """Add a multiple of a value in an interval."""
+        if factor == 0:
+            return
+        if of.hi - of.lo < _MOST_SUMS:
+            self.add(factor * np.arange(int(of.lo), int(of.hi) + 1))
+            return
+        bounds = (factor * of.lo, factor * of.hi)
+        self._low, self._high = self._low + min(bounds), self._high + max(bounds)
+        self._step, self._set = gcd(self._step, factor), None
+
+    def meets(
+        self,
+        cells: Numbers,
+        later: Numbers,
+        active: NDArray[np.bool_],
+        active_later: NDArray[np.bool_],
+    ) -> bool:
+        """Whether `later[j] + s` is the cell of another work item i, for a value s of the sum.
+
+        `cells` are those of the active work items.
+        """
+        items, others = np.flatnonzero(active), np.flatnonzero(active_later)
+        if not cells.size or not others.size:
+            return False
+        later = later[others]
+        low, high = later.min() + self._low, later.max() + self._high
+        if high < cells.min() or cells.max() < low:
+            return False
+        if self._set is not None:
+            # For each sum, how many have that cell; one of them may be the work item itself.
+            ordered = np.sort(cells)
+            wanted = later[:, None] + self._set
+            count = np.searchsorted(ordered, wanted, "right") - np.searchsorted(ordered, wanted)
+            own = np.full(active.shape, np.iinfo(np.int64).min)
+            own[items] = cells
+            return bool((count > (wanted == own[others, None])).any())
+        if self._low == -inf or self._high == inf:
+            return bool((items[:, None] != others).any())
+        distance = cells[:, None] - later
+        near = (distance >= self._low) & (distance <= self._high)
+        near &= (distance - int(self._low)) % max(self._step, 1) == 0
+        return bool((near & (items[:, None] != others)).any())
+
+
+def _memory(view: SSAValue) -> SSAValue:
+    while isinstance(op := view.owner, IndexOp | ReshapeOp | AfterOp):
+        view = op.operands[0]
+    return view
+
+
+def _is_flat(op: IndexOp) -> bool:
+    """Whether one index counts the elements of memory in row-major order."""
+    is_one = len(op.indices) == 1 and len(tensor(op.source).get_shape()) == 1
+    return is_one and _memory(op.result) == _root(op.source)
+
+
+def _root(view: SSAValue) -> SSAValue:
+    while isinstance(op := view.owner, ReshapeOp | AfterOp):
+        view = op.operands[0]
+    return view
+
+
+def _own_gates(op: Operation) -> Sequence[SSAValue]:
+    gate = getattr(op, "gate", None)
+    return () if gate is None else (gate,)
+
+
+def _is_integer(value: SSAValue) -> bool:
+    dtype = DTYPES.get(tensor(value).element_type)
+    return dtype is not None and not dtype.is_float
+
+
+def _ranges(value: SSAValue) -> Set[Operation]:
+    """The RANGEs that a value depends on."""
+
+    def compute(value: SSAValue) -> Set[Operation]:
+        if isinstance(op := value.owner, RangeOp):
+            return {op}
+        return frozenset[Operation]().union(*(known[operand] for operand in operands_of(value)))
+
+    def sources(value: SSAValue) -> Iterable[SSAValue]:
+        return () if isinstance(value.owner, RangeOp) else operands_of(value)
+
+    known: dict[SSAValue, Set[Operation]] = {}
+    return computed(value, known, sources, compute)

@@ -1,0 +1,218 @@
+"""Which copies from GLOBAL to LOCAL memory may be asynchronous, and where work items wait for them.
+
+An asynchronous copy goes on while the work item does, until that waits for it. Each wait stands
+before a BARRIER, which lets the work items of the workgroup see what they have copied. Source: PTX
+ISA, "Asynchronous copies"; groups are committed in order, and `wait n` leaves the last n pending.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, cast
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.affine.lanes import lane_indices
+from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops.affine import polynomial_interval
+from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
+from tgdialect.ops.elementwise import ModOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import Polynomial, known_index, place, polynomial, tensor
+
+
+@dataclass(frozen=True)
+class AsyncCopies:
+    """The asynchronous copies of a LINEAR for a grid."""
+
+    loads: Mapping[StoreOp, LoadOp] = field(default_factory=dict[StoreOp, LoadOp])
+    """The STOREs that may be asynchronous, and the LOAD of each."""
+    waits: Mapping[Operation, int] = field(default_factory=dict[Operation, int])
+    """The BARRIERs and RANGEs before which the copies since the last one are committed as a group,
+    and how many groups may then be pending."""
+
+
+class _Slot(NamedTuple):
+    """One of the buffers of a pipeline: number `(loop + ahead) mod buffers`."""
+
+    loop: Operation
+    ahead: int
+    buffers: int
+    stride: int
+
+
+def async_copies(ops: Sequence[Operation]) -> AsyncCopies:
+    """The copies that may be asynchronous: what a BARRIER separates from all that reads it."""
+    return _Copies(ops).found()
+
+
+class _Copies:
+    def __init__(self, ops: Sequence[Operation]) -> None:
+        self._position = {op: position for position, op in enumerate(ops)}
+        self._around = _blocks_around(ops)
+        self._barriers = [op for op in ops if isinstance(op, BarrierOp)]
+        self._intervals = MinMax()
+        self._memories: dict[SSAValue, list[MemoryAccess]] = defaultdict(list)
+        for access in accesses(ops) if self._barriers else ():
+            self._memories[access.memory].append(access)
+        spaces = {memory: place(memory).addrspace for memory in self._memories}
+        self._written = {
+            access.memory: access.op
+            for same in self._memories.values()
+            for access in same
+            if access.writes and spaces[access.memory] is AddrSpace.GLOBAL
+        }
+        self._loads: dict[StoreOp, LoadOp] = {}
+        self._pending: dict[Operation, int] = {}
+        """By loop, how many groups its BARRIER may leave pending."""
+
+    def found(self) -> AsyncCopies:
+        for memory, same in self._memories.items():
+            if place(memory).addrspace is AddrSpace.LOCAL:
+                self._add(same)
+        if not self._loads:
+            return AsyncCopies()
+        first = min(map(self._position.__getitem__, self._loads))
+        loops = {loop for store in self._loads for loop in self._around[store]}
+        waits: dict[Operation, int] = {}
+        for barrier in self._barriers:
+            around = self._around[barrier]
+            if self._position[barrier] > first or loops & {*around}:
+                waits[barrier] = self._pending.get(around[-1], 0) if around else 0
+        # The copies before a loop that leaves groups pending are not among those.
+        waits.update((loop, 0) for loop, pending in self._pending.items() if pending)
+        return AsyncCopies(self._loads, waits)
+
+    def _add(self, same: Sequence[MemoryAccess]) -> None:
+        """Add the copies to one memory, if each of its STOREs may be one."""
+        copies = {a.op: self._loaded(a.op) for a in same if a.writes}
+        reads = [a for a in same if a.reads]
+        if not all(copies.values()):
+            return
+        pending: dict[Operation, int] = {}
+        for access in same:
+            for read in reads if access.writes else ():
+                if (slot := self._common_slot(access, read)) is not None:
+                    loop, distance = slot
+                    if (left := self._left_pending(access.op, read.op, loop, distance)) is None:
+                        return
+                    pending[loop] = min(left, pending.get(loop, left))
+                elif not self._is_separated(access.op, read.op):
+                    return
+                else:
+                    loops = self._around[access.op]
+                    pending.update((loop, 0) for loop in loops)
+        for loop, left in pending.items():
+            self._pending[loop] = min(left, self._pending.get(loop, left))
+        self._loads.update(cast("Mapping[StoreOp, LoadOp]", copies))
+
+    def _loaded(self, op: Operation) -> LoadOp | None:
+        """The LOAD of a STORE that only copies it from memory that no op writes. All writes of
+        GLOBAL memory come after it, as they may be to the same memory."""
+        load = op.operands[1].owner
+        if not isinstance(op, StoreOp) or not isinstance(load, LoadOp):
+            return None
+        is_only_use = len(list(load.result.uses)) == 1
+        if op.gate is not None or load.gate is not None or not is_only_use:
+            return None
+        if place(load.buffer).addrspace is not AddrSpace.GLOBAL:
+            return None
+        last = max(map(self._position.__getitem__, self._barriers))
+        loops = {*self._around[op]}
+        for write in self._written.values():
+            is_after = self._position[write] > max(last, self._position[op])
+            if not is_after or loops & {*self._around[write]} & self._with_barriers():
+                return None
+        return load
+
+    def _with_barriers(self) -> set[Operation]:
+        return {scope for barrier in self._barriers for scope in self._around[barrier]}
+
+    def _is_separated(self, copy: Operation, read: Operation) -> bool:
+        """Whether a BARRIER is on every path from a copy to a read."""
+        start, end = self._position[copy], self._position[read]
+        ours, theirs = self._around[copy], self._around[read]
+        shared = [op for op in ours if op in theirs and isinstance(op, RangeOp)]
+        for barrier in self._barriers:
+            position, around = self._position[barrier], self._around[barrier]
+            scope = around[-1] if around else None
+            is_passed = scope is None or scope in ours or scope in theirs
+            if start < end:
+                if is_passed and start < position < end:
+                    return True
+            elif not shared or (
+                shared[-1] in around
+                and ((position > start and scope in ours) or (position < end and scope in theirs))
+            ):
+                return True
+        return False
+
+    def _left_pending(
+        self, copy: Operation, read: Operation, loop: Operation, distance: int
+    ) -> int | None:
+        """How many groups the only BARRIER of a loop may leave pending, if a read comes `distance`
+        iterations after the copy of its cell; None where the copy may not be asynchronous."""
+        inside = [barrier for barrier in self._barriers if loop in self._around[barrier]]
+        if len(inside) != 1 or self._around[inside[0]][-1] is not loop:
+            return None
+        at = self._position[inside[0]]
+        left = distance - (self._position[copy] > at) - (self._position[read] < at)
+        return left if left >= 0 else None
+
+    def _common_slot(self, copy: MemoryAccess, read: MemoryAccess) -> tuple[Operation, int] | None:
+        """The loop whose iterations take the buffers of a pipeline in turns, and how many
+        iterations after the copy its cell is read first; None where that is in the same one."""
+        one, other = self._slot(copy), self._slot(read)
+        if one is None or other is None or one._replace(ahead=0) != other._replace(ahead=0):
+            return None
+        distance = (one.ahead - other.ahead) % one.buffers
+        return (one.loop, distance) if distance else None
+
+    def _slot(self, access: MemoryAccess) -> _Slot | None:
+        location = access.location.owner
+        if not isinstance(location, IndexOp) or len(location.indices) != 1:
+            return None
+        index, last = location.indices[0], 0
+        total: Polynomial = polynomial(0)
+        if tensor(index).get_shape():
+            if (lanes := lane_indices(index)) is None or min(lanes.numbers) < 0:
+                return None
+            last = max(lanes.numbers)
+            for value, factor in lanes.scalars.terms.items():
+                total += polynomial(value) * factor
+        else:
+            total = polynomial(index)
+        for product, stride in total.terms.items():
+            value = product[0]
+            op = value.owner if isinstance(value, SSAValue) and len(product) == 1 else None
+            if not isinstance(op, ModOp) or not (count := known_index(op.operands[1])):
+                continue
+            turn = polynomial(op.operands[0])
+            ((atom,), factor) = next(iter(turn.terms.items()), ((None,), 0))
+            loop = atom.owner if isinstance(atom, SSAValue) else None
+            rest = total - polynomial(value) * stride
+            bounds = polynomial_interval(rest, lambda v: self._intervals[cast(SSAValue, v)])
+            is_one_loop = isinstance(loop, RangeOp) and len(turn.terms) == 1 and factor == 1
+            if is_one_loop and bounds.lo >= 0 and bounds.hi + last < stride:
+                assert isinstance(loop, RangeOp)
+                return _Slot(loop, turn.constant, count, stride)
+        return None
+
+
+def _blocks_around(ops: Iterable[Operation]) -> dict[Operation, tuple[Operation, ...]]:
+    """The RANGEs and IFs around each op, the outermost first."""
+    found: dict[Operation, tuple[Operation, ...]] = {}
+    stack: list[Operation] = []
+    for op in ops:
+        if isinstance(op, EndOp | EndIfOp):
+            del stack[-len(op.closed_blocks) :]
+        found[op] = tuple(stack)
+        if isinstance(op, RangeOp | IfOp):
+            stack.append(op)
+    return found

@@ -1,0 +1,180 @@
+"""A machine of LLVM: from LLVM IR to object code and assembly, by llvmlite's LLVM.
+
+Nothing here imports xDSL's IR, so that a program from the object cache starts without it.
+
+Floating point stays exact: nothing is contracted, reassociated or approximated unless the
+instruction carries the fast-math flag that allows it.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+import llvmlite.binding as llvm
+from xdsl.utils.exceptions import LLVMTranslationException
+
+from tgdialect.backends.headroom import check_memory_for
+from tgdialect.backends.llvmlite_gaps import run_passes
+from tgdialect.backends.masked_stores import without_stores_of_one_lane
+from tgdialect.targets.architectures import (
+    ALL_INTRINSICS,
+    CHIPS,
+    GPU_CONVENTIONS,
+    INTRINSICS,
+    LIBRARY_INTRINSICS,
+)
+
+_PERHAPS_REFUSED = (*ALL_INTRINSICS, *LIBRARY_INTRINSICS, "\\")
+"""What the text of a module that declares one has; names may be written with escapes."""
+_GPU_FUNCTION = re.compile(rf"(?<![\w@.$-])({'|'.join(GPU_CONVENTIONS)}) [^@\n]*@")
+_PTX_VERSION = re.compile(r"\+ptx(\d+)")
+
+
+@cache
+def _target(triple: str) -> llvm.Target:
+    """LLVM's target, initialized. Raises LLVMTranslationException if LLVM has none."""
+    if triple == llvm.get_process_triple():
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+    else:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    llvm.initialize_native_asmparser()  # For inline assembly.
+    try:
+        return llvm.Target.from_triple(triple)
+    except RuntimeError as error:
+        raise LLVMTranslationException(f"LLVM has no target '{triple}'") from error
+
+
+@cache
+def _tuning() -> llvm.PipelineTuningOptions:
+    # The schedule has unrolled the loops.
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_unrolling = False
+    return options
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A processor in LLVM's terms, as in `llc -mtriple=... -mcpu=... -mattr=...`.
+
+    `features` is LLVM's list of names after a `+` or a `-`, which adds to the features that `cpu`
+    implies. Raises LLVMTranslationException for a chip that a GPU's architecture does not have.
+    """
+
+    triple: str
+    cpu: str = ""
+    features: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what LLVM would end the process for."""
+        if (chips := CHIPS.get(self._architecture)) is None:
+            return
+        if (first := chips.get(self.cpu)) is None:
+            raise LLVMTranslationException(
+                f"{self.triple} has no chip '{self.cpu}', only {', '.join(chips)}"
+            )
+        versions = [int(version) for version in _PTX_VERSION.findall(self.features)]
+        if versions and versions[-1] < first:
+            raise LLVMTranslationException(f"{self.cpu} needs +ptx{first}, not {self.features}")
+
+    @property
+    def _architecture(self) -> str:
+        return self.triple.partition("-")[0]
+
+    def object_code(self, ir: str, *, code_model: str = "small", opt: int = 2) -> bytes:
+        """Position-independent object code of a module of LLVM IR. Its external symbols are those
+        of the C library and of the parallel runtime.
+
+        Args:
+            ir: the module as text; its triple and data layout are replaced by the target's.
+            code_model: LLVM's code model: `small`, `medium`, `large` or `kernel`.
+            opt: the level of code generation, 0 to 3. The passes on IR are those of O1.
+
+        Raises LLVMTranslationException, with LLVM's message, for a module that LLVM rejects, and
+        MemoryError if it is likely to run out of memory.
+        """
+        return self._object_code(ir, code_model, opt)
+
+    def _object_code(self, ir: str, code_model: str, opt: int, library: str = "") -> bytes:
+        module, machine = self._compiled(ir, code_model, opt, library)
+        try:
+            return machine.emit_object(module)
+        except RuntimeError as error:
+            raise LLVMTranslationException(f"LLVM generates no code: {error}") from error
+
+    def assembly(self, ir: str, *, code_model: str = "small", opt: int = 2) -> str:
+        """The same as text in the target's assembly language."""
+        module, machine = self._compiled(ir, code_model, opt)
+        try:
+            return machine.emit_assembly(module)
+        except RuntimeError as error:
+            raise LLVMTranslationException(f"LLVM generates no code: {error}") from error
+
+    def optimized_ir(self, ir: str) -> str:
+        """The LLVM IR that code is generated from."""
+        return str(self._compiled(ir, "small", 2)[0])
+
+    def _compiled(
+        self, ir: str, code_model: str, opt: int, library: str = ""
+    ) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
+        check_memory_for(ir)
+        # Each call of llvmlite releases Python's lock and may have to wait for it afterwards, so
+        # there are as few calls as possible.
+        # Passes and code generation change a machine's state: one machine per module.
+        machine = self._machine(opt, code_model)
+        module = self._verified(ir)
+        linked = [llvm.parse_assembly(library)] if library else []
+        triple, data_layout = self._module_target()
+        for part in (module, *linked):
+            part.triple, part.data_layout = triple, data_layout
+        for part in linked:
+            module.link_in(part)
+        builder = llvm.create_pass_builder(machine, _tuning())
+        run_passes(module, builder)
+        return without_stores_of_one_lane(module), machine
+
+    def _machine(self, opt: int, code_model: str) -> llvm.TargetMachine:
+        try:
+            return _target(self.triple).create_target_machine(
+                cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel=code_model
+            )
+        except RuntimeError as error:
+            raise LLVMTranslationException(f"LLVM has no target '{self.triple}'") from error
+
+    @cache
+    def _module_target(self) -> tuple[str, str]:
+        """The triple and the data layout of modules for this target."""
+        machine = self._machine(2, "small")
+        return machine.triple, str(machine.target_data)
+
+    def _verified(self, ir: str) -> llvm.ModuleRef:
+        try:
+            module = llvm.parse_assembly(ir)
+            module.verify()
+        except RuntimeError as error:
+            raise LLVMTranslationException(f"LLVM rejects the module: {error}") from error
+        self._check_for_target(module, ir)
+        return module
+
+    def _check_for_target(self, module: llvm.ModuleRef, ir: str) -> None:
+        """Refuse intrinsics and calling conventions that the architecture lacks, for which LLVM
+        would end the process."""
+        own = INTRINSICS.get(self._architecture, "llvm.cpu.")
+        refused = LIBRARY_INTRINSICS if self._architecture in CHIPS else ()
+        for function in module.functions if _has(ir, _PERHAPS_REFUSED) else ():
+            name = function.name
+            is_foreign = name.startswith(ALL_INTRINSICS) and not name.startswith(own)
+            if is_foreign or name.startswith(refused):
+                raise LLVMTranslationException(f"{self.triple} has no intrinsic '{name}'")
+        convention = _GPU_FUNCTION.search(ir) if _has(ir, GPU_CONVENTIONS) else None
+        if convention is not None and GPU_CONVENTIONS[convention[1]] != self._architecture:
+            raise LLVMTranslationException(
+                f"{self.triple} has no calling convention '{convention[1]}'"
+            )
+
+
+def _has(text: str, parts: Iterable[str]) -> bool:
+    """Whether a text has any of these substrings."""
+    return any(part in text for part in parts)

@@ -1,0 +1,83 @@
+"""The targets `c`, `opencl`, `cuda` and `metal` of tg-opt: the sources of a module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import IO, ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException
+from xdsl.utils.target import Target
+
+from tgdialect.analysis.symbols import own_functions
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.levels import check_level
+from tgdialect.lowering.render import RenderPass
+from tgdialect.lowering.render.source import (
+    joined,
+    render_function,
+    sections_of,
+    source_text,
+)
+from tgdialect.ops.codegen import ProgramOp
+from tgdialect.targets.attribute import target_of
+
+
+def source_of(module: ModuleOp, output: str) -> str:
+    """The sources of the programs of a module at level `planned`, as one text; in C also the
+    functions that call them. Programs without a SOURCE are rendered.
+
+    Raises PassFailedException for a module at another level, and for what the language lacks.
+    """
+    render = RenderPass(output=output)
+    check_level(module, render)
+    programs = [op for op in module.ops if isinstance(op, ProgramOp)]
+    if any(source_text(program) is None for program in programs):
+        module = module.clone()
+        render.lower(module)
+        programs = [op for op in module.ops if isinstance(op, ProgramOp)]
+    sources = [sections_of(source) for source in map(source_text, programs) if source is not None]
+    if output == "c":
+        target = target_of(module)
+        for function in own_functions(module):
+            try:
+                text = render_function(function, programs, target)
+            except PassFailedException as error:
+                raise locate(error, function) from error
+            sources.append(sections_of(text))
+    return joined(sources)
+
+
+@dataclass(frozen=True)
+class SourceTarget(Target):
+    """Writes the programs of a module at level `planned` in a C-like language."""
+
+    output: ClassVar[str]
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        output.write(source_of(module, self.output))
+
+
+class CTarget(SourceTarget):
+    """Writes a translation unit of C11: the kernels, and the functions that call them."""
+
+    name = output = "c"
+
+
+class OpenClTarget(SourceTarget):
+    """Writes the kernels in OpenCL C."""
+
+    name = output = "opencl"
+
+
+class CudaTarget(SourceTarget):
+    """Writes the kernels in CUDA C++."""
+
+    name = output = "cuda"
+
+
+class MetalTarget(SourceTarget):
+    """Writes the kernels in the Metal Shading Language."""
+
+    name = output = "metal"

@@ -1,0 +1,172 @@
+"""The `nvvm` dialect: the special registers and synchronisation of NVIDIA's GPUs."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import I32, IntegerAttr, i32
+from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.str_enum import StrEnum
+
+from tgdialect.gpu_dialect.registers import SpecialRegisterOp
+from tgdialect.gpu_dialect.target import NVVMTargetAttr
+
+KERNEL = "nvvm.kernel"
+"""The unit attribute of a function that the host can launch."""
+REQUIRED_THREADS = "nvvm.reqntid"
+"""The attribute of a kernel with the extents of its blocks: `array<i32: x, y, z>`."""
+
+
+@irdl_op_definition
+class ThreadIdXOp(SpecialRegisterOp):
+    """The index of the thread in its block, x: the fastest-varying axis."""
+
+    name = "nvvm.read.ptx.sreg.tid.x"
+
+
+@irdl_op_definition
+class ThreadIdYOp(SpecialRegisterOp):
+    """The index of the thread in its block, y."""
+
+    name = "nvvm.read.ptx.sreg.tid.y"
+
+
+@irdl_op_definition
+class ThreadIdZOp(SpecialRegisterOp):
+    """The index of the thread in its block, z."""
+
+    name = "nvvm.read.ptx.sreg.tid.z"
+
+
+@irdl_op_definition
+class BlockIdXOp(SpecialRegisterOp):
+    """The index of the block in the grid, x."""
+
+    name = "nvvm.read.ptx.sreg.ctaid.x"
+
+
+@irdl_op_definition
+class BlockIdYOp(SpecialRegisterOp):
+    """The index of the block in the grid, y."""
+
+    name = "nvvm.read.ptx.sreg.ctaid.y"
+
+
+@irdl_op_definition
+class BlockIdZOp(SpecialRegisterOp):
+    """The index of the block in the grid, z."""
+
+    name = "nvvm.read.ptx.sreg.ctaid.z"
+
+
+@irdl_op_definition
+class Barrier0Op(IRDLOperation):
+    """Waits until all threads of the block are here; their memory accesses before are visible."""
+
+    name = "nvvm.barrier0"
+    assembly_format = "attr-dict"
+
+
+class LoadCacheModifier(StrEnum):
+    """Which caches hold what is loaded: `ca` all, `cg` L2 only."""
+
+    CA = "ca"
+    CG = "cg"
+
+
+@irdl_attr_definition
+class LoadCacheModifierAttr(EnumAttribute[LoadCacheModifier], SpacedOpaqueSyntaxAttribute):
+    """`#nvvm<load_cache_modifier cg>`"""
+
+    name = "nvvm.load_cache_modifier"
+
+
+@irdl_op_definition
+class CpAsyncOp(IRDLOperation):
+    """Starts a copy of 4, 8 or 16 bytes from global to shared memory; both are aligned to that.
+
+    `nvvm.cp.async.shared.global %to, %from, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>`
+    """
+
+    name = "nvvm.cp.async.shared.global"
+
+    dst = operand_def(LLVMPointerType)
+    src = operand_def(LLVMPointerType)
+    size = prop_def(IntegerAttr[I32])
+    modifier = prop_def(LoadCacheModifierAttr)
+
+    def __init__(self, dst: SSAValue, src: SSAValue, size: int) -> None:
+        # PTX has `cg` for 16 bytes only.
+        modifier = LoadCacheModifier.CG if size == 16 else LoadCacheModifier.CA
+        super().__init__(
+            operands=[dst, src],
+            properties={
+                "size": IntegerAttr(size, i32),
+                "modifier": LoadCacheModifierAttr(modifier),
+            },
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        size, modifier = self.size.value.data, self.modifier.data
+        printer.print_string(f", {size}, cache = {modifier} : ")
+        printer.print_list(self.operand_types, printer.print_attribute)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CpAsyncOp:
+        dst = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        src = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        size = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        parser.parse_punctuation(",")
+        parser.parse_keyword("cache")
+        parser.parse_punctuation("=")
+        modifier = parser.parse_str_enum(LoadCacheModifier)
+        parser.parse_punctuation(":")
+        dst_type = parser.parse_type()
+        parser.parse_punctuation(",")
+        src_type = parser.parse_type()
+        op = cls(parser.resolve_operand(dst, dst_type), parser.resolve_operand(src, src_type), size)
+        op.modifier = LoadCacheModifierAttr(modifier)
+        return op
+
+
+@irdl_op_definition
+class CpAsyncCommitGroupOp(IRDLOperation):
+    """Makes a group of the copies that the thread has started since the last one."""
+
+    name = "nvvm.cp.async.commit.group"
+    assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class CpAsyncWaitGroupOp(IRDLOperation):
+    """Waits until all but the last `n` groups of the thread have been copied."""
+
+    name = "nvvm.cp.async.wait.group"
+    n = prop_def(IntegerAttr[I32])
+    assembly_format = "$n attr-dict"
+
+    def __init__(self, n: int) -> None:
+        super().__init__(properties={"n": IntegerAttr(n, i32)})
+
+
+NVVM = Dialect(
+    "nvvm",
+    [
+        *(Barrier0Op, CpAsyncCommitGroupOp, CpAsyncOp, CpAsyncWaitGroupOp),
+        *(BlockIdXOp, BlockIdYOp, BlockIdZOp, ThreadIdXOp, ThreadIdYOp, ThreadIdZOp),
+    ],
+    [LoadCacheModifierAttr, NVVMTargetAttr],
+)

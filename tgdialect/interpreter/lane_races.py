@@ -1,0 +1,254 @@
+"""Races between parallel iterations that are run as lanes.
+
+Lanes execute an op all together before any executes the next. So a kernel that lacks a BARRIER
+would give the right result here, and a wrong one on a device. To find such races, each cell of a
+memory that parallel iterations share remembers who has read it, written it, and added to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.ir import Operation
+
+from tgdialect.interpreter.block_analysis import Axis, is_work_item
+from tgdialect.interpreter.instances import Instance, parallel_race
+from tgdialect.ops.arrays import Data
+from tgdialect.ops.properties import known_index
+
+_UNKNOWN_BOUND = 1 << 16
+"""How many iterations of a loop without a constant bound get numbers of their own. Races between
+iterations whose difference is a multiple of this may go unnoticed."""
+
+
+class Numbering:
+    """Numbers for the iterations of all parallel loops of a block together, in mixed radix."""
+
+    def __init__(self, around: Callable[[Operation], Sequence[Axis]], axes: Sequence[Axis]):
+        """`around` gives the parallel loops around an op. A number is less significant in work
+        items than in workgroups, so that those of a workgroup follow each other."""
+        self.around = around
+        self.radix = {axis: known_index(axis.bound) or _UNKNOWN_BOUND for axis in axes}
+        self.stride: dict[Axis, int] = {}
+        stride = 1
+        for axis in sorted(axes, key=is_work_item, reverse=True):
+            self.stride[axis] = stride
+            stride *= self.radix[axis]
+        self._ops: dict[Operation, int] = {}
+        self.ops: list[Operation] = []
+
+    def op_number(self, op: Operation) -> int:
+        """A small number for an op, its position in `ops`."""
+        if op not in self._ops:
+            self._ops[op] = len(self.ops)
+            self.ops.append(op)
+        return self._ops[op]
+
+    def digit(self, numbers: Data, axis: Axis) -> Data:
+        """The values of one loop variable."""
+        return numbers // self.stride[axis] % self.radix[axis]
+
+    def instance(self, op: Operation, number: int) -> Instance:
+        """An op in the iterations of a number."""
+        return Instance(
+            op,
+            tuple((a, number // self.stride[a] % self.radix[a]) for a in self.around(op)),
+        )
+
+
+@dataclass(frozen=True)
+class LaneInstances:
+    """An op in the lanes that execute it.
+
+    `numbers` are those of the lanes' iterations, and `barriers` counts the BARRIERs that their
+    workgroups have reached; both are arrays of lanes.
+    """
+
+    op: Operation
+    numbering: Numbering
+    numbers: Data
+    barriers: Data
+
+    def at(self, number: int) -> Instance:
+        return self.numbering.instance(self.op, number)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Accesses by one op: for each a different cell, the number of its iteration, and BARRIERs."""
+
+    op: int
+    cells: Data
+    numbers: Data
+    barriers: Data
+
+    def where(self, chosen: Data) -> _Batch:
+        return _Batch(self.op, self.cells[chosen], self.numbers[chosen], self.barriers[chosen])
+
+
+class _Accesses:
+    """The latest access to each cell, and an earlier one that is in no order with it.
+
+    Any later access that conflicts with an access to the cell conflicts with one of these two.
+    """
+
+    def __init__(self, cells: int, conflict: _Conflict):
+        # For each of the two: the op (-1 for none), the number of the iteration, and BARRIERs.
+        self._known: Data = np.full((2, 3, cells), -1, np.int64)
+        self._conflict = conflict
+
+    def conflicting(self, batch: _Batch) -> tuple[Data, Data]:
+        """Where accesses are in no order with one of the cell's; and those, as (op, number)."""
+        latest, earlier = self._both(batch)
+        conflicts = self._conflict(batch, latest), self._conflict(batch, earlier)
+        return conflicts[0] | conflicts[1], np.where(conflicts[0], latest[:2], earlier[:2])
+
+    def _both(self, batch: _Batch) -> tuple[Data, Data]:
+        return self._known[0][:, batch.cells], self._known[1][:, batch.cells]
+
+    def add(self, batch: _Batch) -> None:
+        """Make these the latest accesses to their cells."""
+        latest, earlier = self._both(batch)
+        # One of another workgroup is in no order with any of this one, whatever BARRIERs come.
+        keeps = self._conflict(batch, earlier, always=True)
+        takes = self._conflict(batch, latest) & ~keeps
+        keeps |= self._conflict(batch, earlier)
+        none = np.full_like(earlier, -1)
+        self._known[1][:, batch.cells] = np.where(takes, latest, np.where(keeps, earlier, none))
+        self._known[0][:, batch.cells] = np.stack(
+            [np.full(batch.cells.shape, batch.op), batch.numbers, batch.barriers]
+        )
+
+
+class _Conflict:
+    """Whether accesses are in no order with earlier ones of their cells."""
+
+    def __init__(self, numbering: Numbering, axes: Sequence[Axis]):
+        self._numbering, self._axes = numbering, axes
+
+    def __call__(self, now: _Batch, before: Data, *, always: bool = False) -> Data:
+        """`before` are the ops, numbers and BARRIERs of the earlier accesses. `always` leaves out
+        those that a BARRIER would order."""
+        ops, numbers, barriers = before
+        result = np.zeros(now.cells.shape, np.bool_)
+        of = self._numbering
+        around = of.around(of.ops[now.op])
+        for op in {int(op) for op in before[0]} - {-1}:
+            there = ops == op
+            others = of.around(of.ops[op])
+            for axis in self._axes:
+                if axis not in around or axis not in others or (always and is_work_item(axis)):
+                    continue
+                differ = there & (of.digit(numbers, axis) != of.digit(now.numbers, axis))
+                result |= differ & (barriers == now.barriers) if is_work_item(axis) else differ
+        return result
+
+
+class LaneRaces:
+    """Who has read, written and added to each cell of a memory."""
+
+    def __init__(
+        self, cells: int, numbering: Numbering, axes: Sequence[Axis], show: Callable[[int], str]
+    ):
+        """`axes` are the parallel loops whose iterations share the memory; `show` names a cell."""
+        conflict = _Conflict(numbering, axes)
+        self._numbering, self._show = numbering, show
+        self._readers = _Accesses(cells, conflict)
+        self._writers = _Accesses(cells, conflict)
+        self._adders = _Accesses(cells, conflict)
+
+    def read(self, cells: Data, there: Data, now: LaneInstances) -> None:
+        """Lanes read cells, where `there`."""
+        for batch in _batches(cells, there, now):
+            self._check(batch, "reads", self._writers, "has written")
+            self._check(batch, "reads", self._adders, "has added to")
+            self._readers.add(batch)
+
+    def write(self, cells: Data, there: Data, changed: Data, now: LaneInstances) -> None:
+        """Lanes write cells, where `there`; `changed` says which of these are changed.
+
+        Several may write a cell in one op: `check_parallel_writes` compares their values.
+        """
+        changes = np.zeros(there.shape, np.bool_)
+        changes[there] = changed
+        for batch in _batches(cells, there & changes, now):
+            self._check(batch, "writes", self._writers, "has written with another value")
+        for batch in _batches(cells, there, now):
+            self._check(batch, "writes", self._readers, "has read")
+            self._check(batch, "writes", self._adders, "has added to")
+        for batch in _batches(cells, there, now):
+            self._writers.add(batch)
+
+    def add(self, cells: Data, there: Data, now: LaneInstances) -> None:
+        """Lanes add to cells, where `there`."""
+        for batch in _batches(cells, there, now):
+            self._check(batch, "adds to", self._readers, "has read")
+            self._check(batch, "adds to", self._writers, "has written")
+            self._adders.add(batch)
+
+    def _check(self, batch: _Batch, does: str, others: _Accesses, did: str) -> None:
+        wrong, before = others.conflicting(batch)
+        if not bool(wrong.any()):
+            return
+        at = int(np.argmax(wrong))
+        of = self._numbering
+        now = of.instance(of.ops[batch.op], int(batch.numbers[at]))
+        other = of.instance(of.ops[int(before[0, at])], int(before[1, at]))
+        raise parallel_race(self._show(int(batch.cells[at])), now, does, other, did)
+
+
+def _batches(cells: Data, there: Data, now: LaneInstances) -> Sequence[_Batch]:
+    """The accesses of lanes, where `there`: the first and the last iteration for each cell.
+
+    Of several workgroups these are two different ones, and of several work items too.
+    """
+    shape = np.broadcast_shapes(there.shape, cells.shape)
+    lanes = np.broadcast_shapes(now.numbers.shape, now.barriers.shape)
+    shape = np.broadcast_shapes(shape, lanes + (1,) * (len(shape) - len(lanes)))
+    there = np.broadcast_to(there, shape)
+    cells = np.broadcast_to(cells, shape)[there]
+    numbers, barriers = (on_elements(x, shape)[there] for x in (now.numbers, now.barriers))
+    order = np.lexsort((numbers, cells))
+    new = np.diff(cells[order], prepend=-1, append=-1) != 0 if cells.size else np.zeros(1, bool)
+    all = _Batch(now.numbering.op_number(now.op), cells, numbers, barriers)
+    first, last = all.where(order[new[:-1]]), all.where(order[new[1:]])
+    return (first,) if np.array_equal(first.numbers, last.numbers) else (first, last)
+
+
+def on_elements(lanes: Data, shape: Sequence[int]) -> Data:
+    """An array of lanes, broadcast to the elements that each lane has."""
+    return np.broadcast_to(lanes.reshape(lanes.shape + (1,) * (len(shape) - lanes.ndim)), shape)
+
+
+def differ(a: Data, b: Data) -> Data:
+    """Where two one-dimensional arrays of one dtype differ in any bit: a NaN equals itself."""
+    width = a.dtype.itemsize
+    one, other = (np.ascontiguousarray(x).view(np.uint8).reshape(-1, width) for x in (a, b))
+    return np.asarray((one != other).any(axis=1))
+
+
+def check_parallel_writes(
+    cells: Data, lost: Data, there: Data, now: LaneInstances, show: Callable[[int], str]
+) -> None:
+    """Refuse writes of one op to one cell by iterations that run in parallel.
+
+    `lost` are the writes, where `there`, whose value another write to the same cell has replaced;
+    of one iteration the last may do that. Of writes of equal values it does not matter which is
+    last.
+    """
+    # Along an axis on which nothing varies, any iteration stands for all.
+    varying = tuple(slice(None) if n > 1 else slice(0, 1) for n in there.shape)
+    numbers = on_elements(now.numbers[varying[: now.numbers.ndim]], there.shape)[there]
+    contested = np.isin(cells, cells[lost])
+    unique, which = np.unique(cells[contested], return_inverse=True)
+    least = np.full(unique.size, np.iinfo(np.int64).max)
+    greatest = np.full(unique.size, -1)
+    np.minimum.at(least, which, numbers[contested])
+    np.maximum.at(greatest, which, numbers[contested])
+    if bool((several := least != greatest).any()):
+        at = int(np.argmax(several))
+        one, other = now.at(int(greatest[at])), now.at(int(least[at]))
+        did = "has written with another value"
+        raise parallel_race(show(int(unique[at])), one, "writes", other, did)

@@ -1,0 +1,225 @@
+"""REDUCEs that WMMAs compute: fragments of the factors, and accumulators of fragments.
+
+OptOp TC has split the ranges of the results by the fragment of C that a lane holds. The lanes of a
+warp hold other elements of A and B: each factor is computed again for its own fragment, with the
+coordinates of the instruction's layout in place of those of C.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_ranges
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.expand.expansion import Axes, Expansion
+from tgdialect.lowering.matrix_products import (
+    Move,
+    assembled,
+    c_fields,
+    fields,
+    layout_of,
+    places,
+    product_of,
+)
+from tgdialect.lowering.optimize.axes import NOT_COPIED
+from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, WmmaAttr
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.codegen import WmmaOp
+from tgdialect.ops.elementwise import MulOp, WhereOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import ExpandOp, IndexOp, PermuteOp, ReshapeOp
+from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp
+from tgdialect.ops.properties import integers, known_index, tensor, tensor_type
+from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
+from tgdialect.ops.source import BufferOp, ConstOp
+
+_REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
+
+
+@dataclass(frozen=True)
+class WarpProduct:
+    """What a REDUCE that WMMAs compute multiplies, by the fragments that a lane holds."""
+
+    config: WmmaAttr
+    product: MulOp
+    """Of the fragments of A and B. Nothing computes it: its factors are operands of WMMAs."""
+    a: Axes
+    """The ranges of the elements of A that a lane holds, the outermost first."""
+    b: Axes
+    c: Axes
+
+
+def make_fragments(block: Block) -> dict[ReduceOp, WarpProduct]:
+    """Rewrite the REDUCEs of a kernel that WMMAs compute, so that they multiply fragments.
+
+    rewrite:
+        %r = reduce add (mul %a, %b) over %k, %u wmma <...> on [%e, %u]
+        ->
+        %r = reduce add (mul %fa, %fb) over %k, %ea, %eb
+    where %fa is %a at the coordinates of A that the ranges %ea are of, and %fb likewise.
+    """
+    if not any(isinstance(op, ReduceOp) and op.wmma is not None for op in block.ops):
+        return {}
+    open = open_ranges(needed_ops(block))
+    reductions = [op for op in open if isinstance(op, ReduceOp) and op.wmma is not None]
+    return {op: _fragments(op, open) for op in reductions}
+
+
+def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> WarpProduct:
+    config, factors, around = op.wmma, product_of(op.source), open[op]
+    assert config is not None
+    # The ranges that TC has made.
+    ranges = {range.axis.data: range for range in (*around, *closed_ranges(op))}
+    numbers = integers(op, "fragment")
+    lanes = [range for range in around if range.axis_type.data is AxisType.WARP]
+    c_runs = c_fields(config)
+    extents = [1 << len(run) for run in reversed(c_runs)] + [config.m_n_k[2]]
+    own = [ranges.get(number) for number in numbers]
+    if (
+        factors is None
+        or [known_index(r.bound) for r in own if r is not None] != extents
+        or [known_index(r.bound) for r in lanes] != [config.threads]
+    ):
+        message = "the ranges of this REDUCE are not those of the fragments of its wmma"
+        raise locate(PassFailedException(message), op)
+    *c, steps = (r for r in own if r is not None)
+    (lane,) = (range.result for range in lanes)
+    # The bits of the ranges of C, which each factor gets from its own layout.
+    builder = OpBuilder.before(op)
+    of_c = layout_of(config.c)
+    indices = [range.result for range in c]
+    sources = places(lane, indices[::-1], of_c, config.threads)
+    # A is the factor that depends on rows.
+    row = next(r for r, run in zip(c, reversed(c_runs), strict=True) if run[0][0] == "m")
+    a, b = factors[:2]
+    if not isinstance(a.owner, Operation) or row not in open[a.owner]:
+        a, b = b, a
+    new: list[SSAValue] = []
+    axes: list[Axes] = []
+    lane_bits = config.threads.bit_length() - 1
+    for value, layout in ((a, layout_of(config.a)), (b, layout_of(config.b))):
+        runs = fields(layout[lane_bits:])
+        own_ranges = [
+            builder.insert(
+                RangeOp(
+                    next(builder.free_axes),
+                    AxisType.GROUP_REDUCE,  # The last axes of values: vectors lie along them.
+                    builder.index_constant(1 << len(run)),
+                )
+            )
+            for run in reversed(runs)
+        ]
+        elements = [range.result for range in reversed(own_ranges)]
+        at = places(lane, elements, layout, config.threads)
+        sizes: dict[SSAValue, int] = {lane: lane_bits}
+        sizes.update((e, len(run)) for e, run in zip(elements, runs, strict=True))
+        mapping: dict[SSAValue, SSAValue] = {}
+        for index in (lane, *indices):
+            # Bits of the other factor's coordinate may have any value.
+            moves = [
+                Move(*at[name], bit)
+                for name, (place, bit) in sources.items()
+                if place is index and name in at
+            ]
+            is_same = index is lane and all(m == Move(lane, m.bit, m.bit) for m in moves)
+            mapping[index] = lane if is_same else assembled(builder, moves, sizes)
+        k = [Move(*at[name], int(name[1:])) for name in at if name[0] == "k"]
+        mapping[steps.result] = assembled(builder, k, sizes)
+        for gate in factors.gates:
+            zero = builder.put(ConstOp(0, tensor(value).element_type))
+            value = builder.put(WhereOp(gate, value, zero))
+        new.append(builder.clone(value, mapping, shared=NOT_COPIED))
+        axes.append(tuple(own_ranges))
+    multiplied = builder.insert(MulOp(*new))
+    kept = [range.result for range in closed_ranges(op) if range is not steps]
+    op.operands = (
+        multiplied.results[0],
+        *kept,
+        *(range.result for own_ranges in axes for range in own_ranges),
+    )
+    return WarpProduct(config, multiplied, axes[0], axes[1], tuple(c))
+
+
+class FragmentAccumulator:
+    """The accumulator of a REDUCE that WMMAs compute: a fragment of C for each tile of a lane."""
+
+    def __init__(self, expansion: Expansion, op: ReduceOp, fragments: WarpProduct) -> None:
+        self._expansion, self._op, self._fragments = expansion, op, fragments
+        self._factors = [
+            (expansion.value(factor), own)
+            for factor, own in zip(
+                fragments.product.operands, (fragments.a, fragments.b), strict=True
+            )
+        ]
+        self._unrolled = [r for r in closed_ranges(op) if r.axis_type.data is AxisType.UNROLL]
+        # The tiles: the other expanded ranges that a factor depends on.
+        inside = {*fragments.a, *fragments.b, *self._unrolled}
+        tiles = {axis for value, _ in self._factors for axis in expansion.axes(value)} - inside
+        self._tiles = expansion.sorted(tiles)
+        """The ranges that count tiles."""
+        dtype = accumulated_dtype(op)
+        shape = (*expansion.shape(self._tiles), *fragments.config.operand_shapes[2])
+        type = tensor_type(dtype, shape, _REGISTER)
+        self._buffer = expansion.put(BufferOp(next(expansion.free_slots), type))
+        self._buffer.name_hint = "acc"
+        outer = [
+            r.result for r in sorted(expansion.open[op], key=lambda r: r.axis.data) if is_loop(r)
+        ]
+        version = expansion.put(AfterOp(self._buffer, outer)) if outer else self._buffer
+        zero = expansion.put(ReshapeOp(expansion.constant(0, dtype), [1] * len(shape)))
+        self._start = expansion.put(StoreOp(version, expansion.put(ExpandOp(zero, shape))))
+
+    def update(self, loops: Sequence[SSAValue]) -> SSAValue:
+        """The STOREs of all tiles in the loops of the REDUCE."""
+        expansion, put = self._expansion, self._expansion.put
+        version = put(AfterOp(self._buffer, [self._start, *loops]))
+        a, b = (self._as_fragments(value, own) for value, own in self._factors)
+        stores: list[SSAValue] = []
+        for tile in _cells(expansion.shape(self._tiles)):
+            cell = version
+            if tile:
+                cell = put(IndexOp(version, [expansion.constant(i) for i in tile]))
+            total = put(LoadOp(cell))
+            for step in _cells(expansion.shape(tuple(self._unrolled))):
+                at = dict(zip((*self._tiles, *self._unrolled), (*tile, *step), strict=True))
+                total = put(
+                    WmmaOp(self._part(a, at), self._part(b, at), total, self._fragments.config)
+                )
+            stores.append(put(StoreOp(cell, total)))
+        return stores[0] if len(stores) == 1 else put(GroupOp(stores))
+
+    def result(self, done: SSAValue) -> SSAValue:
+        """The results, with the axes of the tiles and of the fragment of C."""
+        expansion, put = self._expansion, self._expansion.put
+        axes = (*self._tiles, *self._fragments.c)
+        total = put(LoadOp(put(AfterOp(self._buffer, [done]))))
+        total = put(ReshapeOp(total, expansion.shape(axes)))
+        ordered = expansion.sorted(axes)
+        if ordered != axes:
+            total = put(PermuteOp(total, [axes.index(axis) for axis in ordered]))
+        return put(ReshapeOp(total, expansion.shape(ordered)), ordered)
+
+    def _as_fragments(self, value: SSAValue, own: Axes) -> tuple[SSAValue, Axes]:
+        """A factor with its fragments along the last axis, and the ranges of the axes before."""
+        expansion = self._expansion
+        before = tuple(axis for axis in expansion.axes(value) if axis not in own)
+        value = expansion.broadcast(value, expansion.sorted((*before, *own)))
+        shape = (*expansion.shape(before), math.prod(expansion.shape(own)))
+        return expansion.put(ReshapeOp(value, shape)), before
+
+    def _part(self, factor: tuple[SSAValue, Axes], at: dict[RangeOp, int]) -> SSAValue:
+        value, axes = factor
+        if not axes:
+            return value
+        cell = [self._expansion.constant(at[axis]) for axis in axes]
+        return self._expansion.put(IndexOp(value, cell))
+
+
+def _cells(shape: Sequence[int]) -> list[tuple[int, ...]]:
+    return list(product(*map(range, shape)))

@@ -1,0 +1,192 @@
+"""GROUP_REDUCE on a grid: the work items of a workgroup each reduce a part, and then the parts.
+
+On a CPU, GROUP_REDUCE ranges are lanes of accumulators (`reduction.py`). On a grid they are work
+items, which exchange their results through LOCAL memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_ranges
+from tgdialect.diagnostics import locate
+from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.elementwise import AddOp, CastOp, MulOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
+from tgdialect.ops.properties import known_index, tensor, tensor_type
+from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
+from tgdialect.ops.source import BufferOp
+from tgdialect.transforms.private_ranges import make_ranges_private
+
+MOST_PARTS = 32
+"""The most parts that one work item reduces alone. With more, groups of work items first reduce
+groups of parts. Each step costs as many loads from LOCAL memory as it has parts, and a BARRIER. An
+order of magnitude."""
+
+_PRIVATE = frozenset((AxisType.LOCAL, AxisType.WARP, AxisType.UPCAST, AxisType.UNROLL))
+"""The loops around a REDUCE whose iterations have parts of their own at the same time."""
+_LOCAL = PlaceAttr.of(addrspace=AddrSpace.LOCAL)
+
+
+def reduce_in_groups(block: Block) -> None:
+    """Rewrite the REDUCEs over GROUP_REDUCE ranges of a kernel.
+
+    rewrite:
+        %r = reduce add %v over %k, %g
+        ->
+        %p = reduce add %v over %k; %s = store %parts[%g], %p; %e = end %s over %g (a LOCAL range)
+        %r = reduce add (load (after %parts, %e)[%j]) over %j
+    """
+    if not any(isinstance(op, RangeOp) and _is_group(op) for op in block.ops):
+        return
+    make_ranges_private(block, lambda range: is_loop(range) or _is_group(range))
+    batches: dict[tuple[RangeOp, ...], list[ReduceOp]] = defaultdict(list)
+    ops = needed_ops(block)
+    for op in ops:
+        if isinstance(op, ReduceOp) and (ranges := _groups(op)):
+            batches[ranges].append(op)
+    around = open_ranges(ops)
+    for ranges, batch in batches.items():
+        outer = sorted(around[batch[0]], key=lambda range: range.axis.data)
+        _Exchange(outer, ranges).rewrite(batch)
+    _sort(block)
+
+
+def _is_group(range: RangeOp) -> bool:
+    return range.axis_type.data is AxisType.GROUP_REDUCE
+
+
+def _groups(op: ReduceOp) -> tuple[RangeOp, ...]:
+    return tuple(filter(_is_group, closed_ranges(op)))
+
+
+class _Exchange:
+    """The exchange of the parts of REDUCEs over the same GROUP_REDUCE ranges."""
+
+    def __init__(self, outer: Sequence[RangeOp], groups: Sequence[RangeOp]) -> None:
+        """`outer` are the loops around the REDUCEs."""
+        self._outer = [range.result for range in outer]
+        private = [range for range in outer if range.axis_type.data in _PRIVATE]
+        self._before = [range for range in private if is_loop(range)]
+        self._behind = [range for range in private if not is_loop(range)]
+        self._groups = groups
+
+    def rewrite(self, batch: Sequence[ReduceOp]) -> None:
+        # The part of each work item.
+        b = self._builder = OpBuilder.before(batch[-1])
+        parts: list[SSAValue] = []
+        for op in batch:
+            value, wide = op.source, accumulated_dtype(op)
+            if tensor(value).element_type != wide:
+                value = b.put(CastOp(value, wide))
+            if rest := [range.result for range in closed_ranges(op) if not _is_group(range)]:
+                value = b.put(ReduceOp(op.kind.data, value, (), rest))
+            parts.append(value)
+        kinds = [op.kind.data for op in batch]
+        sizes = list(map(_extent, self._groups))
+        items = [range.result for range in self._groups]
+        for range in self._groups:
+            range.axis_type = AxisTypeAttr(AxisType.LOCAL)
+        position = items[0]
+        for item, size in zip(items[1:], sizes[1:], strict=True):
+            position = b.put(AddOp(b.put(MulOp(position, b.index_constant(size))), item))
+        count = math.prod(sizes)
+        shared = self._exchange(parts, items, position, count)
+        # In two steps, if there are many: neighbouring work items load neighbouring parts.
+        if count > MOST_PARTS and (width := _divisor(count)):
+            item = self._range(width, AxisType.LOCAL)
+            parts = [
+                self._total(kind, memory, count // width, width, item)
+                for kind, memory in zip(kinds, shared, strict=True)
+            ]
+            shared, count = self._exchange(parts, [item], item, width), width
+        for op, memory in zip(batch, shared, strict=True):
+            total = self._total(op.kind.data, memory, count, 1, None)
+            dtype = tensor(op.result).element_type
+            if tensor(total).element_type != dtype:
+                total = b.put(CastOp(total, dtype))
+            total.name_hint = op.result.name_hint
+            op.result.replace_all_uses_with(total)
+            b.block.erase_op(op)
+
+    def _range(self, extent: int, kind: AxisType) -> SSAValue:
+        b = self._builder
+        return b.put(RangeOp(next(b.free_axes), kind, b.index_constant(extent)))
+
+    def _exchange(
+        self, parts: Sequence[SSAValue], items: Sequence[SSAValue], position: SSAValue, count: int
+    ) -> Sequence[SSAValue]:
+        """Store the parts of `count` work items, of each at its position. Returns the memory with
+        the parts of all."""
+        b = self._builder
+        extents = [*map(_extent, self._before), count, *map(_extent, self._behind)]
+        buffers: list[SSAValue] = []
+        stores: list[SSAValue] = []
+        for part in parts:
+            type = tensor_type(tensor(part).element_type, tuple(extents), _LOCAL)
+            buffers.append(buffer := b.put(BufferOp(next(b.free_slots), type)))
+            version = b.put(AfterOp(buffer, self._outer)) if self._outer else buffer
+            stores.append(b.put(StoreOp(self._cell(version, position), part)))
+        body = stores[0] if len(stores) == 1 else b.put(GroupOp(stores))
+        end = b.put(EndOp(body, items[::-1]))
+        return [b.put(AfterOp(buffer, [end])) for buffer in buffers]
+
+    def _total(
+        self, kind: ReduceKind, memory: SSAValue, count: int, step: int, first: SSAValue | None
+    ) -> SSAValue:
+        """REDUCE of the parts `first + step * i`, for i to `count`."""
+        b = self._builder
+        range = self._range(count, AxisType.REDUCE)
+        position = range
+        if first is not None:
+            position = b.put(AddOp(b.put(MulOp(range, b.index_constant(step))), first))
+        part = b.put(LoadOp(self._cell(memory, position)))
+        return b.put(ReduceOp(kind, part, (), [range]))
+
+    def _cell(self, memory: SSAValue, position: SSAValue) -> SSAValue:
+        before, behind = ([r.result for r in ranges] for ranges in (self._before, self._behind))
+        return self._builder.put(IndexOp(memory, [*before, position, *behind]))
+
+
+def _extent(range: RangeOp) -> int:
+    extent = known_index(range.bound)
+    if extent is None:
+        message = f"range {range.axis.data} around a GROUP_REDUCE range has no constant extent"
+        raise locate(PassFailedException(message), range)
+    return extent
+
+
+def _divisor(count: int) -> int:
+    """The divisor of a number that is nearest to its root; 0 for a prime."""
+    found = [n for n in range(2, count) if count % n == 0]
+    return min(found, key=lambda n: n + count // n, default=0)
+
+
+def _sort(block: Block) -> None:
+    """Put the ops of a graph in a topological order, near the one that they have."""
+    done: set[Operation] = set()
+    order: list[Operation] = []
+    for root in block.ops:
+        stack = [root]
+        while stack:
+            op = stack[-1]
+            owners = (operand.owner for operand in op.operands)
+            missing = [o for o in owners if isinstance(o, Operation) and o not in done]
+            if op in done:
+                stack.pop()
+            elif missing:
+                stack += missing
+            else:
+                done.add(stack.pop())
+                order.append(op)
+    for op in order:
+        op.detach()
+        block.add_op(op)

@@ -1,0 +1,11 @@
+"""Linearize: a total order of execution. In reading order:
+
+* `stage.py`: the pass; `analysis/loop_nest.py` finds the order;
+* `grid.py`: for grids, loops over workgroups and work items become indices of them;
+* `registers.py`: LOCAL buffers that work items do not share become registers;
+* `shared_memory.py`: clears the LOCAL buffers that are not zero by themselves.
+"""
+
+from tgdialect.lowering.linearize.stage import LinearizePass, is_per_lane, linearize_kernel
+
+__all__ = ["LinearizePass", "is_per_lane", "linearize_kernel"]

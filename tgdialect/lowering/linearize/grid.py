@@ -1,0 +1,357 @@
+"""From loops over workgroups and work items to a grid: what each work item executes.
+
+Up to here GLOBAL ranges are loops over workgroups, and LOCAL and WARP ranges loops over the work
+items of one. A grid has neither: all work items run the whole program, and SPECIALs tell each of
+them its place. The loops at one depth are one axis of the grid:
+
+    range %i global; range %j local; store b[%j]; end %j; range %k local; load b[63 - %k]; ...
+    ->
+    special %i "gidx0"; special %j "lidx0"; store b[%j]; barrier; load b[63 - %j]; ...
+
+A loop with fewer iterations than its axis is put into an IF. A STORE outside of the loops of some
+axis is done by the first work item, or workgroup, of that axis; everything else outside is done by
+all, each in registers of its own. Source: the same is "generic" and "SPMD" mode of OpenMP target
+regions in LLVM, and the single program that tinygrad writes for all threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import reduce
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.linearize.registers import keep_in_registers
+from tgdialect.lowering.linearize.shared_memory import clear_uncovered
+from tgdialect.lowering.optimize.axes import computed_from
+from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp, SpecialOp
+from tgdialect.ops.elementwise import AndOp, CmpEqOp, CmpLtOp, ElementwiseOp, IDivOp, ModOp, MulOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
+from tgdialect.ops.properties import known_index, place, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.targets import Target
+from tgdialect.transforms.barriers import insert_barriers
+
+DIMENSIONS = 3
+"""The axes of a grid, and of a workgroup, that devices have. More are merged into one."""
+
+SHORT_AXIS = 65535
+"""The most workgroups along the second and third axis of a grid. Source: CUDA C++ Programming
+Guide, "Technical Specifications"; other vendors allow more."""
+
+GROUPS = frozenset((AxisType.GLOBAL,))
+"""The types of loops over workgroups."""
+
+ITEMS = frozenset((AxisType.LOCAL, AxisType.WARP))
+"""The types of loops over the work items of a workgroup."""
+
+Nest = tuple[RangeOp, ...]
+"""Loops around an op, the outermost first."""
+
+
+def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
+    """Rewrite a LINEAR with loops over workgroups and work items to the program of a work item.
+
+    `aliased` says that different parameters may be the same memory.
+
+    Raises PassFailedException where a workgroup has more work items than the target allows, and
+    where a BARRIER would not be reached by all of them.
+    """
+    block = linear.body.block
+    close_one_by_one(block)
+    while found := set(_serial(block, aliased)):
+        for range in found:
+            range.axis_type = AxisTypeAttr(AxisType.LOOP)
+    _Grid(block, target).rewrite()
+    keep_in_registers(block)
+    clear_uncovered(block)
+    insert_barriers(block)
+
+
+def close_one_by_one(block: Block) -> None:
+    """Give each loop an END of its own.
+
+    rewrite: `end %s over %k, %i` -> `%0 = end %s over %k; end %0 over %i`
+    """
+    for op in list(block.ops):
+        while isinstance(op, EndOp) and len(op.ranges) > 1:
+            inner = OpBuilder.before(op).put(EndOp(op.body, op.ranges[:1]))
+            op.operands = (inner, *op.ranges[1:])
+
+
+# -- which loops become axes ----------------------------------------------------------------------
+
+
+def _serial(block: Block, aliased: bool) -> Iterator[RangeOp]:
+    """The loops over workgroups and work items that cannot be axes of the grid.
+
+    A loop over workgroups is not inside of other loops or IFs, nor beside some in a loop over
+    workgroups, which would all execute these. Its extent is known before the kernel starts, and
+    loops at the same depth share it unless all are constant. The extent of a loop over work items
+    is constant.
+    """
+    around = blocks_around(block)
+    levels: dict[int, list[RangeOp]] = defaultdict(list)
+    loops = [op for op in around if isinstance(op, RangeOp)]
+    beside = Counter(around[op][-1] for op in loops if around[op])
+    for op in loops:
+        outer, kind = around[op], op.axis_type.data
+        if kind in ITEMS and known_index(op.bound) is None:
+            yield op
+        elif kind in GROUPS:
+            is_nested = len(nest(outer, GROUPS)) == len(outer)
+            if not is_nested or (outer and beside[outer[-1]] > 1) or not _is_argument(op.bound):
+                yield op
+            else:
+                levels[len(outer)].append(op)
+    for ranges in levels.values():
+        bounds = {range.bound for range in ranges}
+        if len(bounds) > 1 and any(known_index(bound) is None for bound in bounds):
+            yield from ranges
+    yield from _dependent(block, around, aliased)
+
+
+def _is_argument(bound: SSAValue) -> bool:
+    """Whether a bound is known before the kernel starts: it is computed from scalar PARAMs."""
+    leaves = (ConstOp, ParamOp)
+    return all(isinstance(op, (*leaves, ElementwiseOp)) for op in computed_from(bound))
+
+
+def _dependent(
+    block: Block, around: Mapping[Operation, Sequence[Operation]], aliased: bool
+) -> Set[RangeOp]:
+    """The loops over workgroups that write memory which is accessed outside of them: workgroups
+    cannot wait for each other."""
+    uses: dict[SSAValue | None, list[MemoryAccess]] = defaultdict(list)
+    for access in accesses(block.ops):
+        if place(access.memory).addrspace is AddrSpace.GLOBAL:
+            uses[None if aliased else access.memory].append(access)
+    found: set[RangeOp] = set()
+    for same in uses.values():
+        if any(access.writes for access in same):
+            nests = [nest(around[access.op], GROUPS) for access in same]
+            common = {*nests[0]}.intersection(*nests)
+            found.update(range for each in nests for range in each if range not in common)
+    return found
+
+
+def blocks_around(block: Block) -> dict[Operation, tuple[Operation, ...]]:
+    """The RANGEs and IFs around each op, the outermost first."""
+    found: dict[Operation, tuple[Operation, ...]] = {}
+    stack: list[Operation] = []
+    for op in block.ops:
+        if isinstance(op, EndOp | EndIfOp):
+            stack.pop()
+        found[op] = tuple(stack)
+        if isinstance(op, RangeOp | IfOp):
+            stack.append(op)
+    return found
+
+
+def nest(around: Sequence[Operation], kinds: Set[AxisType]) -> Nest:
+    """The loops of some axis types among the blocks around an op."""
+    return tuple(op for op in around if isinstance(op, RangeOp) and op.axis_type.data in kinds)
+
+
+# -- the rewriting --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """An axis of the grid or of a workgroup: the loops at one depth."""
+
+    extent: int | None
+    """The greatest extent of these loops; None if it is dynamic, and the same for all."""
+    index: SSAValue
+
+    def is_whole(self, range: RangeOp) -> bool:
+        """Whether a loop has as many iterations as the axis."""
+        return known_index(range.bound) == self.extent
+
+
+class _Grid:
+    """The rewriting of one LINEAR, each of whose ENDs closes one loop."""
+
+    def __init__(self, block: Block, target: Target) -> None:
+        self._block = block
+        self._target = target
+        # PARAMs first: the extents of axes may depend on them.
+        params = [op for op in block.ops if isinstance(op, ParamOp) and not op.operands]
+        for op in params:
+            op.detach()
+        first = block.first_op
+        assert first is not None
+        front = OpBuilder.before(first)
+        for op in params:
+            front.insert(op)
+        self._front = front
+        """Where the axes are defined."""
+        self._copies: dict[SSAValue, SSAValue] = {}
+        self._around = blocks_around(block)
+        self._ifs: dict[SSAValue, IfOp] = {}
+        """The IF around the body of a loop that has fewer iterations than its axis."""
+
+    def rewrite(self) -> None:
+        self._share_registers()
+        groups, items = self._axes(GROUPS, "gidx"), self._axes(ITEMS, "lidx")
+        size = math.prod(axis.extent or 1 for axis in items)
+        if size > self._target.workgroup:
+            message = (
+                f"a workgroup has {size} work items, and the target {self._target.name} allows "
+                f"{self._target.workgroup}"
+            )
+            first = next(op for op in self._around if _is_axis(op) and nest([op], ITEMS))
+            raise locate(PassFailedException(message), first)
+        for op in list(self._around):
+            match op:
+                case RangeOp() if op.axis_type.data in GROUPS:
+                    self._open(op, groups[len(nest(self._around[op], GROUPS))])
+                case RangeOp() if op.axis_type.data in ITEMS:
+                    self._open(op, items[len(nest(self._around[op], ITEMS))])
+                case EndOp() if _is_axis(op.ranges[0].owner):
+                    self._close(op)
+                case StoreOp() | AtomicAddOp():
+                    self._guard(op, groups, items)
+                case BarrierOp():
+                    self._check_barrier(op, items)
+                case _:
+                    pass
+
+    def _axes(self, kinds: Set[AxisType], name: str) -> list[_Axis]:
+        """The axes that the loops of some types are, the outermost first."""
+        levels: list[list[RangeOp]] = []
+        for op, around in self._around.items():
+            if isinstance(op, RangeOp) and op.axis_type.data in kinds:
+                depth = len(nest(around, kinds))
+                levels.extend([] for _ in range(depth + 1 - len(levels)))
+                levels[depth].append(op)
+        bounds = [max(ranges, key=lambda r: known_index(r.bound) or 0).bound for ranges in levels]
+        put, clone = self._front.put, self._front.clone
+        values = [
+            clone(bound, self._copies, shared=(ParamOp,), everything=True) for bound in bounds
+        ]
+        extents = [known_index(bound) for bound in bounds]
+        is_long = any(extent is None or extent > SHORT_AXIS for extent in extents[:-1])
+        if len(values) <= DIMENSIONS and not (is_long and kinds is GROUPS):
+            last = len(values) - 1
+            indices = [put(SpecialOp(f"{name}{last - i}", each)) for i, each in enumerate(values)]
+        else:
+            # One axis for all; the last loop varies fastest.
+            sizes = [extent for extent in extents if extent is not None]
+            if len(sizes) == len(values):
+                whole = self._front.index_constant(math.prod(sizes))
+            else:
+                whole = reduce(lambda a, b: put(MulOp(a, b)), values)
+            index, indices = put(SpecialOp(f"{name}0", whole)), list[SSAValue]()
+            for value in values[:0:-1]:
+                indices.insert(0, put(ModOp(index, value)))
+                index = put(IDivOp(index, value))
+            indices.insert(0, index)
+        for ranges, index in zip(levels, indices, strict=True):
+            index.name_hint = index.name_hint or ranges[0].result.name_hint
+        return [_Axis(*each) for each in zip(extents, indices, strict=True)]
+
+    def _open(self, range: RangeOp, axis: _Axis) -> None:
+        """Replace the number of an iteration by the index along an axis."""
+        range.result.replace_uses_with_if(
+            axis.index, lambda use: not isinstance(use.operation, EndOp)
+        )
+        if not axis.is_whole(range):
+            builder = OpBuilder.before(range)
+            inside = builder.put(CmpLtOp(axis.index, range.bound))
+            self._ifs[range.result] = builder.insert(IfOp(inside))
+
+    def _close(self, end: EndOp) -> None:
+        """Erase an END, and the RANGE that it closes."""
+        (range,) = end.ranges
+        begin = self._ifs.get(range)
+        body = end.body if begin is None else OpBuilder.before(end).put(EndIfOp(begin))
+        end.result.replace_all_uses_with(body)
+        self._block.erase_op(end)
+        owner = range.owner
+        assert isinstance(owner, RangeOp)
+        self._block.erase_op(owner)
+
+    def _guard(
+        self, op: StoreOp | AtomicAddOp, groups: Sequence[_Axis], items: Sequence[_Axis]
+    ) -> None:
+        """Have one work item execute a write of shared memory that is outside of some axes."""
+        space, around = place(op.buffer).addrspace, self._around[op]
+        if space is AddrSpace.REG:
+            return
+        others = list(items[len(nest(around, ITEMS)) :])
+        if space is AddrSpace.GLOBAL:
+            others += groups[len(nest(around, GROUPS)) :]
+        if not others:
+            return
+        builder = OpBuilder.before(op)
+        zero = builder.index_constant(0)
+        is_first = builder.put(CmpEqOp(others[0].index, zero))
+        for axis in others[1:]:
+            is_first = builder.put(AndOp(is_first, builder.put(CmpEqOp(axis.index, zero))))
+        begin = builder.insert(IfOp(is_first))
+        end = OpBuilder.after(op).put(EndIfOp(begin))
+        op.result.replace_all_uses_with(end)
+
+    def _check_barrier(self, op: BarrierOp, items: Sequence[_Axis]) -> None:
+        for depth, range in enumerate(nest(self._around[op], ITEMS)):
+            if not items[depth].is_whole(range):
+                message = (
+                    f"a barrier is in the loop of range {range.axis.data}, which has fewer "
+                    "iterations than its workgroup has work items: not all of them reach it"
+                )
+                raise locate(PassFailedException(message), op)
+
+    def _share_registers(self) -> None:
+        """Make LOCAL buffers of the REG buffers that a work item reads after others wrote them."""
+        uses: dict[SSAValue, list[MemoryAccess]] = defaultdict(list)
+        for access in accesses(self._block.ops):
+            if place(access.memory).addrspace is AddrSpace.REG:
+                uses[access.memory].append(access)
+        for memory, same in uses.items():
+            nests = [nest(self._around[access.op], ITEMS) for access in same]
+            written = max((n for n, a in zip(nests, same, strict=True) if a.writes), key=len)
+            if all(each[: len(written)] == written for each in nests):
+                continue
+            if common := {*nests[0]}.intersection(*nests):
+                numbers = ", ".join(str(range.axis.data) for range in common)
+                message = (
+                    f"the work items of range {numbers} each have a REG buffer that others write "
+                    "to: it would have to be shared by some of them"
+                )
+                raise locate(PassFailedException(message), same[0].op)
+            owner = memory.owner
+            assert isinstance(owner, BufferOp)
+            _move_to(owner, AddrSpace.LOCAL)
+
+
+def _move_to(buffer: BufferOp, space: AddrSpace) -> None:
+    """Put a buffer into another address space, and its views."""
+    type = tensor(buffer.result)
+    where = tensor_type(type.element_type, type.get_shape(), PlaceAttr.of(addrspace=space))
+    stack: list[tuple[TgOp, TgOp]] = [(buffer, BufferOp(buffer.slot.data, where))]
+    while stack:
+        old, new = stack.pop()
+        value = OpBuilder.before(old).put(new)
+        value.name_hint = old.results[0].name_hint
+        for use in list(old.results[0].uses):
+            use.operation.operands[use.index] = value
+            if isinstance(use.operation, MovementOp) and use.index == 0:
+                stack.append((use.operation, use.operation.rebuild(use.operation.operands)))
+        assert old.parent is not None
+        old.parent.erase_op(old)
+
+
+def _is_axis(range: object) -> bool:
+    return isinstance(range, RangeOp) and range.axis_type.data in GROUPS | ITEMS

@@ -1,0 +1,248 @@
+"""Clearing LOCAL buffers: BUFFERs are zero at first, and the shared memory of a grid is not."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tgdialect.analysis.affine.lanes import lane_indices
+from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.lowering.optimize.axes import computed_from
+from tgdialect.ops.attributes import AddrSpace, AxisType
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.codegen import EndIfOp, IfOp, SpecialOp
+from tgdialect.ops.dtypes import number_attribute
+from tgdialect.ops.elementwise import AddOp, CmpEqOp, CmpLtOp, ModOp, MulOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import IndexOp, ReshapeOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import Polynomial, known_index, place, polynomial, tensor
+from tgdialect.ops.source import BufferOp, ConstOp
+
+
+def clear_uncovered(block: Block) -> None:
+    """Store 0 to each LOCAL buffer of which some cell may be read before it is stored."""
+    found: dict[BufferOp, list[MemoryAccess]] = defaultdict(list)
+    for access in accesses(block.ops):
+        owner = access.memory.owner
+        if isinstance(owner, BufferOp) and place(access.memory).addrspace is AddrSpace.LOCAL:
+            found[owner].append(access)
+    around = dict(_ifs_and_ranges(block)) if found else {}
+    for buffer, same in found.items():
+        first = [*takewhile(lambda access: _is_always_stored(access, around[access.op]), same)]
+        stores = _cells((access, around[access.op]) for access in first)
+        reads = _cells((access, ()) for access in same if access.reads)
+        size = math.prod(tensor(buffer.result).get_shape())
+        covered = stores is not None and any(_covers(stored, reads, size) for stored in stores)
+        if not covered or not all(_in_step(a, b, around) for a in first for b in same if b.reads):
+            _clear(buffer)
+
+
+def _ifs_and_ranges(block: Block) -> Iterator[tuple[Operation, Sequence[Operation]]]:
+    stack: list[Operation] = []
+    for op in block.ops:
+        if isinstance(op, EndOp | EndIfOp):
+            del stack[-len(op.closed_blocks) :]
+        yield op, tuple(stack)
+        if isinstance(op, RangeOp | IfOp):
+            stack.append(op)
+
+
+def _is_always_stored(access: MemoryAccess, around: Sequence[Operation]) -> bool:
+    """Whether each workgroup stores the same cells: none are left out by a gate, a loop that may
+    have no iterations, or the number of the workgroup."""
+    if not isinstance(access.op, StoreOp) or access.op.gate is not None:
+        return False
+    numbers = [access.location.owner, *(op.gate.owner for op in around if isinstance(op, IfOp))]
+    sources = {op for number in numbers if isinstance(number, Operation) for op in _indices(number)}
+    return not any(
+        isinstance(op, SpecialOp) and op.symbol.data[0] == "g" for op in sources
+    ) and all(known_index(op.bound) is not None for op in around if isinstance(op, RangeOp))
+
+
+def _indices(op: Operation) -> Iterator[Operation]:
+    """The ops that the indices of a location, or a gate, are computed from."""
+    values = op.indices if isinstance(op, IndexOp) else op.operands
+    for value in values:
+        yield from computed_from(value)
+
+
+def _in_step(
+    store: MemoryAccess, read: MemoryAccess, around: Mapping[Operation, Sequence[Operation]]
+) -> bool:
+    """Whether a read needs no cell that a later iteration stores: the loops that it shares with a
+    store move the cells of both alike."""
+    shared = {op.result for op in around[store.op] if isinstance(op, RangeOp)}
+    shared &= {op.result for op in around[read.op] if isinstance(op, RangeOp)}
+    if not shared:
+        return True
+    stored, wanted = _number(store), _number(read)
+    if stored is None or wanted is None:
+        return False
+    moves = (stored[0].terms, wanted[0].terms)
+    return all(
+        moves[1].get(product) == factor
+        for product, factor in moves[0].items()
+        if not shared.isdisjoint(product)
+    )
+
+
+Digits = Sequence[tuple[int, int]]
+"""The digits of a cell number, the lowest first: of each its stride and its extent."""
+
+
+def _covers(stored: Digits, reads: Sequence[Digits] | None, size: int) -> bool:
+    """Whether the cells that are read have been stored: all have, or the digits of those that are
+    read are among the digits of the others."""
+    if size == 1 or stored == ((1, size),):
+        return True
+    extents = dict(stored)
+    return reads is not None and all(
+        extents.get(stride, 1) >= extent for read in reads for stride, extent in read
+    )
+
+
+def _cells(
+    accesses: Iterable[tuple[MemoryAccess, Sequence[Operation]]],
+) -> Sequence[Digits] | None:
+    """The digits of the cells that accesses are of, each with the blocks around it, over all work
+    items and all iterations of loops; None where an index has another form."""
+    found: dict[Digits, set[int]] = defaultdict(set)
+    for access, around in accesses:
+        if (each := _digits(access, around)) is None:
+            return None
+        digits, constant = each
+        found[digits].add(constant)
+    result: list[Digits] = []
+    for digits, numbers in found.items():
+        # Constants that are multiples of one step are a digit, too.
+        first, *others = sorted(numbers)
+        step = others[0] if others else 1
+        if first or [first, *others] != [step * i for i in range(len(numbers))]:
+            return None
+        result.append(_merged(sorted([*digits, (step, len(numbers))])))
+    return result
+
+
+def _digits(access: MemoryAccess, around: Sequence[Operation]) -> tuple[Digits, int] | None:
+    """The digits of the cells that one access is of, and the number of the first."""
+    limits, number = _limits(around), _number(access)
+    if limits is None or number is None:
+        return None
+    total, lanes = number
+    found = [(1, lanes)]
+    first = total.constant
+    for product, factor in total.terms.items():
+        value = product[0]
+        if len(product) > 1 or not isinstance(value, SSAValue):
+            return None
+        axis = value.owner
+        if isinstance(axis, ModOp) and access.writes:
+            # The buffers of a pipeline: of the loop that all accesses are in, the first iteration.
+            if (number := _at_first(axis)) is None:
+                return None
+            first += factor * number
+            continue
+        match axis:
+            case ModOp():
+                extent = known_index(axis.operands[1])
+            case RangeOp() | SpecialOp():
+                extent = known_index(axis.bound)
+            case _:
+                extent = None
+        if (extent := limits.get(value, extent)) is None:
+            return None
+        found.append((factor, extent))
+    return tuple(sorted(found)), first
+
+
+def _number(access: MemoryAccess) -> tuple[Polynomial, int] | None:
+    """The number of the first cell of an access, and how many it is of; None where an index has
+    another form."""
+    index = access.location.owner
+    if not isinstance(index, IndexOp):
+        return None
+    (position,) = index.indices
+    if not tensor(position).get_shape():
+        return polynomial(position), 1
+    vector = lane_indices(position)
+    if vector is None or not vector.is_ramp:
+        return None
+    total = polynomial(0) + vector.numbers[0]
+    for value, factor in vector.scalars.terms.items():
+        total += polynomial(value) * factor
+    return total, len(vector.numbers)
+
+
+def _at_first(op: ModOp) -> int | None:
+    """The remainder in the first iteration of the loops that it depends on; None if it depends on
+    anything else."""
+    dividend, modulus = polynomial(op.operands[0]), known_index(op.operands[1])
+    loops = [value for product in dividend.terms for value in product]
+    if not modulus or not all(
+        isinstance(value, SSAValue) and isinstance(value.owner, RangeOp) for value in loops
+    ):
+        return None
+    return dividend.constant % modulus
+
+
+def _merged(digits: Sequence[tuple[int, int]]) -> Digits:
+    """Neighbouring digits as one."""
+    found: list[tuple[int, int]] = []
+    for stride, extent in digits:
+        if extent > 1 and found and found[-1][0] * found[-1][1] == stride:
+            found[-1] = (found[-1][0], found[-1][1] * extent)
+        elif extent > 1:
+            found.append((stride, extent))
+    return tuple(found)
+
+
+def _limits(around: Sequence[Operation]) -> Mapping[SSAValue, int] | None:
+    """The extents that IFs leave of the indices of work items; None for IFs of any other kind."""
+    found: dict[SSAValue, int] = {}
+    for op in around:
+        if not isinstance(op, IfOp):
+            continue
+        match op.gate.owner:
+            case CmpLtOp() as test if (extent := known_index(test.operands[1])) is not None:
+                # The first work item, in the first iterations of loops, has to be inside.
+                if not 0 <= polynomial(test.operands[0]).constant < extent:
+                    return None
+                found[test.operands[0]] = min(extent, found.get(test.operands[0], extent))
+            case CmpEqOp() as test if known_index(test.operands[1]) == 0:
+                found[test.operands[0]] = 1
+            case _:
+                return None
+    return found
+
+
+def _clear(buffer: BufferOp) -> None:
+    """Store 0 to all cells, before anything else: the work items take turns.
+
+    `range %i to ceil(n / items); if %item + %i * items < n; store %b[...], 0; endif; end`
+    """
+    block = buffer.parent
+    assert block is not None
+    items = [op for op in block.ops if isinstance(op, SpecialOp) and op.symbol.data[0] == "l"]
+    items.sort(key=lambda op: op.symbol.data)
+    last = max([buffer, *items], key=lambda op: block.get_operation_index(op))
+    b = OpBuilder.after(last)
+    type = tensor(buffer.result)
+    size = math.prod(type.get_shape())
+    count, index = 1, b.index_constant(0)
+    for item in items:
+        index = b.put(AddOp(index, b.put(MulOp(item.result, b.index_constant(count)))))
+        count *= known_index(item.bound) or 1
+    loop = b.put(RangeOp(next(b.free_axes), AxisType.LOOP, b.index_constant(-(-size // count))))
+    cell = b.put(AddOp(index, b.put(MulOp(loop, b.index_constant(count)))))
+    begin = b.insert(IfOp(b.put(CmpLtOp(cell, b.index_constant(size)))))
+    view = buffer.result
+    if len(type.get_shape()) != 1:
+        view = b.put(ReshapeOp(view, [size]))
+    zero = b.put(ConstOp(number_attribute(0, type.element_type), type.element_type))
+    b.insert(StoreOp(b.put(IndexOp(view, [cell])), zero))
+    b.insert(EndOp(b.put(EndIfOp(begin)), [loop]))

@@ -1,0 +1,138 @@
+"""Products that matrix instructions compute, and the bits of the coordinates of their fragments.
+
+OptOp TC splits ranges by the layout of C. `tg-expand` computes A and B at the coordinates of their
+own layouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Attribute, SSAValue
+
+from tgdialect.ops.attributes import WmmaAttr
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.elementwise import AddOp, CastOp, IDivOp, ModOp, MulOp, WhereOp
+from tgdialect.ops.properties import number, tensor
+from tgdialect.ops.source import ConstOp
+
+# -- products -------------------------------------------------------------------------------------
+
+
+class Product(NamedTuple):
+    """The factors of what a REDUCE adds up, in the dtype in which they are multiplied, and the
+    gates without which it is 0."""
+
+    a: SSAValue
+    b: SSAValue
+    gates: Sequence[SSAValue]
+
+
+def product_of(value: SSAValue) -> Product | None:
+    """The product that a value is, through CASTs to a wider float and gates; None if it is none."""
+    gates: list[SSAValue] = []
+    while True:
+        match value.owner:
+            case CastOp(source=narrow) as cast if _widens(cast):
+                value = narrow
+            case WhereOp(operands=(gate, product, zero)) if _is_zero(zero):
+                gates.append(gate)
+                value = product
+            case MulOp(operands=(a, b)):
+                a, b = map(_narrowest, (a, b))
+                return Product(a, b, gates) if _dtype(a) == _dtype(b) else None
+            case _:
+                return None
+
+
+def _narrowest(value: SSAValue) -> SSAValue:
+    """A factor before a CAST that represents it exactly."""
+    return value.owner.source if _widens(value.owner) else value
+
+
+def _widens(op: object) -> TypeGuard[CastOp]:
+    if not isinstance(op, CastOp):
+        return False
+    narrow, wide = (DTYPES[_dtype(value)] for value in (op.operands[0], op.results[0]))
+    return narrow.is_float and wide.is_float and narrow.bits < 32 <= wide.bits
+
+
+def _dtype(value: SSAValue) -> Attribute:
+    return tensor(value).element_type
+
+
+def _is_zero(value: SSAValue) -> bool:
+    return isinstance(value.owner, ConstOp) and number(value.owner.value) == 0
+
+
+# -- fields of bits -------------------------------------------------------------------------------
+
+
+class Move(NamedTuple):
+    """One bit of an index, which becomes bit `to` of another one."""
+
+    source: SSAValue
+    bit: int
+    to: int
+
+
+def layout_of(bits: ArrayAttr[StringAttr]) -> list[str]:
+    return [bit.data for bit in bits]
+
+
+def fields(layout: Sequence[str]) -> list[list[str]]:
+    """The bits of elements by runs: those that count neighbours along one axis, lowest first."""
+    runs: list[list[str]] = []
+    for bit in layout:
+        if runs and runs[-1][-1] == _before(bit):
+            runs[-1].append(bit)
+        else:
+            runs.append([bit])
+    return runs
+
+
+def _before(bit: str) -> str:
+    return f"{bit[0]}{int(bit[1:]) - 1}"
+
+
+def places(
+    lane: SSAValue, elements: Sequence[SSAValue], layout: Sequence[str], threads: int
+) -> dict[str, tuple[SSAValue, int]]:
+    """Where each bit of a layout is: an index, and the number of its bit there. `elements` are the
+    indices of the fields of elements, lowest first."""
+    lanes = threads.bit_length() - 1
+    found: dict[str, tuple[SSAValue, int]] = {
+        name: (lane, i) for i, name in enumerate(layout[:lanes])
+    }
+    for index, run in zip(elements, fields(layout[lanes:]), strict=True):
+        found |= {name: (index, i) for i, name in enumerate(run)}
+    return found
+
+
+def assembled(builder: OpBuilder, moves: Iterable[Move], sizes: Mapping[Any, int]) -> SSAValue:
+    """The index whose bits are moved from others. `sizes` are how many bits these have."""
+    runs: list[list[Move]] = []
+    for move in sorted(moves, key=lambda move: move.to):
+        if runs and runs[-1][-1] == Move(move.source, move.bit - 1, move.to - 1):
+            runs[-1].append(move)
+        else:
+            runs.append([move])
+    put, total = builder.put, None
+    for (index, bit, to), *rest in runs:
+        part = index
+        if bit:
+            part = put(IDivOp(part, builder.index_constant(1 << bit)))
+        if bit + 1 + len(rest) < sizes[index]:
+            part = put(ModOp(part, builder.index_constant(2 << len(rest))))
+        if to:
+            part = put(MulOp(part, builder.index_constant(1 << to)))
+        total = part if total is None else put(AddOp(total, part))
+    return builder.index_constant(0) if total is None else total
+
+
+def c_fields(config: WmmaAttr) -> list[list[str]]:
+    """The fields of the elements of C that a lane holds, lowest first."""
+    return fields(layout_of(config.c)[config.threads.bit_length() - 1 :])

@@ -1,0 +1,13 @@
+"""The heuristic for targets that run a grid of workgroups: GPUs. In reading order:
+
+* `nests.py`: the loops that one END closes, and how they are split into work items and registers;
+* `rows.py`: a workgroup for each row, or for each result of a long reduction;
+* `matrix.py`: products by matrix instructions, for warps;
+* `products.py`: register tiles, and blocks of steps that are staged in LOCAL memory;
+* `transposes.py`: squares that go through LOCAL memory;
+* `heuristic.py` is the whole.
+"""
+
+from tgdialect.lowering.optimize.grid.heuristic import schedule
+
+__all__ = ["schedule"]

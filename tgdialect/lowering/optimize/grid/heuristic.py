@@ -1,0 +1,71 @@
+"""A schedule for a grid: which loops are workgroups, work items and registers.
+
+* A product that the target has matrix instructions for is computed by warps.
+* A kernel whose rows have loops of their own, such as a softmax, runs a workgroup for each row. Its
+  work items share the loops inside.
+* A reduction with too few results to fill the device is shared by the work items of a workgroup.
+* Any other kernel has a work item for each result, or for each register tile of results.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.cpu.loops import merge_loops, split_loops
+from tgdialect.lowering.optimize.grid.matrix import multiply_matrices
+from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest
+from tgdialect.lowering.optimize.grid.products import reusing_row, tile_product
+from tgdialect.lowering.optimize.grid.rows import share_reductions, share_rows
+from tgdialect.lowering.optimize.grid.transposes import transpose
+from tgdialect.ops.ordering import EndOp
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.targets import Target
+
+
+def schedule(axes: Axes, target: Target) -> None:
+    """Apply OptOps to a kernel. An OptOp that turns out to be illegal is left out."""
+    if multiply_matrices(axes, target):
+        return
+    split_loops(axes)
+    merge_loops(axes)
+    for effect in list(axes.kernel.sink.effects):
+        end = effect.owner
+        nest = GridNest(axes, target, end if isinstance(end, EndOp) else None)
+        if all(map(nest.nests.extent, axes.ranges.values())):
+            _schedule(nest)
+            nest.order()
+
+
+def _schedule(nest: GridNest) -> None:
+    loops, closers = nest.loops, nest.nests.closers
+    if nest.end is None:
+        share_rows(nest, closers, ())
+        return
+    inner = [c for c in closers if c is not nest.end and nest.axes.open[c] & {*loops}]
+    rows = [r for r in loops if all(r in nest.axes.open[closer] for closer in inner)]
+    reductions = [closer for closer in inner if isinstance(closer, ReduceOp)]
+    results = math.prod(nest.nests.extent(r) for r in loops)
+    steps = max((nest.nests.trips(op) for op in reductions), default=0) // results
+    if len(rows) < len(loops) or len(reductions) < len(inner):
+        share_rows(nest, inner, rows)
+    elif steps >= 2 * FEW and results < nest.enough:
+        share_reductions(nest, reductions)
+    else:
+        _share_results(nest, reductions)
+
+
+def _share_results(nest: GridNest, reductions: list[ReduceOp]) -> None:
+    """A work item for each result, or for a tile of them."""
+    loops = nest.loops
+    column = next((r for r in reversed(loops) if nest.is_contiguous(r)), None)
+    column = column or max(loops, key=nest.nests.extent)
+    if reductions:
+        if (row := reusing_row(nest, column)) is not None:
+            tile_product(nest, row, column, reductions)
+            return
+    elif transpose(nest):
+        return
+    others = [r for r in reversed(loops) if r is not column]
+    left = column if reductions else nest.split_registers(column, VECTOR)
+    nest.split_items([left, *others], nest.items)

@@ -1,0 +1,51 @@
+"""Products by matrix instructions: tiles of several of them for each warp, and several warps."""
+
+from __future__ import annotations
+
+from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.grid.nests import part
+from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.tc import CASTS, PADDED
+from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.properties import known_index
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.targets import Target
+
+TILES = 4
+"""A warp has up to TILES x TILES results of instructions in registers: each fragment that it loads
+is used TILES times. With an instruction of 16x8 results they take 64 of 255 registers; with more,
+the fragments of the next step would spill. Not measured."""
+
+WARPS = 2
+"""A workgroup has up to WARPS x WARPS warps, which share what they load in the L1 cache. Not
+measured."""
+
+LEAST = 16
+"""Loops shorter than this are not padded to tiles of an instruction: most of it would be wasted."""
+
+
+def multiply_matrices(axes: Axes, target: Target) -> bool:
+    """Compute the product of a kernel that has one by matrix instructions. Whether that was
+    legal."""
+    reductions = [op for op in axes.ops if isinstance(op, ReduceOp) and op.ranges]
+    if not target.matrix or len(reductions) != 1:
+        return False
+    ranges = closed_ranges(reductions[0])
+    steps = max(ranges, key=lambda range: known_index(range.bound) or 0).axis.data
+    before = {axis: known_index(range.bound) for axis, range in axes.ranges.items()}
+    is_long = all(extent is None or extent == 1 or extent >= LEAST for extent in before.values())
+    level = PADDED if is_long else CASTS
+    if not try_opt(axes, opt(OptOp.TC, steps, -1, level, 1)):
+        return False
+    sides = [
+        axis
+        for axis, range in axes.ranges.items()
+        if range in axes.ends and before.get(axis) not in (None, known_index(range.bound))
+    ]
+    for kind, most in ((AxisType.UPCAST, TILES), (AxisType.LOCAL, WARPS)):
+        for axis in sides:
+            width = part(axes.extent(axes[axis]), most)
+            if 1 < width < axes.extent(axes[axis]):
+                try_opt(axes, opt(OptOp.SPLIT, axis, width, kind.value))
+    return True

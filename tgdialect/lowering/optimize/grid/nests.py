@@ -1,0 +1,157 @@
+"""The loops that one END closes, and how they are split into work items and registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.nests import Nests
+from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import known_index
+from tgdialect.targets import Target
+
+ITEMS = 256
+"""The work items of a workgroup, if the target allows as many and there is work for them. With
+fewer, a multiprocessor has too few warps to hide the latency of memory; with more, too few
+workgroups share it. The usual choice of hand-written kernels; not measured."""
+
+VECTOR = 4
+"""How many elements of a row a work item loads, computes and stores at once: 16 bytes of f32, the
+most that one access of a GPU moves."""
+
+FEW = 32
+"""Rows shorter than this are computed by one work item each. An order of magnitude: with so few
+elements most work items of a warp would wait."""
+
+_ORDER = {AxisType.GLOBAL: 0, AxisType.LOCAL: 1, AxisType.WARP: 1, AxisType.LOOP: 2}
+"""The order in which loops nest, from the outside in; registers are innermost."""
+
+
+class GridNest:
+    """The loops that an END closes, and those inside; without an END, all loops of the kernel."""
+
+    def __init__(self, axes: Axes, target: Target, end: EndOp | None) -> None:
+        self.axes, self.end = axes, end
+        self.items = min(target.workgroup, ITEMS)
+        """The work items of a workgroup."""
+        self.enough = target.units * self.items
+        """How many work items fill the device."""
+        self.nests = Nests(axes)
+        """The nests before anything is split."""
+
+    @property
+    def loops(self) -> Sequence[RangeOp]:
+        """The loops that the END closes, outermost first."""
+        return [] if self.end is None else loops_of(self.end)
+
+    def is_contiguous(self, range: RangeOp) -> bool:
+        """Whether most accesses that depend on a loop are of neighbouring cells."""
+        strides = (access.strides.get(range, 0) for access in self.nests.accesses)
+        found = [stride for stride in strides if stride != 0]
+        return 2 * sum(stride == 1 for stride in found) > len(found)
+
+    # -- parts of loops
+
+    def split(self, range: RangeOp, factor: int, kind: AxisType) -> bool:
+        """Split the inner part of a loop off. Whether that was legal."""
+        return try_opt(self.axes, opt(OptOp.SPLIT, range.axis.data, factor, kind.value))
+
+    def split_registers(self, range: RangeOp, width: int) -> RangeOp:
+        """Split a tile of registers off a loop that is long enough, and return the loop."""
+        axis, extent = range.axis.data, known_index(range.bound)
+        if extent is None or extent < width * FEW or width == 1:
+            return range
+        if extent % width:
+            try_opt(self.axes, opt(OptOp.PADTO, axis, width * FEW))
+        self.split(self.axes[axis], width, AxisType.UPCAST)
+        return self.axes[axis]
+
+    def _padded(self, axis: int, most: int) -> int:
+        """Pad a loop to a power of two up to `most` work items, which costs less than idle ones.
+        Returns how many there may be; 0 where that is not legal."""
+        whole = 1 << (most.bit_length() - 1)
+        return whole if try_opt(self.axes, opt(OptOp.PADTO, axis, whole)) else 0
+
+    def split_items(self, ranges: Iterable[RangeOp], items: int) -> int:
+        """Split work items off loops, at most so many in all. Returns how many there are."""
+        found = 1
+        for range in ranges:
+            axis, extent = range.axis.data, known_index(range.bound)
+            if extent is None or range.axis_type.data not in _ORDER:
+                continue
+            most = items // found
+            width = part(extent, most)
+            if 2 * width < min(extent, most) and extent > FEW:
+                width = self._padded(axis, min(extent, most)) or width
+            if width > 1 and self.split(self.axes[axis], width, AxisType.LOCAL):
+                found *= width
+            if 2 * found > items:
+                break
+        return found
+
+    def share(self, ranges: Sequence[RangeOp], items: int) -> int:
+        """Share the iterations of loops that are closed together among work items. Returns how many
+        there are."""
+        range = next((r for r in ranges if self.is_contiguous(r)), None)
+        range = range or max(ranges, key=self.nests.extent)
+        if range in self.axes.ends:
+            return self.split_items([self.split_registers(range, VECTOR)], items)
+        axis, extent = range.axis.data, known_index(range.bound) or 1
+        most = min(extent // VECTOR, items)
+        width = part(most, items, of=extent)
+        if 2 * width < most and extent > FEW:
+            width = self._padded(axis, most) or width
+        is_shared = width > 1 and self.split(self.axes[axis], width, AxisType.GROUP_REDUCE)
+        return width if is_shared else 1
+
+    def split_blocks(self, ranges: Sequence[RangeOp], sides: Sequence[int]) -> list[int] | None:
+        """Split the innermost loops of a workgroup off, which are all loops inside its block.
+        Returns their axes; None where that is not legal."""
+        axes, inside = self.axes, list[int]()
+        for number, side in zip([r.axis.data for r in ranges], sides, strict=True):
+            before = set(axes.ranges)
+            kind = axes[number].axis_type.data.value
+            if not try_opt(axes, opt(OptOp.SPLIT, number, side, kind)):
+                return None
+            inside += axes.ranges.keys() - before or [number]
+        outer = [r.axis.data for r in self.loops if r.axis.data not in inside]
+        return inside if try_opt(axes, opt(OptOp.ORDER, *outer, *inside)) else None
+
+    def stage(self, slot: int, axis: int, items: int) -> bool:
+        """Have work items copy what a loop loads of a parameter to LOCAL memory. Whether that was
+        legal."""
+        before = set(self.axes.ranges)
+        if not try_opt(self.axes, opt(OptOp.STAGE, slot, axis, "local", "pad")):
+            return False
+        copy = [r for r in self.axes.ranges.values() if r.axis.data not in before]
+        self.split_items([r for r in copy[::-1] if not is_expanded(r)], items)
+        return True
+
+    def order(self) -> None:
+        """Nest workgroups around work items, and these around registers. The work items that store
+        neighbours are innermost."""
+        if self.end is None:
+            return
+        loops = list(reversed(closed_ranges(self.end)))
+        stores = [a for a in Nests(self.axes).accesses if isinstance(a.op, StoreOp)]
+
+        def key(range: RangeOp) -> tuple[int, int]:
+            if is_expanded(range):
+                return len(_ORDER), 0
+            kind = range.axis_type.data
+            strides = [abs(a.strides.get(range) or 0) for a in stores]
+            is_item = _ORDER.get(kind) == _ORDER[AxisType.LOCAL]
+            return _ORDER.get(kind, 2), -max(strides, default=0) if is_item else 0
+
+        if (wanted := sorted(loops, key=key)) != loops:
+            try_opt(self.axes, opt(OptOp.ORDER, *(r.axis.data for r in wanted)))
+
+
+def part(extent: int, most: int, of: int = 0) -> int:
+    """The greatest divisor of `of`, by default the extent, up to both; 1 if there is no other."""
+    whole = of or extent
+    return next((n for n in range(min(extent, most), 0, -1) if whole % n == 0), 1)

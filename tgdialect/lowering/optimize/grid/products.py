@@ -1,0 +1,92 @@
+"""Products: register tiles, and blocks of steps that are staged in LOCAL memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tgdialect.analysis.ranges import closed_ranges, is_expanded
+from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest, part
+from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import known_index
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import memory_of
+
+TILE, SIDE = 4, 16
+"""A work item computes TILE x TILE results of a product, and a workgroup has SIDE x SIDE of them:
+each value that is loaded is used TILE times from registers and SIDE times from LOCAL memory. Not
+measured."""
+
+STEPS = 16
+"""The steps of a block of a product. With more, tiles take more LOCAL memory, and fewer workgroups
+share a multiprocessor; with fewer, there are more BARRIERs. Not measured."""
+
+
+BUFFERS = 2
+"""The LOCAL buffers of each operand, if the target copies asynchronously: one block of steps is
+copied while another is used. More hide more latency, and take more LOCAL memory. Not measured."""
+
+
+def reusing_row(nest: GridNest, column: RangeOp) -> RangeOp | None:
+    """The longest loop that uses again what is loaded for a column, and whose own loads columns use
+    again; None if there is none, as in a reduction of rows."""
+    loads = [a.strides for a in nest.nests.accesses if isinstance(a.op, LoadOp)]
+    found = [
+        range
+        for range in nest.loops
+        if any(a.get(range, 0) == 0 != a.get(column, 0) for a in loads)
+        and any(a.get(column, 0) == 0 != a.get(range, 0) for a in loads)
+    ]
+    return max(found, key=nest.nests.extent, default=None)
+
+
+def tile_product(
+    nest: GridNest, row: RangeOp, column: RangeOp, reductions: Sequence[ReduceOp]
+) -> None:
+    """A register tile for each work item, and blocks of steps if that is legal."""
+    row = nest.split_registers(row, TILE)
+    column = nest.split_registers(column, TILE)
+    if not _stage_blocks(nest, row, column, reductions):
+        items = nest.split_items([column], SIDE)
+        nest.split_items([row], max(nest.items // max(items, SIDE), 1))
+
+
+def _stage_blocks(
+    nest: GridNest, row: RangeOp, column: RangeOp, reductions: Sequence[ReduceOp]
+) -> bool:
+    """Before each block of steps, the work items of a workgroup copy what all of them load to LOCAL
+    memory. Returns whether that was legal."""
+    axes = nest.axes
+    steps = max(closed_ranges(reductions[0]), key=nest.nests.extent)
+    extents = [known_index(range.bound) for range in (row, column, steps)]
+    *sides, block = (
+        part(e or 1, most) for e, most in zip(extents, (SIDE, SIDE, STEPS), strict=True)
+    )
+    if len(reductions) > 1 or math.prod(sides) < 2 * FEW or block < VECTOR:
+        return False
+    loads = [a.op for a in nest.nests.accesses if isinstance(a.op, LoadOp)]
+    params = dict.fromkeys(memory_of(load.buffer).owner for load in loads)
+    # The loop over blocks of steps goes around the loops over work items.
+    if (inside := nest.split_blocks((row, column), sides)) is None:
+        return False
+    before, over = set(axes.ranges), steps.axis.data
+    if not (
+        try_opt(axes, opt(OptOp.SPLIT, over, block, AxisType.REDUCE.value))
+        and try_opt(axes, opt(OptOp.ORDER, over, *inside))
+    ):
+        return False
+    # It makes three nests of them: of zeros, of sums, and of results.
+    for axis, range in list(axes.ranges.items()):
+        is_new = axis not in before and range in axes.ends and not is_expanded(range)
+        if (is_new or axis in inside) and (extent := known_index(range.bound)) is not None:
+            nest.split(range, extent, AxisType.LOCAL)
+    for param in params:
+        if isinstance(param, ParamOp):
+            nest.stage(param.slot.data, over, math.prod(sides))
+    if axes.target.copies_asynchronously:
+        try_opt(axes, opt(OptOp.PIPELINE, over, BUFFERS))
+    return True

@@ -1,0 +1,166 @@
+"""PIPELINE: software pipelining of the copies that STAGE has made in a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from tgdialect.analysis.ranges import closed_ranges, loops_of
+from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
+from tgdialect.ops.attributes import AddrSpace, AxisType
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.elementwise import AddOp, AndOp, CmpLtOp, ModOp, WhereOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+from tgdialect.ops.properties import place, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.views import memory_of
+
+DEEPEST = 8
+"""The most buffers of a pipeline. Each takes LOCAL memory, and a copy of the copying loops before
+the loop; hand-written kernels have 2 to 5."""
+
+
+def pipeline(axes: Axes, axis: int, count: int) -> None:
+    """Start the copies of a loop `count - 1` iterations early, to `count` buffers in turns.
+
+    before -> after:
+        pipeline 0, 2:  for %0 { copy tile %0 to %b; use %b } ->
+            copy tile 0 to %b[0]
+            for %0 { if %0 + 1 < extent: copy tile %0 + 1 to %b[(%0 + 1) mod 2]; use %b[%0 mod 2] }
+    Where there is no later tile the last one is loaded again, and not stored. The copies are those
+    to LOCAL memory that STAGEs have made in the loop. A tile is copied while the one before is
+    used, and one BARRIER an iteration suffices. The iterations have an order from then on: the
+    range becomes a `reduce`. Source: Lam, "Software Pipelining", PLDI 1988.
+    """
+    at = axes[axis]
+    if at not in axes.ends or at.axis_type.data not in (AxisType.LOOP, AxisType.REDUCE):
+        raise IllegalOptError(f"range {axis} is no serial loop that an END closes")
+    if not 2 <= count <= DEEPEST:
+        raise IllegalOptError(f"a pipeline has 2 to {DEEPEST} buffers, not {count}")
+    if axes.extent(at) < count:
+        raise IllegalOptError(f"range {axis} to {axes.extent(at)} has fewer than {count} tiles")
+    if not (copies := [*_copies(axes, at)]):
+        raise IllegalOptError(f"no tile of a parameter is copied to LOCAL memory in range {axis}")
+    for copy in copies:
+        _Pipeline(axes, at, count, copy).rewrite()
+    axes.set_type(at, AxisType.REDUCE)
+    axes.erase_dead_ops()
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """A buffer, the one STORE to it, the END of the loops of that, and the LOADs."""
+
+    buffer: BufferOp
+    store: StoreOp
+    end: EndOp
+    loads: Sequence[LoadOp]
+
+
+def _copies(axes: Axes, at: RangeOp) -> Iterator[_Copy]:
+    """The copies of parameters to LOCAL memory that iterations of a loop make for themselves."""
+    for end in dict.fromkeys(axes.ends.values()):
+        store = end.body.owner
+        if not isinstance(store, StoreOp) or at not in axes.open[end]:
+            continue
+        memory = memory_of(store.buffer)
+        accesses = [
+            op
+            for op in axes.ops
+            if isinstance(op, LoadOp | StoreOp) and memory_of(op.buffer) is memory
+        ]
+        loads = [op for op in accesses if isinstance(op, LoadOp)]
+        if (
+            isinstance(buffer := memory.owner, BufferOp)
+            and place(memory).addrspace is AddrSpace.LOCAL
+            and isinstance(value := store.value.owner, LoadOp)
+            and isinstance(memory_of(value.buffer).owner, ParamOp)
+            and not axes.is_bound_to(store.value, {at})
+            and len(loads) == len(accesses) - 1
+            and all(_versions(load) == [end.result] for load in loads)
+            and _versions(store) == [at.result]
+        ):
+            yield _Copy(buffer, store, end, loads)
+
+
+def _versions(access: LoadOp | StoreOp) -> Sequence[SSAValue] | None:
+    """What the cell of an access is AFTER; None for other locations than `(after buffer)[...]`."""
+    index = access.buffer.owner
+    after = index.source.owner if isinstance(index, IndexOp) else None
+    if not isinstance(after, AfterOp) or not isinstance(after.buffer.owner, BufferOp):
+        return None
+    return list(after.dependencies)
+
+
+class _Pipeline:
+    """The pipelining of one copy."""
+
+    def __init__(self, axes: Axes, at: RangeOp, count: int, copy: _Copy) -> None:
+        self._axes, self._at, self._count, self._copy = axes, at, count, copy
+        self._builder = OpBuilder.before(copy.store)
+        type = tensor(copy.buffer.result)
+        cells = tensor_type(
+            type.element_type, (count, *type.get_shape()), place(copy.buffer.result)
+        )
+        slot = copy.buffer.slot.data
+        self._buffers = OpBuilder.before(copy.buffer).put(BufferOp(slot, cells))
+
+    def rewrite(self) -> None:
+        axes, at, copy, put = self._axes, self._at, self._copy, self._builder.put
+        constant = self._builder.index_constant
+        closer = axes.ends[at]
+        nest = loops_of(closer)
+        around = [*axes.open[closer], *nest[: nest.index(at)]]
+        # The first tiles, before the loop.
+        before = [range.result for range in around]
+        for number in range(self._count - 1):
+            tile = constant(number)
+            before = [self._copied(tile, tile, self._version(before))]
+        # In the loop, the tile that is used `count - 1` iterations later.
+        modulus = constant(self._count)
+        ahead = put(AddOp(at.result, constant(self._count - 1)))
+        gate = put(CmpLtOp(ahead, at.bound))
+        tile = put(WhereOp(gate, ahead, constant(axes.extent(at) - 1)))
+        version = self._version([*before, at.result])
+        end = self._copied(tile, put(ModOp(ahead, modulus)), version, gate)
+        filled, turn = self._version([end]), put(ModOp(at.result, modulus))
+        for load in copy.loads:
+            index = load.buffer.owner
+            assert isinstance(index, IndexOp)
+            cell = OpBuilder.before(index).put(IndexOp(filled, [turn, *index.indices]))
+            index.result.replace_all_uses_with(cell)
+
+    def _version(self, after: Sequence[SSAValue]) -> SSAValue:
+        if not after:
+            return self._buffers
+        return self._builder.put(AfterOp(self._buffers, after))
+
+    def _copied(
+        self, tile: SSAValue, turn: SSAValue, version: SSAValue, gate: SSAValue | None = None
+    ) -> SSAValue:
+        """Copy a tile to the buffer whose turn it is. Returns the END of the copy. Without a gate
+        the copy is before the loop, and has ranges of its own."""
+        builder, put = self._builder, self._builder.put
+        store = self._copy.store
+        assert isinstance(store.buffer.owner, IndexOp)
+        mapping: dict[SSAValue, SSAValue] = {self._at.result: tile}
+        ranges = closed_ranges(self._copy.end)
+        if gate is None:
+            for range in ranges:
+                number = next(builder.free_axes)
+                mapping[range.result] = put(RangeOp(number, range.axis_type.data, range.bound))
+
+        def again(value: SSAValue) -> SSAValue:
+            return builder.clone(value, mapping, shared=NOT_COPIED)
+
+        value = again(store.value)
+        cell = put(IndexOp(version, [turn, *map(again, store.buffer.owner.indices)]))
+        if store.gate is not None:
+            also = again(store.gate)
+            gate = also if gate is None else put(AndOp(gate, also))
+        body = put(StoreOp(cell, value, gate))
+        return put(EndOp(body, [mapping.get(range.result, range.result) for range in ranges]))

@@ -1,0 +1,228 @@
+"""TC: the sum of products that a REDUCE computes, by matrix instructions of a warp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.ir import SSAValue
+
+from tgdialect.analysis.affine.strides import strides
+from tgdialect.analysis.ranges import closed_ranges, is_expanded
+from tgdialect.lowering.matrix_products import (
+    Move,
+    Product,
+    assembled,
+    c_fields,
+    layout_of,
+    places,
+    product_of,
+)
+from tgdialect.lowering.optimize.axes import NAMING, Axes, IllegalOptError
+from tgdialect.lowering.optimize.optops.padto import padto
+from tgdialect.ops.attributes import AxisType, ReduceKind
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.elementwise import AddOp, MulOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import dtype_of
+from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
+from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
+
+EXACT, CASTS, PADDED = range(3)
+"""Levels: loops of whole tiles on loads alone; also factors that are computed; also padded."""
+
+
+class _Match(NamedTuple):
+    """The REDUCE, and the ranges of the rows and the columns of its results."""
+
+    reduce: ReduceOp
+    rows: RangeOp
+    columns: RangeOp
+    instruction: MatrixInstruction
+
+
+def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
+    """Compute a REDUCE by matrix instructions: split its range, and those of the rows and columns
+    of its results, into tiles, which are the WARP, UPCAST and UNROLL ranges of a fragment.
+
+    `index` is that of one of the target's instructions, -1 for the first that fits and does not
+    round its operands. `level` 0 takes products of loads in tiles that divide the ranges, 1 also
+    products of values that are computed, 2 also pads ranges. With `mode` 2 the ranges are split,
+    and no matrix instruction is used.
+
+    before -> after, for tiles of 16x8x16:
+        tc 2, -1, 0, 1:  ranges 0 and 1 global, 2 reduce -> ranges 0, 1 and 2 with 16, 8 and 16
+            times fewer iterations, range 3 warp to 32, 4 and 5 upcast to 2, 6 unroll to 16
+            %r = reduce add %p over %2, %6 wmma <16x8x16, ...> on [4, 5, 6]
+    where `%0` becomes `16 * %0 + m` and `%1` `8 * %1 + n`, the row and the column of the elements
+    of C that a lane has; until `tg-expand` makes WMMAs, the REDUCE means what it meant.
+    """
+    reduce, rows, columns, instruction = _match(axes, axis, index, level)
+    config = instruction.fragments.config
+    if level >= PADDED:
+        for range, multiple in zip((rows, columns, axes[axis]), config.m_n_k, strict=True):
+            if axes.extent(range) % multiple:
+                padto(axes, range.axis.data, multiple)
+    steps = axes[axis]
+    # The ranges of a fragment: the lane, the elements of C, and the steps.
+    first = next(op for op in axes.kernel.body.block.ops if op in (rows, columns, steps))
+    builder = OpBuilder.before(first)
+    kinds = [(AxisType.WARP, config.threads)]
+    kinds += [(AxisType.UPCAST, 1 << len(run)) for run in reversed(c_fields(config))]
+    kinds += [(AxisType.UNROLL, config.m_n_k[2])]
+    lane, *elements, inner = (
+        builder.insert(RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
+        for kind, extent in kinds
+    )
+    # The number of an iteration, by bits of the lane and of the elements.
+    values = [range.result for range in (lane, *elements)]
+    at = places(values[0], values[:0:-1], layout_of(config.c), config.threads)
+    sizes: dict[SSAValue, int] = {
+        range.result: axes.extent(range).bit_length() - 1 for range in (lane, *elements)
+    }
+    m, n = (
+        assembled(builder, [Move(*at[b], int(b[1:])) for b in at if b[0] == letter], sizes)
+        for letter in "mn"
+    )
+    for range, part, size in zip(
+        (rows, columns, steps), (m, n, inner.result), config.m_n_k, strict=True
+    ):
+        own = (inner,) if range is steps else (lane, *elements)
+        _shorten(axes, range, size, part, own)
+    axes.changed()
+    if mode == 1:
+        reduce = next(
+            op for op in axes.ops if isinstance(op, ReduceOp) and inner in closed_ranges(op)
+        )
+        numbers = [range.axis.data for range in (*elements, inner)]
+        reduce.properties["wmma"] = config
+        reduce.properties["fragment"] = DenseArrayBase.from_list(i64, numbers)
+
+
+def _shorten(axes: Axes, range: RangeOp, size: int, part: SSAValue, own: Sequence[RangeOp]) -> None:
+    """Make a range one of tiles: its iteration i becomes `size * i + part`, where the ranges `own`
+    count the parts of a tile, inside of all loops that are closed with it."""
+    before = OpBuilder.before(range)
+    range.operands = (before.index_constant(axes.extent(range) // size),)
+    after = OpBuilder.after(range)
+    start = after.put(MulOp(range, after.index_constant(size)))
+    whole = after.insert(AddOp(start, part))
+    for use in list(range.result.uses):
+        op = use.operation
+        if op is not start.owner and not (isinstance(op, NAMING) and use.index):
+            op.operands[use.index] = whole.results[0]
+    new = [each.result for each in own]
+    for op in dict.fromkeys(use.operation for use in range.result.uses):
+        if not isinstance(op, NAMING) or any(value in op.operands for value in new):
+            continue
+        body, *others = op.operands
+        op.operands = (
+            (body, *new[::-1], *others) if isinstance(op, EndOp) else (body, *others, *new)
+        )
+
+
+# -- legality -------------------------------------------------------------------------------------
+
+
+def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
+    """What TC applies to. Raises IllegalOptError with the reason where it is not legal."""
+    if axes.kernel.sink.opts:
+        raise IllegalOptError("TC is the first OptOp of a kernel")
+    known = matrix_instructions(axes.target)
+    if not known:
+        raise IllegalOptError(f"the target {axes.target.name} has no matrix instructions")
+    if index >= len(known):
+        raise IllegalOptError(
+            f"there is no instruction {index}; {axes.target.name} has {len(known)}"
+        )
+    reduce = _reduction(axes, axes[axis])
+    product = product_of(reduce.source)
+    if product is None:
+        raise IllegalOptError(f"the REDUCE over range {axis} is not of products of one dtype")
+    if level < CASTS and not all(isinstance(f.owner, LoadOp) for f in product[:2]):
+        raise IllegalOptError("a factor is computed, which level 1 allows")
+    rows, columns = _sides(axes, product, axes[axis])
+    if axes.is_bound_to(reduce.source, {rows, columns, axes[axis]}):
+        raise IllegalOptError("a factor is computed by a REDUCE or STORE in these loops")
+    for range in (rows, columns, axes[axis]):
+        _check_range(axes, range)
+    # The instruction, by dtypes and then by extents.
+    dtypes = dtype_of(product.a).name, DTYPES[accumulated_dtype(reduce)].name
+    chosen = [i for i in known if not i.rounds] if index < 0 else [known[index]]
+    fitting = [i for i in chosen if (i.factor, i.accumulator) == dtypes]
+    if not fitting:
+        names = ", ".join(i.name for i in chosen)
+        raise IllegalOptError(
+            f"no instruction multiplies {dtypes[0]} and adds {dtypes[1]}; there are: {names}"
+        )
+    extents = [axes.extent(range) for range in (rows, columns, axes[axis])]
+    for instruction in fitting:
+        tile = instruction.fragments.dims
+        if level >= PADDED or not any(e % d for e, d in zip(extents, tile, strict=True)):
+            return _Match(reduce, rows, columns, instruction)
+    sizes = "x".join(map(str, extents))
+    raise IllegalOptError(f"{sizes} is not made of tiles of {fitting[0].name}; level 2 pads")
+
+
+def _reduction(axes: Axes, range: RangeOp) -> ReduceOp:
+    axis = range.axis.data
+    if range.axis_type.data is not AxisType.REDUCE or range in axes.ends:
+        raise IllegalOptError(f"range {axis} is {range.axis_type.data}, and not of a REDUCE")
+    found = [op for op in axes.ops if isinstance(op, ReduceOp) and range in closed_ranges(op)]
+    if len(found) > 1:
+        raise IllegalOptError(f"several REDUCEs are over range {axis}")
+    if found[0].kind.data is not ReduceKind.ADD:
+        raise IllegalOptError(f"the REDUCE over range {axis} is {found[0].kind.data}, and not add")
+    if found[0].ordered is not None:
+        raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
+    return found[0]
+
+
+def _sides(axes: Axes, product: Product, steps: RangeOp) -> tuple[RangeOp, RangeOp]:
+    """The ranges of the rows and the columns: the innermost ones that one factor alone depends on.
+    Columns are those whose results are neighbours, or else the inner ones."""
+    if any(steps not in axes.around(factor) for factor in product[:2]):
+        raise IllegalOptError(f"a factor does not depend on range {steps.axis.data}")
+    around = [axes.around(factor) for factor in product[:2]]
+    sides: list[RangeOp] = []
+    for own, other in (around, around[::-1]):
+        nest = [r for end in dict.fromkeys(axes.ends.values()) for r in closed_ranges(end)]
+        found = [r for r in nest if r in own - other and not is_expanded(r)]
+        if not found:
+            raise IllegalOptError("each factor needs a loop of results that the other lacks")
+        sides.append(found[0])
+    rows, columns = sides
+    if axes.ends[rows] is not axes.ends[columns]:
+        raise IllegalOptError("the loops of rows and columns are not closed together")
+    inner_first = closed_ranges(axes.ends[rows])
+    along = [strides(store.buffer, axes.around) for store in axes.stores(columns)]
+    stored_rows = any(s.get(rows) == 1 for s in along)
+    if stored_rows or (
+        not any(s.get(columns) == 1 for s in along)
+        and inner_first.index(rows) < inner_first.index(columns)
+    ):
+        rows, columns = columns, rows
+    return rows, columns
+
+
+def _check_range(axes: Axes, range: RangeOp) -> None:
+    axis, kind = range.axis.data, range.axis_type.data
+    if kind not in (AxisType.GLOBAL, AxisType.LOOP, AxisType.REDUCE):
+        raise IllegalOptError(f"range {axis} is {kind}")
+    axes.extent(range)
+    if range in axes.ends and kind is AxisType.REDUCE:
+        raise IllegalOptError(f"the iterations of range {axis} have an order")
+    if any(axes.depends(other.bound, range) for other in axes.ranges.values()):
+        raise IllegalOptError(f"the extent of another range depends on range {axis}")
+    if range not in axes.ends:
+        return
+    if any(isinstance(op, AtomicAddOp) and range in axes.open[op] for op in axes.ops):
+        raise IllegalOptError(f"an ATOMICADD is in range {axis}")
+    if axes.shared_buffers(range):
+        raise IllegalOptError(f"the iterations of range {axis} share a buffer")
+    if any(not axes.depends_on_index(store.buffer, range) for store in axes.stores(range)):
+        raise IllegalOptError(f"each iteration of range {axis} writes the same cell")

@@ -1,0 +1,13 @@
+"""The `gpu` dialect as an output: kernels of the `llvm` dialect in a `gpu.module`, and launches.
+
+* `vendors.py`: the table of what NVIDIA and AMD spell differently;
+* `matrix.py`: WMMA by the matrix instructions of each;
+* `kernel.py`: a program as the function of a work item;
+* `host.py`: the function that launches the kernels;
+* `program.py` renders the symbols of a module.
+"""
+
+from tgdialect.lowering.render.gpu.program import render_symbols
+from tgdialect.lowering.render.gpu.vendors import VENDORS
+
+__all__ = ["VENDORS", "render_symbols"]

@@ -1,0 +1,93 @@
+"""A program as the function that each work item of a grid runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import UnitAttr, i8, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.gpu_dialect.gpu import KERNEL
+from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor
+from tgdialect.lowering.render.llvm.function import LLVMFunction
+from tgdialect.lowering.render.memory import copy_parts
+from tgdialect.lowering.render.output import PointerView
+from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.codegen import BarrierOp, SpecialOp, WmmaOp
+from tgdialect.ops.properties import place
+from tgdialect.ops.source import BufferOp
+from tgdialect.targets import Target
+from tgdialect.targets.matrix import MatrixInstruction
+
+
+class KernelFunction(LLVMFunction):
+    """A kernel under construction, and the variables of its workgroup."""
+
+    global_pointer = GLOBAL
+
+    def __init__(
+        self, name: str, parameters: Sequence[SSAValue], target: Target, vendor: Vendor
+    ) -> None:
+        self.stack_pointer = vendor.stack
+        super().__init__(name, parameters, target)
+        self._vendor = vendor
+        self.variables: list[llvm.GlobalOp] = []
+        """The memory of a workgroup: one variable for each LOCAL buffer."""
+
+    def kernel(self, workgroup: Sequence[int]) -> llvm.FuncOp:
+        """The function, for workgroups of these extents."""
+        function = self.finish()
+        attribute, extents = self._vendor.workgroup(workgroup)
+        function.attributes |= {
+            KERNEL: UnitAttr(),
+            self._vendor.kernel: UnitAttr(),
+            attribute: extents,
+        }
+        return function
+
+    def special(self, op: SpecialOp, bound: SSAValue) -> SSAValue:
+        name = op.symbol.data
+        if (axes := self._vendor.indices.get(name[:-1])) is None:
+            raise PassFailedException(f"{op.name} of {name}: a grid has gidx and lidx")
+        index = self.put(axes[int(name[-1])]())
+        return self.emit(llvm.ZExtOp, (index,), i64)
+
+    def copy_asynchronously(self, to: PointerView[SSAValue], source: PointerView[SSAValue]) -> bool:
+        parts = copy_parts(self, to, source)
+        if (copy := self._vendor.copy) is None or parts is None:
+            return False
+        for target, origin, bytes in parts:
+            self.insert(copy(self.address(target), self.address(origin), bytes))
+        return True
+
+    def wait_for_copies(self, pending: int) -> None:
+        for each in self._vendor.wait(pending):
+            self.insert(each)
+
+    def barrier(self, op: BarrierOp) -> None:
+        for each in self._vendor.barrier():
+            self.insert(each)
+
+    def multiply_matrices(
+        self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
+    ) -> SSAValue:
+        return self._vendor.multiply(self, instruction, fragments)
+
+    def allocate_buffer(self, op: BufferOp, bytes: int, alignment: int) -> SSAValue:
+        """REG: zeroed memory of the work item. LOCAL: a variable of the workgroup."""
+        if place(op.result).addrspace is AddrSpace.REG:
+            return super().allocate_buffer(op, bytes, alignment)
+        name = f"{self._name}.local{len(self.variables)}"
+        self.variables.append(
+            llvm.GlobalOp(
+                llvm.LLVMArrayType(bytes, i8), name, "internal", addr_space=3, alignment=alignment
+            )
+        )
+        return self.address_of(name, LOCAL)
+
+
+def indices(ops: Sequence[Operation]) -> dict[str, SSAValue]:
+    """The bounds of the SPECIALs of a program, by name: its workgroups and their work items."""
+    return {op.symbol.data: op.bound for op in ops if isinstance(op, SpecialOp)}

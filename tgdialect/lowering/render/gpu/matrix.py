@@ -1,0 +1,71 @@
+"""WMMA by the matrix instructions of NVIDIA and AMD."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import DenseArrayBase, i16, i32, i64
+from xdsl.ir import Attribute, SSAValue
+
+from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
+from tgdialect.lowering.render.llvm.types import lanes_of, vector_of
+from tgdialect.lowering.render.ptx import mma_registers, mma_sync, to_tf32
+from tgdialect.ops.dtypes import F32
+from tgdialect.targets.matrix import MatrixInstruction
+
+Multiplier = Callable[[LLVMEmitter, MatrixInstruction, Sequence[SSAValue]], SSAValue]
+"""Appends the instruction on the fragments of A, B and C, and gives that of the result."""
+
+
+def multiply_nvidia(
+    e: LLVMEmitter, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
+) -> SSAValue:
+    """`mma.sync`, as inline assembly: `nvvm.mma.sync` of LLVM 19 has no fp8."""
+    *factors, sums = fragments
+    registers = [e.lane(sums, i) for i in range(lanes_of(sums.type))]
+    results, count = [F32] * len(registers), len(registers)
+    counts = mma_registers(instruction)
+    for factor, size in zip(factors, counts, strict=False):
+        if instruction.rounds:
+            lanes = [e.lane(factor, i) for i in range(size)]
+            registers += [_assembly(e, to_tf32("$"), "=r,f", [lane], i32) for lane in lanes]
+        else:
+            words = e.emit(llvm.BitcastOp, (factor,), vector_of(i32, size))
+            registers += [e.lane(words, i) for i in range(size)]
+    own, others = registers[:count], registers[count:]
+    constraints = ["=f"] * count + ["r"] * len(others) + [str(i) for i in range(count)]
+    struct = llvm.LLVMStructType.from_type_list(results)
+    text = mma_sync(instruction, "$")
+    result = _assembly(e, text, ",".join(constraints), (*others, *own), struct)
+    return e.stack(
+        [
+            e.put(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [i]), result, F32))
+            for i in range(count)
+        ]
+    )
+
+
+def _assembly(
+    e: LLVMEmitter, text: str, constraints: str, operands: Sequence[SSAValue], type: Attribute
+) -> SSAValue:
+    """Inline assembly. Side effects keep LLVM from moving it to where some lanes of a warp are not:
+    it has no attribute for that alone."""
+    return e.put(llvm.InlineAsmOp(text, constraints, operands, [type], 0, has_side_effects=True))
+
+
+def multiply_amd(
+    e: LLVMEmitter, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
+) -> SSAValue:
+    """`v_mfma` of CDNA or `v_wmma` of RDNA. The intrinsics take the bits of bf16."""
+    a, b, sums = fragments
+    kind, dims, dtype = instruction.name.split(".")
+    if dtype == "bf16":
+        bits = vector_of(i16, lanes_of(a.type))
+        a, b = (e.emit(llvm.BitcastOp, (factor,), bits) for factor in (a, b))
+    if kind == "wmma":
+        return e.intrinsic(f"llvm.amdgcn.wmma.f32.{dims}.{dtype}", (a, b, sums), sums.type)
+    # Neither broadcast nor permuted blocks: the instruction computes one.
+    modifiers = (e.number(0, i32),) * 3
+    name = f"llvm.amdgcn.mfma.f32.{dims}{dtype}" + ".1k" * (dtype == "bf16")
+    return e.intrinsic(name, (a, b, sums, *modifiers), sums.type)

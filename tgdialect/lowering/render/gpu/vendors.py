@@ -1,0 +1,94 @@
+"""What the vendors of GPUs spell differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DenseArrayBase, IntAttr, StringAttr, i32
+from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tgdialect.gpu_dialect import nvvm, rocdl
+from tgdialect.gpu_dialect.target import ChipAttr, NVVMTargetAttr, ROCDLTargetAttr
+from tgdialect.llvm_dialect import FenceOp
+from tgdialect.lowering.render.gpu.matrix import Multiplier, multiply_amd, multiply_nvidia
+
+GLOBAL = LLVMPointerType(IntAttr(1))
+"""The type of a pointer to memory that all workgroups share."""
+LOCAL = LLVMPointerType(IntAttr(3))
+"""The type of a pointer to memory that the work items of a workgroup share."""
+
+Index = Callable[[], Operation]
+"""Makes an op that reads the index of a work item or workgroup, an i32."""
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """The `gpu` dialect's companion for the GPUs of a vendor."""
+
+    chip: type[ChipAttr]
+    """The attribute that names a chip."""
+    features: Mapping[str, str]
+    """The features of a chip that LLVM does not assume, which a matrix instruction needs."""
+    kernel: str
+    """The unit attribute of a kernel."""
+    workgroup: Callable[[Sequence[int]], tuple[str, Attribute]]
+    """The attribute of a kernel that gives the extents of its workgroups: its name and value."""
+    indices: dict[str, Sequence[Index]]
+    """What reads the index along x, y and z: `gidx` of the workgroup, `lidx` of the work item."""
+    barrier: Callable[[], Sequence[Operation]]
+    """Makes the ops that wait for the workgroup and make its accesses to memory visible."""
+    stack: LLVMPointerType
+    """The type of a pointer to memory of a work item."""
+    multiply: Multiplier
+    """The matrix instructions."""
+    copy: Callable[[SSAValue, SSAValue, int], Operation] | None = None
+    """Makes the op that starts to copy so many bytes to LOCAL memory from GLOBAL memory."""
+    wait: Callable[[int], Sequence[Operation]] = lambda pending: ()
+    """Makes the ops that wait for all groups of copies but so many."""
+
+
+NVIDIA = Vendor(
+    chip=NVVMTargetAttr,
+    features=dict.fromkeys(("sm_90", "sm_90a"), "+ptx84"),  # mma.sync of fp8
+    kernel=nvvm.KERNEL,
+    workgroup=lambda extents: (nvvm.REQUIRED_THREADS, DenseArrayBase.from_list(i32, extents)),
+    indices={
+        "gidx": (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp),
+        "lidx": (nvvm.ThreadIdXOp, nvvm.ThreadIdYOp, nvvm.ThreadIdZOp),
+    },
+    barrier=lambda: [nvvm.Barrier0Op()],
+    stack=LLVMPointerType(),
+    multiply=multiply_nvidia,
+    copy=nvvm.CpAsyncOp,
+    wait=lambda pending: [nvvm.CpAsyncCommitGroupOp(), nvvm.CpAsyncWaitGroupOp(pending)],
+)
+
+
+def _flat_size(extents: Sequence[int]) -> tuple[str, Attribute]:
+    x, y, z = extents
+    return rocdl.GROUP_SIZE, StringAttr(f"{x * y * z},{x * y * z}")
+
+
+def _fenced_barrier() -> Sequence[Operation]:
+    before, after = (FenceOp(ordering, "workgroup") for ordering in ("release", "acquire"))
+    return [before, rocdl.SBarrierOp(), after]
+
+
+AMD = Vendor(
+    chip=ROCDLTargetAttr,
+    features={},
+    kernel=rocdl.KERNEL,
+    workgroup=_flat_size,
+    indices={
+        "gidx": (rocdl.WorkGroupIdXOp, rocdl.WorkGroupIdYOp, rocdl.WorkGroupIdZOp),
+        "lidx": (rocdl.WorkItemIdXOp, rocdl.WorkItemIdYOp, rocdl.WorkItemIdZOp),
+    },
+    barrier=_fenced_barrier,
+    stack=LLVMPointerType(IntAttr(5)),
+    multiply=multiply_amd,
+)
+
+VENDORS = {"nvidia": NVIDIA, "amd": AMD}
+"""By the part of a target's name before the colon; the part after it is the chip."""

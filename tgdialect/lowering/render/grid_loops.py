@@ -1,0 +1,102 @@
+"""A program for a grid as loops, for targets that have none.
+
+SPECIALs become GLOBAL and LOCAL ranges around the program; `work_items.py` splits them at BARRIERs.
+
+    special %g "gidx0"; special %t "lidx0"; store b[%t]; barrier; ...
+    ->
+    range %g global; range %t local; store b[%t]; barrier; ...; end %t; end %g
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from tgdialect.lowering.render.regions import is_effect, is_leaf
+from tgdialect.ops.attributes import AddrSpace, AxisType
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.codegen import SpecialOp
+from tgdialect.ops.dtypes import number_attribute
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import ExpandOp, ReshapeOp
+from tgdialect.ops.numbering import next_axis
+from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp, SinkOp
+from tgdialect.ops.properties import place, tensor
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+
+
+def loops_of_grid(linear: LinearOp) -> None:
+    """Replace the SPECIALs of a LINEAR by RANGEs in place; the first dimension is innermost.
+
+    REG memory is zero at first for each work item, so it is cleared inside the loops.
+    """
+    block = linear.body.block
+    ops = list(block.ops)
+    specials = [op for op in ops if isinstance(op, SpecialOp)]
+    effects = [op for op in ops if is_effect(op) and not isinstance(op, SinkOp)]
+    if not specials:
+        return
+    if not effects:
+        for op in reversed(ops):
+            if not isinstance(op, ParamOp | SinkOp):
+                block.erase_op(op)
+        return
+    front = _hoisted(ops, specials)
+    for op in (*front, *(op for op in ops if op not in front)):
+        op.detach()
+        block.add_op(op)
+    body = InsertPoint.after(list(front)[-1])
+    ranges = _open(block, specials, body, next_axis(ops))
+    for op in specials:
+        op.result.replace_all_uses_with(ranges[op.symbol.data])
+        block.erase_op(op)
+    *_, last = effects
+    end = OpBuilder.after(last).put(EndOp(last.results[0], list(ranges.values())[::-1]))
+    if isinstance(sink := block.last_op, SinkOp):
+        sink.operands = (end,)
+
+
+def _hoisted(ops: Sequence[Operation], specials: Sequence[SpecialOp]) -> dict[Operation, None]:
+    """The ops that come before the loops: constants and memory, and what bounds are made of."""
+    needed = {op.bound.owner for op in specials}
+    for op in reversed(ops):
+        if op in needed:
+            needed.update(operand.owner for operand in op.operands)
+    return {op: None for op in ops if op in needed or is_leaf(op)}
+
+
+def _open(
+    block: Block, specials: Sequence[SpecialOp], at: InsertPoint, axis: int
+) -> dict[str, SSAValue]:
+    """Begin a loop for each name of a SPECIAL, the outermost first, and clear REG memory."""
+    builder = OpBuilder(at)
+    ranges: dict[str, SSAValue] = {}
+    for op in sorted(specials, key=_dimension):
+        if (name := op.symbol.data) not in ranges:
+            builder.location = op.location
+            range = builder.put(RangeOp(axis, op.axis_type, op.bound))
+            range.name_hint = op.result.name_hint
+            ranges[name], axis = range, axis + 1
+    for op in block.ops:
+        if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.REG:
+            _clear(op, builder)
+    return ranges
+
+
+def _dimension(op: SpecialOp) -> tuple[bool, int]:
+    """Workgroups are outside of work items, and the last dimension outside of the others."""
+    return op.axis_type is AxisType.LOCAL, -int(op.symbol.data[-1])
+
+
+def _clear(buffer: BufferOp, builder: OpBuilder) -> None:
+    """Store 0 to all of a buffer."""
+    type = tensor(buffer.result)
+    size = math.prod(type.get_shape())
+    zero = builder.put(ConstOp(number_attribute(0, type.element_type), type.element_type))
+    view = buffer.result
+    if type.get_shape() != (size,):
+        view = builder.put(ReshapeOp(view, [size]))
+    builder.insert(StoreOp(view, builder.put(ExpandOp(builder.put(ReshapeOp(zero, [1])), [size]))))

@@ -1,0 +1,14 @@
+"""The `llvm` dialect as an output. In reading order:
+
+* `types.py` maps dtypes to LLVM types, and `emitter.py` builds a function;
+* `arithmetic.py` is the table of elementwise ops; `division.py`, `shifts.py` and `conversion.py`
+  are its longer rows;
+* `accesses.py` has loads and stores;
+* `threads.py` runs a THREAD axis on threads;
+* `function.py` has control flow and calls, and is the output of the walker;
+* `program.py` renders the symbols of a module.
+"""
+
+from tgdialect.lowering.render.llvm.program import render_symbols
+
+__all__ = ["render_symbols"]

@@ -1,0 +1,225 @@
+"""Elementwise ops as LLVM instructions: a row per op, a column per kind of dtype.
+
+Nothing is undefined: integers wrap, no division traps, a count past the width shifts everything
+out, and a conversion saturates (docs/semantics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.llvm_dialect import (
+    FTruncOp,
+    MaximumOp,
+    SMaxOp,
+    UMaxOp,
+    VectorReduceAddOp,
+    VectorReduceAndOp,
+    VectorReduceFMaximumOp,
+    VectorReduceMulOp,
+    VectorReduceOrOp,
+    VectorReduceSMaxOp,
+    VectorReduceUMaxOp,
+)
+from tgdialect.lowering.render.llvm.conversion import bitcast, convert
+from tgdialect.lowering.render.llvm.division import floor_divide, modulo
+from tgdialect.lowering.render.llvm.emitter import NO_FLAGS, LLVMEmitter
+from tgdialect.lowering.render.llvm.shifts import shift_left, shift_right
+from tgdialect.lowering.render.llvm.types import element_of, is_vector
+from tgdialect.lowering.render.output import refusal
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.dtypes import Kind
+from tgdialect.ops.properties import dtype_of
+from tgdialect.ops.reduce import ReduceOp, identity
+
+Writer = Callable[[LLVMEmitter, Operation, Sequence[SSAValue], MinMax], SSAValue]
+"""(function, op, the operands in it, intervals of tg values) -> the result."""
+
+
+def _integer(kind: type[Operation]) -> Writer:
+    return lambda e, op, values, intervals: e.binary(kind, *values)
+
+
+def _float(kind: type[Operation]) -> Writer:
+    return lambda e, op, values, intervals: e.float(kind, *values)
+
+
+def _min_or_max(kind: type[Operation]) -> Writer:
+    return lambda e, op, values, intervals: e.emit(kind, values, values[0].type)
+
+
+def _compare(predicate: str) -> Writer:
+    return lambda e, op, values, intervals: e.compare(predicate, *values)
+
+
+def _compare_floats(predicate: str) -> Writer:
+    return lambda e, op, values, intervals: e.compare_floats(predicate, *values)
+
+
+def _identity(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
+    return values[0]
+
+
+def _negate(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
+    return e.binary(llvm.SubOp, e.number(0, values[0].type), values[0])
+
+
+def _reciprocal(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
+    return e.float(llvm.FDivOp, e.number(1, values[0].type), values[0])
+
+
+def _not(e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
+    return e.binary(llvm.XOrOp, values[0], e.number(1, values[0].type))
+
+
+def _multiply_add(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
+    a, b, c = values
+    return e.binary(llvm.AddOp, e.binary(llvm.MulOp, a, b), c)
+
+
+def _where(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
+    return e.select(*values)
+
+
+Columns = Mapping[Kind, Writer]
+
+
+def _integers(writer: Writer) -> Columns:
+    return {Kind.SIGNED: writer, Kind.UNSIGNED: writer}
+
+
+def _comparison(ordered: str, signed: str, unsigned: str) -> Columns:
+    """A bool is an unsigned integer of one bit."""
+    return {
+        Kind.FLOAT: _compare_floats(ordered),
+        Kind.SIGNED: _compare(signed),
+        Kind.UNSIGNED: _compare(unsigned),
+        Kind.BOOL: _compare(unsigned),
+    }
+
+
+def _bitwise(kind: type[Operation]) -> Columns:
+    return {Kind.BOOL: _integer(kind), **_integers(_integer(kind))}
+
+
+def _any(writer: Writer) -> Columns:
+    return dict.fromkeys(Kind, writer)
+
+
+_OR, _AND = _integer(llvm.OrOp), _integer(llvm.AndOp)
+
+ELEMENTWISE: dict[str, Columns] = {
+    "tg.recip": {Kind.FLOAT: _reciprocal},
+    "tg.sqrt": {Kind.FLOAT: _float(llvm.FSqrtOp)},
+    "tg.trunc": {**_any(_identity), Kind.FLOAT: _float(FTruncOp)},
+    "tg.cast": _any(convert),
+    "tg.bitcast": _any(bitcast),
+    "tg.neg": {Kind.FLOAT: _float(llvm.FNegOp), **_integers(_negate)},
+    "tg.add": {
+        Kind.FLOAT: _float(llvm.FAddOp),
+        **_integers(_integer(llvm.AddOp)),
+        Kind.BOOL: _OR,
+    },
+    "tg.sub": {Kind.FLOAT: _float(llvm.FSubOp), **_integers(_integer(llvm.SubOp))},
+    "tg.mul": {
+        Kind.FLOAT: _float(llvm.FMulOp),
+        **_integers(_integer(llvm.MulOp)),
+        Kind.BOOL: _AND,
+    },
+    "tg.div": {Kind.FLOAT: _float(llvm.FDivOp)},
+    "tg.max": {
+        # NaN if either is, and +0 is greater than -0: IEEE 754-2019 maximum.
+        Kind.FLOAT: _float(MaximumOp),
+        Kind.SIGNED: _min_or_max(SMaxOp),
+        Kind.UNSIGNED: _min_or_max(UMaxOp),
+        Kind.BOOL: _OR,
+    },
+    "tg.mulacc": {Kind.FLOAT: _float(llvm.FMAOp), **_integers(_multiply_add)},
+    "tg.idiv": _integers(floor_divide),
+    "tg.mod": _integers(modulo),
+    # CMPGE and CMPLE are the negations of CMPLT and so true on NaN; CMPEQ is that of CMPNE.
+    "tg.cmplt": _comparison("olt", "slt", "ult"),
+    "tg.cmpgt": _comparison("ogt", "sgt", "ugt"),
+    "tg.cmpge": _comparison("uge", "sge", "uge"),
+    "tg.cmple": _comparison("ule", "sle", "ule"),
+    "tg.cmpne": _comparison("une", "ne", "ne"),
+    "tg.cmpeq": _comparison("oeq", "eq", "eq"),
+    "tg.xor": _bitwise(llvm.XOrOp),
+    "tg.or": _bitwise(llvm.OrOp),
+    "tg.and": _bitwise(llvm.AndOp),
+    "tg.shl": _integers(shift_left),
+    "tg.shr": _integers(shift_right),
+    "tg.not": {Kind.BOOL: _not},
+    "tg.where": _any(_where),
+}
+"""How each elementwise op, and BITCAST, is computed, by the kind of its first operand's dtype."""
+
+
+def compute(
+    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
+) -> SSAValue:
+    """The result of an op of `ELEMENTWISE` on scalars, or on vectors of as many lanes. Raises for
+    an op or a dtype that it lacks."""
+    if (columns := ELEMENTWISE.get(op.name)) is None:
+        raise refusal(op)
+    dtype = dtype_of(op.operands[0])
+    if (writer := columns.get(dtype.kind)) is None:
+        raise PassFailedException(f"LLVM has no {op.name} of {dtype.name}")
+    return writer(e, op, values, intervals)
+
+
+_ACROSS: dict[ReduceKind, Mapping[Kind, type[Operation]]] = {
+    ReduceKind.ADD: {
+        Kind.FLOAT: llvm.VectorReduceFAddOp,
+        Kind.SIGNED: VectorReduceAddOp,
+        Kind.UNSIGNED: VectorReduceAddOp,
+        Kind.BOOL: VectorReduceOrOp,
+    },
+    ReduceKind.MUL: {
+        Kind.FLOAT: llvm.VectorReduceFMulOp,
+        Kind.SIGNED: VectorReduceMulOp,
+        Kind.UNSIGNED: VectorReduceMulOp,
+        Kind.BOOL: VectorReduceAndOp,
+    },
+    ReduceKind.MAX: {
+        Kind.FLOAT: VectorReduceFMaximumOp,
+        Kind.SIGNED: VectorReduceSMaxOp,
+        Kind.UNSIGNED: VectorReduceUMaxOp,
+        Kind.BOOL: VectorReduceOrOp,
+    },
+}
+"""How the lanes of a vector are reduced to one, in any order."""
+
+
+def across(e: LLVMEmitter, op: ReduceOp, vector: SSAValue) -> SSAValue:
+    """REDUCE of a vector to a scalar; one of a single lane is a scalar already."""
+    dtype, kind = dtype_of(op.source), op.kind.data
+    if not is_vector(vector.type):
+        # A sum begins with +0: that of -0 alone is +0.
+        is_sum = dtype.is_float and kind is ReduceKind.ADD
+        return e.float(llvm.FAddOp, e.number(0, vector.type), vector) if is_sum else vector
+    type, how = element_of(vector.type), _ACROSS[kind][dtype.kind]
+    if dtype.is_float and kind is not ReduceKind.MAX:
+        start = e.number(identity(kind, dtype), type)
+        return e.emit(how, (start, vector), type, {"fastmathFlags": _REASSOCIATED})
+    properties = {"fastmathFlags": NO_FLAGS} if dtype.is_float else {}
+    return e.emit(how, (vector,), type, properties)
+
+
+_REASSOCIATED = llvm.FastMathAttr([FastMathFlag.REASSOC])

@@ -1,0 +1,317 @@
+"""Building a function of the `llvm` dialect: blocks, constants and allocations.
+
+Ops are created without xDSL's constructors, which take several times as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any, cast
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    UnitAttr,
+    VectorType,
+    i1,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from tgdialect.llvm_dialect import (
+    ExtractElementOp,
+    FCmpOp,
+    LoadOp,
+    MemsetOp,
+    PoisonOp,
+    SelectOp,
+    StoreOp,
+)
+from tgdialect.llvm_dialect.assembly import ATOMIC_ORDERING_BY_KEYWORD
+from tgdialect.lowering.render.llvm.types import (
+    POINTER,
+    Literal,
+    element_of,
+    is_vector,
+    lanes_of,
+    number_literal,
+    vector_literal,
+    vector_of,
+)
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.creation import created
+
+NO_FLAGS = llvm.FastMathAttr(None)
+_NO_OVERFLOW = IntegerAttr(0, i32)
+NOT_ATOMIC, ACQUIRE, RELEASE = (
+    IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[keyword], i64)
+    for keyword in ("not_atomic", "acquire", "release")
+)
+_DYNAMIC = DenseArrayBase.from_list(i32, [llvm.GEP_USE_SSA_VAL])
+_INTEGER_PREDICATES = {
+    flag.value: IntegerAttr(flag.to_int(), i64) for flag in llvm.ICmpPredicateFlag
+}
+_FLOAT_PREDICATES = {
+    flag.value.lstrip("_"): IntegerAttr(flag.to_int(), i64) for flag in llvm.FCmpPredicateFlag
+}
+_OVERFLOWING = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.ShlOp)
+
+
+@cache
+def _alignment(bytes: int) -> IntegerAttr[Any]:
+    return IntegerAttr(bytes, i64)
+
+
+@lru_cache(maxsize=1024)
+def _mask(lanes: tuple[int, ...]) -> DenseArrayBase[Any]:
+    return DenseArrayBase.from_list(i32, lanes)
+
+
+def function(name: str, arguments: Sequence[Attribute], body: Region, *flags: str) -> llvm.FuncOp:
+    """A function that returns nothing; a declaration of one if the body has no blocks."""
+    type = llvm.LLVMFunctionType(arguments, llvm.LLVMVoidType())
+    properties: dict[str, Attribute | None] = {flag: UnitAttr() for flag in flags}
+    return llvm.FuncOp(name, type, llvm.LinkageAttr("external"), body=body, other_props=properties)
+
+
+class LLVMEmitter(OpBuilder):
+    """A function under construction; ops are appended to the current block."""
+
+    stack_pointer: llvm.LLVMPointerType = POINTER
+    """The type of a pointer to memory on the stack."""
+
+    def __init__(self, name: str, inputs: Sequence[Attribute], *flags: str) -> None:
+        """`flags` are unit attributes of the function, as `no_inline`."""
+        self.entry = Block(arg_types=inputs)
+        super().__init__(InsertPoint.at_end(self.entry))
+        self._name = name
+        self._flags = flags
+        self._region = Region(self.entry)
+        self._preamble: list[Operation] = []
+        """Constants and allocations, which come first in the function."""
+        self._constants: dict[Attribute, SSAValue] = {}
+        self._splats: dict[tuple[SSAValue, int, Block], SSAValue] = {}
+
+    @property
+    def arguments(self) -> Sequence[BlockArgument]:
+        return self.entry.args
+
+    def finish(self) -> llvm.FuncOp:
+        """Return from the current block, and give the function."""
+        self.insert(created(llvm.ReturnOp, (), ()))
+        first = self.entry.first_op
+        assert first is not None
+        self.entry.insert_ops_before(self._preamble, first)
+        return function(self._name, self.entry.arg_types, self._region, "no_unwind", *self._flags)
+
+    # -- ops
+
+    def emit(
+        self,
+        kind: type[Operation],
+        operands: Sequence[SSAValue],
+        type: Attribute,
+        properties: Mapping[str, Attribute] = {},
+    ) -> SSAValue:
+        """An op with one result of this type."""
+        return self.put(created(kind, operands, (type,), properties))
+
+    def binary(self, kind: type[Operation], a: SSAValue, b: SSAValue) -> SSAValue:
+        """An op on integers of one type; nothing is said about overflow."""
+        properties = {"overflowFlags": _NO_OVERFLOW} if kind in _OVERFLOWING else {}
+        return self.emit(kind, (a, b), a.type, properties)
+
+    def float(self, kind: type[Operation], *operands: SSAValue) -> SSAValue:
+        """An op on floats of one type, exact."""
+        return self.emit(kind, operands, operands[0].type, {"fastmathFlags": NO_FLAGS})
+
+    def compare(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        """A comparison of integers, as "slt"."""
+        properties = {"predicate": _INTEGER_PREDICATES[predicate]}
+        return self.emit(llvm.ICmpOp, (a, b), vector_of(i1, lanes_of(a.type)), properties)
+
+    def compare_floats(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        """A comparison of floats, as "olt"."""
+        properties = {"predicate": _FLOAT_PREDICATES[predicate], "fastmathFlags": NO_FLAGS}
+        return self.emit(FCmpOp, (a, b), vector_of(i1, lanes_of(a.type)), properties)
+
+    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.emit(SelectOp, (condition, a, b), a.type, {"fastmathFlags": NO_FLAGS})
+
+    def intrinsic(self, name: str, operands: Sequence[SSAValue], type: Attribute) -> SSAValue:
+        """A call of an intrinsic that has no op of its own."""
+        return self.put(llvm.CallIntrinsicOp(name, operands, [type]))
+
+    def call_pointer(self, function: SSAValue, arguments: Sequence[SSAValue]) -> None:
+        """A call of a function that gives nothing, by its address."""
+        op = llvm.CallOp("", function, *arguments)
+        del op.properties["callee"]
+        self.insert(op)
+
+    # -- constants and memory
+
+    def address_of(self, name: str, type: llvm.LLVMPointerType = POINTER) -> SSAValue:
+        """The address of a function or variable of the module."""
+        return self.put(llvm.AddressOfOp(name, type))
+
+    def constant(self, value: Literal) -> SSAValue:
+        """A number or a vector of them, of the type of its attribute."""
+        if (known := self._constants.get(value)) is None:
+            type = value.get_type()
+            op = created(llvm.ConstantOp, (), (type,), {"value": value})
+            self._preamble.append(op)
+            known = self._constants[value] = op.results[0]
+        return known
+
+    def number(self, value: float, type: Attribute = i64) -> SSAValue:
+        """A number of this type, in every lane of a vector; an integer is taken modulo 2^width."""
+        return self.constant(number_literal(value, type))
+
+    def allocate(self, bytes: int, alignment: int) -> SSAValue:
+        """Zeroed memory on the stack, for as long as the function runs."""
+        properties = {"alignment": _alignment(alignment), "elem_type": i8}
+        alloca = created(llvm.AllocaOp, (self.number(bytes),), (self.stack_pointer,), properties)
+        (pointer,) = alloca.results
+        self._preamble += (alloca, self._memset(pointer, bytes))
+        return pointer
+
+    def clear(self, pointer: SSAValue, bytes: int) -> None:
+        self.insert(self._memset(pointer, bytes))
+
+    def _memset(self, pointer: SSAValue, bytes: int) -> Operation:
+        return MemsetOp(pointer, self.number(0, i8), self.number(bytes))
+
+    def offset(self, pointer: SSAValue, index: SSAValue, element: Attribute) -> SSAValue:
+        """The address of an element after a pointer."""
+        properties = {
+            "rawConstantIndices": _DYNAMIC,
+            "elem_type": element,
+            "noWrapFlags": _NO_OVERFLOW,
+        }
+        return self.emit(llvm.GEPOp, (pointer, index), pointer.type, properties)
+
+    def load(
+        self,
+        pointer: SSAValue,
+        type: Attribute,
+        alignment: int,
+        ordering: IntegerAttr[IntegerType] = NOT_ATOMIC,
+    ) -> SSAValue:
+        properties = {"ordering": ordering, "alignment": _alignment(alignment)}
+        return self.emit(LoadOp, (pointer,), type, properties)
+
+    def store(
+        self,
+        value: SSAValue,
+        pointer: SSAValue,
+        alignment: int,
+        ordering: IntegerAttr[IntegerType] = NOT_ATOMIC,
+    ) -> None:
+        properties = {"ordering": ordering, "alignment": _alignment(alignment)}
+        self.insert(created(StoreOp, (value, pointer), (), properties))
+
+    # -- vectors
+
+    def splat(self, value: SSAValue, lanes: int) -> SSAValue:
+        """A vector with a scalar in every lane; of a vector, that vector."""
+        if lanes == 1 or lanes_of(value.type) > 1:
+            return value
+        type = cast(VectorType[Attribute], vector_of(value.type, lanes))
+        if isinstance(op := value.owner, llvm.ConstantOp):
+            return self.constant(vector_literal([cast("IntegerAttr", op.value)], type))
+        key = (value, lanes, self.block)
+        if (known := self._splats.get(key)) is None:
+            first = self.insert_element(self.emit(PoisonOp, (), type), value, 0)
+            known = self._splats[key] = self.emit(
+                llvm.ShuffleVectorOp, (first, first), type, {"mask": _mask((0,) * lanes)}
+            )
+        return known
+
+    def insert_element(self, vector: SSAValue, value: SSAValue, lane: int) -> SSAValue:
+        """A vector with one lane replaced."""
+        return self.emit(llvm.InsertElementOp, (vector, value, self.number(lane)), vector.type)
+
+    def stack(self, lanes: Sequence[SSAValue]) -> SSAValue:
+        """The vector of some scalars; of one, that scalar."""
+        if len(lanes) == 1:
+            return lanes[0]
+        type = vector_of(lanes[0].type, len(lanes))
+        owners = [lane.owner for lane in lanes]
+        constants = [o.value for o in owners if isinstance(o, llvm.ConstantOp)]
+        if len(constants) == len(lanes):
+            return self.constant(vector_literal(cast("Sequence[IntegerAttr]", constants), type))
+        result = self.emit(PoisonOp, (), type)
+        for i, lane in enumerate(lanes):
+            result = self.insert_element(result, lane, i)
+        return result
+
+    def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """The columns of vectors: a power of two of them, of a multiple of as many lanes.
+
+        log2(count) rounds; each interleaves vector i with vector i + count/2.
+        """
+        count, lanes = len(rows), lanes_of(rows[0].type)
+        if count == 1:
+            return [self.lane(rows[0], lane) for lane in range(lanes)]
+        low = [i // 2 + lanes * (i % 2) for i in range(lanes)]
+        masks = [[i + start for i in low] for start in (0, lanes // 2)]
+        for _ in range(count.bit_length() - 1):
+            pairs = zip(rows[: count // 2], rows[count // 2 :], strict=True)
+            rows = [self.shuffle(a, b, mask) for a, b in pairs for mask in masks]
+        if count == lanes:
+            return rows
+        starts = range(0, lanes, count)
+        return [self.shuffle(v, v, range(i, i + count)) for v in rows for i in starts]
+
+    def joined(self, parts: Sequence[SSAValue]) -> SSAValue:
+        """The vector of the lanes of some vectors, one after the other."""
+        if not is_vector(parts[0].type):
+            return self.stack(parts)
+        lanes = len(parts) * lanes_of(parts[0].type)
+        while len(parts) > 1:
+            mask = range(2 * lanes_of(parts[0].type))
+            pairs = zip(parts[::2], [*parts[1::2], *parts[-1:][: len(parts) % 2]], strict=True)
+            parts = [self.shuffle(a, b, mask) for a, b in pairs]
+        (whole,) = parts
+        return whole if lanes_of(whole.type) == lanes else self.shuffle(whole, whole, range(lanes))
+
+    def shuffle(self, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
+        """The vector of some lanes of two vectors; those of the second come after the first's."""
+        type = vector_of(element_of(a.type), len(lanes))
+        return self.emit(llvm.ShuffleVectorOp, (a, b), type, {"mask": _mask(tuple(lanes))})
+
+    def lane(self, vector: SSAValue, lane: int) -> SSAValue:
+        """One element of a vector; of a scalar, that scalar."""
+        if not is_vector(vector.type):
+            return vector
+        return self.emit(ExtractElementOp, (vector, self.number(lane)), element_of(vector.type))
+
+    # -- control flow
+
+    def new_block(self, *arguments: Attribute) -> Block:
+        """A block that is not yet in the function: `enter` puts it there."""
+        return Block(arg_types=arguments)
+
+    def branch(self, target: Block, *values: SSAValue) -> None:
+        self.insert(llvm.BrOp(target, *values))
+
+    def branch_if(
+        self,
+        condition: SSAValue,
+        then: Block,
+        then_values: Sequence[SSAValue],
+        otherwise: Block,
+        other_values: Sequence[SSAValue] = (),
+    ) -> None:
+        self.insert(llvm.CondBrOp(condition, then, then_values, otherwise, other_values))
+
+    def enter(self, block: Block) -> None:
+        """Go on in a block, which comes next."""
+        self._region.add_block(block)
+        self.insertion_point = InsertPoint.at_end(block)

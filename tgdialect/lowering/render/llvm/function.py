@@ -1,0 +1,180 @@
+"""The `llvm` dialect as an output: blocks and branches, calls, atomics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import ClassVar, NamedTuple
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import i8, i64
+from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.llvm_dialect import AtomicRMWOp
+from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
+from tgdialect.lowering.render.llvm.arithmetic import across, compute
+from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE
+from tgdialect.lowering.render.llvm.threads import SharedFrame
+from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, literal, register_type
+from tgdialect.lowering.render.output import Output
+from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.dtypes import DType
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import dtype_of, is_memory
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp
+from tgdialect.targets import Target
+
+FLAG_BYTES = 8
+"""The size and alignment of the flag of `begin_once`, in bytes."""
+
+
+def argument_type(value: SSAValue, pointer: LLVMPointerType = POINTER) -> Attribute:
+    """The LLVM type of a parameter: a pointer for memory, else a scalar."""
+    return pointer if is_memory(value) else register_type(dtype_of(value))
+
+
+class _OpenLoop(NamedTuple):
+    body: Block
+    exit: Block
+    bound: SSAValue
+    next: Block | None = None
+    """The block in which a thread takes its next iteration, of a THREAD loop."""
+
+
+class LLVMFunction(LLVMAccesses, Output[SSAValue]):
+    """An `llvm.func` under construction."""
+
+    global_pointer: ClassVar[LLVMPointerType] = POINTER
+    """The type of a pointer to memory that is an argument."""
+
+    def __init__(
+        self,
+        name: str,
+        parameters: Sequence[SSAValue],
+        target: Target,
+        *flags: str,
+        is_threaded: bool = False,
+        streamed: Set[SSAValue] = frozenset(),
+    ) -> None:
+        """`flags` are unit attributes of the function. One that is threaded takes its arguments
+        from a `threads.SharedFrame`. STOREs to `streamed` parameters bypass the caches."""
+        types = [argument_type(p, self.global_pointer) for p in parameters]
+        inputs = [POINTER] if is_threaded else types
+        super().__init__(name, inputs, *flags, target=target, streamed=streamed)
+        self._frame = SharedFrame(self, types, target.cache_line) if is_threaded else None
+        self._loops: list[_OpenLoop] = []
+        self._merges: list[Block] = []
+        """The blocks after the open conditionals."""
+        given = self.arguments if self._frame is None else self._frame.arguments()
+        self.given = list(given)
+        """The values of the parameters."""
+        for parameter, argument in zip(parameters, self.given, strict=True):
+            argument.name_hint = parameter.name_hint
+
+    # -- scalars
+
+    def constant_of(self, value: Attribute, dtype: DType) -> SSAValue:
+        return self.constant(literal(value, register_type(dtype)))
+
+    def zero(self, dtype: DType) -> SSAValue:
+        return self.number(0, register_type(dtype))
+
+    def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.binary(llvm.AddOp, a, b)
+
+    def multiply(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.binary(llvm.MulOp, a, b)
+
+    def compute(self, op: Operation, operands: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
+        return compute(self, op, operands, intervals)
+
+    def define(self, result: SSAValue, value: SSAValue) -> SSAValue:
+        if value.name_hint is None:
+            value.name_hint = result.name_hint
+        return value
+
+    # -- vectors
+
+    def lanes(self, value: SSAValue) -> int:
+        return lanes_of(value.type)
+
+    def across(self, op: ReduceOp, vector: SSAValue) -> SSAValue:
+        return across(self, op, vector)
+
+    # -- memory
+
+    def allocate_buffer(self, op: BufferOp, bytes: int, alignment: int) -> SSAValue:
+        """Zeroed memory on the stack."""
+        pointer = self.allocate(bytes, alignment)
+        pointer.name_hint = op.result.name_hint
+        return pointer
+
+    def add_atomically(self, view: View, value: SSAValue) -> None:
+        dtype = view.dtype
+        if dtype.is_float and dtype.bits < 32:
+            raise PassFailedException(
+                f"the target {self._target.name} has no atomic add of {dtype.name}"
+            )
+        if dtype.is_bool:
+            value = self.emit(llvm.ZExtOp, (value,), i8)
+        kind = "_or" if dtype.is_bool else "fadd" if dtype.is_float else "add"
+        self.insert(AtomicRMWOp(kind, self.address(view), value))
+
+    # -- control flow
+
+    def begin_loop(self, op: RangeOp, bound: SSAValue, runs: bool) -> SSAValue:
+        """The test before the first iteration is left out if the loop runs."""
+        zero = self.number(0)
+        if self._frame is not None and op.axis_type.data is AxisType.THREAD:
+            next, taken, exit = self.new_block(), self.new_block(), self.new_block()
+            self.branch(next)
+            self.enter(next)
+            number = self._frame.take()
+            self.branch_if(self.compare("slt", number, bound), taken, (), exit)
+            self.enter(taken)
+            self._loops.append(_OpenLoop(taken, exit, bound, next))
+            return number
+        body, exit = self.new_block(i64), self.new_block()
+        if runs:
+            self.branch(body, zero)
+        else:
+            self.branch_if(self.compare("sgt", bound, zero), body, (zero,), exit)
+        self.enter(body)
+        self._loops.append(_OpenLoop(body, exit, bound))
+        return body.args[0]
+
+    def end_loop(self) -> None:
+        loop = self._loops.pop()
+        if loop.next is not None:
+            self.branch(loop.next)
+        else:
+            next = self.binary(llvm.AddOp, loop.body.args[0], self.number(1))
+            condition = self.compare("slt", next, loop.bound)
+            self.branch_if(condition, loop.body, (next,), loop.exit)
+        self.enter(loop.exit)
+
+    def begin_if(self, condition: SSAValue) -> None:
+        then, merge = self.new_block(), self.new_block()
+        self.branch_if(condition, then, (), merge)
+        self.enter(then)
+        self._merges.append(merge)
+
+    def end_if(self) -> None:
+        merge = self._merges.pop()
+        self.branch(merge)
+        self.enter(merge)
+
+    def begin_once(self, flag: SSAValue) -> None:
+        """The load of the flag acquires and the store releases."""
+        known = self.load(flag, i64, FLAG_BYTES, ACQUIRE)
+        self.begin_if(self.compare("eq", known, self.number(0)))
+
+    def end_once(self, flag: SSAValue) -> None:
+        self.store(self.number(1), flag, FLAG_BYTES, RELEASE)
+        self.end_if()
+
+    def call(self, name: str, arguments: Sequence[SSAValue]) -> None:
+        self.insert(llvm.CallOp(name, *arguments))

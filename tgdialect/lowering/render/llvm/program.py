@@ -1,0 +1,123 @@
+"""The symbols of a module as `llvm.func`s: programs, and the functions that call them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence, Set
+
+from xdsl.dialects import llvm
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.render.calls import Requirement, requirements
+from tgdialect.lowering.render.grid_loops import loops_of_grid
+from tgdialect.lowering.render.llvm.emitter import function
+from tgdialect.lowering.render.llvm.function import LLVMFunction, argument_type
+from tgdialect.lowering.render.llvm.threads import body_name, declarations, driver
+from tgdialect.lowering.render.output import refusal
+from tgdialect.lowering.render.walker import LinearWalker
+from tgdialect.lowering.render.work_items import fission
+from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.call import parameters
+from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import memory_of
+from tgdialect.targets import Target
+
+
+def render_symbols(
+    symbols: Sequence[Operation], callees: Sequence[Operation], target: Target
+) -> Sequence[Operation]:
+    """The `llvm` ops for symbols of a module. `callees` are those that they may call; programs
+    among these that are not rendered are declared."""
+    programs = {
+        symbol.sym_name.data: requirements(symbol.linear.body.block)
+        for symbol in callees
+        if isinstance(symbol, ProgramOp)
+    }
+    found: list[Operation] = []
+    has_threads = False
+    for symbol in symbols:
+        made = render(symbol, programs, target)
+        for op in made:
+            op.location = symbol.location
+        found += made
+        has_threads |= len(made) > 1
+    declared = [_declaration(p) for p in callees if isinstance(p, ProgramOp) and p not in symbols]
+    return [*(declarations() if has_threads else ()), *declared, *found]
+
+
+def render(
+    symbol: Operation, programs: Mapping[str, Sequence[Requirement]], target: Target
+) -> Sequence[llvm.FuncOp]:
+    """The functions for a symbol: one, or two for a program with a THREAD axis.
+
+    `programs` has the requirements of each program that may be called, by name.
+    """
+    match symbol:
+        case ProgramOp():
+            return _render_program(symbol, target)
+        case FuncOp():
+            output = LLVMFunction(symbol.sym_name.data, symbol.args, target)
+            walker = _bound(LinearWalker(output, target, programs), symbol.args, output)
+            walker.function(symbol)
+            return [output.finish()]
+        case _:
+            raise locate(refusal(symbol), symbol)
+
+
+def _render_program(program: ProgramOp, target: Target) -> Sequence[llvm.FuncOp]:
+    loops_of_grid(program.linear)
+    fission(program.linear)
+    name, block = program.sym_name.data, program.linear.body.block
+    params = [param.result for param in parameters(block)]
+    is_threaded = any(map(_is_thread, block.ops))
+    output = LLVMFunction(
+        body_name(name) if is_threaded else name,
+        params,
+        target,
+        # A copy of a kernel at each of its calls would have LLVM compile it as often.
+        "no_inline",
+        is_threaded=is_threaded,
+        streamed=_streamed(block, params, target.llc),
+    )
+    _bound(LinearWalker(output, target), params, output).program(block, params)
+    if not is_threaded:
+        return [output.finish()]
+    types = [argument_type(param) for param in params]
+    return [output.finish(), driver(name, body_name(name), types, target.cache_line)]
+
+
+def _bound(
+    walker: LinearWalker[SSAValue], params: Sequence[SSAValue], output: LLVMFunction
+) -> LinearWalker[SSAValue]:
+    for param, argument in zip(params, output.given, strict=True):
+        walker.bind(param, argument)
+    return walker
+
+
+def _declaration(program: ProgramOp) -> llvm.FuncOp:
+    types = [argument_type(param.result) for param in parameters(program.linear.body.block)]
+    return function(program.sym_name.data, types, Region())
+
+
+def _streamed(block: Block, params: Sequence[SSAValue], cache: int) -> Set[SSAValue]:
+    """The parameters that are larger than the cache and only written."""
+    loaded = {memory_of(op.buffer).owner for op in block.ops if isinstance(op, LoadOp)}
+    slots = {op.slot.data for op in loaded if isinstance(op, ParamOp)}
+    return {p for slot, p in enumerate(params) if slot not in slots and _bytes(p) > cache}
+
+
+def _bytes(param: SSAValue) -> int:
+    """The size of memory in bytes; 0 for scalars and memory of dynamic size."""
+    if not is_memory(param) or not tensor(param).has_static_shape():
+        return 0
+    return math.prod(tensor(param).get_shape()) * dtype_of(param).itemsize
+
+
+def _is_thread(op: Operation) -> bool:
+    return isinstance(op, RangeOp) and op.axis_type.data is AxisType.THREAD

@@ -1,0 +1,208 @@
+"""The interface of an output language: one function under construction."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops.codegen import BarrierOp, SpecialOp, WmmaOp
+from tgdialect.ops.dtypes import DType
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp
+from tgdialect.targets.matrix import MatrixInstruction
+
+V = TypeVar("V")
+"""A scalar, a vector or a pointer in the output language."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointerView(Generic[V]):
+    """Elements of a dtype from a pointer on: memory, or the location of an access."""
+
+    memory: SSAValue
+    """The PARAM, BUFFER or argument that the elements belong to."""
+    pointer: V
+    dtype: DType
+    alignment: int
+    """The known alignment of the pointer, in bytes."""
+    index: V | None = None
+    """The position of the first element relative to the pointer; None is 0."""
+    is_safe: bool = False
+    """Whether the pointer itself is known to be valid. A gated load then reads there where its gate
+    is false, instead of branching."""
+    lanes: int = 1
+    """The number of elements of an access."""
+    elements: tuple[PointerView[V], ...] = ()
+    """The views of the single elements of a gather or scatter; empty if they are neighbours."""
+    offsets: tuple[int, ...] = ()
+    """The offsets of the elements from the pointer, if they are known and the elements between them
+    may be loaded as well."""
+
+
+_REFUSED = {
+    "tg.wmma": "is a matrix instruction, which this output does not have",
+    "tg.custom": "is text: the llvm backend has no source text",
+    "tg.ins": "is an instruction of its own: the llvm backend has no source text",
+    "tg.customfunction": "is opaque: the llvm backend cannot call it",
+}
+"""Ops that are not rendered, and why."""
+
+
+def refusal(op: Operation) -> PassFailedException:
+    """Why an op is not rendered."""
+    reason = _REFUSED.get(op.name, "has to be lowered before tg-render")
+    return PassFailedException(f"{op.name} {reason}")
+
+
+class Output(ABC, Generic[V]):
+    """A function in an output language, to which `walker.LinearWalker` appends.
+
+    The walker says what happens, in order; an output says how that is written. Loops and
+    conditionals nest. A vector of one lane is a scalar.
+    """
+
+    location: LocationAttr
+    """The source location of what is appended."""
+
+    # -- scalars
+
+    @abstractmethod
+    def constant_of(self, value: Attribute, dtype: DType) -> V:
+        """The number of a `tg.const`."""
+
+    @abstractmethod
+    def zero(self, dtype: DType) -> V:
+        """The scalar 0."""
+
+    @abstractmethod
+    def number(self, value: int) -> V:
+        """An index."""
+
+    @abstractmethod
+    def add(self, a: V, b: V) -> V:
+        """The sum of two indices."""
+
+    @abstractmethod
+    def multiply(self, a: V, b: V) -> V:
+        """The product of two indices."""
+
+    @abstractmethod
+    def compute(self, op: Operation, operands: Sequence[V], intervals: MinMax) -> V:
+        """An elementwise op or BITCAST, of scalars or of vectors of as many lanes."""
+
+    @abstractmethod
+    def define(self, result: SSAValue, value: V) -> V:
+        """The value by which later ops refer to the result of an op."""
+
+    # -- vectors
+
+    @abstractmethod
+    def lanes(self, value: V) -> int:
+        """The lanes of a vector; 1 of a scalar."""
+
+    @abstractmethod
+    def splat(self, value: V, lanes: int) -> V:
+        """A vector with a scalar in every lane; of a vector, that vector."""
+
+    @abstractmethod
+    def stack(self, lanes: Sequence[V]) -> V:
+        """The vector of some scalars."""
+
+    @abstractmethod
+    def lane(self, vector: V, lane: int) -> V:
+        """One element of a vector."""
+
+    @abstractmethod
+    def transposed(self, rows: Sequence[V]) -> Sequence[V]:
+        """The columns of vectors: a power of two of them, of a multiple of as many lanes."""
+
+    @abstractmethod
+    def joined(self, parts: Sequence[V]) -> V:
+        """The vector of the lanes of some vectors, one after the other."""
+
+    def multiply_matrices(
+        self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[V]
+    ) -> V:
+        """WMMA on the fragments of A, B and C that a lane holds; only some outputs have it."""
+        raise refusal(op)
+
+    @abstractmethod
+    def across(self, op: ReduceOp, vector: V) -> V:
+        """REDUCE of a vector to a scalar."""
+
+    # -- memory
+
+    @abstractmethod
+    def allocate_buffer(self, op: BufferOp, bytes: int, alignment: int) -> V:
+        """The pointer of a REG or LOCAL buffer."""
+
+    @abstractmethod
+    def address(self, view: PointerView[V]) -> V:
+        """The pointer to the first element of a view."""
+
+    @abstractmethod
+    def load_view(self, view: PointerView[V], gate: V | None, alt: V | None) -> V:
+        """The elements of a view; where the gate is false, `alt`, and memory is not touched."""
+
+    @abstractmethod
+    def store_view(self, value: V, view: PointerView[V], gate: V | None) -> None:
+        """Store a value; a vector where its gate is true. A vector stored to a scalar view is 0
+        in the whole buffer."""
+
+    @abstractmethod
+    def add_atomically(self, view: PointerView[V], value: V) -> None:
+        """Add a value to an element, atomically; a bool by OR."""
+
+    # -- control flow
+
+    @abstractmethod
+    def begin_loop(self, op: RangeOp, bound: V, runs: bool) -> V:
+        """Begin the loop of a RANGE and give its index; `runs` says that the bound is 1 or more."""
+
+    @abstractmethod
+    def end_loop(self) -> None:
+        """End the innermost loop."""
+
+    @abstractmethod
+    def begin_if(self, condition: V) -> None:
+        """Begin a block that runs if a condition holds."""
+
+    @abstractmethod
+    def end_if(self) -> None:
+        """End that block."""
+
+    @abstractmethod
+    def begin_once(self, flag: V) -> None:
+        """Begin a block that runs if the 8 bytes at a pointer are 0."""
+
+    @abstractmethod
+    def end_once(self, flag: V) -> None:
+        """Set the flag, and end that block. A thread that finds the flag set sees all that the
+        thread which has set it has written."""
+
+    @abstractmethod
+    def call(self, name: str, arguments: Sequence[V]) -> None:
+        """Call a program."""
+
+    def special(self, op: SpecialOp, bound: V) -> V:
+        """The index of a work item or workgroup; only a grid has these."""
+        raise refusal(op)
+
+    def copy_asynchronously(self, to: PointerView[V], source: PointerView[V]) -> bool:
+        """Start copying elements, which goes on after this; whether that can be done."""
+        return False
+
+    def wait_for_copies(self, pending: int) -> None:
+        """Make a group of the copies started since the last one, and wait for all groups but the
+        last `pending`."""
+
+    def barrier(self, op: BarrierOp) -> None:
+        """Wait for all work items of the workgroup; work items that are loops have been split."""

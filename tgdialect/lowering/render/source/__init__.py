@@ -1,0 +1,33 @@
+"""C-like languages as outputs. In reading order:
+
+* `language.py`: the spellings of a language, as a table; `languages.py`: the tables;
+* `expressions.py`: scalars, vectors and pointers as text with types;
+* `helpers.py`: the text of helper functions;
+* `builder.py`: expressions, names and statements of a function;
+* `conversion.py`, `arithmetic.py`: elementwise ops as expressions;
+* `placement.py`: which values are inlined, and where buffers are declared;
+* `accesses.py`: declarations, loads and stores;
+* `matrix.py`: WMMA in CUDA C++;
+* `function.py`: vectors and control flow, the output of the walker;
+* `program.py`: programs and host functions as sources.
+"""
+
+from tgdialect.lowering.render.source.languages import LANGUAGES
+from tgdialect.lowering.render.source.program import (
+    c_name,
+    joined,
+    render_function,
+    render_program,
+    sections_of,
+    source_text,
+)
+
+__all__ = [
+    "LANGUAGES",
+    "c_name",
+    "joined",
+    "render_function",
+    "render_program",
+    "sections_of",
+    "source_text",
+]

@@ -1,0 +1,294 @@
+"""Building a function of a C-like language: expressions, names and statements."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, count
+
+import numpy as np
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.lowering.render.source.expressions import (
+    INT,
+    LONG,
+    Precedence,
+    Scalar,
+    index_type,
+)
+from tgdialect.lowering.render.source.helpers import HELPERS
+from tgdialect.lowering.render.source.language import Language
+from tgdialect.ops.dtypes import DTYPES, INDEX, DType, Kind, unsigned
+from tgdialect.ops.intervals import Interval
+
+_RESERVED = frozenset(
+    """
+    auto break case char const continue default do double else enum extern float for goto half if
+    inline int long register restrict return short signed sizeof static struct switch typedef union
+    unsigned void volatile while bool true false kernel global local constant device thread
+    threadgroup main gid lid asm class new delete this template operator namespace using y0 y1 yn j0
+    j1 jn gamma index div exp log pow sin cos tan abs min max round floor ceil trunc sqrt fma sum
+    signbit uchar ushort uint ulong
+    """.split()  # noqa: SIM905
+)
+"""Keywords, and names of libraries that a local name would hide."""
+
+_ASSOCIATIVE = ("+", "*", "|", "&", "^")
+
+
+class SourceBuilder:
+    """A function under construction: the text of its body, and the helper functions it needs."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self.helpers: dict[str, str] = {}
+        """The text of each helper function, by its name."""
+        self.headers: dict[str, None] = {}
+        """What the preamble has for the types that are used."""
+        self._lines: list[str] = []
+        self._scopes: list[set[str]] = [set()]
+        """The names of each open block."""
+
+    @property
+    def body(self) -> Sequence[str]:
+        """The lines of the body."""
+        return self._lines
+
+    # -- statements and names
+
+    def line(self, text: str) -> None:
+        """Append a line to the current block."""
+        self._lines.append("  " * len(self._scopes) + text)
+
+    def open(self, text: str) -> None:
+        """Begin a block."""
+        self.line(f"{text} {{")
+        self._scopes.append(set())
+
+    def close(self) -> None:
+        """End a block."""
+        self._scopes.pop()
+        self.line("}")
+
+    def fresh(self, hint: str | None, names: Iterator[str]) -> str:
+        """A name that no open block has: the hint, or the next of some names."""
+        if hint is not None and (hint := _identifier(hint)):
+            tried = (f"{hint}{n or ''}" for n in count())
+            names = tried
+        for name in names:
+            taken = name in _RESERVED or any(name in scope for scope in self._scopes)
+            if not taken:
+                self._scopes[-1].add(name)
+                return name
+        raise AssertionError
+
+    def named(self, value: Scalar, hint: str | None = None, prefix: str = "t") -> Scalar:
+        """A value as a name or a literal: a new variable, unless it is one already."""
+        if value.precedence is Precedence.NAME:
+            return value
+        dtype = value.dtype if value.interval is None else index_type(value.interval)
+        name = self.fresh(hint, (f"{prefix}{n}" for n in count()))
+        self.line(f"{self.type_name(dtype)} {name} = {self.statement(value)};")
+        return Scalar(name, dtype, interval=value.interval)
+
+    def statement(self, value: Scalar) -> str:
+        """The text of an expression that stands by itself."""
+        is_binary = Precedence.CONDITIONAL <= value.precedence < Precedence.UNARY
+        return f"({value.text})" if is_binary and self.language.is_tutorial else value.text
+
+    # -- types and literals
+
+    def type_name(self, dtype: DType) -> str:
+        """The type of a value. Raises for a dtype that the language lacks."""
+        if (name := self.language.types.get(dtype.name)) is None:
+            raise PassFailedException(f"{self.language.name} has no {dtype.name}")
+        if header := self.language.headers.get(dtype.name):
+            self.headers[header] = None
+        return name
+
+    def stored(self, dtype: DType) -> DType:
+        """The dtype of elements in memory: a bool is a byte there, and a float that the language
+        lacks is its bits."""
+        is_bits = dtype.is_bool or dtype.name not in self.language.types
+        return DTYPES[unsigned(dtype.bits)] if is_bits else dtype
+
+    def memory_type(self, dtype: DType) -> str:
+        """The type of an element in memory."""
+        return self.type_name(self.stored(dtype))
+
+    def literal(self, value: float, dtype: DType) -> Scalar:
+        """A number."""
+        if dtype.is_bool:
+            return Scalar("true" if value else "false", dtype)
+        suffix = self.language.suffixes.get(dtype.name, "")
+        if not dtype.is_float:
+            return self._integer(int(value), dtype, suffix)
+        if not math.isfinite(value):
+            infinity, nan = self.language.special_floats[dtype.name]
+            text = nan if value != value else infinity
+            if value < 0:
+                return Scalar(f"-{text}", dtype, Precedence.UNARY)
+            return Scalar(text, dtype)
+        number = np.float32(value) if dtype.bits == 32 else np.float64(value)
+        text = (
+            f"{number!s}{suffix}" if dtype.bits >= 32 else f"({self.type_name(dtype)}){number!s}f"
+        )
+        level = Precedence.UNARY if text[0] in "-(" else Precedence.NAME
+        return Scalar(text, dtype, level)
+
+    def _integer(self, value: int, dtype: DType, suffix: str) -> Scalar:
+        if dtype.kind is Kind.SIGNED and dtype.bits >= INT.bits and value == dtype.low:
+            # C has no negative literals, and the absolute value does not fit.
+            text = f"({value + 1}{suffix} - 1)"
+            return Scalar(text, dtype, Precedence.POSTFIX)
+        level = Precedence.NAME if value >= 0 else Precedence.UNARY
+        return Scalar(f"{value}{suffix}", dtype, level)
+
+    def index_literal(self, value: int) -> Scalar:
+        """An index."""
+        interval = Interval(value, value)
+        found = self.literal(value, index_type(interval))
+        return replace(found, interval=interval)
+
+    # -- operators
+
+    def binary(
+        self, symbol: str, level: Precedence, a: Scalar, b: Scalar, *, dtype: DType | None = None
+    ) -> Scalar:
+        """An operator between two operands, with the parentheses that it needs. Its type is that of
+        the operands unless given."""
+        dtype = dtype or (LONG if b.dtype is LONG else a.dtype)
+        left = self._operand(a, symbol, level, is_right=False)
+        right = self._operand(b, symbol, level, is_right=True)
+        if (
+            symbol == "+"
+            and b.precedence is Precedence.UNARY
+            and right[0] == "-"
+            and (right[1:2].isdigit())
+        ):
+            symbol, right = "-", right[1:]
+        text = f"{left} {symbol} {right}"
+        return Scalar(text, dtype, level, symbol, left, right, reads=a.reads or b.reads)
+
+    def _operand(self, value: Scalar, symbol: str, level: Precedence, *, is_right: bool) -> str:
+        """The text of an operand, in parentheses if it would read differently without."""
+        is_same = value.operator == symbol and (
+            not is_right or (symbol in _ASSOCIATIVE and not value.dtype.is_float)
+        )
+        if is_same and (symbol in _ASSOCIATIVE or not self.language.is_tutorial):
+            return value.text
+        least = level if not is_right else level + 1
+        if self.language.is_tutorial or level in (Precedence.BITWISE, Precedence.SHIFT):
+            least = Precedence.UNARY
+        elif level in (Precedence.EQUALITY, Precedence.RELATION):
+            least = Precedence.SUM
+        elif level is Precedence.OR:
+            least = Precedence.BITWISE
+        return f"({value.text})" if value.precedence < least else value.text
+
+    def unary(self, symbol: str, value: Scalar) -> Scalar:
+        """A prefix operator; `!` of a comparison is in parentheses."""
+        is_loose = value.precedence < Precedence.UNARY or value.text[0] == symbol
+        text = f"({value.text})" if is_loose else value.text
+        return Scalar(f"{symbol}{text}", value.dtype, Precedence.UNARY, reads=value.reads)
+
+    def cast(self, value: Scalar, dtype: DType) -> Scalar:
+        """A conversion as C defines it, if there is anything to convert."""
+        dtype = LONG if dtype is DTYPES[INDEX] else dtype
+        if value.dtype == dtype:
+            return value
+        if (source := value.uncast) is not None and _keeps_bits(source.dtype, value.dtype, dtype):
+            return self.cast(source, dtype)
+        own = self.language.functions.get(f"cast {value.dtype.name} {dtype.name}")
+        if own is not None:
+            self.type_name(dtype)
+            text = own.format(value=value.text)
+            return Scalar(text, dtype, Precedence.POSTFIX, reads=value.reads)
+        text = f"({value.text})" if value.precedence < Precedence.UNARY else value.text
+        text = f"({self.type_name(dtype)}){text}"
+        return Scalar(text, dtype, Precedence.UNARY, uncast=value, reads=value.reads)
+
+    def narrowed(self, value: Scalar, dtype: DType) -> Scalar:
+        """The result of arithmetic, which C does on 32 bits or more, as a narrower dtype."""
+        if dtype.is_float or dtype.bits >= INT.bits:
+            return value
+        text = f"({value.text})" if value.precedence < Precedence.UNARY else value.text
+        text = f"({self.type_name(dtype)}){text}"
+        return Scalar(text, dtype, Precedence.UNARY, reads=value.reads)
+
+    def choice(self, condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+        """`condition ? a : b`."""
+        texts = [
+            f"({part.text})"
+            if part.precedence is Precedence.CONDITIONAL
+            or (self.language.is_tutorial and part.precedence < Precedence.UNARY)
+            else part.text
+            for part in (condition, a, b)
+        ]
+        dtype = LONG if b.dtype is LONG else a.dtype
+        reads = condition.reads or a.reads or b.reads
+        return Scalar("{} ? {} : {}".format(*texts), dtype, Precedence.CONDITIONAL, reads=reads)
+
+    # -- functions
+
+    def function(self, name: str, operands: Sequence[Scalar], dtype: DType) -> Scalar:
+        """A call of a built-in function."""
+        own = self.language.functions
+        called = own.get(f"{name} {dtype.name}") or own[name]
+        return self._call(called, operands, dtype)
+
+    def helper(self, kind: str, operands: Sequence[Scalar], dtype: DType, **fields: str) -> Scalar:
+        """A call of a helper function, which is added to the source."""
+        text = ["".join(kind.split()[:1]), fields.pop("suffix", ""), dtype.name]
+        name = "_".join(part for part in text if part).lower()
+        self._add_helper(kind, name, dtype, fields)
+        return self._call(name, operands, dtype)
+
+    def helper_statement(
+        self, kind: str, name: str, arguments: Sequence[str], dtype: DType, **fields: str
+    ) -> str:
+        """A call of a helper function without a result."""
+        self._add_helper(kind, name, dtype, fields)
+        return f"{name}({', '.join(arguments)})"
+
+    def _add_helper(self, kind: str, name: str, dtype: DType, fields: Mapping[str, str]) -> None:
+        if name not in self.helpers:
+            wide = {"T": self.type_name(dtype), "bits": str(dtype.bits), "name": name}
+            if not dtype.is_float:
+                wide["U"] = self.language.types[f"ui{dtype.bits}"]
+            body = HELPERS[kind].format(**wide, **fields)
+            self.helpers[name] = self.language.helper + body
+
+    def _call(self, name: str, operands: Sequence[Scalar], dtype: DType) -> Scalar:
+        text = f"{name}({', '.join(operand.text for operand in operands)})"
+        reads = any(operand.reads for operand in operands)
+        dtype = LONG if dtype is DTYPES[INDEX] else dtype
+        return Scalar(text, dtype, Precedence.POSTFIX, reads=reads)
+
+    def maximum(self, a: Scalar, b: Scalar) -> Scalar:
+        """The greater of two numbers."""
+        dtype = LONG if b.dtype is LONG else a.dtype
+        if dtype.is_float:
+            return self.helper("max float", (a, b), dtype)
+        if (name := self.language.functions.get("max integer")) is not None:
+            return self._call(name, [self.cast(each, dtype) for each in (a, b)], dtype)
+        return self.helper("max integer", (a, b), dtype)
+
+
+def loop_names() -> Iterator[str]:
+    """The names of nested loops."""
+    return chain("ijklmnopq", (f"i{n}" for n in count()))
+
+
+def _keeps_bits(source: DType, between: DType, result: DType) -> bool:
+    """Whether an integer comes out the same if it is converted without the step between."""
+    is_integer = source.is_integer and between.is_integer and result.is_integer
+    return is_integer and source.bits == between.bits == result.bits
+
+
+def _identifier(hint: str) -> str:
+    """A hint as an identifier of C; empty if nothing of it can be one."""
+    text = re.sub(r"\W", "_", hint, flags=re.ASCII).strip("_")
+    return "" if text[:1].isdigit() else text

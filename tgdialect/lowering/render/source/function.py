@@ -1,0 +1,254 @@
+"""A C-like language as an output of the walker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+from itertools import count
+
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.lowering.render.memory import copy_parts
+from tgdialect.lowering.render.output import Output, refusal
+from tgdialect.lowering.render.source.accesses import SourceAccesses, View
+from tgdialect.lowering.render.source.arithmetic import combine, compute
+from tgdialect.lowering.render.source.builder import loop_names
+from tgdialect.lowering.render.source.expressions import (
+    ANY_INDEX,
+    LONG,
+    Pointer,
+    Precedence,
+    Scalar,
+    Value,
+    Vector,
+    index_type,
+    lanes_of,
+    pointer_of,
+    scalar_of,
+    without_parentheses,
+)
+from tgdialect.lowering.render.source.language import Language
+from tgdialect.lowering.render.source.matrix import multiply_matrices
+from tgdialect.lowering.render.source.placement import Placement
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.codegen import BarrierOp, SpecialOp, WmmaOp
+from tgdialect.ops.dtypes import DTYPES, INDEX, DType
+from tgdialect.ops.intervals import Interval
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
+from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.targets.matrix import MatrixInstruction
+
+_LONGEST = 88
+"""How many characters an expression has at most that is written in another one."""
+
+
+class SourceFunction(SourceAccesses, Output[Value]):
+    """A function under construction."""
+
+    def __init__(
+        self,
+        language: Language,
+        parameters: Sequence[SSAValue],
+        ops: Sequence[Operation],
+        written: Set[SSAValue],
+    ) -> None:
+        """`ops` are those that will be rendered; `written` are the parameters that they write."""
+        self._placement = Placement(ops)
+        super().__init__(language, self._placement.initial_stores)
+        self.location: LocationAttr = UNKNOWN_LOC
+        self.parameters: list[str] = []
+        self.given: list[Value] = []
+        """The values of the parameters."""
+        for slot, parameter in enumerate(parameters):
+            self._parameter(parameter, slot, is_const=parameter not in written)
+        self.parameters += language.parameters_after
+
+    def _parameter(self, parameter: SSAValue, slot: int, *, is_const: bool) -> None:
+        name = self.fresh(parameter.name_hint, (f"data{n}" for n in count(slot)))
+        dtype = dtype_of(parameter)
+        if not is_memory(parameter):
+            text = self.language.scalar_parameter.format(type=self.type_name(dtype), name=name)
+            self.parameters.append(text)
+            known = MinMax()[parameter]
+            self.given.append(Scalar(name, LONG, interval=known))
+            return
+        pointer = Pointer(name, self.stored(dtype), is_const=is_const)
+        self.parameters.append(f"{self.pointer_type(pointer, dtype)}{name}")
+        self.given.append(pointer)
+
+    # -- scalars
+
+    def constant_of(self, value: Attribute, dtype: DType) -> Value:
+        if dtype is DTYPES[INDEX]:
+            return self.index_literal(int(number(value)))
+        return self.literal(number(value), dtype)
+
+    def zero(self, dtype: DType) -> Value:
+        return self.literal(0, dtype)
+
+    def compute(self, op: Operation, operands: Sequence[Value], intervals: MinMax) -> Value:
+        if not isinstance(operands[0], Vector):
+            return compute(self, op, [scalar_of(operand) for operand in operands], intervals)
+        lanes = zip(*(lanes_of(operand) for operand in operands), strict=True)
+        return Vector(tuple(compute(self, op, lane, intervals) for lane in lanes))
+
+    def define(self, result: SSAValue, value: Value) -> Value:
+        """A value that is used once is written there, in its expression; others are variables."""
+        if isinstance(value, Pointer):
+            return value
+        owner, hint = result.owner, result.name_hint
+        is_load = isinstance(owner, LoadOp)
+        prefix = "val" if is_load else "t"
+        if isinstance(value, Vector):
+            return self._define_vector(result, value, prefix)
+        if dtype_of(result) is DTYPES[INDEX] and value.interval is None:
+            value = replace(value, interval=ANY_INDEX)
+        is_named = self.language.is_tutorial and is_load and value.precedence < Precedence.NAME
+        is_short = len(value.text) <= _LONGEST
+        if is_short and not is_named and self._placement.is_inlined(result, reads=value.reads):
+            return value
+        if value.precedence is Precedence.NAME and not value.reads:
+            return value
+        return self.variable(value, hint, prefix)
+
+    def _define_vector(self, result: SSAValue, value: Vector, prefix: str) -> Value:
+        hint, lanes = result.name_hint, tensor(result).get_shape()[0]
+        if value.whole:
+            name = self.fresh(hint, (f"{prefix}{n}" for n in count()))
+            dtype = dtype_of(result)
+            self.line(f"{self.vector_type(dtype, lanes)} {name} = {value.whole};")
+            names = "xyzw" if lanes <= 4 else [f"s{lane:x}" for lane in range(lanes)]
+            elements = (Scalar(f"{name}.{each}", dtype) for each in names[:lanes])
+            return Vector(tuple(elements), name)
+        reads = any(lane.reads for lane in value.elements)
+        is_short = all(len(lane.text) <= _LONGEST for lane in value.elements)
+        if is_short and self._placement.is_inlined(result, reads=reads):
+            return value
+        names = [f"{hint}_{lane}" if hint else None for lane in range(lanes)]
+        return Vector(
+            tuple(
+                lane
+                if lane.precedence is Precedence.NAME and not lane.reads
+                else self.variable(lane, name, prefix)
+                for lane, name in zip(value.elements, names, strict=True)
+            )
+        )
+
+    # -- vectors
+
+    def lanes(self, value: Value) -> int:
+        return len(value.elements) if isinstance(value, Vector) else 1
+
+    def splat(self, value: Value, lanes: int) -> Value:
+        if lanes == 1 or isinstance(value, Vector):
+            return value
+        return Vector((self.named(scalar_of(value)),) * lanes)
+
+    def stack(self, lanes: Sequence[Value]) -> Value:
+        return lanes[0] if len(lanes) == 1 else Vector(tuple(map(scalar_of, lanes)))
+
+    def lane(self, vector: Value, lane: int) -> Value:
+        return lanes_of(vector)[lane]
+
+    def transposed(self, rows: Sequence[Value]) -> Sequence[Value]:
+        count, columns = len(rows), list(zip(*map(lanes_of, rows), strict=True))
+        if count == 1:
+            return [lane for (lane,) in columns]
+        return [Vector(column) for column in columns]
+
+    def joined(self, parts: Sequence[Value]) -> Value:
+        return self.stack([lane for part in parts for lane in lanes_of(part)])
+
+    def across(self, op: ReduceOp, vector: Value) -> Value:
+        """The lanes in order; a float sum begins with +0."""
+        kind, dtype = op.kind.data, dtype_of(op.source)
+        first, *rest = lanes_of(vector)
+        if dtype.is_float and kind is ReduceKind.ADD:
+            first, rest = self.literal(identity(kind, dtype), dtype), (first, *rest)
+        for lane in rest:
+            first = combine(self, kind, first, lane)
+        return first
+
+    def multiply_matrices(
+        self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[Value]
+    ) -> Value:
+        if not self.language.has_mma:
+            raise refusal(op)
+        return multiply_matrices(self, instruction, fragments)
+
+    # -- control flow
+
+    def begin_loop(self, op: RangeOp, bound: Value, runs: bool) -> Value:
+        limit = scalar_of(bound)
+        known = limit.interval or ANY_INDEX
+        interval = Interval(0, max(int(known.hi) - 1, 0))
+        dtype = index_type(known)
+        default = (f"ridx{n}" for n in count()) if self.language.is_tutorial else loop_names()
+        self._scopes.append(set())
+        name = self.fresh(op.result.name_hint, default)
+        scope = self._scopes.pop()
+        type = self.type_name(dtype)
+        text = f"({limit.text})" if limit.precedence < Precedence.SHIFT else limit.text
+        self.open(f"for ({type} {name} = 0; {name} < {text}; {name}++)")
+        self._scopes[-1] |= scope
+        return Scalar(name, dtype, interval=interval)
+
+    def end_loop(self) -> None:
+        self.close()
+
+    def begin_if(self, condition: Value) -> None:
+        self.open(f"if ({scalar_of(condition).text})")
+
+    def end_if(self) -> None:
+        self.close()
+
+    def begin_once(self, flag: Value) -> None:
+        self.open(f"if (*(int64_t *){self.pointer_text(pointer_of(flag))} == 0)")
+
+    def end_once(self, flag: Value) -> None:
+        self.line(f"*(int64_t *){self.pointer_text(pointer_of(flag))} = 1;")
+        self.close()
+
+    def call(self, name: str, arguments: Sequence[Value]) -> None:
+        texts = [
+            without_parentheses(self.pointer_text(a))
+            if isinstance(a, Pointer)
+            else scalar_of(a).text
+            for a in arguments
+        ]
+        self.line(f"{name}({', '.join(texts)});")
+
+    def special(self, op: SpecialOp, bound: Value) -> Value:
+        kind, axis = op.symbol.data[:-1], int(op.symbol.data[-1])
+        if (template := self.language.specials.get(kind)) is None:
+            raise refusal(op)
+        known = scalar_of(bound).interval or ANY_INDEX
+        interval = Interval(0, max(int(known.hi) - 1, 0))
+        text = template.format(axis=axis, letter="xyz"[axis])
+        value = Scalar(text, LONG, Precedence.POSTFIX, interval=interval)
+        return self.named(value, op.result.name_hint or op.symbol.data)
+
+    def copy_asynchronously(self, to: View, source: View) -> bool:
+        parts = copy_parts(self, to, source) if self.language.async_copy else None
+        for target, origin, bytes in parts or ():
+            text = self.language.async_copy.format(
+                to=self.start(target),
+                source=self.start(origin),
+                bytes=bytes,
+                caches="cg" if bytes == 16 else "ca",
+            )
+            for line in text.split("\n"):
+                self.line(line)
+        return parts is not None
+
+    def wait_for_copies(self, pending: int) -> None:
+        if self.language.async_wait:
+            self.line(self.language.async_wait.format(pending=pending))
+
+    def barrier(self, op: BarrierOp) -> None:
+        if self.language.barrier:
+            self.line(self.language.barrier)

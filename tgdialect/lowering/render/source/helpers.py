@@ -1,0 +1,92 @@
+"""Helper functions, for operations that no expression of C spells.
+
+A source has those that it uses. {T} is the type of the operands and the result, {U} the unsigned
+type of the same width, {S} the type of a source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+HELPERS: Mapping[str, str] = {
+    # Floor division: rounded toward minus infinity; 0 by 0, and -1 wraps.
+    "floor_div": """\
+{T} {name}({T} a, {T} b) {{
+  if (b == 0) return 0;
+  if (b == -1) return ({T})(0 - ({U})a);
+  return ({T})(a / b - (a % b != 0 && (a < 0) != (b < 0)));
+}}""",
+    "floor_mod": """\
+{T} {name}({T} a, {T} b) {{
+  if (b == 0 || b == -1) return 0;
+  {T} rest = ({T})(a % b);
+  return ({T})(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
+}}""",
+    "div": """\
+{T} {name}({T} a, {T} b) {{
+  return ({T})(b == 0 ? 0 : a / b);
+}}""",
+    "mod": """\
+{T} {name}({T} a, {T} b) {{
+  return ({T})(b == 0 ? 0 : a % b);
+}}""",
+    # Shifts by any count: a negative one is a great unsigned one.
+    "shl": """\
+{T} {name}({T} a, {count} count) {{
+  return count < {bits} ? ({T})(({U})a << count) : 0;
+}}""",
+    "shr": """\
+{T} {name}({T} a, {count} count) {{
+  return ({T})(count < {bits} ? a >> count : {out});
+}}""",
+    # The maximum: NaN if either is, and +0 is greater than -0.
+    "max float": """\
+{T} {name}({T} a, {T} b) {{
+  if (a != a || a > b) return a;
+  if (b != b || b > a) return b;
+  return a == 0 ? a + b : a;
+}}""",
+    "max integer": """\
+{T} {name}({T} a, {T} b) {{
+  return a > b ? a : b;
+}}""",
+    # Float to integer: truncated, saturated, and 0 for NaN.
+    "convert": """\
+{T} {name}({S} x) {{
+  if (x != x) return 0;
+  if (x >= {above}) return {high};
+  return x <= {low_bound} ? {low} : ({T})x;
+}}""",
+    "bitcast": """\
+{T} {name}({S} x) {{
+  {T} result;
+  memcpy(&result, &x, sizeof result);
+  return result;
+}}""",
+    # OpenCL C adds integers atomically, but no floats.
+    "atomic_add": """\
+void {name}(volatile {space}float *p, float value) {{
+  volatile {space}uint *bits = (volatile {space}uint *)p;
+  uint seen = *bits, old;
+  do {{
+    old = seen;
+    seen = atomic_cmpxchg(bits, old, as_uint(as_float(old) + value));
+  }} while (seen != old);
+}}""",
+    # The pragmas of an extension are at the beginning of a compound statement.
+    "atomic_add_integer": """\
+void {name}(volatile {space}{T} *p, {T} value) {{
+  #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+  atom_add(p, value);
+}}""",
+    "atomic_add_double": """\
+void {name}(volatile {space}double *p, double value) {{
+  #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+  volatile {space}ulong *bits = (volatile {space}ulong *)p;
+  ulong seen = *bits, old;
+  do {{
+    old = seen;
+    seen = atom_cmpxchg(bits, old, as_ulong(as_double(old) + value));
+  }} while (seen != old);
+}}""",
+}

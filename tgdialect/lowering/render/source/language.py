@@ -1,0 +1,70 @@
+"""The spellings of a C-like language, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tgdialect.ops.attributes import AddrSpace
+
+
+@dataclass(frozen=True)
+class Language:
+    """The table of spellings of one language. Templates are those of `str.format`."""
+
+    name: str
+    preamble: str
+    """What a source begins with."""
+    types: Mapping[str, str]
+    """The type of each dtype that the language has, by the dtype's name."""
+    suffixes: Mapping[str, str]
+    """What comes after a literal of a dtype."""
+    special_floats: Mapping[str, tuple[str, str]]
+    """Infinity and NaN, by dtype."""
+    kernel: str
+    """The head of a kernel: {name}, {parameters}, and {items}, {x}, {y}, {z} work items."""
+    helper: str
+    """What comes before a helper function."""
+    scalar_parameter: str
+    """A parameter that is an index: {type} and {name}."""
+    functions: Mapping[str, str]
+    """Names of built-in functions, by "name" or "name dtype"; CASTs and BITCASTs of a {value}, by
+    "cast from to" and "bitcast from to"."""
+    async_copy: str = ""
+    """Starts to copy {bytes} bytes of memory from {source} to {to} in LOCAL memory, through the
+    {caches}."""
+    async_wait: str = ""
+    """Makes a group of the copies since the last one, and waits for all but {pending} groups."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the preamble needs for a dtype."""
+    spaces: Mapping[AddrSpace, str] = field(default_factory=dict[AddrSpace, str])
+    """The qualifiers of pointers."""
+    shared: str = ""
+    """The qualifiers of an array that a workgroup shares."""
+    aligned: str = ""
+    """The qualifier of an array that is aligned to {bytes}; before the type."""
+    parameters_after: tuple[str, ...] = ()
+    """Parameters that each kernel has after its own."""
+    specials: Mapping[str, str] = field(default_factory=dict[str, str])
+    """SPECIALs: gidx, lidx and idx, with {axis} 0 to 2 and {letter} x to z."""
+    barrier: str = ""
+    """A barrier, for memory that a workgroup shares and for global memory."""
+    vectors: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Vector types by their number of lanes: {element} is the name of the element's type."""
+    vector_load: str = ""
+    vector_store: str = ""
+    """Accesses of {lanes} elements of vector type {type} at {pointer}, with {space}."""
+    vector_value: str = ""
+    """A vector of type {type} with the lanes {elements}."""
+    loads_need_alignment: bool = True
+    """Whether a vector has to be aligned to its size."""
+    atomics: Mapping[str, str] = field(default_factory=dict[str, str])
+    """ATOMICADD of a {value} to a {cell} or its address {pointer}, by dtype; {space} is the
+    qualifier. "helper name" is a helper function."""
+    has_mma: bool = False
+    """Whether it has inline assembly of PTX, which matrix instructions are."""
+    signed_wraps: bool = True
+    """Whether arithmetic on signed integers wraps. Otherwise it is done on unsigned ones."""
+    is_tutorial: bool = False
+    """The style of tinygrad's kernels: parentheses around every operation, `*(data+i)`, and a
+    variable for each load."""

@@ -1,0 +1,121 @@
+"""Programs and host functions as sources."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.memory_order import accesses
+from tgdialect.lowering.render.calls import Requirement, requirements
+from tgdialect.lowering.render.grid_loops import loops_of_grid
+from tgdialect.lowering.render.source.function import SourceFunction
+from tgdialect.lowering.render.source.language import Language
+from tgdialect.lowering.render.source.languages import C
+from tgdialect.lowering.render.walker import Alignments, LinearWalker
+from tgdialect.lowering.render.work_items import fission
+from tgdialect.lowering.signature import written_arguments
+from tgdialect.ops.call import parameters
+from tgdialect.ops.codegen import ProgramOp, SourceOp, SpecialOp
+from tgdialect.ops.properties import known_index
+from tgdialect.ops.source import ParamOp
+from tgdialect.targets import Target
+from tgdialect.targets.grid import ALIGNMENT
+
+Sections = Sequence[str]
+"""The parts of a source: its preamble, helper functions, and a function."""
+
+
+def render_program(
+    program: ProgramOp, language: Language, target: Target, alignments: Alignments
+) -> str:
+    """The source of a program: all that it needs, then the kernel."""
+    if not target.is_grid:
+        loops_of_grid(program.linear)
+        fission(program.linear)
+    block = program.linear.body.block
+    ops, params = list(block.ops), [param.result for param in parameters(block)]
+    owners = [access.memory.owner for access in accesses(ops) if access.writes]
+    slots = {owner.slot.data for owner in owners if isinstance(owner, ParamOp)}
+    written = {param for slot, param in enumerate(params) if slot in slots}
+    output = SourceFunction(language, params, ops, written)
+    walker = LinearWalker(output, target)
+    name = program.sym_name.data
+    for slot, (param, value) in enumerate(zip(params, output.given, strict=True)):
+        walker.bind(param, value, alignments.get((name, slot)))
+    walker.program(block, params)
+    x, y, z = items = _workgroup(ops)
+    head = language.kernel.format(
+        name=c_name(name),
+        parameters=", ".join(output.parameters),
+        items=math.prod(items),
+        x=x,
+        y=y,
+        z=z,
+    )
+    return joined([_sections(output, head)])
+
+
+def render_function(
+    function: FuncOp,
+    programs: Iterable[ProgramOp],
+    target: Target,
+    alignments: Alignments | None = None,
+) -> str:
+    """A host function in C, which calls the kernels of a source. `alignments` gets those of the
+    arguments of its CALLs."""
+    wanted: Mapping[str, Sequence[Requirement]] = {
+        program.sym_name.data: requirements(program.linear.body.block) for program in programs
+    }
+    written = {function.args[position] for position in written_arguments(function)}
+    output = SourceFunction(C, function.args, (), written)
+    walker = LinearWalker(output, target, wanted, alignments)
+    for param, value in zip(function.args, output.given, strict=True):
+        walker.bind(param, value, ALIGNMENT if target.is_grid else None)
+    walker.function(function)
+    name = c_name(function.sym_name.data)
+    return joined([_sections(output, f"void {name}({', '.join(output.parameters)})")])
+
+
+def _sections(output: SourceFunction, head: str) -> Sections:
+    headers = "".join(f"{header}\n" for header in output.headers)
+    function = "\n".join([f"{head} {{", *output.body, "}"])
+    return [output.language.preamble, headers, *output.helpers.values(), function]
+
+
+def source_text(program: ProgramOp) -> str | None:
+    """The text of the SOURCE of a program; None if there is none."""
+    sources = (op.text.data for op in program.body.block.ops if isinstance(op, SourceOp))
+    return next(sources, None)
+
+
+def joined(sources: Iterable[Sections]) -> str:
+    """One source of the sections of several: each section once, a blank line between two."""
+    unique = dict.fromkeys(s.strip("\n") for sections in sources for s in sections)
+    return "\n\n".join(filter(None, unique)) + "\n"
+
+
+def sections_of(text: str) -> Sections:
+    """The sections of a source."""
+    return text.split("\n\n")
+
+
+def _workgroup(ops: Iterable[Operation]) -> tuple[int, int, int]:
+    """The numbers of work items of a workgroup along x, y and z."""
+    items = {"lidx0": 1, "lidx1": 1, "lidx2": 1}
+    for op in ops:
+        if isinstance(op, SpecialOp) and op.symbol.data in items:
+            if (bound := known_index(op.bound)) is None:
+                raise PassFailedException("the size of a workgroup is a constant")
+            items[op.symbol.data] = bound
+    return items["lidx0"], items["lidx1"], items["lidx2"]
+
+
+def c_name(symbol: str) -> str:
+    """The name of a function for a symbol: `main` has a signature of its own in C."""
+    name = re.sub(r"\W", "_", symbol, flags=re.ASCII)
+    return f"{name}_" if name in ("main", "kernel") or name[:1].isdigit() else name

@@ -1,0 +1,373 @@
+"""The walk over a LINEAR: each op in order, to any output language.
+
+This file says what each op does; an `Output` says how it is written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic
+
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.affine.lanes import only_locates
+from tgdialect.analysis.async_copies import AsyncCopies, async_copies
+from tgdialect.analysis.constants import constants
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.render.calls import Requirement, check_call
+from tgdialect.lowering.render.memory import MemoryViews
+from tgdialect.lowering.render.output import Output, V, refusal
+from tgdialect.ops.arguments import argument_attributes
+from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.call import CallOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp, SpecialOp, WmmaOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
+from tgdialect.ops.folding import constant_attribute
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import (
+    BitcastOp,
+    ExpandOp,
+    IndexOp,
+    MovementOp,
+    PermuteOp,
+    ReshapeOp,
+    StackOp,
+)
+from tgdialect.ops.ordering import EndOp, GroupOp, LinearOp, RangeOp, SinkOp
+from tgdialect.ops.properties import dtype_of, integers, is_memory, number, place, tensor
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
+from tgdialect.ops.walk import operands_of
+from tgdialect.targets import Target
+from tgdialect.targets.matrix import instruction_of
+
+_ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED, BitcastOp})
+
+
+Alignments = dict[tuple[str, int], int]
+"""The alignment of memory that is an argument of a program, by the program's name and slot."""
+
+
+class LinearWalker(Generic[V]):
+    """Appends the ops of one function to an output, in order."""
+
+    def __init__(
+        self,
+        output: Output[V],
+        target: Target,
+        programs: Mapping[str, Sequence[Requirement]] | None = None,
+        alignments: Alignments | None = None,
+    ) -> None:
+        """Without `programs` a program is rendered; else a host function, which may call these.
+        `alignments` gets those of the arguments of its CALLs."""
+        self._output = output
+        self._target = target
+        self._programs = programs
+        self._values: dict[SSAValue, V] = {}
+        self._intervals = MinMax()
+        self._memory = MemoryViews(output, self._intervals, self._values, target)
+        self._rows: dict[SSAValue, Sequence[V]] = {}
+        """The vectors of values that have two axes."""
+        self._copies = AsyncCopies()
+        self._buffer_bytes = 0
+        self._alignments: Alignments = {} if alignments is None else alignments
+
+    def bind(self, value: SSAValue, argument: V, alignment: int | None = None) -> None:
+        """Bind a parameter to an argument of the function. Memory is aligned to `alignment` bytes,
+        by default to those of an element."""
+        if is_memory(value):
+            self._memory.add(value, argument, alignment)
+        else:
+            self._values[value] = argument
+
+    def scalar(self, value: SSAValue, block: Block) -> V:
+        """An index of a program, computed from its bound parameters."""
+        needed: set[SSAValue] = set()
+        stack = [value]
+        while stack:
+            needed.add(next := stack.pop())
+            stack += [source for source in operands_of(next) if source not in needed]
+        self._append([op for op in block.ops if op.results and op.results[0] in needed])
+        return self._values[value]
+
+    def program(self, block: Block, params: Sequence[SSAValue]) -> None:
+        """Render the ops of a program. `params` has the bound parameter of each slot."""
+        ops = list(block.ops)
+        if self._target.copies_asynchronously:
+            self._copies = async_copies(ops)
+        for op in ops:
+            if isinstance(op, ParamOp) and op.result is not (param := params[op.slot.data]):
+                if is_memory(param):
+                    pointer = self._memory.pointer(param)
+                    self.bind(op.result, pointer, self._memory[param].alignment)
+                else:
+                    self.bind(op.result, self._values[param])
+        self._append(ops)
+
+    def function(self, function: FuncOp) -> None:
+        """Render a host function. What constant arguments decide runs once, guarded by a flag at
+        the start of the persistent memory."""
+        ops = list(_in_order(function.body.block))
+        kept = [a for a in function.args if "tg.persistent" in argument_attributes(a)]
+        if not kept:
+            self._append(ops)
+            return
+        once = constants(function, ops).calls
+        self._append([op for op in ops if not isinstance(op, CallOp)])
+        flag = self._memory.pointer(kept[0])
+        self._output.begin_once(flag)
+        self._append(once)
+        self._output.end_once(flag)
+        self._append([op for op in ops if isinstance(op, CallOp) and op not in once])
+
+    def _append(self, ops: Sequence[Operation]) -> None:
+        for op in ops:
+            if isinstance(op, ParamOp):
+                continue
+            self._output.location = op.location
+            try:
+                self._render(op)
+            except PassFailedException as error:
+                raise locate(error, op) from error
+
+    def _render(self, op: Operation) -> None:
+        handlers = _HANDLERS if self._programs is None else _HOST_HANDLERS
+        if (handler := handlers.get(type(op))) is not None:
+            handler(self, op)
+        elif isinstance(op, MovementOp) and op.operands[0] in self._memory:
+            self._memory.view(op)
+        elif (movement := _MOVEMENTS.get(type(op))) is not None:
+            movement(self, op)
+        elif type(op) in _ELEMENTWISE:
+            if only_locates(op):
+                return
+            out = self._output
+            operands = [self._values[operand] for operand in op.operands]
+            lanes = max(map(out.lanes, operands))
+            operands = [out.splat(value, lanes) for value in operands]
+            self._define(op, out.compute(op, operands, self._intervals))
+        else:
+            raise refusal(op)
+
+    def _define(self, op: Operation, value: V) -> None:
+        result = op.results[0]
+        self._values[result] = self._output.define(result, value)
+
+    # -- leaves
+
+    def const(self, op: ConstOp) -> None:
+        self._values[op.result] = self._output.constant_of(op.value, dtype_of(op.result))
+
+    def vconst(self, op: VConstOp) -> None:
+        if not only_locates(op):
+            lanes = [self._output.number(value) for value in integers(op, "values")]
+            self._define(op, self._output.stack(lanes))
+
+    def special(self, op: SpecialOp) -> None:
+        self._define(op, self._output.special(op, self._values[op.bound]))
+
+    def buffer(self, op: BufferOp) -> None:
+        """A REG or LOCAL buffer."""
+        type, space = tensor(op.result), place(op.result).addrspace
+        if space is AddrSpace.GLOBAL:
+            raise PassFailedException("a global buffer has no memory yet: run tg-plan first")
+        if not type.has_static_shape():
+            raise PassFailedException(f"a buffer in a program has a static shape, not {type}")
+        bytes = max(math.prod(type.get_shape()) * dtype_of(op.result).itemsize, 1)
+        # A CPU has both kinds on the stack; on a grid REG is in registers.
+        if space is AddrSpace.LOCAL or self._target.execution == "loops":
+            self._buffer_bytes += bytes
+        if self._buffer_bytes > self._target.local:
+            raise PassFailedException(
+                f"the buffers of this program take {self._buffer_bytes} bytes or more; "
+                f"the target {self._target.name} has {self._target.local} for them"
+            )
+        alignment = self._target.alignment
+        pointer = self._output.allocate_buffer(op, bytes, alignment)
+        self._memory.add(op.result, pointer, alignment)
+
+    # -- memory
+
+    def load(self, op: LoadOp) -> None:
+        if op not in self._copies.loads.values():
+            self._load(op)
+
+    def _load(self, op: LoadOp) -> None:
+        gate, alt = (None if v is None else self._values[v] for v in (op.gate, op.alt))
+        self._define(op, self._output.load_view(self._memory[op.buffer], gate, alt))
+
+    def store(self, op: StoreOp) -> None:
+        if (load := self._copies.loads.get(op)) is not None:
+            views = self._memory[op.buffer], self._memory[load.buffer]
+            if self._output.copy_asynchronously(*views):
+                return
+            self._load(load)
+        out, value, view = self._output, self._values[op.value], self._memory[op.buffer]
+        if op.gate is None:
+            out.store_view(value, view, None)
+        elif (lanes := out.lanes(value)) > 1:
+            out.store_view(value, view, out.splat(self._values[op.gate], lanes))
+        else:
+            out.begin_if(self._values[op.gate])
+            out.store_view(value, view, None)
+            out.end_if()
+
+    def atomic_add(self, op: AtomicAddOp) -> None:
+        self._output.add_atomically(self._memory[op.buffer], self._values[op.value])
+
+    # -- vectors
+
+    def stack(self, op: StackOp) -> None:
+        sources = [self._values[source] for source in op.sources]
+        if tensor(op.sources[0]).get_shape():
+            self._rows[op.result] = sources
+        else:
+            self._define(op, self._output.stack(sources))
+
+    def permute(self, op: PermuteOp) -> None:
+        """PERMUTE of a STACK of vectors: a transpose, unless every axis stays where it is."""
+        is_identity = list(integers(op, "order")) == sorted(integers(op, "order"))
+        if (rows := self._rows.get(op.source)) is not None:
+            self._rows[op.result] = rows if is_identity else self._output.transposed(rows)
+        else:
+            # A vector or scalar has one order of its axes.
+            self._values[op.result] = self._values[op.source]
+
+    def lane(self, op: IndexOp) -> None:
+        """INDEX by a constant: a lane of a vector, or a vector of a STACK; 0 out of bounds."""
+        attribute = constant_attribute(op.indices[0])
+        if attribute is None or len(op.indices) > 1:
+            raise PassFailedException("a vector is indexed by one constant")
+        out, position = self._output, int(number(attribute))
+        rows = self._rows.get(op.source)
+        if not 0 <= position < tensor(op.source).get_shape()[0]:
+            lanes = math.prod(tensor(op.result).get_shape())
+            self._values[op.result] = out.splat(out.zero(dtype_of(op.result)), lanes)
+        elif rows is not None:
+            self._define(op, rows[position])
+        else:
+            self._define(op, out.lane(self._values[op.source], position))
+
+    def reshape(self, op: ReshapeOp) -> None:
+        """RESHAPE of a scalar to one lane, which is that scalar; of a STACK of vectors to one
+        vector."""
+        if (parts := self._rows.get(op.source)) is not None:
+            self._define(op, self._output.joined(parts))
+        else:
+            self._values[op.result] = self._values[op.source]
+
+    def expand(self, op: ExpandOp) -> None:
+        """A scalar in every lane."""
+        lanes = tensor(op.result).get_shape()[0]
+        self._define(op, self._output.splat(self._values[op.source], lanes))
+
+    def reduce(self, op: ReduceOp) -> None:
+        self._define(op, self._output.across(op, self._values[op.source]))
+
+    def wmma(self, op: WmmaOp) -> None:
+        factor, accumulator = dtype_of(op.a).name, dtype_of(op.accumulator).name
+        instruction = instruction_of(self._target, op.config, factor, accumulator)
+        if instruction is None:
+            raise refusal(op)
+        fragments = [self._values[operand] for operand in op.operands]
+        self._define(op, self._output.multiply_matrices(op, instruction, fragments))
+
+    # -- control flow
+
+    def range(self, op: RangeOp) -> None:
+        self._wait(op)
+        runs = self._intervals[op.bound].lo >= 1
+        self._define(op, self._output.begin_loop(op, self._values[op.bound], runs))
+
+    def end(self, op: EndOp) -> None:
+        for _ in op.ranges:
+            self._output.end_loop()
+
+    def if_(self, op: IfOp) -> None:
+        self._output.begin_if(self._values[op.gate])
+
+    def end_if(self, op: EndIfOp) -> None:
+        self._output.end_if()
+
+    def barrier(self, op: BarrierOp) -> None:
+        self._wait(op)
+        self._output.barrier(op)
+
+    def _wait(self, op: Operation) -> None:
+        if (pending := self._copies.waits.get(op)) is not None:
+            self._output.wait_for_copies(pending)
+
+    def call(self, op: CallOp) -> None:
+        name = op.callee.string_value()
+        wanted = None if self._programs is None else self._programs.get(name)
+        if wanted is None:
+            raise PassFailedException(f"@{name} is not a program, which is all that may be called")
+        check_call(op, wanted, self._intervals)
+        for slot, argument in enumerate(op.arguments):
+            if is_memory(argument):
+                known = self._alignments.get((name, slot), 0)
+                self._alignments[name, slot] = math.gcd(known, self._memory[argument].alignment)
+        arguments = [
+            self._memory.pointer(a) if a in self._memory else self._values[a] for a in op.arguments
+        ]
+        self._output.call(name, arguments)
+
+    def no_access(self, op: Operation) -> None:
+        raise PassFailedException(f"{op.name} in a function: only programs access memory")
+
+    def nothing(self, op: Operation) -> None:
+        """An ordering edge: the order is that of the ops."""
+
+
+def _in_order(block: Block) -> Iterator[Operation]:
+    """The ops of a function, with those of its LINEAR in its place."""
+    for op in block.ops:
+        if isinstance(op, LinearOp):
+            yield from op.body.block.ops
+        elif not isinstance(op, ReturnOp):
+            yield op
+
+
+_Walker = LinearWalker[Any]
+Handler = Callable[[_Walker, Any], None]
+
+_MOVEMENTS: dict[type[Operation], Handler] = {
+    StackOp: _Walker.stack,
+    PermuteOp: _Walker.permute,
+    IndexOp: _Walker.lane,
+    ReshapeOp: _Walker.reshape,
+    ExpandOp: _Walker.expand,
+}
+"""How movement ops of scalars and vectors are rendered."""
+
+_HANDLERS: dict[type[Operation], Handler] = {
+    ConstOp: _Walker.const,
+    VConstOp: _Walker.vconst,
+    SpecialOp: _Walker.special,
+    BufferOp: _Walker.buffer,
+    LoadOp: _Walker.load,
+    StoreOp: _Walker.store,
+    AtomicAddOp: _Walker.atomic_add,
+    RangeOp: _Walker.range,
+    EndOp: _Walker.end,
+    ReduceOp: _Walker.reduce,
+    WmmaOp: _Walker.wmma,
+    IfOp: _Walker.if_,
+    EndIfOp: _Walker.end_if,
+    BarrierOp: _Walker.barrier,
+    GroupOp: _Walker.nothing,
+    SinkOp: _Walker.nothing,
+}
+"""In a program."""
+
+_HOST_HANDLERS: dict[type[Operation], Handler] = {
+    ConstOp: _Walker.const,
+    BufferOp: _Walker.buffer,
+    CallOp: _Walker.call,
+    IndexOp: _Walker.no_access,
+}
+"""In the function that calls programs."""

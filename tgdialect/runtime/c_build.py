@@ -1,0 +1,90 @@
+"""From a module at any level to a `Program` by the system's C compiler: the target `c`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.backends.c_compiler import assembly, object_code
+from tgdialect.backends.sources import source_of
+from tgdialect.lowering.render.source import c_name, source_text
+from tgdialect.ops.codegen import ProgramOp
+from tgdialect.runtime.host_executable import HostExecutable
+from tgdialect.runtime.inspection import Kernel, code_in, kernels_of
+from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
+from tgdialect.runtime.speed import at_full_speed
+from tgdialect.runtime.staged import StagedModule, entry_function
+from tgdialect.targets import Target
+from tgdialect.targets.portable import PORTABLE
+
+_ENTRY = "tg_frame_entry"
+"""The function that takes a frame (`Program`)."""
+
+
+@dataclass(frozen=True)
+class CBuild(StagedModule):
+    """The compilation of a program to portable C, and of that for this CPU."""
+
+    def described_target(self) -> Target:
+        return PORTABLE
+
+    def program(self) -> Program:
+        """Compile.
+
+        Raises VerifyException or PassFailedException for programs that cannot be compiled, and if
+        there is no C compiler.
+        """
+        with at_full_speed():
+            module, by_reference = self.copy()
+            if self.passes.render is None:
+                raise PassFailedException("a module at level llvm is not for the target c")
+            windows = self.until_kernels(module, self.passes)
+            for stage in self.passes.kernels:
+                stage.lower(module)
+            parameters = self.signature(module, by_reference)
+            code = object_code(source_of(module, "c") + _frame_entry(self.entry, parameters))
+            return Program(tuple(parameters), (Object(_ENTRY, code),), windows)
+
+    def profiled(self) -> Program:
+        """Raises PassFailedException: the time of kernels is measured on the target `cpu`."""
+        raise PassFailedException("the target c has no profiles: use the target cpu")
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        """Each kernel of the program, in the order of the calls."""
+        return self._kernels
+
+    @cached_property
+    def _kernels(self) -> Sequence[Kernel]:
+        ordered = next((s for s in ("linearize", "plan") if s in self.snapshots), None)
+        function = entry_function(self.module(ordered) if ordered else self.source, self.entry)
+        module = self.module("render")
+        asm = assembly(source_of(module, "c"))
+        sources = {
+            op.sym_name.data: source_text(op) or ""
+            for op in module.ops
+            if isinstance(op, ProgramOp)
+        }
+        return kernels_of(function, lambda name: (sources[name], code_in(asm, c_name(name))))
+
+
+def compile_c(
+    module: ModuleOp, *, entry: str = "main", opt: str = DEFAULT_OPT, allow_custom: bool = False
+) -> HostExecutable:
+    """Compile the function `entry` of a module at any level with the system's C compiler. The
+    arguments and errors are those of `build.compile_module`."""
+    build = CBuild(module, entry, opt, allow_custom)
+    return HostExecutable(build.program(), lambda: build)
+
+
+def _frame_entry(entry: str, signature: Sequence[Parameter]) -> str:
+    """A C function that loads arguments from a frame and calls the entry with them."""
+    arguments = ", ".join(
+        f"frame[{i}]" if parameter.role == "scalar" else f"(void *)frame[{i}]"
+        for i, parameter in enumerate(signature)
+    )
+    return f"\nvoid {_ENTRY}(const int64_t *frame) {{\n  {c_name(entry)}({arguments});\n}}\n"

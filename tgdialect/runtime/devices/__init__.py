@@ -1,0 +1,15 @@
+"""Devices: places that programs name, as "CPU", "CL:0" and "CUDA:1". In reading order:
+
+* `device.py`: a device, and those of this machine;
+* `driver.py`: the interface to a device; `opencl.py` and `cuda.py`: what implements it;
+* `array.py`: arrays in the memory of a device; `dlpack.py`: shares them with other libraries;
+* `program.py`: a compiled program as data; `expressions.py`: sizes that a call computes;
+* `build.py`: the stages, then `commands.py`: from a planned module to kernels and launches;
+* `executable.py`: calls of a program; `call.py`: the memory of one call.
+"""
+
+from tgdialect.runtime.devices.array import DeviceArray
+from tgdialect.runtime.devices.device import DEVICES as Device
+from tgdialect.runtime.devices.driver import DeviceError
+
+__all__ = ["Device", "DeviceArray", "DeviceError"]

@@ -1,0 +1,136 @@
+"""`DeviceArray`: an array in the memory of a device."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tgdialect.runtime.devices.dlpack import SharedArray, capsule_of, consumed
+from tgdialect.runtime.devices.driver import DeviceBlock, Driver, Span
+from tgdialect.runtime.memory import Pool
+from tgdialect.runtime.program import Array
+
+
+class Lease:
+    """A block of a pool, which goes back when nothing refers to this object any more."""
+
+    __slots__ = ("_pool", "block")
+
+    def __init__(self, pool: Pool[DeviceBlock], nbytes: int) -> None:
+        """Raises MemoryError if the device has no so many bytes left."""
+        self._pool = pool
+        self.block = pool.take(nbytes)
+
+    def __del__(self) -> None:
+        # A lease without a block: there was no memory for it.
+        if (block := getattr(self, "block", None)) is not None:
+            self._pool.give(block)
+
+
+class DeviceArray:
+    """An array in the memory of a device, in row-major order.
+
+    `numpy()` copies it to the host; `__dlpack__` shares it with other libraries. Programs read and
+    write it without a copy.
+    """
+
+    __slots__ = ("__weakref__", "_owner", "driver", "dtype", "shape", "span")
+
+    def __init__(
+        self,
+        driver: Driver,
+        span: Span,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        owner: object,
+    ) -> None:
+        """`owner` keeps the memory alive."""
+        self.driver = driver
+        self.span = span
+        self.shape = shape
+        self.dtype = dtype
+        self._owner = owner
+
+    @classmethod
+    def empty(cls, driver: Driver, shape: tuple[int, ...], dtype: np.dtype[Any]) -> DeviceArray:
+        """An array with anything in it. Raises MemoryError if the device has too little memory."""
+        nbytes = math.prod(shape) * dtype.itemsize
+        lease = Lease(driver.pool, nbytes)
+        return cls(driver, Span(lease.block, 0, nbytes), shape, dtype, lease)
+
+    @classmethod
+    def of(cls, driver: Driver, array: Array) -> DeviceArray:
+        """A copy of an array of the host."""
+        array = np.require(array, requirements=("C",))
+        found = cls.empty(driver, array.shape, array.dtype)
+        driver.write(found.span, array)
+        return found
+
+    @classmethod
+    def from_dlpack(cls, driver: Driver, value: Any) -> DeviceArray:
+        """An array of another library in the memory of this device, without a copy.
+
+        Raises ValueError for an array of another device, or one that is not contiguous.
+        """
+        shared, owner = consumed(value.__dlpack__(**driver.dlpack_stream))
+        nbytes = math.prod(shared.shape) * shared.dtype.itemsize
+        span = driver.adopt(shared.pointer, shared.offset, nbytes, owner)
+        return cls(driver, span, shared.shape, shared.dtype, owner)
+
+    @property
+    def device(self) -> str:
+        """The name of the device, as "CL:0"."""
+        return self.driver.name
+
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return self.span.nbytes
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def numpy(self) -> Array:
+        """A copy in the memory of the host. Waits for the commands before."""
+        found = np.empty(self.shape, self.dtype)
+        self.driver.read(self.span, found)
+        return found
+
+    def assign(self, array: Array) -> None:
+        """Copy an array of the host of this shape and dtype into this one."""
+        if array.shape != self.shape or array.dtype != self.dtype:
+            raise ValueError(
+                f"this array is {self.shape} of {self.dtype}, not {array.shape} of {array.dtype}"
+            )
+        self.driver.write(self.span, np.require(array, requirements=("C",)))
+
+    def to(self, driver: Driver) -> DeviceArray:
+        """A copy on another device; the array itself on its own. The copy goes by the host."""
+        return self if driver is self.driver else DeviceArray.of(driver, self.numpy())
+
+    def copy(self) -> DeviceArray:
+        """A copy on the same device."""
+        found = DeviceArray.empty(self.driver, self.shape, self.dtype)
+        self.driver.copy(self.span, found.span)
+        return found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if copy is False:
+            raise ValueError(f"an array on {self.device} is copied to become one of NumPy")
+        return np.asarray(self.numpy(), dtype)
+
+    def __dlpack__(self, *, stream: Any = None, **_: Any) -> Any:
+        """A capsule that shares the memory. `stream` is the consumer's, which waits for ours."""
+        where = self.driver.dlpack_pointer(self.span, stream)
+        return capsule_of(SharedArray(*where, self.shape, self.dtype), self)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.driver.dlpack_device
+
+    def __repr__(self) -> str:
+        extents = "x".join(map(str, self.shape))
+        return f"<DeviceArray {extents + ' ' if extents else ''}{self.dtype} on {self.device}>"

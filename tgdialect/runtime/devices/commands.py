@@ -1,0 +1,216 @@
+"""From a planned module whose programs have code to the kernels and launches of a `DeviceProgram`.
+
+tg-plan leaves the host function as a command buffer: CALLs on views of its arguments and arenas.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.constants import constants
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.render.calls import check_call, requirements
+from tgdialect.lowering.render.source import c_name
+from tgdialect.ops.call import CallOp, parameters
+from tgdialect.ops.codegen import AtomicAddOp, ProgramOp, SourceOp, SpecialOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import BitcastOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.properties import (
+    Dim,
+    UnknownDim,
+    dtype_of,
+    is_memory,
+    known_index,
+    shape_of,
+    window,
+)
+from tgdialect.ops.source import BinaryDataOp
+from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import computed, operands_of
+from tgdialect.runtime.devices.expressions import OPERATIONS, Expression, applied, argument
+from tgdialect.runtime.devices.program import DeviceKernel, Launch, View
+from tgdialect.runtime.program import dtype_named
+
+_ONE: Expression = (1,)
+_PREFIX = "tg."
+
+
+class CommandBuffer(NamedTuple):
+    """The parts of a `DeviceProgram` that a function and its programs decide."""
+
+    kernels: tuple[DeviceKernel, ...]
+    launches: tuple[Launch, ...]
+    once: int
+
+
+def command_buffer(function: FuncOp) -> CommandBuffer:
+    """The kernels that a function at level `planned` calls, each once, and its CALLs in order.
+
+    Raises PassFailedException, at the op, for a CALL that is no launch: of something else than a
+    program that has a SOURCE or a BINARY, on memory that is no contiguous view, or where index
+    arithmetic reads memory.
+    """
+    kernels: dict[str, DeviceKernel] = {}
+    launches: list[Launch] = []
+    positions: dict[str, int] = {}
+    arguments: dict[SSAValue, Expression] = {
+        a: argument(a.index) for a in function.args if not is_memory(a)
+    }
+    host = _Expressions(arguments)
+    intervals = MinMax()
+    ops = [op for op in function.walk() if isinstance(op, CallOp)]
+    for op in ops:
+        try:
+            program = _program(op)
+            check_call(op, requirements(program.linear.body.block), intervals)
+            name = program.sym_name.data
+            if name not in kernels:
+                positions[name] = len(kernels)
+                kernels[name] = _kernel(program)
+            launches.append(_launch(positions[name], op, program, host))
+        except PassFailedException as error:
+            raise locate(error, op) from None
+    once = len(constants(function, ops).calls)
+    return CommandBuffer(tuple(kernels.values()), tuple(launches), once)
+
+
+def _program(op: CallOp) -> ProgramOp:
+    program = SymbolTable.lookup_symbol(op, op.callee)
+    if not isinstance(program, ProgramOp):
+        name = op.callee.string_value()
+        raise PassFailedException(f"@{name} is not a program, which is all that may be called")
+    return program
+
+
+def _kernel(program: ProgramOp) -> DeviceKernel:
+    """A program with its code: the BINARY if there is one, else the SOURCE."""
+    name, block = program.sym_name.data, program.linear.body.block
+    code: bytes | None = None
+    is_binary = False
+    for op in program.body.block.ops:
+        match op:
+            case SourceOp():
+                code = op.text.data.encode()
+            case BinaryDataOp():
+                code, is_binary = op.bytes, True
+            case _:
+                pass
+    if code is None:
+        raise PassFailedException(f"@{name} has neither a tg.source nor a tg.binary")
+    params = [param.result for param in parameters(block)]
+    stores = [op.buffer for op in block.walk() if isinstance(op, StoreOp | AtomicAddOp)]
+    written = {memory_of(location) for location in stores}
+    local = _specials(block, "lidx")
+    size = [1 if (bound := local.get(axis)) is None else known_index(bound) for axis in range(3)]
+    if None in size:
+        raise PassFailedException(f"a number of work items of @{name} is no constant")
+    x, y, z = (extent or 1 for extent in size)
+    return DeviceKernel(
+        name=name,
+        symbol=name if is_binary else c_name(name),
+        code=code,
+        is_binary=is_binary,
+        scalars=tuple(None if is_memory(p) else _scalar_dtype(p) for p in params),
+        written=tuple(slot for slot, p in enumerate(params) if p in written),
+        workgroup=(x, y, z),
+    )
+
+
+def _scalar_dtype(value: SSAValue) -> str:
+    """The name of the dtype of a scalar parameter; an index is 64 bits wide."""
+    dtype = dtype_of(value)
+    return dtype_named("int64" if dtype.name == "index" else dtype.name).name
+
+
+def _specials(block: Block, kind: str) -> Mapping[int, SSAValue]:
+    """The bounds of the SPECIALs of a kind (gidx or lidx), by axis: 0 is x."""
+    specials = [op for op in block.walk() if isinstance(op, SpecialOp)]
+    return {int(op.symbol.data[-1]): op.bound for op in specials if op.symbol.data[:-1] == kind}
+
+
+def _launch(position: int, op: CallOp, program: ProgramOp, host: _Expressions) -> Launch:
+    block = program.linear.body.block
+    given = [host.view(a) if is_memory(a) else host.value(a) for a in op.arguments]
+    params: dict[SSAValue, Expression] = {
+        param.result: each
+        for param, each in zip(parameters(block), given, strict=True)
+        if not isinstance(each, View)
+    }
+    kernel = _Expressions(params)
+    bounds = _specials(block, "gidx")
+    x, y, z = (kernel.value(bounds[axis]) if axis in bounds else _ONE for axis in range(3))
+    return Launch(position, (x, y, z), tuple(given))
+
+
+class _Expressions:
+    """The index values of a function, or of a program, as expressions in the scalar arguments of
+    the function."""
+
+    def __init__(self, known: dict[SSAValue, Expression]) -> None:
+        """`known` has the scalar arguments or parameters."""
+        self._known = known
+
+    def value(self, dim: Dim) -> Expression:
+        """An index value or an extent."""
+        if isinstance(dim, int):
+            return (dim,)
+        if isinstance(dim, UnknownDim):
+            raise PassFailedException("an extent of this view is no index value")
+        return computed(dim, self._known, self._sources, self._computed)
+
+    @staticmethod
+    def _sources(value: SSAValue) -> Sequence[SSAValue]:
+        return () if known_index(value) is not None else tuple(operands_of(value))
+
+    def _computed(self, value: SSAValue) -> Expression:
+        if (constant := known_index(value)) is not None:
+            return (constant,)
+        name = getattr(value.owner, "name", "").removeprefix(_PREFIX)
+        if isinstance(value.owner, Block) or name not in OPERATIONS:
+            raise PassFailedException(
+                f"tg.{name} on the host: a launch takes arithmetic on index arguments"
+            )
+        return applied(name, *(self._known[operand] for operand in operands_of(value)))
+
+    def view(self, memory: SSAValue) -> View:
+        """Memory: the argument that it is a view of, its offset and its size in bytes."""
+        nbytes = self._elements(shape_of(memory), dtype_of(memory).itemsize)
+        offset: Expression = (0,)
+        while not isinstance(memory, BlockArgument):
+            match memory.owner:
+                case ShrinkOp() as op:
+                    offset = applied("add", offset, self._offset(op))
+                    memory = op.source
+                case BitcastOp() | ReshapeOp() as op:
+                    memory = op.source
+                case op:
+                    name = getattr(op, "name", "a block argument")
+                    raise PassFailedException(f"a device has no {name} of memory")
+        return View(memory.index, offset, nbytes)
+
+    def _offset(self, op: ShrinkOp) -> Expression:
+        """The offset in bytes of a contiguous part of memory from that memory's begin."""
+        starts, _ = window(op)
+        total: Expression = (0,)
+        rest = list(shape_of(op.source))
+        for start in starts:
+            rest.pop(0)
+            stride = self._elements(rest, dtype_of(op.source).itemsize)
+            total = applied("add", total, applied("mul", self.value(start), stride))
+        return total
+
+    def _elements(self, shape: Sequence[Dim], itemsize: int) -> Expression:
+        """The bytes of memory of a shape."""
+        total: Expression = (math.prod(d for d in shape if isinstance(d, int)) * itemsize,)
+        for dim in shape:
+            if not isinstance(dim, int):
+                total = applied("mul", total, self.value(dim))
+        return total

@@ -1,0 +1,223 @@
+"""`Device`: a place that programs name, as "CPU", "CL:0" or "CUDA:1"; and the devices there are."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tgdialect.runtime.devices.array import DeviceArray
+from tgdialect.runtime.devices.driver import DeviceError, Driver, Limits
+
+VARIABLE = "TG_DEVICE"
+"""The environment variable that names the default device."""
+HOST = "CPU"
+DLPACK_CUDA = 2
+"""DLPack's number of NVIDIA's GPUs."""
+
+
+class _Kind(NamedTuple):
+    """A kind of devices: the package that drives them, the extra that installs it, and the targets
+    that they run, by the name before a colon."""
+
+    package: str
+    extra: str
+    target: str
+    counted: Callable[[], int]
+    open: Callable[[str, int], Driver]
+
+
+def _opencl_count() -> int:
+    from tgdialect.runtime.devices.opencl import devices
+
+    return len(devices())
+
+
+def _open_opencl(name: str, number: int) -> Driver:
+    from tgdialect.runtime.devices.opencl import OpenClDriver, devices
+
+    return OpenClDriver(name, devices()[number])
+
+
+def _cuda_count() -> int:
+    from tgdialect.runtime.devices.cuda import device_count
+
+    return device_count()
+
+
+def _open_cuda(name: str, number: int) -> Driver:
+    from tgdialect.runtime.devices.cuda import CudaDriver
+
+    return CudaDriver(name, number)
+
+
+KINDS: Mapping[str, _Kind] = {
+    "CL": _Kind("pyopencl", "opencl", "opencl", _opencl_count, _open_opencl),
+    "CUDA": _Kind("cuda.bindings", "cuda", "nvidia", _cuda_count, _open_cuda),
+}
+"""The kinds of devices other than the host, by the first part of their names."""
+
+
+class Device:
+    """A place that programs name. The host, "CPU", has arrays of NumPy for memory."""
+
+    def __init__(self, name: str, kind: _Kind | None, number: int = 0) -> None:
+        self.name = name
+        self._kind = kind
+        self._number = number
+        self._driver: Driver | None = None
+        self._process = 0
+        self._lock = threading.Lock()
+
+    @property
+    def is_host(self) -> bool:
+        """Whether this is the CPU that Python runs on."""
+        return self._kind is None
+
+    @property
+    def driver(self) -> Driver:
+        """The connection to the device, which is made when it is first asked for.
+
+        Raises DeviceError in a child of `fork`: no driver survives that.
+        """
+        if self._driver is None:
+            assert self._kind is not None, "the host needs no driver"
+            with self._lock:
+                if self._driver is None:
+                    self._process = os.getpid()
+                    self._driver = self._kind.open(self.name, self._number)
+        if self._process != os.getpid():
+            raise DeviceError(
+                f"{self.name} was opened before this process was forked: use another start method "
+                "of multiprocessing, as 'spawn'"
+            )
+        return self._driver
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the device; those of the host are not known."""
+        return self.driver.limits
+
+    @property
+    def target(self) -> str:
+        """The name of the target that programs for this device are compiled for."""
+        return "cpu" if self.is_host else self.driver.target
+
+    def array(self, value: Any) -> Any:
+        """A copy of an array of NumPy in the memory of this device; without a copy, an array that
+        is there: a `DeviceArray`, or one of another library that has DLPack.
+
+        On the host, an array of NumPy.
+        """
+        if self.is_host:
+            return value.numpy() if isinstance(value, DeviceArray) else np.asarray(value)
+        if isinstance(value, DeviceArray):
+            return value.to(self.driver)
+        if is_on(self.driver, value):
+            return DeviceArray.from_dlpack(self.driver, value)
+        return DeviceArray.of(self.driver, np.asarray(value))
+
+    def synchronize(self) -> None:
+        """Wait until the device has done all that it was asked for."""
+        if not self.is_host:
+            self.driver.synchronize()
+
+    def __repr__(self) -> str:
+        return f"<Device {self.name}>"
+
+
+def is_on(driver: Driver, value: Any) -> bool:
+    """Whether an array of another library is in the memory of a device."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
+        return False
+    return tuple(map(int, value.__dlpack_device__())) == driver.dlpack_device
+
+
+def on_a_device(value: Any) -> DeviceArray | None:
+    """An array in the memory of a device other than the host, without a copy: a `DeviceArray`, or
+    one of another library on a GPU. None for any other value."""
+    if isinstance(value, DeviceArray):
+        return value
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
+        return None
+    kind, number = value.__dlpack_device__()
+    if int(kind) != DLPACK_CUDA:
+        return None
+    return DeviceArray.from_dlpack(DEVICES[f"CUDA:{number}"].driver, value)
+
+
+class Devices:
+    """The devices of this machine: `Device["CL:0"]`, `list(Device)`, `Device.DEFAULT`."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Device] = {HOST: Device(HOST, None)}
+        self._lock = threading.Lock()
+
+    @property
+    def DEFAULT(self) -> str:
+        """The name of the device for tensors and programs that name none: `TG_DEVICE`, or "CPU"."""
+        return self.canonicalize(os.environ.get(VARIABLE) or HOST)
+
+    def canonicalize(self, name: str) -> str:
+        """The full name of a device: "CL" and "cl:0" are "CL:0".
+
+        Raises DeviceError for a name that no device could have.
+        """
+        kind, colon, number = name.upper().partition(":")
+        if kind == HOST and number in ("", "0"):
+            return HOST
+        if kind not in KINDS or (colon and not number.isdecimal()):
+            there_are = ", ".join((HOST, *(f"{kind}:0" for kind in KINDS)))
+            raise DeviceError(f"{name!r} is no device: the names are as {there_are}")
+        return f"{kind}:{int(number or 0)}"
+
+    def __getitem__(self, name: str) -> Device:
+        """A device by its name. Raises DeviceError if there is no such device, with the reason."""
+        full = self.canonicalize(name)
+        if full not in self._known:
+            prefix, _, number = full.partition(":")
+            kind = KINDS[prefix]
+            there_are = _count(prefix)
+            if int(number) >= there_are:
+                raise DeviceError(f"there is no device {full}: {_reason(kind, there_are)}")
+            with self._lock:
+                self._known.setdefault(full, Device(full, kind, int(number)))
+        return self._known[full]
+
+    def __iter__(self) -> Iterator[Device]:
+        """All devices of this machine, the host first."""
+        yield self[HOST]
+        for prefix in KINDS:
+            for number in range(_count(prefix)):
+                yield self[f"{prefix}:{number}"]
+
+    def for_target(self, target: str) -> Device:
+        """The device that runs programs for a target: the default device if it does, else the first
+        that does. Raises DeviceError if there is none."""
+        kind = target.partition(":")[0]
+        for prefix, each in KINDS.items():
+            if each.target == kind:
+                default = self.DEFAULT
+                return self[default if default.startswith(prefix) else prefix]
+        raise DeviceError(f"no device here runs programs for {target}")
+
+
+def _count(prefix: str) -> int:
+    """How many devices of a kind there are; 0 without the package that drives them."""
+    kind = KINDS[prefix]
+    package = kind.package.partition(".")[0]
+    return kind.counted() if find_spec(package) is not None else 0
+
+
+def _reason(kind: _Kind, count: int) -> str:
+    if find_spec(kind.package.partition(".")[0]) is None:
+        return f"pip install 'tgdialect[{kind.extra}]' first"
+    return f"there are {count} of this kind" if count else "no driver of this kind has a device"
+
+
+DEVICES = Devices()
+"""The devices of this machine."""

@@ -1,0 +1,164 @@
+"""DLPack: capsules that describe arrays to other libraries, which then share their memory.
+
+The layout is that of `DLManagedTensor`, https://dmlc.github.io/dlpack.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tgdialect.runtime.program import dtype_named
+
+_NAME, _USED = b"dltensor", b"used_dltensor"
+
+
+class _Tensor(ctypes.Structure):
+    """`DLTensor`."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+class _Managed(ctypes.Structure):
+    """`DLManagedTensor`."""
+
+
+_Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
+_Managed._fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _Deleter))
+
+_Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+_new_capsule: Any = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _Destructor
+)(("PyCapsule_New", ctypes.pythonapi))
+_pointer_of: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_raw_pointer_of: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_is_valid: Any = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_IsValid", ctypes.pythonapi)
+)
+_rename: Any = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_SetName", ctypes.pythonapi)
+)
+
+_CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
+"""DLPack's codes of NumPy's kinds of dtypes."""
+_NAMED = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}
+"""DLPack's codes of dtypes that NumPy lacks."""
+
+_exported: dict[int, tuple[object, ...]] = {}
+"""What a capsule that is in use refers to, by the address of its structure."""
+
+
+@_Deleter
+def _delete(managed: Any) -> None:
+    _exported.pop(ctypes.addressof(managed.contents), None)
+
+
+@_Destructor
+def _destroy(capsule: int) -> None:
+    """The end of a capsule: frees the array unless a consumer has taken it over."""
+    if _is_valid(capsule, _NAME):
+        _exported.pop(_raw_pointer_of(capsule, _NAME), None)
+
+
+class SharedArray(NamedTuple):
+    """An array in DLPack's terms. `pointer` is an address, or the handle of an OpenCL buffer, and
+    `offset` is in bytes."""
+
+    device_type: int
+    device_id: int
+    pointer: int
+    offset: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+def capsule_of(array: SharedArray, owner: object) -> Any:
+    """A capsule for an array in row-major order, which keeps `owner` alive."""
+    rank, dtype = len(array.shape), array.dtype
+    code = _NAMED.get(dtype.name, _CODES.get(dtype.kind))
+    if code is None:
+        raise TypeError(f"DLPack has no {dtype.name}")
+    extents = (ctypes.c_int64 * rank)(*array.shape)
+    strides = (ctypes.c_int64 * rank)(*row_major(array.shape))
+    managed = _Managed()
+    tensor = managed.tensor
+    tensor.data, tensor.byte_offset = array.pointer, array.offset
+    tensor.device_type, tensor.device_id = array.device_type, array.device_id
+    tensor.ndim, tensor.shape, tensor.strides = rank, extents, strides
+    tensor.code, tensor.bits, tensor.lanes = code, 8 * dtype.itemsize, 1
+    managed.deleter = _delete
+    address = ctypes.addressof(managed)
+    _exported[address] = (managed, extents, strides, owner)
+    return _new_capsule(address, _NAME, _destroy)
+
+
+class _Owner:
+    """A consumed capsule: tells its producer when the memory is not used any more."""
+
+    def __init__(self, address: int) -> None:
+        self._managed = _Managed.from_address(address)
+
+    def __del__(self) -> None:
+        if self._managed.deleter:
+            self._managed.deleter(ctypes.byref(self._managed))
+
+
+def consumed(capsule: Any) -> tuple[SharedArray, object]:
+    """The array of a capsule, and the object that keeps its memory alive.
+
+    Raises ValueError for a capsule that was consumed before, and for an array that is not in
+    row-major order; TypeError for a dtype that the dialect lacks.
+    """
+    try:
+        address = _pointer_of(capsule, _NAME)
+    except ValueError:
+        raise ValueError("the DLPack capsule is not valid, or was consumed before") from None
+    _rename(capsule, _USED)
+    owner = _Owner(address)
+    tensor = _Managed.from_address(address).tensor
+    shape = tuple(tensor.shape[: tensor.ndim])
+    if tensor.strides:
+        strides = tensor.strides[: tensor.ndim]
+        axes = zip(shape, strides, row_major(shape), strict=True)
+        if 0 not in shape and any(extent > 1 and a != b for extent, a, b in axes):
+            raise ValueError(
+                f"the array of shape {shape} has strides {tuple(strides)}: it is not contiguous"
+            )
+    dtype = _dtype(tensor.code, tensor.bits, tensor.lanes)
+    pointer = tensor.data or 0
+    where = tensor.device_type, tensor.device_id, pointer, tensor.byte_offset
+    return SharedArray(*where, shape, dtype), owner
+
+
+def _dtype(code: int, bits: int, lanes: int) -> np.dtype[Any]:
+    named = {each: name for name, each in _NAMED.items()}
+    kinds = {each: kind for kind, each in _CODES.items()}
+    if lanes == 1 and code in named:
+        return dtype_named(named[code])
+    if lanes == 1 and code in kinds and bits % 8 == 0:
+        return np.dtype(f"{kinds[code]}{bits // 8}" if kinds[code] != "b" else "bool")
+    raise TypeError(f"DLPack's dtype {code} of {bits} bits in {lanes} lanes is none of ours")
+
+
+def row_major(shape: Sequence[int]) -> Sequence[int]:
+    """The strides, in elements, of an array in row-major order."""
+    return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]

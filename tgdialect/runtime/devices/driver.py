@@ -1,0 +1,190 @@
+"""`Driver`: the interface between a device's API and the rest of the runtime.
+
+Commands are executed in the order in which they are submitted. A call returns before its command
+has run, except where it says that it waits.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tgdialect.runtime.devices.program import DeviceKernel
+from tgdialect.runtime.memory import Pool
+from tgdialect.runtime.program import Array
+
+
+class DeviceError(RuntimeError):
+    """A device that is missing, that refuses a kernel, or that fails."""
+
+
+class DeviceMemoryError(MemoryError):
+    """Memory that a device does not have; the message says how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of a device, in bytes and work items."""
+
+    memory: int
+    """All of its memory."""
+    allocation: int
+    """The largest single block of it."""
+    local: int
+    """The memory that a workgroup shares."""
+    workgroup: int
+    """The work items of a workgroup."""
+    workgroup_axes: tuple[int, int, int]
+    """The work items along x, y and z."""
+    groups: tuple[int, int, int]
+    """The workgroups along x, y and z."""
+    units: int
+    """The processors, each of which executes whole workgroups."""
+    alignment: int
+    """Where a view that is passed to a kernel may begin."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class DeviceBlock:
+    """Memory of a device. `handle` is what its API knows it by: an address, or an object that frees
+    the memory."""
+
+    handle: Any
+    nbytes: int
+
+
+class Span(NamedTuple):
+    """A part of a block, in bytes."""
+
+    block: DeviceBlock
+    offset: int
+    nbytes: int
+
+    def overlaps(self, other: Span) -> bool:
+        """Whether two parts have a byte in common."""
+        start, other_start = self.offset, other.offset
+        if isinstance(self.block.handle, int):
+            start, other_start = start + self.block.handle, other_start + other.block.handle
+        elif self.block.handle != other.block.handle:
+            return False
+        return start < other_start + other.nbytes and other_start < start + self.nbytes
+
+
+class Command(NamedTuple):
+    """A launch with its values: the index of a kernel, workgroups, memory and scalars."""
+
+    kernel: int
+    groups: tuple[int, int, int]
+    arguments: tuple[Span | int, ...]
+
+
+class LoadedKernels(ABC):
+    """The kernels of a program on a device."""
+
+    @abstractmethod
+    def submit(self, commands: Sequence[Command]) -> None:
+        """Launch kernels in order. Raises DeviceError, which names the kernel that fails."""
+
+    @abstractmethod
+    def timed(self, commands: Sequence[Command]) -> Sequence[float]:
+        """As `submit`, but wait for each; returns the seconds that each took on the device."""
+
+
+class Driver(ABC):
+    """One device: its memory, and a queue of commands."""
+
+    def __init__(self, name: str, target: str, limits: Limits) -> None:
+        """`target` is the name of the target that its programs are compiled for."""
+        self.name = name
+        self.target = target
+        self.limits = limits
+        self.pool = Pool(limits.memory // 4, self.allocate)
+        """Free blocks. A block may be given back before the commands that use it have run: the
+        commands of its next user come after them."""
+
+    @abstractmethod
+    def allocate(self, nbytes: int) -> DeviceBlock:
+        """New memory, freed with the last reference to the block. Raises DeviceMemoryError."""
+
+    @abstractmethod
+    def write(self, target: Span, array: Array) -> None:
+        """Copy a contiguous array to the device. Waits until the array may change."""
+
+    @abstractmethod
+    def read(self, source: Span, array: Array) -> None:
+        """Copy to a contiguous array. Waits for the commands before."""
+
+    @abstractmethod
+    def copy(self, source: Span, target: Span) -> None:
+        """Copy within the device, between parts of one size."""
+
+    @abstractmethod
+    def clear(self, span: Span) -> None:
+        """Set to zero."""
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Wait for all commands."""
+
+    @abstractmethod
+    def load(self, kernels: Sequence[DeviceKernel]) -> LoadedKernels:
+        """Compile and load kernels. Raises DeviceError with the log of the compiler."""
+
+    @property
+    @abstractmethod
+    def dlpack_device(self) -> tuple[int, int]:
+        """DLPack's type and number of the device."""
+
+    @property
+    def dlpack_stream(self) -> Mapping[str, Any]:
+        """The argument of `__dlpack__` that has another library's work done before ours."""
+        return {}
+
+    @abstractmethod
+    def dlpack_pointer(self, span: Span, stream: int | None) -> tuple[int, int, int, int]:
+        """A part of memory in DLPack's terms: the device, a pointer or handle, and an offset from
+        it in bytes. The commands before come before those of the consumer's stream."""
+
+    @abstractmethod
+    def adopt(self, pointer: int, offset: int, nbytes: int, owner: object) -> Span:
+        """Memory that another library has made, and that lives as long as `owner`."""
+
+    def check_workgroup(self, kernel: DeviceKernel, most: int) -> None:
+        """Raise DeviceError for a kernel with more work items than a workgroup may have: `most`,
+        which may depend on the kernel, and the limits on each axis."""
+        x, y, z = kernel.workgroup
+        if x * y * z > most or any(
+            size > limit for size, limit in zip((x, y, z), self.limits.workgroup_axes, strict=True)
+        ):
+            raise DeviceError(
+                f"@{kernel.name} has workgroups of {x}x{y}x{z} work items; {self.name} takes "
+                f"{most} at most, and {show_sizes(self.limits.workgroup_axes)} along the axes"
+            )
+
+    def failure(self, kernel: DeviceKernel, command: Command, reason: str) -> DeviceError:
+        """The error for a launch that the device refuses: it names the kernel and its arguments."""
+        arguments = ", ".join(
+            f"{argument.nbytes} bytes at {argument.offset}"
+            if isinstance(argument, Span)
+            else str(argument)
+            for argument in command.arguments
+        )
+        return DeviceError(
+            f"{self.name} cannot run @{kernel.name}({arguments}) in {show_sizes(command.groups)} "
+            f"workgroups of {show_sizes(kernel.workgroup)} work items: {reason}"
+        )
+
+
+def show_sizes(sizes: Sequence[int]) -> str:
+    """Sizes along x, y and z, as "8x8x1"."""
+    return "x".join(map(str, sizes))
+
+
+def show_bytes(count: int) -> str:
+    """A number of bytes with a unit that fits it."""
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count >= unit:
+            return f"{count / unit:.4g} {name}"
+    return f"{count} bytes"

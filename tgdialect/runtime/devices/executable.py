@@ -1,0 +1,271 @@
+"""Programs compiled for a device, which are called with arrays of the host or of the device."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from operator import is_not
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from tgdialect.runtime.devices.array import DeviceArray, Lease
+from tgdialect.runtime.devices.call import CallMemory
+from tgdialect.runtime.devices.device import Device, is_on
+from tgdialect.runtime.devices.driver import Command, DeviceMemoryError, Span, show_bytes
+from tgdialect.runtime.devices.expressions import evaluate
+from tgdialect.runtime.devices.program import DeviceProgram, Launch, View
+from tgdialect.runtime.executable import Executable, ParameterSlot
+from tgdialect.runtime.program import Array, Parameter
+from tgdialect.runtime.windows import check_windows
+
+if TYPE_CHECKING:
+    from tgdialect.runtime.inspection import Compilation
+    from tgdialect.runtime.profile import Profile
+
+Given = Array | DeviceArray
+Submit = Callable[[Sequence[Command]], object]
+
+
+class _Kept(NamedTuple):
+    """The constant arguments of the last call, their copies on the device, and the memory of the
+    values derived from them."""
+
+    constants: Sequence[Any]
+    arrays: Sequence[DeviceArray]
+    leases: Sequence[Lease]
+
+
+class DeviceExecutable(Executable):
+    """A program compiled for a device.
+
+    Arguments may be arrays of NumPy, which are copied to the device, and back if the program writes
+    them; or arrays on the device (`DeviceArray`, or another library's with DLPack), which are not.
+    Results are on the device if one of the arguments is, and NumPy arrays otherwise. A call that
+    copies nothing back returns before the kernels have run.
+    """
+
+    def __init__(
+        self,
+        program: DeviceProgram,
+        device: Device,
+        build: Callable[[], Compilation],
+        source: tuple[str, str] = ("", ""),
+    ) -> None:
+        """Raises DeviceError if the device refuses a kernel."""
+        super().__init__(program.parameters, program.windows, build, source)
+        self.device = device
+        self.buffers: dict[str, DeviceArray] = {}
+        self._program = program
+        self._driver = device.driver
+        self._loaded = self._driver.load(program.kernels)
+        self._slots = [ParameterSlot(i, p) for i, p in enumerate(self.parameters)]
+        self._buffers = [slot for slot in self._slots if slot.parameter.role == "buffer"]
+        for _, parameter in self._buffers:
+            if not parameter.is_dynamic:
+                self._new_buffer(parameter, parameter.shape_for(()))
+        self._kept: _Kept | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        return self._call(arrays, out, self._loaded.submit)
+
+    def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
+        from tgdialect.runtime.profile import add_time, new_records, profile
+
+        build = self._build()
+        records = new_records(build)
+        names = [kernel.name for kernel in self._program.kernels]
+
+        def submit(commands: Sequence[Command]) -> None:
+            for command, taken in zip(commands, self._loaded.timed(commands), strict=True):
+                scalars = [a for a in command.arguments if not isinstance(a, Span)]
+                add_time(records[names[command.kernel]], taken, scalars)
+
+        given = [
+            array if not p.by_reference else self._given(p, array).copy()
+            for p, array in zip(self.inputs, arrays, strict=False)
+        ]
+        kept, buffers = self._kept, self.buffers
+        self._kept, self.buffers = None, {name: b.copy() for name, b in buffers.items()}
+        try:
+            return profile(lambda: self._call(given, out, submit), records, build, seconds)
+        finally:
+            self._kept, self.buffers = kept, buffers
+
+    # -- a call
+
+    def _call(self, arrays: Sequence[Any], out: Any, submit: Submit) -> Any:
+        # Check the arguments. Scalars first, since shapes depend on them.
+        self._check_count(arrays)
+        frame: list[Any] = [None] * len(self.parameters)
+        given: dict[int, Given] = {}
+        for value, (position, parameter) in zip(arrays, self._arguments, strict=True):
+            if parameter.role == "scalar":
+                frame[position] = parameter.number(value)
+            else:
+                given[position] = self._given(parameter, value)
+        if self._windows:
+            check_windows(self._windows, frame, *self._source)
+        if self._is_dynamic:
+            self._check_shapes(frame, list(given.values()))
+        wanted = self._wanted(out, frame)
+        self._check_memory(frame)
+        # Place all memory: first what is written, so that inputs are kept apart from it.
+        memory = CallMemory(self._driver, frame)
+        try:
+            for position, array in given.items():
+                if self.parameters[position].by_reference:
+                    memory.write(position, array)
+            for position, parameter in self._buffers:
+                memory.write(position, self._buffer(parameter, frame))
+            kept = self._kept_for(arrays, given, submit)
+            for (position, _), array in zip(self._constant_slots, kept.arrays, strict=True):
+                memory.read(position, array)
+            for slot, lease in zip(self._persistent, kept.leases, strict=True):
+                frame[slot.position] = Span(lease.block, 0, lease.block.nbytes)
+            for position, array in given.items():
+                if frame[position] is None:
+                    memory.read(position, array)
+            results = [
+                memory.result(position, p.shape_for(frame), p.dtype, array, is_cleared=p.is_cleared)
+                for (position, p), array in zip(self._results, wanted, strict=True)
+            ]
+            for position, parameter in self._workspaces:
+                memory.scratch(position, parameter.nbytes)
+        except MemoryError as error:
+            raise DeviceMemoryError(f"{self._sizes(frame)}: {error}") from None
+        # Run.
+        submit(self._commands(self._program.launches[self._program.once :], frame))
+        memory.finish()
+        if out is not None:
+            return wanted[0] if len(wanted) == 1 else tuple(wanted)
+        is_on_device = any(isinstance(array, DeviceArray) for array in given.values())
+        found = results if is_on_device else [result.numpy() for result in results]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def _given(self, parameter: Parameter, value: Any) -> Given:
+        """An argument as an array of the host or of this device. Raises TypeError and ValueError
+        for one that does not fit the parameter."""
+        if isinstance(value, DeviceArray):
+            array = value.to(self._driver)
+            if array is not value and parameter.by_reference:
+                raise ValueError(
+                    f"{parameter.name} is written by the program: it has to be on "
+                    f"{self._driver.name}, not {value.device}"
+                )
+        elif is_on(self._driver, value):
+            array = DeviceArray.from_dlpack(self._driver, value)
+        else:
+            return parameter.array(value)
+        parameter.check(array)
+        return array
+
+    def _wanted(self, out: Any, frame: Sequence[Any]) -> Sequence[Any]:
+        """The memory that the caller gives for each result: None, or an array of the host or of
+        this device."""
+        if out is None:
+            return [None] * len(self._results)
+        is_one = isinstance(out, np.ndarray | DeviceArray)
+        wanted: list[Any] = [out] if is_one else list(cast("Sequence[Any]", out))
+        self._check_out_count(wanted)
+        for array, (_, parameter) in zip(wanted, self._results, strict=True):
+            if isinstance(array, DeviceArray) and array.driver is self._driver:
+                parameter.check_result(array, frame)
+            else:
+                parameter.check_out(array, frame)
+        return wanted
+
+    def _commands(self, launches: Sequence[Launch], frame: Sequence[Any]) -> Sequence[Command]:
+        """Launches with the values of a call. One without workgroups is left out."""
+        commands: list[Command] = []
+        for kernel, groups, arguments in launches:
+            x, y, z = (max(evaluate(count, frame), 0) for count in groups)
+            if not x * y * z:
+                continue
+            values = (
+                _part(frame[a.parameter], evaluate(a.offset, frame), evaluate(a.nbytes, frame))
+                if isinstance(a, View)
+                else evaluate(a, frame)
+                for a in arguments
+            )
+            commands.append(Command(kernel, (x, y, z), tuple(values)))
+        return commands
+
+    # -- memory that outlives a call
+
+    @property
+    def _constant_slots(self) -> Sequence[ParameterSlot]:
+        return [self._arguments[i] for i in self._constants]
+
+    def _kept_for(self, arrays: Sequence[Any], given: dict[int, Given], submit: Submit) -> _Kept:
+        """Constants on the device, and what is derived from them; computed anew if they are other
+        arrays than in the call before.
+
+        Memory in use is never overwritten: commands that use it may still have to run.
+        """
+        constants = [arrays[i] for i in self._constants]
+        with self._lock:
+            kept = self._kept
+            if kept is not None and not any(map(is_not, kept.constants, constants)):
+                return kept
+            frame: list[Any] = [None] * len(self.parameters)
+            memory = CallMemory(self._driver, frame)
+            copies = [
+                memory.read(slot.position, given[slot.position]) for slot in self._constant_slots
+            ]
+            leases = [Lease(self._driver.pool, p.nbytes) for _, p in self._persistent]
+            for slot, lease in zip(self._persistent, leases, strict=True):
+                frame[slot.position] = Span(lease.block, 0, lease.block.nbytes)
+            submit(self._commands(self._program.launches[: self._program.once], frame))
+            self._kept = kept = _Kept(constants, copies, leases)
+            return kept
+
+    def _buffer(self, parameter: Parameter, frame: Sequence[Any]) -> DeviceArray:
+        """A BUFFER: zeros if its shape is dynamic, and another one than in the call before."""
+        shape = parameter.shape_for(frame)
+        buffer = self.buffers.get(parameter.name)
+        if buffer is None or buffer.shape != shape:
+            buffer = self._new_buffer(parameter, shape)
+        return buffer
+
+    def _new_buffer(self, parameter: Parameter, shape: tuple[int, ...]) -> DeviceArray:
+        buffer = DeviceArray.empty(self._driver, shape, parameter.dtype)
+        self._driver.clear(buffer.span)
+        self.buffers[parameter.name] = buffer
+        return buffer
+
+    # -- whether memory fits
+
+    def _check_memory(self, frame: Sequence[Any]) -> None:
+        """Raise DeviceMemoryError, with the sizes, for a call that takes more than there is."""
+        limits = self._driver.limits
+        sizes = [_nbytes(p, frame) for p in self.parameters if p.role != "scalar"]
+        if sum(sizes) > limits.memory or max(sizes, default=0) > limits.allocation:
+            raise DeviceMemoryError(self._sizes(frame))
+
+    def _sizes(self, frame: Sequence[Any]) -> str:
+        """What a call takes and what there is, for errors: the largest parameters first."""
+        sizes = {p: _nbytes(p, frame) for p in self.parameters if p.role != "scalar"}
+        ordered = sorted(sizes, key=lambda p: -sizes[p])
+        listed = ", ".join(f"{p.name} {show_bytes(sizes[p])}" for p in ordered[:_LISTED])
+        more = f" and {len(ordered) - _LISTED} more" if len(ordered) > _LISTED else ""
+        limits = self._driver.limits
+        return (
+            f"the memory of this call does not fit: {show_bytes(sum(sizes.values()))} ({listed}"
+            f"{more}); {self._driver.name} has {show_bytes(limits.memory)}, at most "
+            f"{show_bytes(limits.allocation)} in one block"
+        )
+
+
+_LISTED = 6
+"""How many parameters an error about memory names."""
+
+
+def _nbytes(parameter: Parameter, frame: Sequence[Any]) -> int:
+    return math.prod(parameter.shape_for(frame)) * parameter.dtype.itemsize
+
+
+def _part(span: Span, offset: int, nbytes: int) -> Span:
+    return Span(span.block, span.offset + offset, nbytes)

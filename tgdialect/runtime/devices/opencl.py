@@ -1,0 +1,254 @@
+"""OpenCL devices, by pyopencl.
+
+A part of a buffer is passed to a kernel as a sub-buffer, so that kernels take plain pointers, as on
+every other device. A sub-buffer begins at a multiple of the device's alignment, as the views of an
+arena do. Another part is copied to a buffer of its own, and back after a kernel that writes it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.devices.driver import (
+    Command,
+    DeviceBlock,
+    DeviceError,
+    DeviceMemoryError,
+    Driver,
+    Limits,
+    LoadedKernels,
+    Span,
+)
+from tgdialect.runtime.devices.program import DeviceKernel
+from tgdialect.runtime.program import Array
+
+cl: Any = import_module("pyopencl")
+"""Optional, and so not known to the type checker."""
+
+_GROUPS = 2**31 - 1
+"""Workgroups along an axis: OpenCL states no limit; drivers count them in 32 bits."""
+_DLPACK = 4
+"""`kDLOpenCL`."""
+OPTIONS = ("-cl-std=CL1.2", "-w")
+"""Options of the compiler: no warnings. None of them lets it change the values of floats."""
+
+
+@cache
+def devices() -> Sequence[Any]:
+    """The OpenCL devices of all platforms, GPUs first. Empty where there is no platform."""
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error:
+        return ()
+    found = [device for platform in platforms for device in platform.get_devices()]
+    return sorted(found, key=lambda device: not device.type & cl.device_type.GPU)
+
+
+class OpenClDriver(Driver):
+    """An OpenCL device, with a context and an in-order queue."""
+
+    def __init__(self, name: str, device: Any) -> None:
+        x, y, z = device.max_work_item_sizes[:3]
+        super().__init__(
+            name,
+            "opencl",
+            Limits(
+                memory=device.global_mem_size,
+                allocation=device.max_mem_alloc_size,
+                local=device.local_mem_size,
+                workgroup=device.max_work_group_size,
+                workgroup_axes=(x, y, z),
+                groups=(_GROUPS, _GROUPS, _GROUPS),
+                units=device.max_compute_units,
+                alignment=max(device.mem_base_addr_align // 8, 1),
+            ),
+        )
+        self.device = device
+        self.context = cl.Context([device])
+        self.queue = cl.CommandQueue(self.context)
+        self.lock = threading.Lock()
+        """Held while arguments are set: a kernel object has one set of them."""
+        platform = device.platform
+        self._compiler = (device.name, device.version, device.driver_version, platform.version)
+
+    def allocate(self, nbytes: int) -> DeviceBlock:
+        if nbytes > self.limits.allocation:
+            raise DeviceMemoryError(f"{self.name} has no block of {nbytes} bytes")
+        try:
+            handle = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(nbytes, 1))
+        except (cl.MemoryError, cl.RuntimeError) as error:
+            raise DeviceMemoryError(f"{self.name} has no {nbytes} bytes left: {error}") from None
+        return DeviceBlock(handle, nbytes)
+
+    def write(self, target: Span, array: Array) -> None:
+        if target.nbytes:
+            data = array.reshape(-1).view(np.uint8)
+            cl.enqueue_copy(self.queue, target.block.handle, data, dst_offset=target.offset)
+
+    def read(self, source: Span, array: Array) -> None:
+        if source.nbytes:
+            data = array.reshape(-1).view(np.uint8)
+            cl.enqueue_copy(self.queue, data, source.block.handle, src_offset=source.offset)
+
+    def copy(self, source: Span, target: Span) -> None:
+        if source.nbytes:
+            cl.enqueue_copy(
+                self.queue,
+                target.block.handle,
+                source.block.handle,
+                src_offset=source.offset,
+                dst_offset=target.offset,
+                byte_count=source.nbytes,
+            )
+
+    def clear(self, span: Span) -> None:
+        if span.nbytes:
+            cl.enqueue_fill_buffer(
+                self.queue, span.block.handle, np.uint8(0), span.offset, span.nbytes
+            )
+
+    def synchronize(self) -> None:
+        self.queue.finish()
+
+    def load(self, kernels: Sequence[DeviceKernel]) -> LoadedKernels:
+        return _Kernels(self, kernels)
+
+    @property
+    def dlpack_device(self) -> tuple[int, int]:
+        return _DLPACK, int(self.name.partition(":")[2])
+
+    def dlpack_pointer(self, span: Span, stream: int | None) -> tuple[int, int, int, int]:
+        self.synchronize()  # A consumer cannot wait for a queue.
+        return *self.dlpack_device, span.block.handle.int_ptr, span.offset
+
+    def adopt(self, pointer: int, offset: int, nbytes: int, owner: object) -> Span:
+        buffer = cl.Buffer.from_int_ptr(pointer, retain=True)
+        if buffer.context != self.context:
+            raise DeviceError(f"the memory is of another OpenCL context than that of {self.name}")
+        return Span(DeviceBlock(buffer, offset + nbytes), offset, nbytes)
+
+    # -- kernels
+
+    def built(self, kernel: DeviceKernel) -> Any:
+        """The kernel's object. What the compiler makes of a source is kept in the object cache.
+
+        Raises DeviceError, with the compiler's log.
+        """
+        try:
+            return self._binary(kernel.code, kernel) if kernel.is_binary else self._compiled(kernel)
+        except cl.Error as error:
+            raise DeviceError(f"{self.name} cannot compile @{kernel.name}: {_log(error)}") from None
+
+    def _compiled(self, kernel: DeviceKernel) -> Any:
+        store = object_cache()
+        source = kernel.code.decode()
+        key = cache_key("opencl", *self._compiler, *OPTIONS, source)
+        if store is not None and (binary := store.get(key)) is not None:
+            return self._binary(binary, kernel)
+        program = cl.Program(self.context, source).build(list(OPTIONS))
+        if store is not None:
+            (binary,) = program.get_info(cl.program_info.BINARIES)
+            store.put(key, binary)
+        return _kernel_of(program, kernel)
+
+    def _binary(self, binary: bytes, kernel: DeviceKernel) -> Any:
+        program = cl.Program(self.context, [self.device], [binary]).build()
+        return _kernel_of(program, kernel)
+
+
+def _kernel_of(program: Any, kernel: DeviceKernel) -> Any:
+    found = cl.Kernel(program, kernel.symbol)
+    if found.num_args != len(kernel.scalars):
+        raise DeviceError(
+            f"the code of @{kernel.name} takes {found.num_args} arguments, its tg.linear has "
+            f"{len(kernel.scalars)}"
+        )
+    return found
+
+
+def _log(error: Exception) -> str:
+    """What the compiler says, without pyopencl's framing."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return "\n".join(lines)
+
+
+class _Kernels(LoadedKernels):
+    """Kernels of an OpenCL device. A workgroup has the size that the kernel was rendered for."""
+
+    def __init__(self, driver: OpenClDriver, kernels: Sequence[DeviceKernel]) -> None:
+        self._driver = driver
+        self._kernels = kernels
+        self._objects = [driver.built(kernel) for kernel in kernels]
+        self._scalars = [
+            [None if name is None else np.dtype(name).type for name in kernel.scalars]
+            for kernel in kernels
+        ]
+        size = cl.kernel_work_group_info.WORK_GROUP_SIZE
+        for kernel, found in zip(kernels, self._objects, strict=True):
+            driver.check_workgroup(kernel, found.get_work_group_info(size, driver.device))
+
+    def submit(self, commands: Sequence[Command]) -> None:
+        queue = self._driver.queue
+        with self._driver.lock:
+            for command in commands:
+                self._enqueue(queue, command)
+        queue.flush()
+
+    def timed(self, commands: Sequence[Command]) -> Sequence[float]:
+        driver = self._driver
+        driver.synchronize()
+        profiling = cl.command_queue_properties.PROFILING_ENABLE
+        queue = cl.CommandQueue(driver.context, properties=profiling)
+        with driver.lock:
+            events = [self._enqueue(queue, command) for command in commands]
+            queue.finish()
+        return [1e-9 * (event.profile.end - event.profile.start) for event in events]
+
+    def _enqueue(self, queue: Any, command: Command) -> Any:
+        number, groups, arguments = command
+        kernel, found = self._kernels[number], self._objects[number]
+        after: list[Callable[[], object]] = []
+        try:
+            for slot, (argument, scalar) in enumerate(
+                zip(arguments, self._scalars[number], strict=True)
+            ):
+                if isinstance(argument, Span):
+                    writes = slot in kernel.written
+                    found.set_arg(slot, self._buffer(queue, argument, writes, after))
+                else:
+                    assert scalar is not None
+                    found.set_arg(slot, scalar(argument))
+            size = [count * each for count, each in zip(groups, kernel.workgroup, strict=True)]
+            event = cl.enqueue_nd_range_kernel(queue, found, size, kernel.workgroup)
+            for copy in after:
+                copy()
+        except cl.Error as error:
+            raise self._driver.failure(kernel, command, _log(error)) from None
+        return event
+
+    def _buffer(
+        self, queue: Any, span: Span, is_written: bool, after: list[Callable[[], object]]
+    ) -> Any:
+        """The buffer of a span: that of its block if it is the whole block, else a sub-buffer or,
+        at an offset that has none, a copy. What `after` gets copies it back."""
+        block, offset, nbytes = span
+        if offset == 0 and nbytes == block.nbytes:
+            return block.handle
+        if offset % self._driver.limits.alignment == 0:
+            return block.handle.get_sub_region(offset, max(nbytes, 1))
+        copied = self._driver.allocate(nbytes).handle
+        cl.enqueue_copy(queue, copied, block.handle, src_offset=offset, byte_count=nbytes)
+        if is_written:
+            after.append(
+                lambda: cl.enqueue_copy(
+                    queue, block.handle, copied, dst_offset=offset, byte_count=nbytes
+                )
+            )
+        return copied

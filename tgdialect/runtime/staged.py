@@ -1,0 +1,224 @@
+"""A module and the stages that are still to come: what every compilation begins with."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import PassFailedException, VerifyException
+
+from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.levels import LoweringPass, find_level, is_before
+from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
+from tgdialect.lowering.signature import (
+    arguments_said_to_be_written,
+    described_function,
+    written_arguments,
+)
+from tgdialect.ops.arguments import (
+    argument_attributes,
+    dims_attribute,
+    integer_attribute,
+)
+from tgdialect.ops.arrays import numpy_dtype
+from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
+from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.source import BinaryDataOp, parameters
+from tgdialect.runtime.find_windows import find_windows
+from tgdialect.runtime.optimize import MeasuringOptimizePass
+from tgdialect.runtime.program import DEFAULT_OPT, Parameter
+from tgdialect.runtime.speed import at_full_speed
+from tgdialect.runtime.windows import Window
+from tgdialect.targets import Target
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, state_target
+
+UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
+"""Ops that carry code or bytes of their own. They are executed with `allow_custom` only."""
+
+_ROLES = ("tg.output", "tg.workspace", "tg.persistent", "tg.buffer")
+_PREFIX = "tg-"
+
+
+@dataclass(frozen=True)
+class StagedModule(ABC):
+    """A program to compile. `source` may be at any level, whose next stage is the first to run. It
+    is not changed."""
+
+    source: ModuleOp
+    entry: str = "main"
+    opt: str = DEFAULT_OPT
+    allow_custom: bool = False
+
+    @abstractmethod
+    def described_target(self) -> Target:
+        """The target of a module that states none."""
+
+    def until_kernels(self, module: ModuleOp, passes: Stages) -> tuple[Window, ...]:
+        """Lower a module through the stages that take it as a whole. Returns the windows that a
+        call checks."""
+        windows: tuple[Window, ...] = ()
+        for stage in passes.module:
+            if stage.level_before == "function":
+                # Before this stage replaces movement ops by index arithmetic.
+                windows = find_windows(
+                    entry_function(module, self.entry), entry_function(self.source, self.entry)
+                )
+            stage.lower(module)
+        return windows
+
+    def lowered(self, after: AfterStage) -> ModuleOp:
+        """The module after all stages; `after` sees it after each one."""
+        with at_full_speed():
+            module, _ = self.copy()
+            run_stages(module, self.passes, after)
+            return module
+
+    def signature(self, module: ModuleOp, by_reference: Set[int]) -> list[Parameter]:
+        """The parameters of the entry of a module at level `planned` or `llvm`.
+
+        A program below the tensor level may leave cells of its results as they are. One at the
+        tensor level returns values, of which every cell is stored.
+        """
+        function = entry_function(module, self.entry)
+        return _signature(function, by_reference, self.level != "tensor")
+
+    @cached_property
+    def level(self) -> str:
+        """The level of the module. Raises VerifyException if it is valid at no level."""
+        return find_level(self.source)
+
+    def copy(self) -> tuple[ModuleOp, Set[int]]:
+        """A copy of the module without functions of other dialects, and the positions of the inputs
+        that are passed by reference."""
+        if not self.allow_custom:
+            refuse_untrusted(self.source)
+            if not is_before(self.level, "linear"):
+                raise VerifyException(
+                    f"at level {self.level} no stage checks memory accesses any more: such a "
+                    "module is executed with allow_custom only (tg-run --allow-custom)"
+                )
+        entry_function(self.source, self.entry)
+        module = self.source.clone()
+        self._settle_target(module)
+        for op in list(module.ops):
+            if is_foreign(op) and (self.level != "llvm" or not op.name.startswith("llvm.")):
+                module.body.block.erase_op(op, safe_erase=False)
+        entry = entry_function(module, self.entry)
+        if self.level == "llvm":
+            return module, arguments_said_to_be_written(entry)
+        if self.level != "tensor":
+            return module, written_arguments(entry)
+        inputs = *entry.args, *(param.result for param in parameters(entry.body.block))
+        return module, {position for position, value in enumerate(inputs) if is_memory(value)}
+
+    def _settle_target(self, module: ModuleOp) -> None:
+        """State the target, unless the module states one of the same kind. Raises
+        PassFailedException for a module whose kernels are selected for another kind."""
+        stated, ours = module.attributes.get(MODULE_ATTRIBUTE), self.described_target()
+        if isinstance(stated, TargetAttr):
+            name = stated.target.data
+            if name.partition(":")[0] == ours.name.partition(":")[0]:
+                return
+            if is_before("tiles", self.level):
+                message = f"the module is for the target {name}, and not for {ours.name}"
+                raise PassFailedException(f"{message}: its kernels have that target's ops")
+        state_target(module, ours)
+
+    @cached_property
+    def passes(self) -> Stages:
+        """The stages that the module has not been through."""
+        if is_before("kernels", self.level) and self.opt not in ("none", DEFAULT_OPT):
+            raise PassFailedException(
+                f"opt {self.opt!r} comes too late: loops are settled at level {self.level}"
+            )
+        passes = stages(mode=self.opt, optimize=MeasuringOptimizePass)
+        return passes.from_level(self.level)
+
+    @cached_property
+    def snapshots(self) -> dict[str, ModuleOp]:
+        """The module after each stage, by the stage's name."""
+        found: dict[str, ModuleOp] = {}
+
+        def keep(stage: LoweringPass, module: ModuleOp) -> None:
+            found[stage.name.removeprefix(_PREFIX)] = module.clone()
+
+        self.lowered(keep)
+        return found
+
+    def module(self, stage: str) -> ModuleOp:
+        """The module after the last stage of that name. Raises ValueError if there is none."""
+        name = stage.removeprefix(_PREFIX)
+        if name not in self.snapshots:
+            raise ValueError(f"there is no stage {stage!r}; there are: {', '.join(self.snapshots)}")
+        return self.snapshots[name]
+
+    @property
+    def programs(self) -> Mapping[str, ProgramOp]:
+        """The kernels in order, by their names."""
+        ops = self.module("linearize").ops
+        return {op.sym_name.data: op for op in ops if isinstance(op, ProgramOp)}
+
+
+def refuse_untrusted(module: ModuleOp) -> None:
+    """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
+    for op in module.walk():
+        if isinstance(op, UNTRUSTED):
+            message = f"{op.name} is executed with allow_custom only (tg-run --allow-custom)"
+            raise locate(VerifyException(message), op)
+
+
+def entry_function(module: ModuleOp, name: str) -> FuncOp:
+    """The function of that name. The error for an unknown name lists the known ones.
+
+    At level `llvm` it is a function without ops, whose arguments are those that the attributes of
+    the `llvm.func` describe.
+    """
+    functions = {function.sym_name.data: function for function in own_functions(module)}
+    described = {
+        op.sym_name.data: op
+        for op in module.ops
+        if isinstance(op, llvm.FuncOp) and SIGNATURE in op.attributes
+    }
+    if name in described:
+        return described_function(described[name])
+    if name not in functions:
+        found = SymbolTable.lookup_symbol(module, name)
+        if isinstance(found, FuncOp) and not found.is_declaration:
+            message = f"@{name} is a function of other dialects: only those of ours are compiled"
+            raise locate(PassFailedException(message), found)
+        there_are = ", ".join((*functions, *described)) or "none"
+        raise PassFailedException(f"there is no function @{name}; there are: {there_are}")
+    return functions[name]
+
+
+def _signature(function: FuncOp, by_reference: Set[int], may_be_partial: bool) -> list[Parameter]:
+    """The parameters of a function at level `planned`. `may_be_partial` says that a program may
+    leave cells of its results as they are."""
+    parameters: list[Parameter] = []
+    for position, argument in enumerate(function.args):
+        attributes = argument_attributes(argument)
+        role = next((r.removeprefix("tg.") for r in _ROLES if r in attributes), None)
+        parameter = Parameter(
+            name=argument.name_hint or f"arg{position}",
+            role=role or ("input" if is_memory(argument) else "scalar"),
+            shape=tuple(None if d == DYNAMIC_INDEX else d for d in tensor(argument).get_shape()),
+            dtype=numpy_dtype(dtype_of(argument)),
+            dims=dims_attribute(attributes) or (),
+            by_reference=position in by_reference,
+            is_constant="tg.constant" in attributes,
+            is_cleared=role == "output" and may_be_partial,
+        )
+        bounds = {
+            field: bound
+            for field, name in (("low", "tg.min"), ("high", "tg.max"))
+            if (bound := integer_attribute(attributes, name)) is not None
+        }
+        parameters.append(replace(parameter, **bounds))
+    return parameters

@@ -1,0 +1,82 @@
+"""Grids: GPUs and OpenCL devices, which run a kernel as a grid of workgroups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from tgdialect.targets.target import Target
+
+ALIGNMENT = 16
+"""The alignment in bytes of memory that is an argument of a host function: that of the widest
+access of a work item."""
+
+_AXIS_TYPES = frozenset(("global", "local", "warp", "upcast", "unroll", "group_reduce", "reduce"))
+_NATIVE = frozenset(
+    ("neg", "sub", "div", "sqrt", "not", "mulacc", "cmpgt", "cmpge", "cmple", "cmpeq")
+)
+
+GRID = Target(
+    "opencl",
+    execution="grid",
+    native=_NATIVE,
+    axis_types=_AXIS_TYPES,
+    vector_bits=128,
+    vector_registers=64,
+    workgroup=256,
+    local=32 << 10,
+    warp=1,
+    units=8,
+)
+"""An OpenCL device: the limits that nearly every device satisfies. `runtime/devices` raises them to
+what a device reports."""
+
+METAL = replace(GRID, name="metal", workgroup=1024, warp=32, units=10)
+"""A GPU of Apple's M series. Source: Metal Feature Set Tables, family Apple7."""
+
+_MMA = frozenset(("mma.m16n8k16.f16", "mma.m16n8k16.bf16", "mma.m16n8k8.tf32"))
+_MMA_FP8 = frozenset(("mma.m16n8k32.e4m3", "mma.m16n8k32.e5m2"))
+_MFMA = frozenset(
+    f"mfma.{dims}.{dtype}" for dims in ("16x16x16", "32x32x8") for dtype in ("f16", "bf16")
+)
+_WMMA = frozenset(("wmma.16x16x16.f16", "wmma.16x16x16.bf16"))
+
+_NVIDIA = replace(
+    GRID,
+    converted=frozenset(("f16", "bf16")),
+    matrix=_MMA,
+    workgroup=1024,
+    warp=32,
+    local=48 << 10,
+    cache_line=128,
+    copies_asynchronously=True,
+)
+"""A GPU of NVIDIA's. Source: CUDA C++ Programming Guide, "Compute Capabilities"."""
+
+_AMD = replace(GRID, converted=frozenset(("f16",)), workgroup=1024, warp=64, local=64 << 10)
+"""A GPU of AMD's. Source: the CDNA3 and RDNA3 instruction set references."""
+
+GRIDS = (
+    GRID,
+    METAL,
+    replace(_NVIDIA, name="nvidia:sm_80", units=108, l2=40 << 20),
+    replace(_NVIDIA, name="nvidia:sm_90", matrix=_MMA | _MMA_FP8, units=132, l2=50 << 20),
+    replace(_NVIDIA, name="nvidia:sm_90a", matrix=_MMA | _MMA_FP8, units=132, l2=50 << 20),
+    replace(_AMD, name="amd:gfx90a", matrix=_MFMA, units=104, l2=8 << 20),
+    replace(_AMD, name="amd:gfx942", matrix=_MFMA, units=304, l2=4 << 20),
+    replace(_AMD, name="amd:gfx1100", matrix=_WMMA, units=96, l2=6 << 20, warp=32),
+)
+"""The grids that code is generated for; after the colon stands the vendor's name of the processor.
+An `a` behind it selects instructions that later processors do not have."""
+
+
+def make_grid(grid: Target) -> Callable[[Collection[str]], Target]:
+    """A function from features to a target, as `targets.TARGETS` has them. A grid has no features:
+    its name says all."""
+
+    def make(features: Collection[str] = ()) -> Target:
+        if features:
+            raise ValueError(f"{grid.name} has no features: its name says which processor it is")
+        return grid
+
+    return make
