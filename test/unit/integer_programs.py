@@ -40,9 +40,9 @@ class Program:
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> Program:
+def programs(draw: st.DrawFn, dtypes: Sequence[Attribute] = DTYPE_CHOICES) -> Program:
     """Straight-line programs on a few bounded parameters of one dtype."""
-    element = draw(st.sampled_from(DTYPE_CHOICES))
+    element = draw(st.sampled_from(dtypes))
     dtype = DTYPES[element]
     bounds: list[tuple[int, int]] = []
     block = Block()

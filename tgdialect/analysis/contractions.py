@@ -8,9 +8,9 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import trips_of
 from tgdialect.analysis.demand import Demand, Demands
-from tgdialect.ops.elementwise import ElementwiseOp, MulOp
+from tgdialect.ops.elementwise import CastOp, ElementwiseOp, MulOp
 from tgdialect.ops.movement import FlipOp, MovementOp, PadOp, PermuteOp, ReshapeOp
-from tgdialect.ops.properties import shape_of, tensor
+from tgdialect.ops.properties import dtype_of, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 
 SHORT_LOOP = 8
@@ -41,6 +41,20 @@ def is_product(demands: Demands, op: ReduceOp) -> bool:
         if len(factor.depends) == len(product.depends):
             return False
     return True
+
+
+def has_narrow_factor(product: ReduceOp) -> bool:
+    """Whether an operand of a product has elements of 16 bits or less before it is converted: what
+    matrix instructions take."""
+    factors = product.source.owner
+    assert isinstance(factors, MulOp)
+    stack: list[SSAValue] = [*factors.operands]
+    for value in stack:
+        if dtype_of(value).itemsize <= 2:
+            return True
+        if isinstance(op := value.owner, MovementOp | CastOp):
+            stack.append(op.operands[0])
+    return False
 
 
 def is_contraction(demands: Demands, reductions: Iterable[Demand], row: Demand) -> bool:

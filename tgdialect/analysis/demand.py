@@ -35,9 +35,9 @@ from tgdialect.ops.properties import Dim, Shape, dtype_of, integers, is_memory, 
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp
 
-# Costs, in cheap elementwise operations on one element. They decide which kernels there are before
-# any pass looks at a target, so that a program has the same kernels on each: fields of `Target` are
-# for later stages.
+# Costs, in cheap elementwise operations on one element. They are no fields of `Target`, so that a
+# program has the same kernels on most targets: what a target decides about fusion is the size of
+# its LOCAL memory, and whether a grid keeps the rows of a product there (`fusion.py`).
 
 LOAD, STORE = 4.0, 16.0
 """The cost of a load from memory, and of a store to it with the loop and the CALL that it takes.

@@ -19,10 +19,11 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import surrounding, trips_of
+from tgdialect.analysis.affine.positions import depends_of, surrounding, trips_of
 from tgdialect.analysis.contractions import (
     all_elements,
     epilogue,
+    has_narrow_factor,
     is_contraction,
     is_long,
     is_product,
@@ -46,7 +47,7 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import PadOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.targets.target import LOCAL_BUFFER
+from tgdialect.targets import Target
 
 CHEAP = 12
 """Elementwise operations per element up to which a value is computed again wherever it is used: a
@@ -62,6 +63,16 @@ MANY_MASKS = 64
 """Reads per element of a padded operand of a product from which on a kernel of its own stores the
 padded operand. Masks in the steps of a convolution take a third of its time, the padded copy one
 pass over the input."""
+
+BLOCK_ROWS = 8
+"""How many rows of a product at least a workgroup computes at once, where it keeps them in LOCAL
+memory. Each value of the other factor is loaded once for all of them: with fewer rows the loads
+cost more than a pass of the product's results through memory. An order of magnitude."""
+
+_BLOCK_BUFFERS = 4
+"""How many LOCAL buffers like one of a product's rows a kernel is assumed to need: scores,
+exponentials and weights of an attention are three. With more, fewer programs are fused; with fewer,
+the schedule has to make do with fewer rows than BLOCK_ROWS."""
 
 _MANY_DEMANDS = 16
 """Demands of one value beyond which it gets a buffer, whatever recomputing it would cost. Without a
@@ -92,15 +103,15 @@ class Fusion:
 def plan_fusion(
     block: Block,
     is_closed: Callable[[ReduceOp], bool],
-    stored: Set[Operation] = frozenset(),
-    local: int = LOCAL_BUFFER,
+    stored: Set[Operation],
+    target: Target,
 ) -> Fusion:
     """Decide about every value of a function, in one walk from the roots to the leaves.
 
     `is_closed` says of a REDUCE that reads no memory whether it has a closed form. The values of
-    `stored` are realised in any case. A LOCAL buffer takes `local` bytes at most.
+    `stored` are realised in any case. LOCAL buffers fit into the memory of the target.
     """
-    return _Planner(block, is_closed, stored, local).plan()
+    return _Planner(block, is_closed, stored, target).plan()
 
 
 class _Planner:
@@ -111,10 +122,10 @@ class _Planner:
         block: Block,
         is_closed: Callable[[ReduceOp], bool],
         stored: Set[Operation],
-        local: int,
+        target: Target,
     ) -> None:
         self.block = block
-        self.local = local
+        self.target = target
         self.is_closed = is_closed
         self.stored = stored
         self.fusion = Fusion()
@@ -132,6 +143,9 @@ class _Planner:
         """The PADs of the operands of products of matrices."""
         self.masks: set[Operation] = set()
         """The ops that make one-hot masks: never stored."""
+        self.may_share_products = target.is_grid
+        """Whether a kernel may keep the rows of a product in LOCAL memory. Elsewhere, and where a
+        matrix instruction computes a product, only a kernel of its own has register tiles."""
 
     def plan(self) -> Fusion:
         constants = constant_values(self.block)
@@ -159,6 +173,8 @@ class _Planner:
             if is_product(self.demands, op):
                 self.products.add(last)
                 self.padded.update(padding(op))
+                if self.target.matrix and has_narrow_factor(op):
+                    self.may_share_products = False
 
     # -- demands
 
@@ -211,9 +227,9 @@ class _Planner:
         again = None if has_many else demand_cost(self.demands, asked, self.prices)
         fused = again.cost if again and again.is_complete else math.inf
         row = self.local_demand(value, asked)
-        local = math.inf if row is None else self.local_cost(row, reads)
+        local = math.inf if row is None else self.local_cost(row, reads, is_hot=is_hot)
         if is_hot:
-            fused = local = math.inf
+            fused = math.inf
         elif once <= CHEAP * elements and not has_many:
             realised = math.inf
         costs = {"fused": fused, "local": local, "realised": realised}
@@ -257,24 +273,39 @@ class _Planner:
 
     @staticmethod
     def inner_axes(asked: Sequence[Demand]) -> tuple[int, ...]:
-        """The axes along which the indices of the demands differ."""
+        """The axes along which the indices of the demands differ. Those of a single demand whose
+        loops are inside of loops that it does not depend on."""
         first = asked[0].at
-        return tuple(a for a in range(len(first)) if any(d.at[a] != first[a] for d in asked))
+        if len(asked) > 1:
+            return tuple(a for a in range(len(first)) if any(d.at[a] != first[a] for d in asked))
+        named = {loop for loop, _ in asked[0].depends}
+        return tuple(
+            axis
+            for axis, position in enumerate(first)
+            if any(
+                around not in named
+                for loop, _ in depends_of(position)
+                for around, _ in loop.outer
+                if around.trips > 1
+            )
+        )
 
     def local_demand(self, value: SSAValue, asked: Sequence[Demand]) -> Demand | None:
         """The demand in the loops that would fill a LOCAL buffer for all demands.
 
         None where there can be no such buffer: demands come from more than one kernel, the buffer
-        would be too large, or some demand reads fewer elements than filling it computes.
+        would be too large, or loops inside of those that fill it ask for the elements again, as the
+        steps of a product do, which may not share a kernel.
         """
         root = asked[0].root
-        if not 1 < len(asked) <= _MANY_DEMANDS or any(d.root is not root for d in asked):
+        least = 1 if self.may_share_products else 2
+        if not least <= len(asked) <= _MANY_DEMANDS or any(d.root is not root for d in asked):
             return None
         inner = self.inner_axes(asked)
         shape = tensor(value).get_shape()
         extents = [shape[a] for a in inner]
         size = math.prod(extents) * dtype_of(value).itemsize
-        if DYNAMIC_INDEX in extents or not 0 < size <= self.local:
+        if not inner or DYNAMIC_INDEX in extents or not 0 < size <= self.target.local_buffer:
             return None
         # Loops of its own along the inner axes, the common index along the others.
         first = asked[0].at
@@ -283,15 +314,28 @@ class _Planner:
         loops = iter(self.demands.loops(tuple(extents), around))
         index = tuple(next(loops) if a in inner else p for a, p in enumerate(first))
         row = Demand(root, value, index)
-        return None if any(demand.trips > row.trips for demand in asked) else row
+        is_inside = any(demand.trips > row.trips for demand in asked)
+        return None if is_inside and not self.may_share_products else row
 
-    def local_cost(self, row: Demand, reads: float) -> float:
-        """The cost of filling a LOCAL buffer and reading it; contractions get buffers of their own,
-        whose kernels have register tiles."""
+    def local_cost(self, row: Demand, reads: float, *, is_hot: bool) -> float:
+        """The cost of filling a LOCAL buffer and reading it. Products, and what their steps read,
+        get buffers of their own, whose kernels have register tiles, except where a workgroup can
+        compute a block of rows."""
         inside = demand_cost(self.demands, [row], self.prices)
-        if is_contraction(self.demands, inside.reductions, row):
+        is_block = is_hot or is_contraction(self.demands, inside.reductions, row)
+        if is_block and not self.has_blocks(row):
             return math.inf
         return inside.cost + LOCAL_STORE * row.trips + LOCAL_LOAD * reads
+
+    def has_blocks(self, row: Demand) -> bool:
+        """Whether each workgroup can keep BLOCK_ROWS rows of a value in LOCAL memory, and there are
+        enough rows for all processors."""
+        if not self.may_share_products:
+            return False
+        rows = trips_of(loop for loop in surrounding(row.depends) if loop[0] in self.roots.known)
+        size = row.trips / max(rows, 1) * dtype_of(row.value).itemsize
+        fits = BLOCK_ROWS * _BLOCK_BUFFERS * size <= self.target.local
+        return fits and rows >= BLOCK_ROWS * self.target.units
 
     # -- inner loops
 

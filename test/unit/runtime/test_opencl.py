@@ -362,3 +362,26 @@ def test_rows(rows, extent):
     wanted = (y - y.sum(1, keepdims=True)) * y.max(1, keepdims=True)
     found = np.asarray(tg.compile(source, target="opencl")(x))
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-3)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize(
+    ("queries", "keys", "width"), [(512, 256, 64), (130, 77, 33), (96, 100, 24), (64, 1, 8)]
+)
+def test_attention_in_one_kernel(is_causal: bool, queries: int, keys: int, width: int):
+    """A workgroup keeps the scores of a block of rows in LOCAL memory."""
+    if is_causal and queries != keys:
+        keys = queries = min(queries, 128)
+
+    @tg.function
+    def attention(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+        return q.scaled_dot_product_attention(k, v, is_causal=is_causal)
+
+    q, k, v = (RNG.standard_normal((2, n, width)).astype(np.float32) for n in (queries, keys, keys))
+    scores = q.astype(np.float64) @ k.swapaxes(1, 2) / np.sqrt(width)
+    if is_causal:
+        scores = np.where(np.tri(queries, keys, dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    wanted = weights / weights.sum(-1, keepdims=True) @ v
+    found = attention(*(tg.Tensor(x, device="CL:0") for x in (q, k, v))).numpy()
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)

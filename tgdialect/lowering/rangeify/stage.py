@@ -60,7 +60,7 @@ class _Rangeifier:
         copy_non_contiguous(block)
         store_before_movement(block)
         partial = split_reductions(block, self.is_whole, target)
-        self.fusion = plan_fusion(block, self.is_closed, partial, target.local_buffer)
+        self.fusion = plan_fusion(block, self.is_closed, partial, target)
         self.host = HostFunction(function, device)
 
     def run(self) -> None:

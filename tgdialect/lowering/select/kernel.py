@@ -168,9 +168,9 @@ class SelectedKernel:
 
     def _widths(self, memory: SSAValue, shape: StaticShape) -> Sequence[int]:
         """The widths in which memory is loaded: single elements where every use reshapes the loaded
-        vector to a column."""
+        vector to a column. On a grid, elements of a loaded vector are had for nothing."""
         widths = self.cut(row_length(shape))
-        if len(shape) != 1 or widths == ones(shape):
+        if len(shape) != 1 or widths == ones(shape) or self.target.is_grid:
             return widths
         uses = [use.operation for use in memory.uses]
         loaded = [u.operation for op in uses if isinstance(op, LoadOp) for u in op.result.uses]

@@ -93,20 +93,20 @@ class GridNest:
                 break
         return found
 
-    def share(self, ranges: Sequence[RangeOp], items: int) -> int:
-        """Share the iterations of loops that are closed together among work items. Returns how many
-        there are."""
+    def share(self, ranges: Sequence[RangeOp], items: int, width: int = VECTOR) -> int:
+        """Share the iterations of loops that are closed together among work items, each of which
+        computes `width` results at once. Returns how many work items there are."""
         range = next((r for r in ranges if self.is_contiguous(r)), None)
         range = range or max(ranges, key=self.nests.extent)
         if range in self.axes.ends:
-            return self.split_items([self.split_registers(range, VECTOR)], items)
+            return self.split_items([self.split_registers(range, width)], items)
         axis, extent = range.axis.data, known_index(range.bound) or 1
         most = min(extent // VECTOR, items)
-        width = part(most, items, of=extent)
-        if 2 * width < most and extent > FEW:
-            width = self._padded(axis, most) or width
-        is_shared = width > 1 and self.split(self.axes[axis], width, AxisType.GROUP_REDUCE)
-        return width if is_shared else 1
+        count = part(most, items, of=extent)
+        if 2 * count < most and extent > FEW:
+            count = self._padded(axis, most) or count
+        is_shared = count > 1 and self.split(self.axes[axis], count, AxisType.GROUP_REDUCE)
+        return count if is_shared else 1
 
     def split_blocks(self, ranges: Sequence[RangeOp], sides: Sequence[int]) -> list[int] | None:
         """Split the innermost loops of a workgroup off, which are all loops inside its block.

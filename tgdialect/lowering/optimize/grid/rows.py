@@ -8,15 +8,23 @@ from collections.abc import Sequence
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.grid.nests import FEW, GridNest, part
+from tgdialect.lowering.optimize.grid.products import TILE
 from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import memory_of
 
 
 def share_rows(nest: GridNest, inner: Sequence[EndOp | ReduceOp], rows: Sequence[RangeOp]) -> None:
     """A workgroup for each row, or for as many short rows as it has work items for. Its work items
-    share the loops inside, which `inner` closes."""
+    share the loops inside, which `inner` closes.
+
+    Products in the rows, as those of an attention, decide how many work items share a row, and
+    each work item computes TILE rows of them in registers.
+    """
     own = [closer for closer in inner if nest.axes.open[closer] <= {*rows}]
     closers = own if nest.end is None else [nest.end, *own]
     parts = [[r for r in closed_ranges(closer) if r not in rows] for closer in closers]
@@ -24,12 +32,35 @@ def share_rows(nest: GridNest, inner: Sequence[EndOp | ReduceOp], rows: Sequence
     longest = max((math.prod(map(nest.nests.extent, ranges)) for ranges in parts), default=1)
     if longest <= FEW and rows and nest.split_items(rows[-1:], nest.items) > 1:
         return
-    shared = max((nest.share(ranges, nest.items) for ranges in parts), default=1)
-    extent = (known_index(rows[-1].bound) or 1) if rows else 1
+    nested = {r for op in inner if _reuses(nest, op, rows) for r in nest.axes.open[op]}
+    products = [ranges for ranges in parts if nested & {*ranges}]
+    shared = max((nest.share(ranges, nest.items) for ranges in products or parts), default=1)
+    row = rows[-1].axis.data if rows else None
+    if products:
+        for ranges in parts:
+            if ranges not in products:
+                nest.share(ranges, shared, 1)
+    if row is None:
+        return
+    if products and nest.nests.extent(rows[-1]) % TILE == 0:
+        nest.split(nest.axes[row], TILE, AxisType.UPCAST)
+    extent = known_index(nest.axes[row].bound) or 1
     count = part(extent, nest.items // shared)
     # Fewer rows where LOCAL memory does not hold as many.
-    while count > 1 and not nest.split(rows[-1], count, AxisType.LOCAL):
+    while count > 1 and not nest.split(nest.axes[row], count, AxisType.LOCAL):
         count = part(extent, count // 2)
+
+
+def _reuses(nest: GridNest, op: EndOp | ReduceOp, rows: Sequence[RangeOp]) -> bool:
+    """Whether the steps of a REDUCE in a loop inside a row load what other rows load, too."""
+    if not isinstance(op, ReduceOp) or not rows or nest.axes.open[op] <= {*rows}:
+        return False
+    return any(
+        isinstance(access.op, LoadOp)
+        and isinstance(memory_of(access.op.buffer).owner, ParamOp)
+        and access.strides.get(rows[-1], 0) == 0
+        for access in nest.nests.accesses_along(closed_ranges(op))
+    )
 
 
 def share_reductions(nest: GridNest, reductions: Sequence[ReduceOp]) -> None:
