@@ -8,12 +8,13 @@ if that has accesses left from the first, once more for all later ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.work_items import Relation, WorkItems
+from tgdialect.analysis.affine.work_items import CellIndex, Relation, WorkItems
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp
@@ -40,11 +41,35 @@ class _Scope:
         return scopes[::-1]
 
 
+@dataclass(eq=False)
+class _Group:
+    """Accesses of a scope whose indices differ by constants, as the STOREs of a register tile.
+
+    Where no two cells of two groups meet, no pair of accesses has to be looked at.
+    """
+
+    scope: _Scope
+    memory: SSAValue
+    writes: bool
+    is_atomic: bool
+    index: CellIndex | None = None
+    """The cells of all accesses."""
+
+
+@dataclass(eq=False)
+class _Access:
+    """An access, with the cells that work items access."""
+
+    access: MemoryAccess
+    index: CellIndex | None
+    group: _Group
+
+
 @dataclass(frozen=True)
 class _Earlier:
     """An access that may have happened since the last BARRIER."""
 
-    access: MemoryAccess
+    access: _Access
     carrier: _Scope | None = None
     """The loop that is in a later iteration since then."""
     distance: int | None = None
@@ -88,14 +113,14 @@ class Barriers:
         written = {a.memory for a in found if a.writes}
         read_only = {a.memory for a in found} - written
         self.items = WorkItems(self.ops, read_only)
-        self._accesses: dict[Operation, list[MemoryAccess]] = {}
-        for access in found if self.items.count > 1 else ():
-            if access.memory in written:
-                self._accesses.setdefault(access.op, []).append(access)
+        shared = [a for a in found if a.memory in written] if self.items.count > 1 else []
+        self._accesses: dict[Operation, list[_Access]] = {a.op: [] for a in shared}
         self._scopes: dict[Operation, _Scope] = {}
-        self._decided: dict[tuple[_Earlier, MemoryAccess], bool] = {}
+        self._meet: dict[Hashable, bool] = {}
+        """By two accesses or two groups, and how iterations relate: whether they may meet."""
         self._root = _Scope()
         self._nest()
+        self._group(shared)
 
     def _nest(self) -> None:
         """Make the tree of loops and IFs."""
@@ -115,6 +140,22 @@ class Barriers:
             if op in self._accesses:
                 for each in scope.around():
                     each.has_accesses = True
+
+    def _group(self, shared: Iterable[MemoryAccess]) -> None:
+        """Find the cells of accesses, and the groups."""
+        groups: dict[Hashable, _Group] = {}
+        members: dict[_Group, list[CellIndex]] = defaultdict(list)
+        for access in shared:
+            scope, is_atomic = self._scopes[access.op], isinstance(access.op, AtomicAddOp)
+            gates = [each.op.gate for each in scope.around() if isinstance(each.op, IfOp)]
+            index = self.items.index_of(access, gates)
+            kind = scope, access.memory, access.writes, is_atomic
+            group = groups.setdefault((*kind, index and index.shape), _Group(*kind))
+            self._accesses[access.op].append(_Access(access, index, group))
+            if index is not None:
+                members[group].append(index)
+        for group, (first, *others) in members.items():
+            group.index = first.joined(others)
 
     # -- who reaches a BARRIER
 
@@ -155,9 +196,9 @@ class Barriers:
                 continue
             for access in self._accesses.get(child, ()):
                 for earlier in state:
-                    key = earlier.access.op, access.op
+                    key = earlier.access.access.op, access.access.op
                     if key not in found and self._conflicts(earlier, access):
-                        found[key] = self._conflict(earlier, access)
+                        found[key] = self._conflict(earlier, access.access)
                 state |= {_Earlier(access)}
         return state
 
@@ -190,31 +231,29 @@ class Barriers:
         """The state at the beginning of the next iteration of a loop, or of one after that."""
         return frozenset(
             replace(each, carrier=loop, distance=distance)
-            if each.carrier in (None, loop) and loop in self._scopes[each.access.op].around()
+            if each.carrier in (None, loop) and loop in each.access.group.scope.around()
             else each
             for each in state
         )
 
-    def _conflicts(self, earlier: _Earlier, later: MemoryAccess) -> bool:
+    def _conflicts(self, earlier: _Earlier, later: _Access) -> bool:
         """Whether two work items may access one cell, and one of them writes it."""
-        before = earlier.access
-        if before.memory is not later.memory or not (before.writes or later.writes):
+        before, one, other = earlier.access, earlier.access.group, later.group
+        if one.memory is not other.memory or not (one.writes or other.writes):
             return False
-        if isinstance(before.op, AtomicAddOp) and isinstance(later.op, AtomicAddOp):
+        if one.is_atomic and other.is_atomic:
             return False
-        if (earlier, later) not in self._decided:
-            one, other = (self.items.index_of(a, self._gates(a.op)) for a in (before, later))
-            how = self._relation(earlier, later)
-            self._decided[earlier, later] = self.items.may_meet(one, other, how)
-        return self._decided[earlier, later]
+        for a, b in ((one, other), (before, later)):
+            key = a, b, earlier.carrier, earlier.distance
+            if key not in self._meet:
+                how = self._relation(earlier, other.scope)
+                self._meet[key] = self.items.may_meet(a.index, b.index, how)
+            if not self._meet[key]:
+                return False
+        return True
 
-    def _gates(self, op: Operation) -> Sequence[SSAValue]:
-        """The gates of the IFs around an op."""
-        scopes = self._scopes[op].around()
-        return [each.op.gate for each in scopes if isinstance(each.op, IfOp)]
-
-    def _relation(self, earlier: _Earlier, later: MemoryAccess) -> Relation:
-        one, other = (self._scopes[op].around() for op in (earlier.access.op, later.op))
+    def _relation(self, earlier: _Earlier, later: _Scope) -> Relation:
+        one, other = earlier.access.group.scope.around(), later.around()
         same = {a.op for a, b in zip(one, other, strict=False) if a is b}
         if earlier.carrier is not None:
             same -= {each.op for each in one[one.index(earlier.carrier) :]}
@@ -229,12 +268,12 @@ class Barriers:
         if earlier.carrier is not None:
             depth = around.index(earlier.carrier)
         else:
-            pairs = zip(self._scopes[earlier.access.op].around(), around, strict=False)
+            pairs = zip(earlier.access.group.scope.around(), around, strict=False)
             depth = sum(a is b for a, b in pairs) - 1
         scope = around[depth]
         inner = around[depth + 1].op if depth + 1 < len(around) else later.op
         assert inner is not None
-        return Conflict(earlier.access, later, inner, self._blocked(scope), depth)
+        return Conflict(earlier.access.access, later, inner, self._blocked(scope), depth)
 
     # -- places
 

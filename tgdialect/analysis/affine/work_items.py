@@ -10,7 +10,8 @@ remainders and swizzles of `lidx` are exact.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product as pairs
 from math import gcd, inf, prod
 from typing import cast
@@ -61,7 +62,7 @@ class CellIndex:
     """The index of an access in memory of one axis, for the work items that make it."""
 
     items: Numbers
-    """The part that each work item has to itself."""
+    """The part that each work item has to itself, beyond that of the first one."""
     active: NDArray[np.bool_]
     """The work items that may make the access."""
     uniform: Polynomial
@@ -69,14 +70,21 @@ class CellIndex:
     rest: Sequence[tuple[int, Interval]]
     """Multiples of values of which only an interval is known."""
     offsets: Sequence[int]
-    """What the lanes of a vector add."""
+    """The cells of the first work item, without the other parts: one for each lane of a vector."""
 
-    def key(self, origin: int) -> Hashable:
-        """All of this, with cells numbered from an origin."""
-        first = int(self.items[0])
-        arrays = (self.items - first).tobytes(), self.active.tobytes()
-        offsets = tuple(first + offset - origin for offset in self.offsets)
-        return arrays, frozenset(self.uniform.terms.items()), tuple(self.rest), offsets
+    @cached_property
+    def shape(self) -> Hashable:
+        """All of this but the offsets."""
+        arrays = self.items.tobytes(), self.active.tobytes()
+        return arrays, frozenset(self.uniform.terms.items()), tuple(self.rest)
+
+    def offsets_from(self, origin: int) -> Sequence[int]:
+        return tuple(offset - origin for offset in self.offsets)
+
+    def joined(self, others: Iterable[CellIndex]) -> CellIndex:
+        """The cells of several accesses, whose indices have the same shape."""
+        offsets = {*self.offsets}.union(*(other.offsets for other in others))
+        return replace(self, offsets=sorted(offsets))
 
 
 @dataclass(frozen=True)
@@ -110,7 +118,6 @@ class WorkItems:
         self.is_known = self.count <= MOST_WORK_ITEMS
         self._values: dict[SSAValue, Numbers | None] = {}
         self._varies: dict[SSAValue, bool] = {op.result: True for op in specials}
-        self._indices: dict[MemoryAccess, CellIndex | None] = {}
         self._met: dict[Hashable, bool] = {}
         if self.is_known:
             numbers = np.arange(self.count)
@@ -179,22 +186,17 @@ class WorkItems:
 
     def index_of(self, access: MemoryAccess, gates: Sequence[SSAValue]) -> CellIndex | None:
         """The index of an access that is made under gates; None if it may be to any cell."""
-        if access not in self._indices:
-            self._indices[access] = self._index_of(access, gates)
-        return self._indices[access]
-
-    def _index_of(self, access: MemoryAccess, gates: Sequence[SSAValue]) -> CellIndex | None:
         location = access.location.owner
         if not isinstance(location, IndexOp) or not _is_flat(location) or not self.is_known:
             return None
         (index,) = location.indices
-        offsets: Sequence[int] = (0,)
+        lane_offsets: Sequence[int] = (0,)
         terms: list[tuple[SSAValue, int]] = [(index, 1)]
         if tensor(index).get_shape():
             lanes = lane_indices(index)
             if lanes is None:
                 return None
-            terms, offsets = list(lanes.scalars.terms.items()), lanes.numbers
+            terms, lane_offsets = list(lanes.scalars.terms.items()), lanes.numbers
         total: Polynomial = Affine()
         for value, factor in terms:
             total += exact_polynomial(value, self.intervals) * factor
@@ -213,7 +215,9 @@ class WorkItems:
             else:
                 uniform += Affine({product: coefficient})
         gates = [gate for gate in (*gates, *_own_gates(access.op)) if not tensor(gate).get_shape()]
-        return CellIndex(items, self._mask(gates), uniform, rest, offsets)
+        first = int(items[0])
+        offsets = [first + offset for offset in lane_offsets]
+        return CellIndex(items - first, self._mask(gates), uniform, rest, offsets)
 
     def _interval(self, of: Polynomial) -> Interval:
         return polynomial_interval(of, lambda atom: self.intervals[cast(SSAValue, atom)])
@@ -227,9 +231,10 @@ class WorkItems:
         if before is None or after is None:
             return True
         # Only the distance of the cells matters: the STOREs of a register tile have few.
-        origin = int(before.items[0]) + before.offsets[0]
+        origin = before.offsets[0]
+        offsets = before.offsets_from(origin), after.offsets_from(origin)
         relation = frozenset(how.changed), how.carrier, how.distance
-        key = before.key(origin), after.key(origin), relation
+        key = before.shape, after.shape, offsets, relation
         if (known := self._met.get(key)) is None:
             known = self._met[key] = self._meet(before, after, how)
         return known
