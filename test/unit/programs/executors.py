@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from expression import Array
+from opencl_device import DEVICE
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 
@@ -86,9 +87,9 @@ def run_grid_on_cpu(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array
 
 
 def on_opencl(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
-    """The first OpenCL device; it need not exist (`opencl_device.py`). A module that is lowered for
-    a grid already keeps its schedule."""
-    return as_sequence(tg.compile(module, target="opencl", allow_custom=True)(*inputs))
+    """The device of `opencl_device.py`, which need not exist. A module that is lowered for a grid
+    already keeps its schedule."""
+    return as_sequence(tg.compile(module, target=DEVICE, allow_custom=True)(*inputs))
 
 
 def on_grid(target: str = "opencl", mode: str = "heuristic") -> Executor:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import programs
 import pytest
-from opencl_device import needs_opencl
+from opencl_device import DEVICE, needs_opencl
 from programs import Program
 from test_programs import TOLERANCE, relative_error
 
@@ -40,7 +40,7 @@ def test_every_example_is_here():
 
 
 @pytest.mark.parametrize(
-    "target", ["interpreter", "cpu", "c", pytest.param("opencl", marks=needs_opencl)]
+    "target", ["interpreter", "cpu", "c", pytest.param(DEVICE, id="opencl", marks=needs_opencl)]
 )
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_example(name: str, target: str, tmp_path: Path):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from device_programs import OPENCL, program
-from opencl_device import needs_opencl
+from opencl_device import DEVICE, needs_opencl
 
 import tgdialect as tg
 from tgdialect.runtime.devices.array import DeviceArray
@@ -69,7 +69,7 @@ func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x8xf32> {tg.constant}) -> ten
 
 
 def compiled(source: object, **how: object) -> DeviceExecutable:
-    exe = tg.compile(source, target="opencl", **how)
+    exe = tg.compile(source, target=DEVICE, **how)
     assert isinstance(exe, DeviceExecutable)
     return exe
 
