@@ -48,5 +48,5 @@ def test_small_shapes(tmp_path: Path):
     done = bench(*small, "--rows", "softmax", "sum of", "gemm", "--json", str(path))
     assert done.returncode == 0, done.stderr
     found = json.loads(path.read_text())
-    assert [row["name"] for row in found["rows"]][0] == "softmax"
+    assert found["rows"][0]["name"] == "softmax"
     assert all(row["ours"] > 0 and row["best"] == "torch" for row in found["rows"])
