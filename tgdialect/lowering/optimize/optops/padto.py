@@ -18,7 +18,8 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.reduce import ReduceOp, identity
-from tgdialect.ops.source import ConstOp
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.views import memory_of
 
 
 def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
@@ -28,8 +29,9 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
         padto 0, 16:  range 0 loop to 100 -> range 0 loop to 112
     A STORE is gated by `i < 100`, and a REDUCE takes its identity elsewhere. LOADs are of the last
     iteration that there is, or gated where vectors may lie along the range: where neighbouring
-    iterations load neighbouring cells, and store such, or reduce. With `clamp` none is gated:
-    vectors lie along another range.
+    iterations load neighbouring cells, and store such, or reduce. With `clamp` these are not:
+    vectors lie along another range. On a grid, LOADs of memory that the kernel writes are gated,
+    since another workgroup may be writing the cell.
     """
     range = axes[axis]
     extent = axes.extent(range)
@@ -53,7 +55,16 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     if has_vectors and where != "clamp":
         loads = axes.reads(range)
         gated = [load for load in loads if strides(load.buffer, axes.around).get(range) == 1]
+    if axes.target.is_grid:
+        gated += [load for load in _written(axes, range) if load not in gated]
     _pad(axes, range, extent, -(-extent // multiple) * multiple, gated)
+
+
+def _written(axes: Axes, range: RangeOp) -> Sequence[LoadOp]:
+    """The LOADs in the loop of a range of parameters that it writes."""
+    written = {memory_of(store.buffer) for store in axes.stores(range)}
+    params = {memory for memory in written if isinstance(memory.owner, ParamOp)}
+    return [load for load in axes.reads(range) if memory_of(load.buffer) in params]
 
 
 def _pad(
@@ -63,6 +74,7 @@ def _pad(
     padded: int,
     gated: Sequence[LoadOp],
 ) -> None:
+    stores = [store for store in axes.stores(range) if not _is_own(axes, store, range)]
     bound = ConstOp(padded, tensor(range.bound).element_type)
     range.operands = (OpBuilder.before(range).put(bound),)
     inside = OpBuilder.after(range)
@@ -74,16 +86,27 @@ def _pad(
             use.operation.operands[use.index] = clamped
     for load in gated:
         _gate_load(load, gate, range.result, clamped)
+    for store in stores:
+        _gate_store(store, gate, range.result, clamped)
     for op in list(axes.kernel.body.block.ops):
-        if isinstance(op, StoreOp) and op in axes.open and range in axes.open[op]:
-            _gate_store(op, gate, range.result, clamped)
-        elif isinstance(op, ReduceOp) and range in closed_ranges(op):
+        if isinstance(op, ReduceOp) and range in closed_ranges(op):
             dtype = tensor(op.source).element_type
             builder = OpBuilder.before(op)
             neutral = builder.put(ConstOp(identity(op.kind.data, DTYPES[dtype]), dtype))
             value = builder.put(WhereOp(gate, op.source, neutral))
             op.operands = (value, *op.operands[1:])
     axes.changed()
+
+
+def _is_own(axes: Axes, store: StoreOp, range: RangeOp) -> bool:
+    """Whether a STORE is to a buffer that each iteration of a range has for itself: one past the
+    end reads what it has stored, and nothing comes of it."""
+    memory = memory_of(store.buffer).owner
+    return (
+        isinstance(memory, BufferOp)
+        and not axes.depends_on_index(store.buffer, range)
+        and axes.is_private(memory, range)
+    )
 
 
 def _gate_load(load: LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:

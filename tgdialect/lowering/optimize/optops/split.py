@@ -201,6 +201,8 @@ def _check_overlap(axes: Axes, range: RangeOp, factor: int) -> None:
 
 def _check_thread(axes: Axes, range: RangeOp) -> None:
     axis = range.axis.data
+    if axes.target.is_grid:
+        raise IllegalOptError(f"{axes.target.name} is a grid, which has no threads")
     end = axes.ends.get(range)
     if end is None or end not in [e.owner for e in axes.kernel.sink.effects]:
         raise IllegalOptError(f"range {axis} is not closed by an END that the SINK has")

@@ -1,10 +1,10 @@
 // RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=explicit opts="split 0, 8, local","split 1, 4, upcast"}' | filecheck %s
 // RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=explicit opts="split 0, 8, local","split 1, 4, upcast"},tg-expand,tg-select,tg-linearize' | filecheck %s --check-prefix=GRID
 // RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=explicit opts="nolocals"},tg-expand,tg-select,tg-linearize' | filecheck %s --check-prefix=NOLOCALS
-// RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=explicit opts="split 0, 2, thread, top"},tg-expand,tg-select,tg-linearize' | filecheck %s --check-prefix=THREAD
+// RUN: not tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=explicit opts="split 0, 2, thread, top"}' 2>&1 | filecheck %s --check-prefix=THREAD
 
 // An explicit schedule on a grid says which axes workgroups and work items have. A grid has no
-// threads: their loop is one of a single work item.
+// threads.
 
 // CHECK-LABEL: tg.kernel @double_0
 // CHECK: opts [#tg.opt<split 0, 8, local>, #tg.opt<split 1, 4, upcast>]
@@ -18,10 +18,7 @@
 // NOLOCALS: tg.special "gidx0"
 // NOLOCALS-NOT: "lidx0"
 
-// THREAD-LABEL: tg.program @double_0
-// THREAD-NOT: tg.special
-// THREAD: tg.range 2 thread to
-// THREAD: tg.store
+// THREAD: error: {{.*}}kernel @double_0: split 0, 2, thread, top: opencl is a grid, which has no threads
 
 module attributes {tg.target = #tg.target<"opencl">} {
 func.func @double(%a: tensor<64x32xf32>) -> tensor<64x32xf32> {
