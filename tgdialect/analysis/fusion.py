@@ -226,7 +226,7 @@ class _Planner:
         has_many = len(asked) > _MANY_DEMANDS
         again = None if has_many else demand_cost(self.demands, asked, self.prices)
         fused = again.cost if again and again.is_complete else math.inf
-        row = self.local_demand(value, asked)
+        row = self.local_demand(value, asked, is_hot=is_hot)
         local = math.inf if row is None else self.local_cost(row, reads, is_hot=is_hot)
         if is_hot:
             fused = math.inf
@@ -290,15 +290,18 @@ class _Planner:
             )
         )
 
-    def local_demand(self, value: SSAValue, asked: Sequence[Demand]) -> Demand | None:
+    def local_demand(
+        self, value: SSAValue, asked: Sequence[Demand], *, is_hot: bool
+    ) -> Demand | None:
         """The demand in the loops that would fill a LOCAL buffer for all demands.
 
         None where there can be no such buffer: demands come from more than one kernel, the buffer
-        would be too large, or loops inside of those that fill it ask for the elements again, as the
-        steps of a product do, which may not share a kernel.
+        would be too large, or some demand reads fewer elements than filling it computes. The last
+        is no reason where the steps of a product read the rows of a block.
         """
         root = asked[0].root
-        least = 1 if self.may_share_products else 2
+        is_block = is_hot and self.may_share_products
+        least = 1 if is_block else 2
         if not least <= len(asked) <= _MANY_DEMANDS or any(d.root is not root for d in asked):
             return None
         inner = self.inner_axes(asked)
@@ -315,7 +318,7 @@ class _Planner:
         index = tuple(next(loops) if a in inner else p for a, p in enumerate(first))
         row = Demand(root, value, index)
         is_inside = any(demand.trips > row.trips for demand in asked)
-        return None if is_inside and not self.may_share_products else row
+        return None if is_inside and not is_block else row
 
     def local_cost(self, row: Demand, reads: float, *, is_hot: bool) -> float:
         """The cost of filling a LOCAL buffer and reading it. Products, and what their steps read,

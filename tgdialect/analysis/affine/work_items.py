@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product as pairs
-from math import gcd, inf, prod
+from math import gcd, prod
 from typing import cast
 
 import numpy as np
@@ -53,6 +53,9 @@ any two accesses may conflict. No device has more than 1024."""
 _MOST_SUMS = 4096
 """Sets of differences between indices with more elements are described by their bounds and greatest
 common divisor. An enumerated set takes time proportional to its size and the work items."""
+
+_WIDEST = 1 << 62
+"""Sums beyond this magnitude have any value: NumPy's integers do not hold them."""
 
 _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED})
 
@@ -351,7 +354,7 @@ class _Sums:
         if not cells.size or not others.size:
             return False
         later = later[others]
-        low, high = later.min() + self._low, later.max() + self._high
+        low, high = int(later.min()) + self._low, int(later.max()) + self._high
         if high < cells.min() or cells.max() < low:
             return False
         if self._set is not None:
@@ -362,7 +365,7 @@ class _Sums:
             own = np.full(active.shape, np.iinfo(np.int64).min)
             own[items] = cells
             return bool((count > (wanted == own[others, None])).any())
-        if self._low == -inf or self._high == inf:
+        if self._low < -_WIDEST or self._high > _WIDEST:
             return bool((items[:, None] != others).any())
         distance = cells[:, None] - later
         near = (distance >= self._low) & (distance <= self._high)

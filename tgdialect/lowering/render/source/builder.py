@@ -272,7 +272,9 @@ class SourceBuilder:
         dtype = LONG if b.dtype is LONG else a.dtype
         if dtype.is_float:
             return self.helper("max float", (a, b), dtype)
-        if (name := self.language.functions.get("max integer")) is not None:
+        # C computes in at least 32 bits: a narrow operand and a literal have different types.
+        name = self.language.functions.get("max integer")
+        if name is not None and dtype.bits >= INT.bits:
             return self._call(name, [self.cast(each, dtype) for each in (a, b)], dtype)
         return self.helper("max integer", (a, b), dtype)
 

@@ -71,7 +71,7 @@ class Placement:
             view = user.results[0]
             use = next(iter(view.uses)) if view.has_one_use() else None
         owner = value.owner
-        if use is None or not isinstance(owner, Operation):
+        if use is None or not isinstance(owner, Operation) or owner not in self._blocks:
             return False
         user = use.operation
         if self._blocks.get(user) != self._blocks[owner] or _passes_on(user):
