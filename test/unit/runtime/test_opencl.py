@@ -385,3 +385,30 @@ def test_attention_in_one_kernel(is_causal: bool, queries: int, keys: int, width
     wanted = weights / weights.sum(-1, keepdims=True) @ v
     found = attention(*(tg.Tensor(x, device="CL:0") for x in (q, k, v))).numpy()
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16])
+def test_the_maximum_of_narrow_integers(dtype: type[np.integer]):
+    x = tg.Tensor(np.arange(100).astype(dtype), device="CL:0")
+    np.testing.assert_array_equal(x.clamp(3, 90).numpy(), np.arange(100).clip(3, 90))
+
+
+def test_gradients_of_gathered_cells():
+    """The index of each cell is computed, and any 64-bit number for what the compiler knows."""
+    x = np.arange(120, dtype=np.float32).reshape(4, 5, 6)
+    for index in ((0, [1, 2]), ([0, 3], [1, 2]), (slice(None), [0, 1], [1, 2])):
+        t = tg.Tensor(x, device="CL:0", requires_grad=True)
+        (t[index] * 3).sum().backward()
+        wanted = np.zeros_like(x)
+        wanted[index] = 3
+        assert t.grad is not None
+        np.testing.assert_array_equal(t.grad.numpy(), wanted)
+        at = [tg.Tensor(np.array(i, np.int64), device="CL:0") for i in ([1, -1], [0, -2])]
+        np.testing.assert_array_equal(t[at[0], at[1]].numpy(), x[[1, -1], [0, -2]])
+
+
+def test_a_padded_product_in_blocks():
+    """Work items skip what is past the end, in a loop with BARRIERs, which PoCL 3 gets wrong."""
+    a, b = (RNG.standard_normal(shape).astype(np.float32) for shape in ((9, 32), (32, 8)))
+    found = (tg.Tensor(a, device="CL:0") @ tg.Tensor(b, device="CL:0")).numpy()
+    np.testing.assert_allclose(found, a.astype(np.float64) @ b, rtol=1e-5, atol=1e-5)

@@ -149,14 +149,22 @@ class OpenClDriver(Driver):
     def _compiled(self, kernel: DeviceKernel) -> Any:
         store = object_cache()
         source = kernel.code.decode()
-        key = cache_key("opencl", *self._compiler, *OPTIONS, source)
+        options = [*OPTIONS, *self._workarounds(source)]
+        key = cache_key("opencl", *self._compiler, *options, source)
         if store is not None and (binary := store.get(key)) is not None:
             return self._binary(binary, kernel)
-        program = cl.Program(self.context, source).build(list(OPTIONS))
+        program = cl.Program(self.context, source).build(options)
         if store is not None:
             (binary,) = program.get_info(cl.program_info.BINARIES)
             store.put(key, binary)
         return _kernel_of(program, kernel)
+
+    def _workarounds(self, source: str) -> Sequence[str]:
+        """Options for kernels that the device's compiler gets wrong. PoCL 3 loses updates of
+        private variables under an IF that some work items skip, in kernels with BARRIERs."""
+        is_pocl = "PoCL 3." in self.device.platform.version
+        is_wrong = is_pocl and "barrier(" in source and "if (" in source
+        return ("-cl-opt-disable",) if is_wrong else ()
 
     def _binary(self, binary: bytes, kernel: DeviceKernel) -> Any:
         program = cl.Program(self.context, [self.device], [binary]).build()
