@@ -64,8 +64,11 @@ def _reuses(nest: GridNest, op: EndOp | ReduceOp, rows: Sequence[RangeOp]) -> bo
 
 
 def share_reductions(nest: GridNest, reductions: Sequence[ReduceOp]) -> None:
-    """Work items share the steps of reductions. Those that load neighbours are neighbours."""
+    """Work items share the steps of reductions. Those that load neighbours are neighbours. All steps
+    of a reduction inside of another one's loops are done by each of them."""
     items = nest.items
+    loops = {r for op in reductions for r in closed_ranges(op)}
+    reductions = [op for op in reductions if not nest.axes.open[op] & loops]
     columns = [r for r in nest.loops if nest.is_contiguous(r)]
     steps = dict.fromkeys(tuple(closed_ranges(op)) for op in reductions)
     if columns and not any(nest.is_contiguous(r) for ranges in steps for r in ranges):
