@@ -64,8 +64,8 @@ def _reuses(nest: GridNest, op: EndOp | ReduceOp, rows: Sequence[RangeOp]) -> bo
 
 
 def share_reductions(nest: GridNest, reductions: Sequence[ReduceOp]) -> None:
-    """Work items share the steps of reductions. Those that load neighbours are neighbours. All steps
-    of a reduction inside of another one's loops are done by each of them."""
+    """Work items share the steps of reductions. Those that load neighbours are neighbours. Each of
+    them does all steps of a reduction inside of another one's loops."""
     items = nest.items
     loops = {r for op in reductions for r in closed_ranges(op)}
     reductions = [op for op in reductions if not nest.axes.open[op] & loops]
