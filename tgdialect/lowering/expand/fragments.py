@@ -31,13 +31,14 @@ from tgdialect.lowering.optimize.axes import NOT_COPIED
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, WmmaAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import WmmaOp
-from tgdialect.ops.elementwise import MulOp, WhereOp
+from tgdialect.ops.elementwise import AddOp, MulAccOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ExpandOp, IndexOp, PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp
-from tgdialect.ops.properties import integers, known_index, tensor, tensor_type
+from tgdialect.ops.properties import integers, known_index, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
 from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.views import memory_of
 
 _REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
 
@@ -47,8 +48,9 @@ class WarpProduct:
     """What a REDUCE that WMMAs compute multiplies, by the fragments that a lane holds."""
 
     config: WmmaAttr
-    product: MulOp
-    """Of the fragments of A and B. Nothing computes it: its factors are operands of WMMAs."""
+    product: MulOp | MulAccOp
+    """Of the fragments of A and B, plus what the sum begins with, if that is not 0. Nothing
+    computes it: its operands are those of WMMAs."""
     a: Axes
     """The ranges of the elements of A that a lane holds, the outermost first."""
     b: Axes
@@ -136,7 +138,10 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
             value = builder.put(WhereOp(gate, value, zero))
         new.append(builder.clone(value, mapping, shared=NOT_COPIED))
         axes.append(tuple(own_ranges))
-    multiplied = builder.insert(MulOp(*new))
+    if (start := _start(op, open)) is not None:
+        shared = (*NOT_COPIED, BufferOp)
+        start = builder.clone(start, {}, shared=shared, everything=True)
+    multiplied = builder.insert(MulOp(*new) if start is None else MulAccOp(*new, start))
     kept = [range.result for range in closed_ranges(op) if range is not steps]
     op.operands = (
         multiplied.results[0],
@@ -144,6 +149,23 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
         *(range.result for own_ranges in axes for range in own_ranges),
     )
     return WarpProduct(config, multiplied, axes[0], axes[1], tuple(c))
+
+
+def _start(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> SSAValue | None:
+    """The value that a REDUCE is added to, if that is an accumulator of the kernel: the WMMAs begin
+    with it, and the sum is their result."""
+    users = [use.operation for use in op.result.uses]
+    if len(users) != 1 or not isinstance(total := users[0], AddOp):
+        return None
+    (start,) = (value for value in total.operands if value is not op.result)
+    load = start.owner
+    if not isinstance(load, LoadOp) or not isinstance(memory_of(load.buffer).owner, BufferOp):
+        return None
+    is_outside = place(load.buffer).addrspace is not AddrSpace.GLOBAL and open[load] <= open[op]
+    if not is_outside or accumulated_dtype(op) != tensor(op.result).element_type:
+        return None
+    total.results[0].replace_all_uses_with(op.result)
+    return start
 
 
 class FragmentAccumulator:
@@ -154,7 +176,7 @@ class FragmentAccumulator:
         self._factors = [
             (expansion.value(factor), own)
             for factor, own in zip(
-                fragments.product.operands, (fragments.a, fragments.b), strict=True
+                fragments.product.operands, (fragments.a, fragments.b), strict=False
             )
         ]
         self._unrolled = [r for r in closed_ranges(op) if r.axis_type.data is AxisType.UNROLL]
@@ -172,8 +194,12 @@ class FragmentAccumulator:
             r.result for r in sorted(expansion.open[op], key=lambda r: r.axis.data) if is_loop(r)
         ]
         version = expansion.put(AfterOp(self._buffer, outer)) if outer else self._buffer
-        zero = expansion.put(ReshapeOp(expansion.constant(0, dtype), [1] * len(shape)))
-        self._start = expansion.put(StoreOp(version, expansion.put(ExpandOp(zero, shape))))
+        if isinstance(fragments.product, MulAccOp):
+            start = self._as_tiles(expansion.value(fragments.product.operands[2]), shape)
+        else:
+            zero = expansion.put(ReshapeOp(expansion.constant(0, dtype), [1] * len(shape)))
+            start = expansion.put(ExpandOp(zero, shape))
+        self._start = expansion.put(StoreOp(version, start))
 
     def update(self, loops: Sequence[SSAValue]) -> SSAValue:
         """The STOREs of all tiles in the loops of the REDUCE."""
@@ -204,6 +230,16 @@ class FragmentAccumulator:
         if ordered != axes:
             total = put(PermuteOp(total, [axes.index(axis) for axis in ordered]))
         return put(ReshapeOp(total, expansion.shape(ordered)), ordered)
+
+    def _as_tiles(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """A value with the axes of the tiles and of the fragment of C, as `result` gives it, in the
+        shape of the accumulator."""
+        expansion, wanted = self._expansion, (*self._tiles, *self._fragments.c)
+        ordered = expansion.sorted(wanted)
+        value = expansion.broadcast(value, ordered)
+        if ordered != wanted:
+            value = expansion.put(PermuteOp(value, [ordered.index(axis) for axis in wanted]))
+        return expansion.put(ReshapeOp(value, shape))
 
     def _as_fragments(self, value: SSAValue, own: Axes) -> tuple[SSAValue, Axes]:
         """A factor with its fragments along the last axis, and the ranges of the axes before."""

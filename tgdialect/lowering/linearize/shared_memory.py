@@ -16,7 +16,7 @@ from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import EndIfOp, IfOp, SpecialOp
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.elementwise import AddOp, CmpEqOp, CmpLtOp, ModOp, MulOp
+from tgdialect.ops.elementwise import AddOp, CmpEqOp, CmpLtOp, IDivOp, ModOp, MulOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp, ReshapeOp
 from tgdialect.ops.ordering import EndOp, RangeOp
@@ -119,13 +119,27 @@ def _cells(
         found[digits].add(constant)
     result: list[Digits] = []
     for digits, numbers in found.items():
-        # Constants that are multiples of one step are a digit, too.
-        first, *others = sorted(numbers)
-        step = others[0] if others else 1
-        if first or [first, *others] != [step * i for i in range(len(numbers))]:
+        if (own := _digits_of(sorted(numbers))) is None:
             return None
-        result.append(_merged(sorted([*digits, (step, len(numbers))])))
+        result.append(_merged(sorted([*digits, *own])))
     return result
+
+
+def _digits_of(numbers: Sequence[int]) -> Digits | None:
+    """The digits of constants, which are in order; None if they have no digits, or a first number
+    that is not 0."""
+    if numbers[0]:
+        return None
+    found: list[tuple[int, int]] = []
+    while len(numbers) > 1:
+        step = numbers[1]
+        count = next((i for i, number in enumerate(numbers) if number != i * step), len(numbers))
+        heads = numbers[::count]
+        if list(numbers) != [head + i * step for head in heads for i in range(count)]:
+            return None
+        found.append((step, count))
+        numbers = heads
+    return found
 
 
 def _digits(access: MemoryAccess, around: Sequence[Operation]) -> tuple[Digits, int] | None:
@@ -141,15 +155,15 @@ def _digits(access: MemoryAccess, around: Sequence[Operation]) -> tuple[Digits, 
         if len(product) > 1 or not isinstance(value, SSAValue):
             return None
         axis = value.owner
-        if isinstance(axis, ModOp) and access.writes:
+        if isinstance(axis, ModOp) and access.writes and (number := _at_first(axis)) is not None:
             # The buffers of a pipeline: of the loop that all accesses are in, the first iteration.
-            if (number := _at_first(axis)) is None:
-                return None
             first += factor * number
             continue
         match axis:
-            case ModOp():
+            case ModOp() if not access.writes:
                 extent = known_index(axis.operands[1])
+            case ModOp() | IDivOp():
+                extent = _extent_of_part(axis)
             case RangeOp() | SpecialOp():
                 extent = known_index(axis.bound)
             case _:
@@ -188,6 +202,17 @@ def _at_first(op: ModOp) -> int | None:
     ):
         return None
     return dividend.constant % modulus
+
+
+def _extent_of_part(op: ModOp | IDivOp) -> int | None:
+    """How many values the remainder or the quotient of the index of a work item has, if it is made
+    of whole ones; None for others. A remainder and a quotient by the same divisor are independent.
+    """
+    item, divisor = op.operands[0].owner, known_index(op.operands[1])
+    extent = known_index(item.bound) if isinstance(item, SpecialOp) else None
+    if extent is None or not divisor or extent % divisor:
+        return None
+    return divisor if isinstance(op, ModOp) else extent // divisor
 
 
 def _merged(digits: Sequence[tuple[int, int]]) -> Digits:

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.select.accesses import Accesses
 from tgdialect.lowering.select.bounds_checks import BoundsChecks
-from tgdialect.lowering.select.indices import Piece, Ramp
+from tgdialect.lowering.select.indices import Piece, Ramp, is_ramp
 from tgdialect.lowering.select.locations import Cell, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
@@ -168,9 +168,16 @@ class SelectedKernel:
 
     def _widths(self, memory: SSAValue, shape: StaticShape) -> Sequence[int]:
         """The widths in which memory is loaded: single elements where every use reshapes the loaded
-        vector to a column. On a grid, elements of a loaded vector are had for nothing."""
+        vector to a column. On a grid, elements of a loaded vector are had for nothing; cells that are
+        not contiguous are loaded as single elements."""
         widths = self.cut(row_length(shape))
-        if len(shape) != 1 or widths == ones(shape) or self.target.is_grid:
+        if widths == ones(shape):
+            return widths
+        if self.target.is_grid:
+            cell, _ = _cells_of_pieces(shape, widths)[0]
+            position = self._accesses.locations.locate(memory, cell).position
+            return widths if is_ramp(position) and abs(position.step) == 1 else ones(shape)
+        if len(shape) != 1:
             return widths
         uses = [use.operation for use in memory.uses]
         loaded = [u.operation for op in uses if isinstance(op, LoadOp) for u in op.result.uses]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.optimize.axes import Axes
+import math
+from collections.abc import Sequence
+
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
+from tgdialect.lowering.optimize.axes import Axes, computed_from
 from tgdialect.lowering.optimize.grid.nests import part
+from tgdialect.lowering.optimize.grid.products import BUFFERS
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.tc import CASTS, PADDED
 from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.axis_types import WORK_ITEMS
+from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 TILES = 4
@@ -20,6 +28,10 @@ the fragments of the next step would spill. Not measured."""
 WARPS = 2
 """A workgroup has up to WARPS x WARPS warps, which share what they load in the L1 cache. Not
 measured."""
+
+STEPS = 2
+"""The steps of the instruction in a block: 64 bytes of each row of A in all formats. With more,
+tiles take more LOCAL memory; with fewer, there are more BARRIERs. Not measured."""
 
 LEAST = 16
 """Loops shorter than this are not padded to tiles of an instruction: most of it would be wasted."""
@@ -48,4 +60,51 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
             width = part(axes.extent(axes[axis]), most)
             if 1 < width < axes.extent(axes[axis]):
                 try_opt(axes, opt(OptOp.SPLIT, axis, width, kind.value))
+    _stage_blocks(axes, steps)
     return True
+
+
+def _stage_blocks(axes: Axes, steps: int) -> None:
+    """Before each block of steps, have the warps of a workgroup copy what all of them load to LOCAL
+    memory. Nothing is changed where that is not legal."""
+    extent = axes.extent(axes[steps])
+    block = part(extent, STEPS)
+    if extent // block < BUFFERS:
+        return
+    (reduction,) = (op for op in axes.ops if isinstance(op, ReduceOp) and op.wmma is not None)
+    memories = [
+        memory_of(op.buffer).owner
+        for op in computed_from(reduction.source)
+        if isinstance(op, LoadOp)
+    ]
+    loops = next(
+        loops_of(end) for end in axes.ends.values() if {*closed_ranges(end)} <= axes.open[reduction]
+    )
+    items = [r for r in loops if r.axis_type.data in WORK_ITEMS]
+    inside, shape = [r.axis.data for r in items], [axes.extent(r) for r in items]
+    outer = [r.axis.data for r in loops if r not in items]
+    if block > 1 and not try_opt(axes, opt(OptOp.SPLIT, steps, block, AxisType.UNROLL.value)):
+        return
+    if [*outer, *inside] != [r.axis.data for r in loops] and not try_opt(
+        axes, opt(OptOp.ORDER, *outer, *inside)
+    ):
+        return
+    if not try_opt(axes, opt(OptOp.ORDER, steps, *inside)):
+        return
+    for param in dict.fromkeys(memories):
+        if isinstance(param, ParamOp):
+            _stage(axes, param.slot.data, steps, shape)
+    if axes.target.copies_asynchronously:
+        try_opt(axes, opt(OptOp.PIPELINE, steps, BUFFERS))
+
+
+def _stage(axes: Axes, slot: int, steps: int, shape: Sequence[int]) -> None:
+    """Have the work items of a workgroup of some shape share the copy of a parameter's tile."""
+    before = set(axes.ranges)
+    if not try_opt(axes, opt(OptOp.STAGE, slot, steps, "local", "pad")):
+        return
+    (run,) = (n for n, r in axes.ranges.items() if n not in before and not is_expanded(r))
+    if axes.extent(axes[run]) % math.prod(shape):
+        try_opt(axes, opt(OptOp.PADTO, run, math.prod(shape)))
+    for extent in reversed(shape):
+        try_opt(axes, opt(OptOp.SPLIT, run, extent, AxisType.LOCAL.value))

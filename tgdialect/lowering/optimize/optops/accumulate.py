@@ -28,6 +28,9 @@ from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
 
+_KEPT = WORK_ITEMS | {AxisType.UPCAST}
+"""The axis types that loops have in all three nests; others are `loop`."""
+
 
 def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> None:
     """Move the loop of a REDUCE outside of loops that it is in: one step of the reduction is done
@@ -53,7 +56,10 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     def again(numbers: Iterable[int]) -> list[SSAValue]:
         """New ranges for the loops that move inside."""
         bounds = [builder.index_constant(axes.extent(range)) for range in loops]
-        kinds = [AxisType.UPCAST if range in parts else AxisType.LOOP for range in loops]
+        kinds = [
+            AxisType.LOOP if (kind := range.axis_type.data) not in _KEPT else kind
+            for range in loops
+        ]
         ranges = zip(kinds, bounds, numbers, strict=False)
         return [put(RangeOp(number, kind, bound)) for kind, bound, number in ranges]
 
@@ -77,7 +83,10 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     if wide != dtype:
         partial = put(CastOp(partial, wide))
     if rest := [r.result for r in closed_ranges(reduce) if r is not reduced]:
-        partial = put(ReduceOp(kind, partial, ranges=rest))
+        parts_of_step = ReduceOp(kind, partial, ranges=rest)
+        names = [name for name in ("wmma", "fragment") if name in reduce.properties]
+        parts_of_step.properties.update((name, reduce.properties[name]) for name in names)
+        partial = put(parts_of_step)
     cell = put(IndexOp(put(AfterOp(buffer, [ready, reduced.result])), second))
     sums = [put(LoadOp(cell)), partial]
     update = put(StoreOp(cell, put(ALU[kind].create(operands=sums, result_types=[partial.type]))))
@@ -104,8 +113,6 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
     if len(closers) > 1:
         raise IllegalOptError(f"several REDUCEs are over range {axis}")
     (reduce,) = closers
-    if reduce.wmma is not None:
-        raise IllegalOptError("WMMAs compute the REDUCE over them")
     if reduce.ordered is not None:
         raise IllegalOptError("the REDUCE over them is ordered")
     # The nest: the loops are its inner ones, and the REDUCE is in all of its loops.
@@ -126,10 +133,10 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
         raise IllegalOptError(
             f"the REDUCE over range {axis} is not in all loops of that nest alone"
         )
-    if any(r.axis_type.data in WORK_ITEMS for r in axes.open[reduce]):
+    kept = {*inside, *closed_ranges(end)} - {*loops[: len(loops) - len(inside)]}
+    if any(r.axis_type.data in WORK_ITEMS for r in {*axes.open[reduce]} - kept):
         raise IllegalOptError("the threads of a workgroup would share the partial results")
     # Extents: no loop that moves decides one.
-    kept = {*inside, *closed_ranges(end)} - {*loops[: len(loops) - len(inside)]}
     if any(axes.depends(r.bound, k) for r in axes.ranges.values() for k in (*kept, reduced)):
         raise IllegalOptError("the extent of a range depends on one of them")
     # Memory: what the REDUCE reads is the same in every iteration that moves.

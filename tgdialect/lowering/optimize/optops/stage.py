@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
+from tgdialect.lowering.optimize.optops.boxes import copy_box
 from tgdialect.lowering.optimize.optops.prepack import prepack
 from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
@@ -32,7 +33,8 @@ def stage(axes: Axes, slot: int, axis: int, space: str, where: str = "") -> None
             %v = load (after %b, %end)[%1]
     On a CPU this is packing: the tile becomes contiguous, and loops inside use it again and again.
     With `pad` rows of the copy are one cell longer, so that work items that access one column of it
-    use different banks of LOCAL memory.
+    use different banks of LOCAL memory. Where TC has split the ranges of the tile, the copy has an
+    axis for each axis of the parameter (`boxes.py`).
 
         stage 1, 0, global:  a kernel that runs before packs the tiles of all iterations of range 0
             and of the ranges around it (`prepack`). For weights, which are the same in every call
@@ -50,9 +52,13 @@ def stage(axes: Axes, slot: int, axis: int, space: str, where: str = "") -> None
     around = _around(axes, at)
     if any(r.axis_type.data in WORK_ITEMS for r in around):
         raise IllegalOptError("the threads of a workgroup would share the buffer")
+    is_padded = where == "pad"
+    if any(r.axis_type.data is AxisType.WARP for r in axes.open[loads[0]]):
+        copy_box(axes, loads, at, {*around}, AddrSpace(space), padded=is_padded)
+        return
     if not (inner := in_tile_order(axes, loads[0], around)):
         raise IllegalOptError(f"one element of parameter {slot} is loaded in range {axis}")
-    _stage(axes, loads, at, inner, AddrSpace(space), 1 if where == "pad" else 0)
+    _stage(axes, loads, at, inner, AddrSpace(space), int(is_padded))
 
 
 def _around(axes: Axes, at: RangeOp) -> Sequence[RangeOp]:
