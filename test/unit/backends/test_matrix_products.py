@@ -29,6 +29,10 @@ def _multiply(a: tg.Tensor, b: tg.Tensor) -> tg.Tensor:
 
 PRODUCTS = {
     "plain": (_multiply, (128, 64), (64, 64)),
+    "blocks of steps": (_multiply, (128, 256), (256, 128)),
+    "ragged blocks": (_multiply, (145, 203), (203, 77)),
+    "transposed blocks": (lambda a, b: _multiply(a, b.transpose(0, 1)), (64, 128), (96, 128)),
+    "batched blocks": (_multiply, (3, 64, 96), (3, 96, 64)),
     "batched": (_multiply, (2, 32, 32), (2, 32, 16)),
     "transposed a": (lambda a, b: _multiply(a.transpose(0, 1), b), (48, 64), (48, 32)),
     "transposed b": (lambda a, b: _multiply(a, b.transpose(0, 1)), (64, 48), (32, 48)),
@@ -42,9 +46,11 @@ def _expected(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if name == "convolution":
         windows = np.lib.stride_tricks.sliding_window_view(a, (3, 3), (2, 3))
         return np.einsum("nchwij,ocij->nohw", windows, b)
-    return {"transposed a": lambda: a.T @ b, "transposed b": lambda: a @ b.T}.get(
-        name, lambda: a @ b
-    )()
+    return {
+        "transposed a": lambda: a.T @ b,
+        "transposed b": lambda: a @ b.T,
+        "transposed blocks": lambda: a @ b.T,
+    }.get(name, lambda: a @ b)()
 
 
 def _traced(name: str) -> ModuleOp:

@@ -168,8 +168,8 @@ class SelectedKernel:
 
     def _widths(self, memory: SSAValue, shape: StaticShape) -> Sequence[int]:
         """The widths in which memory is loaded: single elements where every use reshapes the loaded
-        vector to a column. On a grid, elements of a loaded vector are had for nothing; cells that are
-        not contiguous are loaded as single elements."""
+        vector to a column. On a grid, elements of a loaded vector are had for nothing; cells that
+        are not contiguous are loaded as single elements."""
         widths = self.cut(row_length(shape))
         if widths == ones(shape):
             return widths
