@@ -96,9 +96,10 @@ class _Copies:
         if not all(copies.values()):
             return
         pending: dict[Operation, int] = {}
+        slots = {access.op: self._slot(access) for access in same}
         for access in same:
             for read in reads if access.writes else ():
-                if (slot := self._common_slot(access, read)) is not None:
+                if (slot := _common_slot(slots[access.op], slots[read.op])) is not None:
                     loop, distance = slot
                     if (left := self._left_pending(access.op, read.op, loop, distance)) is None:
                         return
@@ -165,15 +166,6 @@ class _Copies:
         left = distance - (self._position[copy] > at) - (self._position[read] < at)
         return left if left >= 0 else None
 
-    def _common_slot(self, copy: MemoryAccess, read: MemoryAccess) -> tuple[Operation, int] | None:
-        """The loop whose iterations take the buffers of a pipeline in turns, and how many
-        iterations after the copy its cell is read first; None where that is in the same one."""
-        one, other = self._slot(copy), self._slot(read)
-        if one is None or other is None or one._replace(ahead=0) != other._replace(ahead=0):
-            return None
-        distance = (one.ahead - other.ahead) % one.buffers
-        return (one.loop, distance) if distance else None
-
     def _slot(self, access: MemoryAccess) -> _Slot | None:
         location = access.location.owner
         if not isinstance(location, IndexOp) or len(location.indices) != 1:
@@ -203,6 +195,15 @@ class _Copies:
                 assert isinstance(loop, RangeOp)
                 return _Slot(loop, turn.constant, count, stride)
         return None
+
+
+def _common_slot(copy: _Slot | None, read: _Slot | None) -> tuple[Operation, int] | None:
+    """The loop whose iterations take the buffers of a pipeline in turns, and how many iterations
+    after the copy its cell is read first; None where that is in the same one."""
+    if copy is None or read is None or copy._replace(ahead=0) != read._replace(ahead=0):
+        return None
+    distance = (copy.ahead - read.ahead) % copy.buffers
+    return (copy.loop, distance) if distance else None
 
 
 def _blocks_around(ops: Iterable[Operation]) -> dict[Operation, tuple[Operation, ...]]:

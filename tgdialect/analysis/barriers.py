@@ -195,7 +195,10 @@ class Barriers:
                 state = self._enter(child, state, inserted, found)
                 continue
             for access in self._accesses.get(child, ()):
+                writes = access.group.writes
                 for earlier in state:
+                    if not writes and not earlier.access.group.writes:
+                        continue
                     key = earlier.access.access.op, access.access.op
                     if key not in found and self._conflicts(earlier, access):
                         found[key] = self._conflict(earlier, access.access)
@@ -239,7 +242,7 @@ class Barriers:
     def _conflicts(self, earlier: _Earlier, later: _Access) -> bool:
         """Whether two work items may access one cell, and one of them writes it."""
         before, one, other = earlier.access, earlier.access.group, later.group
-        if one.memory is not other.memory or not (one.writes or other.writes):
+        if one.memory is not other.memory:
             return False
         if one.is_atomic and other.is_atomic:
             return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -33,7 +34,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.elementwise import AddOp, MulAccOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import ExpandOp, IndexOp, PermuteOp, ReshapeOp
+from tgdialect.ops.movement import ExpandOp, IndexOp, PermuteOp, ReshapeOp, StackOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp
 from tgdialect.ops.properties import integers, known_index, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
@@ -185,61 +186,80 @@ class FragmentAccumulator:
         tiles = {axis for value, _ in self._factors for axis in expansion.axes(value)} - inside
         self._tiles = expansion.sorted(tiles)
         """The ranges that count tiles."""
-        dtype = accumulated_dtype(op)
-        shape = (*expansion.shape(self._tiles), *fragments.config.operand_shapes[2])
-        type = tensor_type(dtype, shape, _REGISTER)
-        self._buffer = expansion.put(BufferOp(next(expansion.free_slots), type))
-        self._buffer.name_hint = "acc"
-        outer = [
-            r.result for r in sorted(expansion.open[op], key=lambda r: r.axis.data) if is_loop(r)
-        ]
-        version = expansion.put(AfterOp(self._buffer, outer)) if outer else self._buffer
+        self._dtype = accumulated_dtype(op)
+        self._shape = (*expansion.shape(self._tiles), *fragments.config.operand_shapes[2])
         if isinstance(fragments.product, MulAccOp):
-            start = self._as_tiles(expansion.value(fragments.product.operands[2]), shape)
+            self._start = self._as_tiles(expansion.value(fragments.product.operands[2]))
         else:
-            zero = expansion.put(ReshapeOp(expansion.constant(0, dtype), [1] * len(shape)))
-            start = expansion.put(ExpandOp(zero, shape))
-        self._start = expansion.put(StoreOp(version, start))
+            zero = expansion.constant(0, self._dtype)
+            ones = expansion.put(ReshapeOp(zero, [1] * len(self._shape)))
+            self._start = expansion.put(ExpandOp(ones, self._shape))
+
+    def total(self) -> SSAValue:
+        """The results of a REDUCE without loops: its WMMAs need no memory."""
+        put = self._expansion.put
+        totals: list[SSAValue] = []
+        for tile in _cells(self._expansion.shape(self._tiles)):
+            cell = [self._expansion.constant(i) for i in tile]
+            start = put(IndexOp(self._start, cell)) if cell else self._start
+            totals.append(self._multiplied(start, tile))
+        return self._as_results(totals[0] if len(totals) == 1 else put(StackOp(totals)))
 
     def update(self, loops: Sequence[SSAValue]) -> SSAValue:
         """The STOREs of all tiles in the loops of the REDUCE."""
         expansion, put = self._expansion, self._expansion.put
-        version = put(AfterOp(self._buffer, [self._start, *loops]))
-        a, b = (self._as_fragments(value, own) for value, own in self._factors)
+        type = tensor_type(self._dtype, self._shape, _REGISTER)
+        self._buffer = put(BufferOp(next(expansion.free_slots), type))
+        self._buffer.name_hint = "acc"
+        around = filter(is_loop, expansion.open[self._op])
+        outer = [r.result for r in sorted(around, key=lambda r: r.axis.data)]
+        version = put(AfterOp(self._buffer, outer)) if outer else self._buffer
+        version = put(AfterOp(self._buffer, [put(StoreOp(version, self._start)), *loops]))
         stores: list[SSAValue] = []
         for tile in _cells(expansion.shape(self._tiles)):
             cell = version
             if tile:
                 cell = put(IndexOp(version, [expansion.constant(i) for i in tile]))
-            total = put(LoadOp(cell))
-            for step in _cells(expansion.shape(tuple(self._unrolled))):
-                at = dict(zip((*self._tiles, *self._unrolled), (*tile, *step), strict=True))
-                total = put(
-                    WmmaOp(self._part(a, at), self._part(b, at), total, self._fragments.config)
-                )
-            stores.append(put(StoreOp(cell, total)))
+            stores.append(put(StoreOp(cell, self._multiplied(put(LoadOp(cell)), tile))))
         return stores[0] if len(stores) == 1 else put(GroupOp(stores))
 
     def result(self, done: SSAValue) -> SSAValue:
-        """The results, with the axes of the tiles and of the fragment of C."""
+        """The results after the loops."""
+        put = self._expansion.put
+        return self._as_results(put(LoadOp(put(AfterOp(self._buffer, [done])))))
+
+    def _multiplied(self, total: SSAValue, tile: tuple[int, ...]) -> SSAValue:
+        """What a fragment of C is after the WMMAs of one iteration."""
+        expansion = self._expansion
+        a, b = self._fragments_of_factors
+        for step in _cells(expansion.shape(tuple(self._unrolled))):
+            at = dict(zip((*self._tiles, *self._unrolled), (*tile, *step), strict=True))
+            factors = self._part(a, at), self._part(b, at)
+            total = expansion.put(WmmaOp(*factors, total, self._fragments.config))
+        return total
+
+    @cached_property
+    def _fragments_of_factors(self) -> Sequence[tuple[SSAValue, Axes]]:
+        return [self._as_fragments(value, own) for value, own in self._factors]
+
+    def _as_results(self, total: SSAValue) -> SSAValue:
+        """Accumulators with the axes of the tiles and of the fragment of C."""
         expansion, put = self._expansion, self._expansion.put
         axes = (*self._tiles, *self._fragments.c)
-        total = put(LoadOp(put(AfterOp(self._buffer, [done]))))
         total = put(ReshapeOp(total, expansion.shape(axes)))
         ordered = expansion.sorted(axes)
         if ordered != axes:
             total = put(PermuteOp(total, [axes.index(axis) for axis in ordered]))
         return put(ReshapeOp(total, expansion.shape(ordered)), ordered)
 
-    def _as_tiles(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """A value with the axes of the tiles and of the fragment of C, as `result` gives it, in the
-        shape of the accumulator."""
+    def _as_tiles(self, value: SSAValue) -> SSAValue:
+        """A value with the axes of the tiles and of the fragment of C as accumulators."""
         expansion, wanted = self._expansion, (*self._tiles, *self._fragments.c)
         ordered = expansion.sorted(wanted)
         value = expansion.broadcast(value, ordered)
         if ordered != wanted:
             value = expansion.put(PermuteOp(value, [ordered.index(axis) for axis in wanted]))
-        return expansion.put(ReshapeOp(value, shape))
+        return expansion.put(ReshapeOp(value, self._shape))
 
     def _as_fragments(self, value: SSAValue, own: Axes) -> tuple[SSAValue, Axes]:
         """A factor with its fragments along the last axis, and the ranges of the axes before."""

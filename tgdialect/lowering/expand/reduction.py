@@ -58,8 +58,12 @@ def expand_reductions(
     for op in group:
         expansion.location = op.location
         if (known := fragments.get(op)) is not None:
-            warps.append((op, FragmentAccumulator(expansion, op, known)))
-            updates.append(warps[-1][1].update(loops))
+            warp = FragmentAccumulator(expansion, op, known)
+            if loops:
+                warps.append((op, warp))
+                updates.append(warp.update(loops))
+            else:
+                _finish(expansion, op, warp.total())
         elif loops:
             accumulators.append(_accumulate(expansion, op, loops))
         else:
@@ -70,7 +74,7 @@ def expand_reductions(
         return
     # One END for all, and the results after it.
     body = updates[0] if len(updates) == 1 else expansion.put(GroupOp(updates))
-    end = expansion.put(EndOp(body, loops[::-1])) if loops else body
+    end = expansion.put(EndOp(body, loops[::-1]))
     for op, warp in warps:
         expansion.location = op.location
         _finish(expansion, op, warp.result(end))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -33,12 +33,14 @@ def clear_uncovered(block: Block) -> None:
             found[owner].append(access)
     around = dict(_ifs_and_ranges(block)) if found else {}
     for buffer, same in found.items():
-        first = [*takewhile(lambda access: _is_always_stored(access, around[access.op]), same)]
+        first = [
+            *itertools.takewhile(lambda access: _is_always_stored(access, around[access.op]), same)
+        ]
         stores = _cells((access, around[access.op]) for access in first)
         reads = _cells((access, ()) for access in same if access.reads)
         size = math.prod(tensor(buffer.result).get_shape())
         covered = stores is not None and any(_covers(stored, reads, size) for stored in stores)
-        if not covered or not all(_in_step(a, b, around) for a in first for b in same if b.reads):
+        if not covered or not _are_in_step(first, same, around):
             _clear(buffer)
 
 
@@ -71,24 +73,33 @@ def _indices(op: Operation) -> Iterator[Operation]:
         yield from computed_from(value)
 
 
-def _in_step(
-    store: MemoryAccess, read: MemoryAccess, around: Mapping[Operation, Sequence[Operation]]
+def _are_in_step(
+    stores: Sequence[MemoryAccess],
+    same: Sequence[MemoryAccess],
+    around: Mapping[Operation, Sequence[Operation]],
 ) -> bool:
-    """Whether a read needs no cell that a later iteration stores: the loops that it shares with a
+    """Whether no read needs a cell that a later iteration stores: the loops that it shares with a
     store move the cells of both alike."""
-    shared = {op.result for op in around[store.op] if isinstance(op, RangeOp)}
-    shared &= {op.result for op in around[read.op] if isinstance(op, RangeOp)}
-    if not shared:
-        return True
-    stored, wanted = _number(store), _number(read)
-    if stored is None or wanted is None:
-        return False
-    moves = (stored[0].terms, wanted[0].terms)
-    return all(
-        moves[1].get(product) == factor
-        for product, factor in moves[0].items()
-        if not shared.isdisjoint(product)
-    )
+    numbers = {access.op: _number(access) for access in same}
+    loops = {
+        access.op: {op.result for op in around[access.op] if isinstance(op, RangeOp)}
+        for access in same
+    }
+    reads = [access for access in same if access.reads]
+    for store, read in itertools.product(stores, reads):
+        if not (shared := loops[store.op] & loops[read.op]):
+            continue
+        stored, wanted = numbers[store.op], numbers[read.op]
+        if stored is None or wanted is None:
+            return False
+        moves = stored[0].terms, wanted[0].terms
+        if any(
+            moves[1].get(term) != factor
+            for term, factor in moves[0].items()
+            if not shared.isdisjoint(term)
+        ):
+            return False
+    return True
 
 
 Digits = Sequence[tuple[int, int]]

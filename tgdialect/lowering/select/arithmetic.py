@@ -271,6 +271,7 @@ def _matrix_instruction(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
             k.scalars.lane(p, i) for p, w in zip(stored, tile.widths, strict=True) for i in range(w)
         ]
         fragment = stored[0] if len(stored) == 1 else k.scalars.stack(lanes)
+        fragment = k.scalars.splat(fragment, len(lanes))
         if dtype_name(fragment) != dtype:
             fragment = k.scalars.apply("bitcast", (fragment,), dtype)
         fragments.append(fragment)
