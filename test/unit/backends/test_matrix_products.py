@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from random import Random
 
 import numpy as np
 import pytest
 from ptxas import assemble, needs_ptxas
+from random_seeds import batches
 from test_device_code import emitted
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -71,6 +73,51 @@ def test_products(name: str):
     a, b = ((random.standard_normal(s) / 4).astype(F16) for s in PRODUCTS[name][1:])
     (result,) = run(module, function.sym_name.data, [a, b])
     np.testing.assert_allclose(result, _expected(name, a, b), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_PRODUCTS", 24), ids=str)
+def test_random_products(seeds: range):
+    """Products of any sizes and orders, whose blocks are copied to LOCAL memory where that is
+    legal, agree on each target with matrix instructions."""
+    for seed in seeds:
+        check_product(seed)
+
+
+def check_product(seed: int) -> None:
+    choose, random = Random(seed), np.random.default_rng(seed)
+    m, n = (choose.choice((16, 33, 48, 64, 80, 128)) for _ in range(2))
+    k = choose.choice((32, 64, 72, 96, 100, 128, 160))
+    batch = choose.choice(((), (), (3,)))
+    flips = choose.random() < 0.4, choose.random() < 0.4
+    has_bias = choose.random() < 0.4
+    target = choose.choice(("nvidia:sm_80", TARGET, "amd:gfx942", "amd:gfx1100"))
+    shapes = [
+        (*batch, *size[:: -1 if flip else 1])
+        for size, flip in zip(((m, k), (k, n)), flips, strict=True)
+    ]
+
+    def f(a: tg.Tensor, b: tg.Tensor, c: tg.Tensor) -> tg.Tensor:
+        a, b = (x.transpose(-1, -2) if flip else x for x, flip in zip((a, b), flips, strict=True))
+        product = _multiply(a, b)
+        return (product + c).relu() if has_bias else product
+
+    specs = [*(tg.spec(shape, "float16") for shape in shapes), tg.spec((n,), "float32")]
+    text = tg.function(f).lower(*specs).as_text()
+    module = parse_module(make_context(), SourceFile("test", text, 1))
+    lowering = stages(target=target, mode="heuristic")
+    for stage in (*lowering.module, *lowering.kernels):
+        stage.lower(module)
+    function = next(op for op in module.ops if isinstance(op, FuncOp))
+    a, b = ((random.standard_normal(s) / 4).astype(F16) for s in shapes)
+    c = random.standard_normal(n).astype(np.float32)
+    (result,) = run(module, function.sym_name.data, [a, b, c])
+    wide = [np.swapaxes(x, -1, -2) if flip else x for x, flip in zip((a, b), flips, strict=True)]
+    expected = wide[0].astype(np.float64) @ wide[1].astype(np.float64)
+    expected = np.maximum(expected + c, 0) if has_bias else expected
+    # WMMA does not round products to the dtype of their factors, as other kernels do.
+    exact = any(isinstance(op, WmmaOp) for op in module.walk())
+    tolerance = 1e-5 if exact else 2e-3
+    np.testing.assert_allclose(result, expected, tolerance, tolerance, err_msg=f"seed {seed}")
 
 
 @needs_ptxas

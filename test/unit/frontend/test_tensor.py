@@ -15,6 +15,8 @@ from tgdialect.frontend import realization
 
 pytestmark = pytest.mark.parity
 
+on_host = pytest.mark.skipif(tg.Device.DEFAULT != "CPU", reason="about memory of the host")
+
 
 def test_data_comes_in_and_goes_out():
     for data, dtype in (
@@ -40,6 +42,7 @@ def test_data_comes_in_and_goes_out():
         tg.Tensor([object()])
 
 
+@on_host
 def test_arrays_are_not_copied():
     x = values(3)
     t = tg.Tensor(x)
@@ -48,6 +51,7 @@ def test_arrays_are_not_copied():
     np.testing.assert_array_equal(tg.Tensor(columns).numpy(), columns)
 
 
+@on_host
 def test_dlpack_and_numpy():
     source = torch.arange(6.0).reshape(2, 3)
     t = tg.Tensor(source)
@@ -194,6 +198,7 @@ def test_replace_keeps_the_history():
         y.replace(tg.Tensor.zeros(3))
 
 
+@on_host
 def test_numpy_copies_where_it_is_told_to():
     t = tg.Tensor([1.0, 2.0])
     copy = np.array(t)

@@ -142,7 +142,7 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
     if (start := _start(op, open)) is not None:
         shared = (*NOT_COPIED, BufferOp)
         start = builder.clone(start, {}, shared=shared, everything=True)
-    multiplied = builder.insert(MulOp(*new) if start is None else MulAccOp(*new, start))
+    multiplied = builder.insert(MulOp(*new) if start is None else MulAccOp(new[0], new[1], start))
     kept = [range.result for range in closed_ranges(op) if range is not steps]
     op.operands = (
         multiplied.results[0],

@@ -30,7 +30,7 @@ from tgdialect.lowering.select.transposes import Transposes
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, place, tensor
 from tgdialect.targets import Target
@@ -170,7 +170,8 @@ class SelectedKernel:
         """The widths in which memory is loaded: single elements where every use reshapes the loaded
         vector to a column. On a grid, elements of a loaded vector are had for nothing; cells that
         are not contiguous are loaded as single elements."""
-        widths = self.cut(row_length(shape))
+        row = row_length(shape)
+        widths = cut(row, self._widest(memory), self._register)
         if widths == ones(shape):
             return widths
         if self.target.is_grid:
@@ -185,6 +186,20 @@ class SelectedKernel:
             isinstance(op, ReshapeOp) and static_shape(op.result)[-1] == 1 for op in loaded
         )
         return ones(shape) if is_column else widths
+
+    def _widest(self, memory: SSAValue) -> int:
+        """How many elements one LOAD of memory loads. An asynchronous copy moves as many bytes as
+        an access can, whatever dtype the target computes narrow floats in."""
+        if not self.target.copies_asynchronously or place(memory).addrspace is not AddrSpace.GLOBAL:
+            return self.lanes
+        uses = [use.operation for use in memory.uses]
+        users = [u.operation for op in uses if isinstance(op, LoadOp) for u in op.result.uses]
+        is_copy = all(
+            isinstance(op, StoreOp) and place(op.buffer).addrspace is AddrSpace.LOCAL
+            for op in users
+        )
+        bits = 8 * dtype_of(memory).itemsize
+        return max(self.lanes, self.target.vector_bits // bits) if is_copy else self.lanes
 
     def _is_cleared(self, memory: SSAValue, pieces: Sequence[SSAValue]) -> bool:
         """Whether a store writes +0 to a whole REG buffer, for which one STORE is enough."""

@@ -21,7 +21,7 @@
 // LINEAR-NOT:   tg.barrier
 
 // CHECK-DAG:    .shared
-// CHECK-DAG:    cp.async.ca.shared.global
+// CHECK-DAG:    cp.async.cg.shared.global
 // CHECK-DAG:    cp.async.wait_group
 // CHECK-DAG:    bar.sync
 // CHECK-DAG:    ld.shared.b32

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
+from tgdialect.lowering.matrix_products import product_of
 from tgdialect.lowering.optimize.axes import Axes, computed_from
 from tgdialect.lowering.optimize.grid.nests import part
 from tgdialect.lowering.optimize.grid.products import BUFFERS
@@ -45,8 +46,13 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
         return False
     ranges = closed_ranges(reductions[0])
     steps = max(ranges, key=lambda range: known_index(range.bound) or 0).axis.data
+    if (factors := product_of(reductions[0].source)) is None:
+        return False
+    # Loops that one factor depends on make tiles, and loops of a batch do not.
+    tiled = {axes[steps], *(axes.around(factors.a) ^ axes.around(factors.b))}
     before = {axis: known_index(range.bound) for axis, range in axes.ranges.items()}
-    is_long = all(extent is None or extent == 1 or extent >= LEAST for extent in before.values())
+    extents = [known_index(range.bound) for range in tiled]
+    is_long = all(extent is None or extent == 1 or extent >= LEAST for extent in extents)
     level = PADDED if is_long else CASTS
     if not try_opt(axes, opt(OptOp.TC, steps, -1, level, 1)):
         return False
