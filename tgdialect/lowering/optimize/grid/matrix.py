@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.matrix_products import product_of
@@ -35,7 +34,8 @@ STEPS = 2
 tiles take more LOCAL memory; with fewer, there are more BARRIERs. Not measured."""
 
 LEAST = 16
-"""Loops shorter than this are not padded to tiles of an instruction: most of it would be wasted."""
+"""Loops shorter than this are not padded, neither to tiles of an instruction nor, as loops over
+tiles, to the tiles of a workgroup: most of what is added would be wasted."""
 
 
 def multiply_matrices(axes: Axes, target: Target) -> bool:
@@ -61,6 +61,10 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
         for axis, range in axes.ranges.items()
         if range in axes.ends and before.get(axis) not in (None, known_index(range.bound))
     ]
+    for axis in sides:
+        extent = axes.extent(axes[axis])
+        if extent % (TILES * WARPS) and extent >= LEAST:
+            try_opt(axes, opt(OptOp.PADTO, axis, TILES * WARPS))
     for kind, most in ((AxisType.UPCAST, TILES), (AxisType.LOCAL, WARPS)):
         for axis in sides:
             width = part(axes.extent(axes[axis]), most)
@@ -97,20 +101,21 @@ def _stage_blocks(axes: Axes, steps: int) -> None:
         return
     if not try_opt(axes, opt(OptOp.ORDER, steps, *inside)):
         return
-    for param in dict.fromkeys(memories):
-        if isinstance(param, ParamOp):
-            _stage(axes, param.slot.data, steps, shape)
+    # All tiles before the first SPLIT, which rewrites the clamps that STAGE reads in indices.
+    slots = [param.slot.data for param in dict.fromkeys(memories) if isinstance(param, ParamOp)]
+    copies = [copy for slot in slots for copy in _stage(axes, slot, steps)]
+    for copy in copies:
+        if axes.extent(axes[copy]) % math.prod(shape):
+            try_opt(axes, opt(OptOp.PADTO, copy, math.prod(shape)))
+        for extent in reversed(shape):
+            try_opt(axes, opt(OptOp.SPLIT, copy, extent, AxisType.LOCAL.value))
     if axes.target.copies_asynchronously:
         try_opt(axes, opt(OptOp.PIPELINE, steps, BUFFERS))
 
 
-def _stage(axes: Axes, slot: int, steps: int, shape: Sequence[int]) -> None:
-    """Have the work items of a workgroup of some shape share the copy of a parameter's tile."""
+def _stage(axes: Axes, slot: int, steps: int) -> list[int]:
+    """Copy the tile of a parameter. Returns the loops of the copy; none where it is not legal."""
     before = set(axes.ranges)
     if not try_opt(axes, opt(OptOp.STAGE, slot, steps, "local", "pad")):
-        return
-    (run,) = (n for n, r in axes.ranges.items() if n not in before and not is_expanded(r))
-    if axes.extent(axes[run]) % math.prod(shape):
-        try_opt(axes, opt(OptOp.PADTO, run, math.prod(shape)))
-    for extent in reversed(shape):
-        try_opt(axes, opt(OptOp.SPLIT, run, extent, AxisType.LOCAL.value))
+        return []
+    return [n for n, r in axes.ranges.items() if n not in before and not is_expanded(r)]

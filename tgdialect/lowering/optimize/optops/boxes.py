@@ -9,22 +9,31 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import reduce
 
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.bounds import interval
 from tgdialect.analysis.affine.strides import unclamped
+from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.ops.affine import Affine
+from tgdialect.ops.affine import Affine, times
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import AddOp, CmpLtOp, IDivOp, ModOp, MulOp, WhereOp
+from tgdialect.ops.elementwise import AddOp, AndOp, CmpLtOp, IDivOp, ModOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
-from tgdialect.ops.properties import Polynomial, dtype_of, polynomial, tensor, tensor_type
-from tgdialect.ops.source import BufferOp
+from tgdialect.ops.properties import (
+    Polynomial,
+    dtype_of,
+    known_index,
+    polynomial,
+    tensor,
+    tensor_type,
+)
+from tgdialect.ops.source import BufferOp, ConstOp
 
 RUN = 16
 """The bytes that one access of a copy moves, and by which rows of a padded tile are longer: the
@@ -41,8 +50,8 @@ class _Side:
     inner: Polynomial
     """The number of a cell in the tile."""
     extent: int
-    last: SSAValue | None
-    """The last index of an axis that PADTO clamps."""
+    last: int | None
+    """The last index of an axis, if PADTO clamps what a LOAD loads."""
 
 
 def copy_box(
@@ -66,10 +75,14 @@ def copy_box(
     """
     first = loads[0]
     index = first.buffer.owner
-    if len(first.operands) > 1 or not isinstance(index, IndexOp):
-        raise IllegalOptError("the LOADs of the tile are gated")
+    assert isinstance(index, IndexOp)
+    limits = _limits(first, index)
     intervals = MinMax()
-    sides = [_side(axes, value, around, intervals) for value in index.indices]
+    ends = tensor(index.source).get_shape()
+    sides = [
+        _side(axes, value, around, intervals, end)
+        for value, end in zip(index.indices, ends, strict=True)
+    ]
     tile = [number for number, side in enumerate(sides) if side.extent > 1]
     if not tile:
         raise IllegalOptError("the tile is one element")
@@ -106,10 +119,16 @@ def copy_box(
         if number in digits:
             position = put(AddOp(position, digits[number]))
         if side.last is not None:
-            end = put(AddOp(side.last, constant(1)))
-            position = put(WhereOp(put(CmpLtOp(position, end)), position, side.last))
+            exists = put(CmpLtOp(position, constant(side.last + 1)))
+            position = put(WhereOp(exists, position, constant(side.last)))
         indices.append(position)
-    value = put(LoadOp(put(IndexOp(index.source, indices))))
+    location = put(IndexOp(index.source, indices))
+    if limits:
+        gates = [put(CmpLtOp(indices[number], end)) for number, end in limits]
+        gate = reduce(lambda a, b: put(AndOp(a, b)), gates)
+        value = put(LoadOp(location, first.alt, gate))
+    else:
+        value = put(LoadOp(location))
     cell = put(IndexOp(put(AfterOp(buffer, [at.result])), [digits[number] for number in tile]))
     end = put(EndOp(put(StoreOp(cell, value)), ranges[::-1]))
     own = [_sum(builder, sides[number].inner) for number in tile]
@@ -119,28 +138,68 @@ def copy_box(
     axes.erase_dead_ops()
 
 
-def _side(axes: Axes, index: SSAValue, around: Set[RangeOp], intervals: MinMax) -> _Side:
-    """The cells of an index for all iterations of the loops in a tile. Raises IllegalOptError where
-    they are no interval that begins at a number that the loops around it decide."""
-    plain = unclamped(index)
+def _limits(load: LoadOp, index: IndexOp) -> Sequence[tuple[int, SSAValue]]:
+    """The gate of a LOAD as axes and the ends of their indices. Raises IllegalOptError for other
+    gates, and where what is loaded otherwise is no constant."""
+    if load.gate is None:
+        return ()
+    own = [_unclamped(value)[0] for value in index.indices]
+    found: list[tuple[int, SSAValue]] = []
+    for gate, holds in conjuncts([(load.gate, True)]):
+        test = gate.owner
+        if not holds or not isinstance(test, CmpLtOp) or known_index(test.operands[1]) is None:
+            raise IllegalOptError("the LOADs of the tile are gated by more than their indices")
+        value, _ = _unclamped(test.operands[0])
+        if value not in own:
+            raise IllegalOptError("the LOADs of the tile are gated by more than their indices")
+        found.append((own.index(value), test.operands[1]))
+    if load.alt is None or not isinstance(load.alt.owner, ConstOp):
+        raise IllegalOptError("where the LOADs of the tile are gated, they give no constant")
+    return found
+
+
+def _side(axes: Axes, index: SSAValue, around: Set[RangeOp], intervals: MinMax, end: int) -> _Side:
+    """The cells of an index along an axis to `end`, for all iterations of the loops in a tile.
+
+    Clamps are left out, and the copy has one for all: it repeats the last cell. Raises
+    IllegalOptError where the cells are no interval that begins at a number that the loops around
+    the tile decide.
+    """
     start: Polynomial = Affine()
     inner: Polynomial = Affine()
-    total = polynomial(plain)
+    total, is_clamped = _unclamped(index)
     for product, factor in total.terms.items():
-        depends = {r for atom in product if isinstance(atom, SSAValue) for r in axes.around(atom)}
+        atoms = [atom for atom in product if isinstance(atom, SSAValue)]
+        depends = {range for atom in atoms for range in axes.around(atom)}
         if depends <= around:
             start += Affine({product: factor})
-        elif depends & around or any(
-            isinstance(atom, SSAValue) and axes.is_bound_to(atom, depends) for atom in product
-        ):
+        elif depends & around or any(axes.is_bound_to(atom, depends) for atom in atoms):
             raise IllegalOptError("the cells of the tile are no interval of each axis")
         else:
             inner += Affine({product: factor})
     cells = interval(inner, intervals)
     low, high = int(cells.lo), int(cells.hi)
-    clamp = index.owner if plain is not index else None
-    last = clamp.operands[2] if isinstance(clamp, WhereOp) else None
+    last = end - 1 if is_clamped else None
     return _Side(start + low + total.constant, inner - low, high - low + 1, last)
+
+
+def _unclamped(index: SSAValue) -> tuple[Polynomial, bool]:
+    """An index as a polynomial without the clamps of PADTO, and whether there were any."""
+    plain = unclamped(index)
+    found, is_clamped = polynomial(plain), plain is not index
+    total: Polynomial = Affine(constant=found.constant)
+    for product, factor in found.terms.items():
+        term: Polynomial = Affine(constant=factor)
+        for atom in product:
+            here, has_clamp = Affine({(atom,): 1}), False
+            if isinstance(atom, SSAValue) and unclamped(atom) is not atom:
+                here, has_clamp = _unclamped(atom)[0], True
+            is_clamped |= has_clamp
+            if (product_with := times(term, here)) is None:
+                raise IllegalOptError("the cells of the tile are no interval of each axis")
+            term = product_with
+        total += term
+    return total, is_clamped
 
 
 def _sum(builder: OpBuilder, of: Polynomial) -> SSAValue:
