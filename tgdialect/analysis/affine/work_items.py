@@ -309,21 +309,28 @@ class WorkItems:
 
 
 class _Sums:
-    """The values that a sum of terms may have: a set, or its bounds and common divisor."""
+    """The values that a sum of terms may have: those of a set plus an interval of integers, or its
+    bounds and common divisor."""
 
     def __init__(self) -> None:
         self._set: Numbers | None = np.zeros(1, np.int64)
+        self._run = 0, 0
+        """The first and the last integer of the interval: terms whose values are neighbours, such
+        as the lanes of a vector, do not make the set larger."""
         self._low: float = 0
         self._high: float = 0
         self._step = 0
 
     def add(self, values: Numbers) -> None:
         """Add a term that has one of some values."""
-        first = int(values[0])
-        self._low += int(values.min())
-        self._high += int(values.max())
-        self._step = gcd(self._step, *(int(value) - first for value in values.tolist()))
-        if self._set is not None and self._set.size * values.size <= _MOST_SUMS:
+        values = np.unique(values)
+        low, high = int(values[0]), int(values[-1])
+        self._low += low
+        self._high += high
+        self._step = gcd(self._step, *np.diff(values).tolist())
+        if high - low + 1 == values.size:
+            self._run = self._run[0] + low, self._run[1] + high
+        elif self._set is not None and self._set.size * values.size <= _MOST_SUMS:
             self._set = np.unique(self._set[:, None] + values)
         else:
             self._set = None
@@ -358,13 +365,14 @@ class _Sums:
         if high < cells.min() or cells.max() < low:
             return False
         if self._set is not None:
-            # For each sum, how many have that cell; one of them may be the work item itself.
+            # For each sum, how many have such a cell; one of them may be the work item itself.
             ordered = np.sort(cells)
-            wanted = later[:, None] + self._set
-            count = np.searchsorted(ordered, wanted, "right") - np.searchsorted(ordered, wanted)
+            first, last = (later[:, None] + self._set + bound for bound in self._run)
+            count = np.searchsorted(ordered, last, "right") - np.searchsorted(ordered, first)
             own = np.full(active.shape, np.iinfo(np.int64).min)
             own[items] = cells
-            return bool((count > (wanted == own[others, None])).any())
+            is_own = (first <= own[others, None]) & (own[others, None] <= last)
+            return bool((count > is_own).any())
         if self._low < -_WIDEST or self._high > _WIDEST:
             return bool((items[:, None] != others).any())
         distance = cells[:, None] - later

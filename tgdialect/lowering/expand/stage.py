@@ -79,7 +79,7 @@ def expand_kernel(kernel: KernelOp) -> None:
     expansion = Expansion(ops)
     groups = _groups(ops)
     rules = Rules(expansion)
-    done: set[Operation] = {each.product for each in fragments.values()}
+    done: set[Operation] = {op for each in fragments.values() for op in each.unused}
     for op in _sources_first(ops, groups):
         if op in done:
             continue

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -160,6 +161,7 @@ def _digits(access: MemoryAccess, around: Sequence[Operation]) -> tuple[Digits, 
         return None
     total, lanes = number
     found = [(1, lanes)]
+    parts: dict[Operation, list[tuple[int, int]]] = defaultdict(list)
     first = total.constant
     for product, factor in total.terms.items():
         value = product[0]
@@ -170,18 +172,20 @@ def _digits(access: MemoryAccess, around: Sequence[Operation]) -> tuple[Digits, 
             # The buffers of a pipeline: of the loop that all accesses are in, the first iteration.
             first += factor * number
             continue
-        match axis:
-            case ModOp() if not access.writes:
-                extent = known_index(axis.operands[1])
-            case ModOp() | IDivOp():
-                extent = _extent_of_part(axis)
-            case RangeOp() | SpecialOp():
-                extent = known_index(axis.bound)
-            case _:
-                extent = None
+        extent = None
+        if isinstance(axis, ModOp) and not access.writes:
+            extent = known_index(axis.operands[1])
+        elif (part := _part(value)) is not None:
+            index, low, high = part
+            extent = high // low
+            parts[index].append((low, high))
         if (extent := limits.get(value, extent)) is None:
             return None
         found.append((factor, extent))
+    # Parts of one index are independent if they have no digit of it in common.
+    for same in map(sorted, parts.values()):
+        if any(high > low for (_, high), (low, _) in pairwise(same)):
+            return None
     return tuple(sorted(found)), first
 
 
@@ -215,15 +219,27 @@ def _at_first(op: ModOp) -> int | None:
     return dividend.constant % modulus
 
 
-def _extent_of_part(op: ModOp | IDivOp) -> int | None:
-    """How many values the remainder or the quotient of the index of a work item has, if it is made
-    of whole ones; None for others. A remainder and a quotient by the same divisor are independent.
+def _part(value: SSAValue) -> tuple[RangeOp | SpecialOp, int, int] | None:
+    """The digits of the index of a loop or work item that a value is: those from one place value up
+    to another; None if it is made of anything else.
+
+    `(%i / 8) mod 4` has the places from 8 to 32, and as many values as there are multiples of 8.
     """
-    item, divisor = op.operands[0].owner, known_index(op.operands[1])
-    extent = known_index(item.bound) if isinstance(item, SpecialOp) else None
-    if extent is None or not divisor or extent % divisor:
+    steps: list[tuple[Operation, int]] = []
+    while isinstance(op := value.owner, ModOp | IDivOp):
+        if not (divisor := known_index(op.operands[1])) or divisor < 0:
+            return None
+        steps.append((op, divisor))
+        value = op.operands[0]
+    extent = known_index(op.bound) if isinstance(op, RangeOp | SpecialOp) else None
+    if not isinstance(op, RangeOp | SpecialOp) or not extent:
         return None
-    return divisor if isinstance(op, ModOp) else extent // divisor
+    low, high = 1, extent
+    for step, divisor in reversed(steps):
+        if high % (low * divisor):
+            return None
+        low, high = (low, low * divisor) if isinstance(step, ModOp) else (low * divisor, high)
+    return op, low, high
 
 
 def _merged(digits: Sequence[tuple[int, int]]) -> Digits:

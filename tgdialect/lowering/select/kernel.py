@@ -29,6 +29,7 @@ from tgdialect.lowering.select.tiles import (
 from tgdialect.lowering.select.transposes import Transposes
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ReshapeOp
@@ -111,6 +112,8 @@ class SelectedKernel:
         where an index is out of bounds."""
         # Without a gate, load by columns if that is faster.
         shape = static_shape(memory)
+        if _is_matrix(memory):
+            return RegisterTile(shape, shape, [self._accesses.load_block(memory)])
         widths = self._widths(memory, shape)
         if (
             alt is None
@@ -209,6 +212,15 @@ class SelectedKernel:
         attribute = constant_attribute(pieces[0])
         value = 1 if attribute is None else number(attribute)
         return value == 0 and math.copysign(1, value) > 0 and self.locations.is_whole(memory)
+
+
+def _is_matrix(memory: SSAValue) -> bool:
+    """Whether a block of LOCAL memory is loaded for a WMMA, all of whose threads read all of it."""
+    users = [u.operation for use in memory.uses for u in use.operation.results[0].uses]
+    return bool(users) and all(
+        isinstance(op, WmmaOp) and tensor(memory).get_shape() in op.config.shared_shapes
+        for op in users
+    )
 
 
 def _cells_of_pieces(shape: StaticShape, widths: Sequence[int]) -> Sequence[tuple[Cell, int]]:

@@ -331,11 +331,20 @@ class StagePass(OptOpPass):
     """local or reg; or global, where a kernel of its own copies for all iterations first."""
     pad: bool = False
     """Whether rows of the copy are one cell longer than the tile's."""
+    cores: bool = False
+    """Whether the copy is in the order of core matrices, 8 rows of 16 bytes."""
     kernel: str | None = None
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(OptOp.STAGE, self.slot, self.axis, self.space, *["pad"] * self.pad)
+        return opt(
+            OptOp.STAGE,
+            self.slot,
+            self.axis,
+            self.space,
+            *["pad"] * self.pad,
+            *["cores"] * self.cores,
+        )
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:

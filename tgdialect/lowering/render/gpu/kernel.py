@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.gpu_dialect.gpu import KERNEL
+from tgdialect.lowering.render.gpu.matrix import show_to_matrix_instructions
 from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor
 from tgdialect.lowering.render.llvm.function import LLVMFunction
 from tgdialect.lowering.render.memory import copy_parts
@@ -65,6 +66,9 @@ class KernelFunction(LLVMFunction):
     def wait_for_copies(self, pending: int) -> None:
         for each in self._vendor.wait(pending):
             self.insert(each)
+
+    def show_to_matrix_instructions(self) -> None:
+        show_to_matrix_instructions(self)
 
     def barrier(self, op: BarrierOp) -> None:
         for each in self._vendor.barrier():
