@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import Output, refusal
+from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.lowering.render.source.accesses import SourceAccesses, View
 from tgdialect.lowering.render.source.arithmetic import combine, compute
 from tgdialect.lowering.render.source.builder import loop_names
@@ -30,7 +31,7 @@ from tgdialect.lowering.render.source.expressions import (
     without_parentheses,
 )
 from tgdialect.lowering.render.source.language import Language
-from tgdialect.lowering.render.source.matrix import multiply_matrices
+from tgdialect.lowering.render.source.matrix import multiply_in_place, multiply_matrices
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import BarrierOp, SpecialOp, WmmaOp
@@ -178,7 +179,13 @@ class SourceFunction(SourceAccesses, Output[Value]):
     ) -> Value:
         if not self.language.has_mma:
             raise refusal(op)
+        if instruction.reads_local:
+            a, b = (self.pointer_text(pointer_of(factor)) for factor in fragments[:2])
+            return multiply_in_place(self, instruction, (a, b), fragments[2])
         return multiply_matrices(self, instruction, fragments)
+
+    def show_to_matrix_instructions(self) -> None:
+        self.line(f'asm volatile("{PROXY_FENCE}" ::: "memory");')
 
     # -- control flow
 
