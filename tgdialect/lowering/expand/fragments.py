@@ -282,6 +282,12 @@ class FragmentAccumulator:
         """A value with the axes of the tiles and of the fragment of C as accumulators."""
         expansion, wanted = self._expansion, (*self._tiles, *self._fragments.c)
         ordered = expansion.sorted(wanted)
+        load = value.owner
+        if ordered == wanted == expansion.axes(value) and isinstance(load, LoadOp):
+            view = load.buffer.owner
+            if isinstance(view, ReshapeOp) and len(tensor(view.source).get_shape()) == 1:
+                value = expansion.put(LoadOp(view.source))
+                return expansion.put(ReshapeOp(value, self._shape))
         value = expansion.broadcast(value, ordered)
         if ordered != wanted:
             value = expansion.put(PermuteOp(value, [ordered.index(axis) for axis in wanted]))

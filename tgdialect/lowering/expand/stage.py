@@ -44,13 +44,14 @@ class ExpandPass(KernelPass):
 
     def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
         if isinstance(kernel, KernelOp):
-            if target_of(kernel.parent_op()).is_grid:
+            is_grid = target_of(kernel.parent_op()).is_grid
+            if is_grid:
                 reduce_in_groups(kernel.body.block)
-            expand_kernel(kernel)
+            expand_kernel(kernel, is_grid=is_grid)
         return kernel
 
 
-def expand_kernel(kernel: KernelOp) -> None:
+def expand_kernel(kernel: KernelOp, *, is_grid: bool = False) -> None:
     """Expand a kernel in place.
 
     Raises PassFailedException where a range cannot become shape, and where memory is read and
@@ -78,7 +79,7 @@ def expand_kernel(kernel: KernelOp) -> None:
     # A new block, to which ops are moved or rebuilt; reductions that share loops at once.
     expansion = Expansion(ops)
     groups = _groups(ops)
-    rules = Rules(expansion)
+    rules = Rules(expansion, is_grid=is_grid)
     done: set[Operation] = {op for each in fragments.values() for op in each.unused}
     for op in _sources_first(ops, groups):
         if op in done:
