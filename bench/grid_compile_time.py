@@ -8,8 +8,9 @@ target (`all`), and what of that is not LLVM's (`ours`). The ratios are to the c
 most LIMIT. A name stands for the programs whose names begin with it.
 
 Everything that a compilation imports is imported before, nothing else has been compiled (with
-`--warm`, the same program has been), and there is no object cache. Times are those that processors spend in the process, so that other processes
-matter less; medians of some runs, with the targets in turns.
+`--warm`, the same program has been), and there is no object cache. Times are those that processors
+spend in the process, so that other processes matter less; medians of some runs, with the targets in
+turns.
 """
 
 from __future__ import annotations
@@ -142,7 +143,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", metavar="name", help="the beginning of names")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--warm", action="store_true", help="in a process that has compiled it before")
+    parser.add_argument(
+        "--warm", action="store_true", help="in a process that has compiled it before"
+    )
     parser.add_argument("--stages", action="store_true", help="print each stage by itself")
     options = parser.parse_args()
     begins = tuple(options.names or [""])

@@ -9,9 +9,8 @@ remainders and swizzles of `lidx` are exact.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import product as pairs
 from math import gcd, prod
 from typing import cast
@@ -24,7 +23,7 @@ from tgdialect.analysis.affine.bounds import exact_polynomial
 from tgdialect.analysis.affine.lanes import lane_indices
 from tgdialect.analysis.memory_order import MemoryAccess
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.ops.affine import Affine, monomials, polynomial_interval
+from tgdialect.ops.affine import Affine, polynomial_interval
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import SpecialOp
 from tgdialect.ops.dtypes import DTYPES
@@ -54,15 +53,20 @@ _MOST_SUMS = 4096
 """Sets of differences between indices with more elements are described by their bounds and greatest
 common divisor. An enumerated set takes time proportional to its size and the work items."""
 
+_MOST_CELLS = 1 << 20
+"""Cells that are further apart are not counted one by one."""
+
+_ZERO = np.zeros(1, np.int64)
+
 _WIDEST = 1 << 62
 """Sums beyond this magnitude have any value: NumPy's integers do not hold them."""
 
 _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED})
 
 
-@dataclass(frozen=True)
-class CellIndex:
-    """The index of an access in memory of one axis, for the work items that make it."""
+@dataclass(frozen=True, eq=False)
+class CellShape:
+    """All of the index of an access but a constant for each lane."""
 
     items: Numbers
     """The part that each work item has to itself, beyond that of the first one."""
@@ -72,14 +76,21 @@ class CellIndex:
     """The part that all work items share, in values that loops outside may change."""
     rest: Sequence[tuple[int, Interval]]
     """Multiples of values of which only an interval is known."""
-    offsets: Sequence[int]
-    """The cells of the first work item, without the other parts: one for each lane of a vector."""
 
-    @cached_property
-    def shape(self) -> Hashable:
-        """All of this but the offsets."""
+    @property
+    def key(self) -> Hashable:
+        """Equal for equal shapes."""
         arrays = self.items.tobytes(), self.active.tobytes()
         return arrays, frozenset(self.uniform.terms.items()), tuple(self.rest)
+
+
+@dataclass(frozen=True)
+class CellIndex:
+    """The index of an access in memory of one axis, for the work items that make it."""
+
+    shape: CellShape
+    offsets: Sequence[int]
+    """The cells of the first work item, without the other parts: one for each lane of a vector."""
 
     def offsets_from(self, origin: int) -> Sequence[int]:
         return tuple(offset - origin for offset in self.offsets)
@@ -122,6 +133,12 @@ class WorkItems:
         self._values: dict[SSAValue, Numbers | None] = {}
         self._varies: dict[SSAValue, bool] = {op.result: True for op in specials}
         self._met: dict[Hashable, bool] = {}
+        self._polynomials: dict[SSAValue, Polynomial] = {}
+        self._ranges: dict[SSAValue, Set[Operation]] = {}
+        self._shapes: dict[Hashable, CellShape] = {}
+        """By key: equal shapes are one."""
+        self._indices: dict[Hashable, tuple[CellShape, int]] = {}
+        """By terms and gates: the shape, and the cell of the first work item."""
         if self.is_known:
             numbers = np.arange(self.count)
             for op, extent in zip(specials, extents, strict=True):
@@ -202,11 +219,23 @@ class WorkItems:
             terms, lane_offsets = list(lanes.scalars.terms.items()), lanes.numbers
         total: Polynomial = Affine()
         for value, factor in terms:
-            total += exact_polynomial(value, self.intervals) * factor
+            total += self._exact(value) * factor
+        gates = [gate for gate in (*gates, *_own_gates(access.op)) if not tensor(gate).get_shape()]
+        key = frozenset(total.terms.items()), tuple(gates)
+        if (found := self._indices.get(key)) is None:
+            found = self._indices[key] = self._shape(total.terms, gates)
+        shape, first = found
+        first += total.constant
+        return CellIndex(shape, [first + offset for offset in lane_offsets])
+
+    def _shape(
+        self, terms: Mapping[tuple[Atom, ...], int], gates: Sequence[SSAValue]
+    ) -> tuple[CellShape, int]:
+        """The shape of a sum, and the first work item's own part."""
         items = np.zeros(self.count, np.int64)
         uniform: Polynomial = Affine()
         rest: list[tuple[int, Interval]] = []
-        for product, coefficient in monomials(total):
+        for product, coefficient in terms.items():
             atoms = [atom for atom in product if isinstance(atom, SSAValue)]
             numbers = [self.numbers(atom) for atom in atoms]
             known = [each for each in numbers if each is not None]
@@ -217,10 +246,12 @@ class WorkItems:
                 rest.append((coefficient, self._interval(term)))
             else:
                 uniform += Affine({product: coefficient})
-        gates = [gate for gate in (*gates, *_own_gates(access.op)) if not tensor(gate).get_shape()]
         first = int(items[0])
-        offsets = [first + offset for offset in lane_offsets]
-        return CellIndex(items - first, self._mask(gates), uniform, rest, offsets)
+        shape = CellShape(items - first, self._mask(gates), uniform, rest)
+        return self._shapes.setdefault(shape.key, shape), first
+
+    def _exact(self, value: SSAValue) -> Polynomial:
+        return exact_polynomial(value, self.intervals, known=self._polynomials)
 
     def _interval(self, of: Polynomial) -> Interval:
         return polynomial_interval(of, lambda atom: self.intervals[cast(SSAValue, atom)])
@@ -243,23 +274,24 @@ class WorkItems:
         return known
 
     def _meet(self, before: CellIndex, after: CellIndex, how: Relation) -> bool:
-        sums = _Sums()
-        for one, other in ((before, -1), (after, 1)):
-            sums.add(np.array(one.offsets) * other)
-            for factor, interval in one.rest:
-                sums.add_multiple(factor * other, interval)
-        earlier, later = dict(before.uniform.terms), dict(after.uniform.terms)
-        for one, other in pairs(list(earlier), list(later)):
-            factor = earlier.get(one)
-            if factor is None or later.get(other) != factor:
+        sums, one, other = _Sums(), before.shape, after.shape
+        sums.add([-offset for offset in before.offsets])
+        sums.add(after.offsets)
+        for shape, sign in ((one, -1), (other, 1)):
+            for factor, interval in shape.rest:
+                sums.add_multiple(factor * sign, interval)
+        earlier, later = dict(one.uniform.terms), dict(other.uniform.terms)
+        for a, b in pairs(list(earlier), list(later)):
+            factor = earlier.get(a)
+            if factor is None or later.get(b) != factor:
                 continue
-            if (steps := self._steps_of_remainders(one, other, how)) is not None:
-                sums.add(factor * np.array(steps))
-                del earlier[one], later[other]
+            if (steps := self._steps_of_remainders(a, b, how)) is not None:
+                sums.add([factor * step for step in steps])
+                del earlier[a], later[b]
         for product in {**earlier, **later}:
             factors = earlier.get(product, 0), later.get(product, 0)
             self._add_difference(sums, product, factors, how)
-        return sums.meets(before.items[before.active], after.items, before.active, after.active)
+        return sums.meets(one.items[one.active], other.items, one.active, other.active)
 
     def _add_difference(
         self, sums: _Sums, product: tuple[Atom, ...], factors: tuple[int, int], how: Relation
@@ -268,7 +300,7 @@ class WorkItems:
         before, after = factors
         atoms = [cast(SSAValue, atom) for atom in product]
         interval = self._interval(Affine({product: 1}))
-        changed = {op for atom in atoms for op in _ranges(atom) if op in how.changed}
+        changed = {op for atom in atoms for op in self._loops_of(atom) if op in how.changed}
         if not changed:
             sums.add_multiple(after - before, interval)
             return
@@ -292,39 +324,60 @@ class WorkItems:
         modulus = moduli[0] if moduli else None
         if max(map(len, (before, after))) > 1 or moduli != [modulus, modulus] or not modulus:
             return None
-        a, b = (
-            exact_polynomial(op.operands[0], self.intervals) for op in ops if isinstance(op, ModOp)
-        )
+        a, b = (self._exact(op.operands[0]) for op in ops if isinstance(op, ModOp))
         difference = b - a
         carried = () if how.carrier is None else (how.carrier.results[0],)
         for product in {*a.terms, *b.terms}:
             if product == carried and how.distance is not None:
                 difference += b.terms.get(product, 0) * how.distance
-            elif any(_ranges(cast(SSAValue, atom)) & how.changed for atom in product):
+            elif any(self._loops_of(cast(SSAValue, atom)) & how.changed for atom in product):
                 return None
         if difference.terms or modulus < 0:
             return None
         step = difference.constant % modulus
         return [step, step - modulus] if step else [0]
 
+    def _loops_of(self, value: SSAValue) -> Set[Operation]:
+        """The RANGEs that a value depends on."""
+
+        def compute(value: SSAValue) -> Set[Operation]:
+            if isinstance(op := value.owner, RangeOp):
+                return {op}
+            operands = operands_of(value)
+            return frozenset[Operation]().union(*(self._ranges[operand] for operand in operands))
+
+        def sources(value: SSAValue) -> Iterable[SSAValue]:
+            return () if isinstance(value.owner, RangeOp) else operands_of(value)
+
+        return computed(value, self._ranges, sources, compute)
+
 
 class _Sums:
-    """The values that a sum of terms may have: a set, or its bounds and common divisor."""
+    """The values that a sum of terms may have: a set, or its bounds and common divisor.
+
+    A constant apart, as most terms are constant, and NumPy takes long for arrays of one element.
+    """
 
     def __init__(self) -> None:
-        self._set: Numbers | None = np.zeros(1, np.int64)
+        self._constant = 0
+        self._set: Numbers | None = _ZERO
         self._low: float = 0
         self._high: float = 0
         self._step = 0
 
-    def add(self, values: Numbers) -> None:
+    def add(self, values: Sequence[int]) -> None:
         """Add a term that has one of some values."""
-        first = int(values[0])
-        self._low += int(values.min())
-        self._high += int(values.max())
-        self._step = gcd(self._step, *(int(value) - first for value in values.tolist()))
-        if self._set is not None and self._set.size * values.size <= _MOST_SUMS:
-            self._set = np.unique(self._set[:, None] + values)
+        first = values[0]
+        self._constant += first
+        if len(values) == 1:
+            return
+        distances = np.unique([value - first for value in values])
+        self._low += int(distances[0])
+        self._high += int(distances[-1])
+        self._step = gcd(self._step, int(np.gcd.reduce(distances)))
+        if self._set is not None and self._set.size * distances.size <= _MOST_SUMS:
+            is_first = self._set.size == 1
+            self._set = distances if is_first else np.unique(self._set[:, None] + distances)
         else:
             self._set = None
 
@@ -333,7 +386,8 @@ class _Sums:
         if factor == 0:
             return
         if of.hi - of.lo < _MOST_SUMS:
-            self.add(factor * np.arange(int(of.lo), int(of.hi) + 1))
+            first, last = factor * int(of.lo), factor * int(of.hi)
+            self.add(range(first, last + (1 if factor > 0 else -1), factor))
             return
         bounds = (factor * of.lo, factor * of.hi)
         self._low, self._high = self._low + min(bounds), self._high + max(bounds)
@@ -353,20 +407,22 @@ class _Sums:
         items, others = np.flatnonzero(active), np.flatnonzero(active_later)
         if not cells.size or not others.size:
             return False
-        later = later[others]
-        low, high = int(later.min()) + self._low, int(later.max()) + self._high
-        if high < cells.min() or cells.max() < low:
-            return False
-        if self._set is not None:
-            # For each sum, how many have that cell; one of them may be the work item itself.
-            ordered = np.sort(cells)
-            wanted = later[:, None] + self._set
-            count = np.searchsorted(ordered, wanted, "right") - np.searchsorted(ordered, wanted)
-            own = np.full(active.shape, np.iinfo(np.int64).min)
-            own[items] = cells
-            return bool((count > (wanted == own[others, None])).any())
-        if self._low < -_WIDEST or self._high > _WIDEST:
+        least, most = self._constant + self._low, self._constant + self._high
+        if least < -_WIDEST or most > _WIDEST:
             return bool((items[:, None] != others).any())
+        first, last = int(cells.min()), int(cells.max())
+        later = later[others] + self._constant
+        if int(later.max()) + self._high < first or last < int(later.min()) + self._low:
+            return False
+        if self._set is not None and last - first < _MOST_CELLS:
+            # For each sum, how many have that cell; one of them may be the work item itself.
+            count = np.bincount(cells - first, minlength=last - first + 2)
+            wanted = later[:, None] + (self._set - first)
+            # The last one stands for all cells that nobody has.
+            np.copyto(wanted, -1, where=(wanted < 0) | (wanted > last - first))
+            own = np.full(active.shape, -2)
+            own[items] = cells - first
+            return bool((count[wanted] > (wanted == own[others, None])).any())
         distance = cells[:, None] - later
         near = (distance >= self._low) & (distance <= self._high)
         near &= (distance - int(self._low)) % max(self._step, 1) == 0
@@ -399,18 +455,3 @@ def _own_gates(op: Operation) -> Sequence[SSAValue]:
 def _is_integer(value: SSAValue) -> bool:
     dtype = DTYPES.get(tensor(value).element_type)
     return dtype is not None and not dtype.is_float
-
-
-def _ranges(value: SSAValue) -> Set[Operation]:
-    """The RANGEs that a value depends on."""
-
-    def compute(value: SSAValue) -> Set[Operation]:
-        if isinstance(op := value.owner, RangeOp):
-            return {op}
-        return frozenset[Operation]().union(*(known[operand] for operand in operands_of(value)))
-
-    def sources(value: SSAValue) -> Iterable[SSAValue]:
-        return () if isinstance(value.owner, RangeOp) else operands_of(value)
-
-    known: dict[SSAValue, Set[Operation]] = {}
-    return computed(value, known, sources, compute)

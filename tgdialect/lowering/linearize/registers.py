@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, SSAValue
 
-from tgdialect.analysis.affine.lanes import lane_indices
+from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
@@ -20,7 +20,7 @@ from tgdialect.ops.codegen import SpecialOp
 from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import known_index, place, polynomial, tensor, tensor_type
+from tgdialect.ops.properties import known_index, place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, VConstOp
 
 Terms = Mapping[SSAValue, int]
@@ -40,7 +40,7 @@ class _Digit(NamedTuple):
     extent: int
 
 
-def keep_in_registers(block: Block) -> None:
+def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
     """Make REG buffers, without the axes of work items, of the LOCAL buffers that are private."""
     found: dict[BufferOp, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
@@ -55,32 +55,22 @@ def keep_in_registers(block: Block) -> None:
         and (extent := known_index(op.bound)) is not None
     }
     for buffer, same in found.items():
-        cells = [_cells(access) for access in same]
+        cells = [_cells(access, numbers) for access in same]
         if (private := _private(cells, items)) is not None:
             size = max(map(_end, private))
             _replace(buffer, same, private, size)
 
 
-def _cells(access: MemoryAccess) -> _Cells | None:
+def _cells(access: MemoryAccess, numbers: CellNumbers) -> _Cells | None:
     """The cells of an access; None where its index is not a sum of multiples of indices."""
-    index = access.location.owner
-    if not isinstance(index, IndexOp):
-        return None
-    (position,) = index.indices
-    if not tensor(position).get_shape():
-        total, numbers = polynomial(position), [0]
-    elif (vector := lane_indices(position)) is not None:
-        total, numbers = polynomial(0), vector.numbers
-        for value, factor in vector.scalars.terms.items():
-            total += polynomial(value) * factor
-    else:
+    if (found := numbers[access]) is None:
         return None
     terms: dict[SSAValue, int] = {}
-    for product, factor in total.terms.items():
+    for product, factor in found.shared.terms.items():
         if len(product) != 1 or not isinstance(value := product[0], SSAValue):
             return None
         terms[value] = factor
-    return _Cells(terms, [total.constant + number for number in numbers])
+    return _Cells(terms, found.lanes)
 
 
 def _private(
