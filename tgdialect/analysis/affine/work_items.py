@@ -137,6 +137,7 @@ class WorkItems:
         self._ranges: dict[SSAValue, Set[Operation]] = {}
         self._shapes: dict[Hashable, CellShape] = {}
         """By key: equal shapes are one."""
+        self._both: dict[tuple[CellShape, CellShape], _Both] = {}
         self._indices: dict[Hashable, tuple[CellShape, int]] = {}
         """By terms and gates: the shape, and the cell of the first work item."""
         if self.is_known:
@@ -291,7 +292,9 @@ class WorkItems:
         for product in {**earlier, **later}:
             factors = earlier.get(product, 0), later.get(product, 0)
             self._add_difference(sums, product, factors, how)
-        return sums.meets(one.items[one.active], other.items, one.active, other.active)
+        if (both := self._both.get((one, other))) is None:
+            both = self._both[one, other] = _Both(one, other)
+        return sums.meets(both)
 
     def _add_difference(
         self, sums: _Sums, product: tuple[Atom, ...], factors: tuple[int, int], how: Relation
@@ -352,6 +355,42 @@ class WorkItems:
         return computed(value, self._ranges, sources, compute)
 
 
+class _Both:
+    """The cells of the work items that may make two accesses, one `before` and one `later`."""
+
+    def __init__(self, before: CellShape, after: CellShape) -> None:
+        items, others = np.flatnonzero(before.active), np.flatnonzero(after.active)
+        self.before, self.later = before.items[items], after.items[others]
+        self.differ = items[:, None] != others
+        """Where the two are different work items."""
+        self.has_others = bool(self.differ.any())
+        self.first, self.last = int(before.items.min()), int(before.items.max())
+        self.lowest, self.highest = int(after.items.min()), int(after.items.max())
+        self._count: Numbers | None = None
+        """How many work items have each cell from the first to the last."""
+        if max(self.last - self.first, self.highest - self.lowest) < _MOST_CELLS:
+            self._count = np.bincount(
+                self.before - self.first, minlength=self.last - self.first + 1
+            )
+        self._own = (before.items - after.items)[before.active & after.active]
+        """How far the cell before is from that of the same work item later."""
+
+    def may_have(self, sums: Numbers) -> bool | None:
+        """Whether a cell of `later` plus one of some distinct numbers is the cell of another work
+        item before. None where that takes too long to count."""
+        begin = min(self.first, self.lowest + int(sums.min()))
+        end = max(self.last, self.highest + int(sums.max())) + 1
+        if self._count is None or end - begin > _MOST_CELLS:
+            return None
+        count = np.zeros(end - begin, np.int64)
+        count[self.first - begin : self.last - begin + 1] = self._count
+        found = count[self.later[:, None] + (sums - begin)]
+        if found.max() > 1:
+            return True
+        # Where there is one, it may be the work item itself.
+        return bool(np.count_nonzero(found) > np.count_nonzero(np.isin(self._own, sums)))
+
+
 class _Sums:
     """The values that a sum of terms may have: a set, or its bounds and common divisor.
 
@@ -371,7 +410,7 @@ class _Sums:
         self._constant += first
         if len(values) == 1:
             return
-        distances = np.unique([value - first for value in values])
+        distances = np.array(sorted({value - first for value in values}))
         self._low += int(distances[0])
         self._high += int(distances[-1])
         self._step = gcd(self._step, int(np.gcd.reduce(distances)))
@@ -393,40 +432,21 @@ class _Sums:
         self._low, self._high = self._low + min(bounds), self._high + max(bounds)
         self._step, self._set = gcd(self._step, factor), None
 
-    def meets(
-        self,
-        cells: Numbers,
-        later: Numbers,
-        active: NDArray[np.bool_],
-        active_later: NDArray[np.bool_],
-    ) -> bool:
-        """Whether `later[j] + s` is the cell of another work item i, for a value s of the sum.
-
-        `cells` are those of the active work items.
-        """
-        items, others = np.flatnonzero(active), np.flatnonzero(active_later)
-        if not cells.size or not others.size:
-            return False
+    def meets(self, both: _Both) -> bool:
+        """Whether a cell of `both.later` plus a value of the sum is the cell of another work item
+        before."""
         least, most = self._constant + self._low, self._constant + self._high
-        if least < -_WIDEST or most > _WIDEST:
-            return bool((items[:, None] != others).any())
-        first, last = int(cells.min()), int(cells.max())
-        later = later[others] + self._constant
-        if int(later.max()) + self._high < first or last < int(later.min()) + self._low:
+        if not both.has_others or least < -_WIDEST or most > _WIDEST:
+            return both.has_others
+        if both.highest + most < both.first or both.last < both.lowest + least:
             return False
-        if self._set is not None and last - first < _MOST_CELLS:
-            # For each sum, how many have that cell; one of them may be the work item itself.
-            count = np.bincount(cells - first, minlength=last - first + 2)
-            wanted = later[:, None] + (self._set - first)
-            # The last one stands for all cells that nobody has.
-            np.copyto(wanted, -1, where=(wanted < 0) | (wanted > last - first))
-            own = np.full(active.shape, -2)
-            own[items] = cells - first
-            return bool((count[wanted] > (wanted == own[others, None])).any())
-        distance = cells[:, None] - later
+        found = None if self._set is None else both.may_have(self._set + self._constant)
+        if found is not None:
+            return found
+        distance = both.before[:, None] - (both.later + self._constant)
         near = (distance >= self._low) & (distance <= self._high)
         near &= (distance - int(self._low)) % max(self._step, 1) == 0
-        return bool((near & (items[:, None] != others)).any())
+        return bool((near & both.differ).any())
 
 
 def _memory(view: SSAValue) -> SSAValue:
