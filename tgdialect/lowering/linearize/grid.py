@@ -25,6 +25,7 @@ from functools import reduce
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.linearize.registers import keep_in_registers
@@ -74,8 +75,9 @@ def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
         for range in found:
             range.axis_type = AxisTypeAttr(AxisType.LOOP)
     _Grid(block, target).rewrite()
-    keep_in_registers(block)
-    clear_uncovered(block)
+    numbers = CellNumbers()
+    keep_in_registers(block, numbers)
+    clear_uncovered(block, numbers)
     insert_barriers(block)
 
 
