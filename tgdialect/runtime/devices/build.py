@@ -8,15 +8,19 @@ from functools import cached_property
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tgdialect.backends.ptx import kernel_ir
 from tgdialect.lowering.pipeline import Stages
+from tgdialect.lowering.render.stage import default_output
 from tgdialect.ops.codegen import ProgramOp, SourceOp
 from tgdialect.ops.source import BinaryDataOp
+from tgdialect.runtime.codegen import CodeGenerator
 from tgdialect.runtime.devices.commands import command_buffer
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.inspection import Kernel, kernels_of
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import StagedModule, entry_function
 from tgdialect.targets import Target
+from tgdialect.targets.attribute import target_of
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,12 @@ class DeviceBuild(StagedModule):
             for stage in self.passes.kernels:
                 stage.lower(module)
             parameters = self.signature(module, by_reference)
-            if self.passes.render is not None:
-                self.passes.render.lower(module)
+            if (render := self.passes.render) is not None:
+                target = target_of(module)
+                if default_output(target) == "gpu":
+                    _assemble(module, target)
+                else:
+                    render.lower(module)
             buffer = command_buffer(entry_function(module, self.entry))
             return DeviceProgram(tuple(parameters), *buffer, windows)
 
@@ -61,7 +69,10 @@ class DeviceBuild(StagedModule):
         code = {kernel.name: kernel for kernel in self.program().kernels}
 
         def code_of(name: str) -> tuple[str, str]:
-            return ("", code[name].code.hex()) if code[name].is_binary else (code[name].text, "")
+            kernel = code[name]
+            if kernel.is_binary:
+                return "", kernel.code.hex()
+            return ("", kernel.text) if kernel.is_ptx else (kernel.text, "")
 
         return kernels_of(entry_function(self._linear, self.entry), code_of)
 
@@ -74,6 +85,19 @@ class DeviceBuild(StagedModule):
     def programs(self) -> Mapping[str, ProgramOp]:
         """The kernels in order, by their names."""
         return {op.sym_name.data: op for op in self._linear.ops if isinstance(op, ProgramOp)}
+
+
+def _assemble(module: ModuleOp, target: Target) -> None:
+    """Give the programs of a module at level `planned` their SOURCEs in the assembly of a GPU."""
+    kernels = kernel_ir(module, target)
+    with CodeGenerator(kernels.machine.assembly) as generator:
+        coming = {name: generator.submit(text) for name, text in kernels.texts.items()}
+        codes = {name: code.result() for name, code in coming.items()}
+    for program in module.ops:
+        if isinstance(program, ProgramOp):
+            source = SourceOp(codes[program.sym_name.data])
+            source.location = program.location
+            program.body.block.insert_op_after(source, program.linear)
 
 
 def _has_code(module: ModuleOp) -> bool:

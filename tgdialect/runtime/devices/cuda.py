@@ -27,6 +27,7 @@ from tgdialect.runtime.devices.driver import (
 )
 from tgdialect.runtime.devices.program import DeviceKernel
 from tgdialect.runtime.program import Array
+from tgdialect.targets.grid import ALIGNMENT
 
 _DLPACK, _LEGACY_STREAM, _NO_STREAM = 2, 1, -1
 """`kDLCUDA`, and what DLPack calls the default stream and no stream."""
@@ -72,6 +73,8 @@ def device_count(api: Any = None) -> int:
 class CudaDriver(Driver):
     """A GPU of NVIDIA's: its primary context, and a stream."""
 
+    argument_alignment = ALIGNMENT
+
     def __init__(self, name: str, number: int, api: Any = None, compiler: Any = None) -> None:
         """`api` is the driver API and `compiler` NVRTC; tests pass others than NVIDIA's."""
         self.api = api or bindings()
@@ -95,7 +98,7 @@ class CudaDriver(Driver):
             Limits(
                 memory=memory,
                 allocation=memory,
-                local=attribute("MAX_SHARED_MEMORY_PER_BLOCK"),
+                local=attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
                 workgroup=attribute("MAX_THREADS_PER_BLOCK"),
                 workgroup_axes=(
                     attribute("MAX_BLOCK_DIM_X"),
@@ -206,8 +209,7 @@ class CudaDriver(Driver):
         key = cache_key("cuda", self.target, str(version), kernel.text)
         if store is not None and (found := store.get(key)) is not None:
             return found
-        is_ptx = b".target" in kernel.code
-        code = self._assembled(kernel) if is_ptx else self._compiled(kernel)
+        code = self._assembled(kernel) if kernel.is_ptx else self._compiled(kernel)
         if store is not None:
             store.put(key, code)
         return code
@@ -301,6 +303,7 @@ class _Kernels(LoadedKernels):
         api = driver.api
         driver.enter()
         limit = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+        shared = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         for kernel in kernels:
             try:
                 module = driver.checked(api.cuModuleLoadData(driver.machine_code(kernel)))
@@ -308,6 +311,8 @@ class _Kernels(LoadedKernels):
                 name = kernel.symbol.encode()
                 function = driver.checked(api.cuModuleGetFunction(module, name))
                 most = driver.checked(api.cuFuncGetAttribute(limit, function))
+                if kernel.local:
+                    driver.checked(api.cuFuncSetAttribute(function, shared, kernel.local))
             except DeviceError as error:
                 raise DeviceError(f"{error}, when loading @{kernel.name}") from None
             driver.check_workgroup(kernel, most)
@@ -394,7 +399,7 @@ class _Kernels(LoadedKernels):
             self._functions[command.kernel],
             *command.groups,
             *kernel.workgroup,
-            0,
+            kernel.local,
             driver.stream,
             ctypes.addressof(pointers),
             0,

@@ -41,6 +41,9 @@ class Language:
     """The qualifiers of pointers."""
     shared: str = ""
     """The qualifiers of an array that a workgroup shares."""
+    dynamic_shared: str = ""
+    """Declares the bytes {name} that a launch allocates for a workgroup, aligned to {bytes}; the
+    language has none if it is empty."""
     aligned: str = ""
     """The qualifier of an array that is aligned to {bytes}; before the type."""
     parameters_after: tuple[str, ...] = ()

@@ -167,6 +167,7 @@ CUDA = Language(
     | _CUDA_NARROW
     | {f"bitcast {a} {b}": text for (a, b), text in _CUDA_BITS.items()},
     shared="__shared__ ",
+    dynamic_shared="extern __shared__ __align__({bytes}) unsigned char {name}[];",
     aligned="__align__({bytes}) ",
     specials={
         "gidx": "blockIdx.{letter}",

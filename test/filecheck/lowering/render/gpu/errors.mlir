@@ -13,8 +13,8 @@ tg.program @special {
 
 tg.program @too_much {
   tg.linear {
-    // expected-error@below {{the buffers of this program take 65536 bytes or more; the target nvidia:sm_90 has 49152 for them}}
-    %b = tg.buffer 0 : tensor<16384xf32, #tg.place<local>>
+    // expected-error@below {{the buffers of this program take 262144 bytes or more; the target nvidia:sm_90 has 232448 for them}}
+    %b = tg.buffer 0 : tensor<65536xf32, #tg.place<local>>
     tg.sink
   }
 }
