@@ -90,6 +90,9 @@ class FakeCuda:
     def cuDeviceGetAttribute(self, name: str, device: int) -> Any:
         return OK, _ATTRIBUTES[name]
 
+    def cuDeviceGetName(self, length: int, device: int) -> Any:
+        return OK, b"Stand-in".ljust(length, b"\0")
+
     def cuDriverGetVersion(self) -> Any:
         return OK, 13000
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tgdialect.backends.ptx import kernel_ir
+from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.pipeline import Stages
-from tgdialect.lowering.render.stage import default_output
 from tgdialect.ops.codegen import ProgramOp, SourceOp
 from tgdialect.ops.source import BinaryDataOp
-from tgdialect.runtime.codegen import CodeGenerator
+from tgdialect.runtime.devices.code import give_code
 from tgdialect.runtime.devices.commands import command_buffer
+from tgdialect.runtime.devices.optimize import DeviceOptimizePass
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.inspection import Kernel, kernels_of
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import StagedModule, entry_function
 from tgdialect.targets import Target
-from tgdialect.targets.attribute import target_of
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,9 @@ class DeviceBuild(StagedModule):
 
     target: Target | None = None
     """What the device is. A `tg.target` of the module takes precedence."""
+    device: str | None = None
+    """The name of the device, which BEAM times schedules on."""
+    optimize: ClassVar[type[OptimizePass]] = DeviceOptimizePass
 
     def described_target(self) -> Target:
         assert self.target is not None
@@ -37,7 +40,12 @@ class DeviceBuild(StagedModule):
     @cached_property
     def passes(self) -> Stages:
         passes = super().passes
-        return replace(passes, render=None) if _has_code(self.source) else passes
+        module = [
+            replace(stage, device=self.device) if isinstance(stage, DeviceOptimizePass) else stage
+            for stage in passes.module
+        ]
+        render = None if _has_code(self.source) else passes.render
+        return Stages(module, passes.kernels, render)
 
     def program(self) -> DeviceProgram:
         """Compile.
@@ -51,11 +59,7 @@ class DeviceBuild(StagedModule):
                 stage.lower(module)
             parameters = self.signature(module, by_reference)
             if (render := self.passes.render) is not None:
-                target = target_of(module)
-                if default_output(target) == "gpu":
-                    _assemble(module, target)
-                else:
-                    render.lower(module)
+                give_code(module, render)
             buffer = command_buffer(entry_function(module, self.entry))
             return DeviceProgram(tuple(parameters), *buffer, windows)
 
@@ -85,19 +89,6 @@ class DeviceBuild(StagedModule):
     def programs(self) -> Mapping[str, ProgramOp]:
         """The kernels in order, by their names."""
         return {op.sym_name.data: op for op in self._linear.ops if isinstance(op, ProgramOp)}
-
-
-def _assemble(module: ModuleOp, target: Target) -> None:
-    """Give the programs of a module at level `planned` their SOURCEs in the assembly of a GPU."""
-    kernels = kernel_ir(module, target)
-    with CodeGenerator(kernels.machine.assembly) as generator:
-        coming = {name: generator.submit(text) for name, text in kernels.texts.items()}
-        codes = {name: code.result() for name, code in coming.items()}
-    for program in module.ops:
-        if isinstance(program, ProgramOp):
-            source = SourceOp(codes[program.sym_name.data])
-            source.location = program.location
-            program.body.block.insert_op_after(source, program.linear)
 
 
 def _has_code(module: ModuleOp) -> bool:

@@ -36,6 +36,7 @@ _GRAPHS = 16
 fewer, callers that alternate between more arrays record graphs anew; each graph keeps some tens of
 KiB of the device."""
 _LOG_BYTES = 1 << 14
+_NAME_BYTES = 256
 _OPTIONS = ("--fmad=false", "--disable-warnings")
 """Options of NVRTC: float operations are what the program says."""
 
@@ -143,6 +144,12 @@ class CudaDriver(Driver):
     def enter(self) -> None:
         """Make the device's context that of this thread."""
         self.checked(self.api.cuCtxSetCurrent(self.context))
+
+    @property
+    def identity(self) -> Sequence[str]:
+        name = self.checked(self.api.cuDeviceGetName(_NAME_BYTES, self._device))
+        text = bytes(name).partition(b"\0")[0].decode(errors="replace")
+        return text, str(self.checked(self.api.cuDriverGetVersion()))
 
     # -- memory
 

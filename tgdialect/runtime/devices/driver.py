@@ -108,6 +108,11 @@ class Driver(ABC):
         """Free blocks. A block may be given back before the commands that use it have run: the
         commands of its next user come after them."""
 
+    @property
+    @abstractmethod
+    def identity(self) -> Sequence[str]:
+        """What the time of a kernel depends on: the device, and the version of its driver."""
+
     @abstractmethod
     def allocate(self, nbytes: int) -> DeviceBlock:
         """New memory, freed with the last reference to the block. Raises DeviceMemoryError."""

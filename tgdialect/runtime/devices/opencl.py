@@ -78,6 +78,10 @@ class OpenClDriver(Driver):
         platform = device.platform
         self._compiler = (device.name, device.version, device.driver_version, platform.version)
 
+    @property
+    def identity(self) -> Sequence[str]:
+        return self._compiler
+
     def allocate(self, nbytes: int) -> DeviceBlock:
         if nbytes > self.limits.allocation:
             raise DeviceMemoryError(f"{self.name} has no block of {nbytes} bytes")
