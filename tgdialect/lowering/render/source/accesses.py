@@ -214,7 +214,10 @@ class SourceAccesses(SourceBuilder):
         """Whether one access moves all lanes. Registers are variables of their own."""
         bytes = view.lanes * view.dtype.itemsize
         is_private = view.dtype.is_bool or pointer_of(view.pointer).space is AddrSpace.REG
+        stored = self.stored(view.dtype).name
         if is_private or view.lanes not in self.language.vectors:
+            return False
+        if stored in self.language.without_vectors:
             return False
         return not self.language.loads_need_alignment or (
             bytes <= 16 and view.alignment % bytes == 0
@@ -301,7 +304,10 @@ class SourceAccesses(SourceBuilder):
         pointer = start if start.startswith("&") or " " not in start else f"({start})"
         space = self.language.spaces.get(pointer_of(view.pointer).space, "")
         if (template := self.language.atomics.get(dtype.name)) is None:
-            raise PassFailedException(f"{self.language.name} has no atomic add of {dtype.name}")
+            there_are = ", ".join(self.language.atomics)
+            raise PassFailedException(
+                f"{self.language.name} has no atomic add of {dtype.name}, only of {there_are}"
+            )
         if template.startswith("helper "):
             _, kind = template.split()
             name = "_".join((kind, dtype.name, *space.strip("_ ").split()))
