@@ -331,13 +331,14 @@ class _Planner:
         return inside.cost + LOCAL_STORE * row.trips + LOCAL_LOAD * reads
 
     def has_blocks(self, row: Demand) -> bool:
-        """Whether each workgroup can keep BLOCK_ROWS rows of a value in LOCAL memory, and there are
-        enough rows for all processors."""
+        """Whether each workgroup can keep BLOCK_ROWS rows of a value in LOCAL memory that it
+        declares, so that a processor has room for several, and there are enough rows for all
+        processors."""
         if not self.may_share_products:
             return False
         rows = trips_of(loop for loop in surrounding(row.depends) if loop[0] in self.roots.known)
         size = row.trips / max(rows, 1) * dtype_of(row.value).itemsize
-        fits = BLOCK_ROWS * _BLOCK_BUFFERS * size <= self.target.local
+        fits = BLOCK_ROWS * _BLOCK_BUFFERS * size <= self.target.declared_local
         return fits and rows >= BLOCK_ROWS * self.target.units
 
     # -- inner loops

@@ -49,11 +49,13 @@ _NVIDIA = replace(
     matrix=_MMA,
     workgroup=1024,
     warp=32,
-    local=48 << 10,
+    local=163 << 10,
+    static_local=48 << 10,
     cache_line=128,
     copies_asynchronously=True,
 )
 """A GPU of NVIDIA's. Source: CUDA C++ Programming Guide, "Compute Capabilities"."""
+_HOPPER = replace(_NVIDIA, matrix=_MMA | _MMA_FP8, local=227 << 10, units=132, l2=50 << 20)
 
 _AMD = replace(GRID, converted=frozenset(("f16",)), workgroup=1024, warp=64, local=64 << 10)
 """A GPU of AMD's. Source: the CDNA3 and RDNA3 instruction set references."""
@@ -62,14 +64,8 @@ GRIDS = (
     GRID,
     METAL,
     replace(_NVIDIA, name="nvidia:sm_80", units=108, l2=40 << 20),
-    replace(_NVIDIA, name="nvidia:sm_90", matrix=_MMA | _MMA_FP8, units=132, l2=50 << 20),
-    replace(
-        _NVIDIA,
-        name="nvidia:sm_90a",
-        matrix=_MMA | _MMA_FP8 | _WGMMA,
-        units=132,
-        l2=50 << 20,
-    ),
+    replace(_HOPPER, name="nvidia:sm_90"),
+    replace(_HOPPER, name="nvidia:sm_90a", matrix=_HOPPER.matrix | _WGMMA),
     replace(_AMD, name="amd:gfx90a", matrix=_MFMA, units=104, l2=8 << 20),
     replace(_AMD, name="amd:gfx942", matrix=_MFMA, units=304, l2=4 << 20),
     replace(_AMD, name="amd:gfx1100", matrix=_WMMA, units=96, l2=6 << 20, warp=32),

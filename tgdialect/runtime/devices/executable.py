@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from tgdialect.runtime.devices.array import DeviceArray, Lease
+from tgdialect.runtime.devices.binding import bound
 from tgdialect.runtime.devices.call import CallMemory
 from tgdialect.runtime.devices.device import Device, is_on
 from tgdialect.runtime.devices.driver import Command, DeviceMemoryError, Span, show_bytes
-from tgdialect.runtime.devices.expressions import evaluate
-from tgdialect.runtime.devices.program import DeviceProgram, Launch, View
+from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.executable import Executable, ParameterSlot
 from tgdialect.runtime.program import Array, Parameter
 from tgdialect.runtime.windows import check_windows
@@ -137,7 +137,7 @@ class DeviceExecutable(Executable):
         except MemoryError as error:
             raise DeviceMemoryError(f"{self._sizes(frame)}: {error}") from None
         # Run.
-        submit(self._commands(self._program.launches[self._program.once :], frame))
+        submit(bound(self._program.launches[self._program.once :], frame))
         memory.finish()
         if out is not None:
             return wanted[0] if len(wanted) == 1 else tuple(wanted)
@@ -177,22 +177,6 @@ class DeviceExecutable(Executable):
                 parameter.check_out(array, frame)
         return wanted
 
-    def _commands(self, launches: Sequence[Launch], frame: Sequence[Any]) -> Sequence[Command]:
-        """Launches with the values of a call. One without workgroups is left out."""
-        commands: list[Command] = []
-        for kernel, groups, arguments in launches:
-            x, y, z = (max(evaluate(count, frame), 0) for count in groups)
-            if not x * y * z:
-                continue
-            values = (
-                _part(frame[a.parameter], evaluate(a.offset, frame), evaluate(a.nbytes, frame))
-                if isinstance(a, View)
-                else evaluate(a, frame)
-                for a in arguments
-            )
-            commands.append(Command(kernel, (x, y, z), tuple(values)))
-        return commands
-
     # -- memory that outlives a call
 
     @property
@@ -218,7 +202,7 @@ class DeviceExecutable(Executable):
             leases = [Lease(self._driver.pool, p.nbytes) for _, p in self._persistent]
             for slot, lease in zip(self._persistent, leases, strict=True):
                 frame[slot.position] = Span(lease.block, 0, lease.block.nbytes)
-            submit(self._commands(self._program.launches[: self._program.once], frame))
+            submit(bound(self._program.launches[: self._program.once], frame))
             self._kept = kept = _Kept(constants, copies, leases)
             return kept
 
@@ -265,7 +249,3 @@ _LISTED = 6
 
 def _nbytes(parameter: Parameter, frame: Sequence[Any]) -> int:
     return math.prod(parameter.shape_for(frame)) * parameter.dtype.itemsize
-
-
-def _part(span: Span, offset: int, nbytes: int) -> Span:
-    return Span(span.block, span.offset + offset, nbytes)

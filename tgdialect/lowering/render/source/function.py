@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
@@ -56,10 +57,12 @@ class SourceFunction(SourceAccesses, Output[Value]):
         parameters: Sequence[SSAValue],
         ops: Sequence[Operation],
         written: Set[SSAValue],
+        dynamic: DynamicLocal | None = None,
     ) -> None:
-        """`ops` are those that will be rendered; `written` are the parameters that they write."""
+        """`ops` are those that will be rendered; `written` are the parameters that they write, and
+        `dynamic` is the LOCAL memory that the launch allocates."""
         self._placement = Placement(ops)
-        super().__init__(language, self._placement.initial_stores)
+        super().__init__(language, self._placement.initial_stores, dynamic)
         self.location: LocationAttr = UNKNOWN_LOC
         self.parameters: list[str] = []
         self.given: list[Value] = []
