@@ -193,7 +193,10 @@ def show_sizes(sizes: Sequence[int]) -> str:
 
 def show_bytes(count: int) -> str:
     """A number of bytes with a unit that fits it."""
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if count >= unit:
-            return f"{count / unit:.4g} {name}"
-    return f"{count} bytes"
+    if count < 1024:
+        return f"{count} bytes"
+    exponent = min((count.bit_length() - 1) // 10, len(_UNITS))
+    return f"{count / 1024**exponent:.4g} {_UNITS[exponent - 1]}"
+
+
+_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")

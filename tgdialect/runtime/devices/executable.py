@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import numpy as np
-
 from tgdialect.runtime.devices.array import DeviceArray, Lease
 from tgdialect.runtime.devices.binding import bound
 from tgdialect.runtime.devices.call import CallMemory
@@ -71,6 +69,9 @@ class DeviceExecutable(Executable):
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         return self._call(arrays, out, self._loaded.submit)
 
+    def resident(self, *arrays: Any) -> Any:
+        return self._call(arrays, None, self._loaded.submit, stays=True)
+
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
         from tgdialect.runtime.profile import add_time, new_records, profile
 
@@ -96,7 +97,7 @@ class DeviceExecutable(Executable):
 
     # -- a call
 
-    def _call(self, arrays: Sequence[Any], out: Any, submit: Submit) -> Any:
+    def _call(self, arrays: Sequence[Any], out: Any, submit: Submit, *, stays: bool = False) -> Any:
         # Check the arguments. Scalars first, since shapes depend on them.
         self._check_count(arrays)
         frame: list[Any] = [None] * len(self.parameters)
@@ -141,8 +142,8 @@ class DeviceExecutable(Executable):
         memory.finish()
         if out is not None:
             return wanted[0] if len(wanted) == 1 else tuple(wanted)
-        is_on_device = any(isinstance(array, DeviceArray) for array in given.values())
-        found = results if is_on_device else [result.numpy() for result in results]
+        stays = stays or any(isinstance(array, DeviceArray) for array in given.values())
+        found = results if stays else [result.numpy() for result in results]
         return found[0] if len(found) == 1 else tuple(found)
 
     def _given(self, parameter: Parameter, value: Any) -> Given:
@@ -167,8 +168,8 @@ class DeviceExecutable(Executable):
         this device."""
         if out is None:
             return [None] * len(self._results)
-        is_one = isinstance(out, np.ndarray | DeviceArray)
-        wanted: list[Any] = [out] if is_one else list(cast("Sequence[Any]", out))
+        is_several = isinstance(out, list | tuple)
+        wanted: list[Any] = list(cast("Sequence[Any]", out)) if is_several else [out]
         self._check_out_count(wanted)
         for array, (_, parameter) in zip(wanted, self._results, strict=True):
             if isinstance(array, DeviceArray) and array.driver is self._driver:
