@@ -14,6 +14,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.positions import Index
 from tgdialect.analysis.fusion import plan_fusion
+from tgdialect.analysis.online import OnlineSums
+from tgdialect.analysis.online_blocks import Blocks
 from tgdialect.analysis.structure import structure
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
@@ -23,6 +25,7 @@ from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.closed_form import ClosedForms
 from tgdialect.lowering.rangeify.host import HostFunction
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised
+from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.partial import split_reductions
 from tgdialect.lowering.rangeify.schedule import Task, schedule
 from tgdialect.lowering.rangeify.views import copy_non_contiguous, store_before_movement
@@ -60,7 +63,7 @@ class _Rangeifier:
         copy_non_contiguous(block)
         store_before_movement(block)
         partial = split_reductions(block, self.is_whole, target)
-        self.fusion = plan_fusion(block, self.is_closed, partial, target)
+        self.fusion = plan_fusion(block, self.is_closed, self.validity.__getitem__, partial, target)
         self.host = HostFunction(function, device)
 
     def run(self) -> None:
@@ -98,6 +101,8 @@ class _Rangeifier:
         else it is new.
         """
         result = op.results[0]
+        if op in self.fusion.online:
+            return self.realise_online(op, *self.fusion.online[op], apart=apart)
         builder = KernelBuilder(self.realised, self.fusion.local_axes)
         # The buffer, which users of the value read from now on.
         store = None if apart else self.store_of_output(result)
@@ -119,6 +124,23 @@ class _Rangeifier:
             stores.append(builder.store(builder.locate(mask, index), Cell(cell.valid, None)))
             written.append(mask)
         call = self.call(builder, stores, ranges, written)
+        if store:
+            self.stored[store] = call
+        return call
+
+    def realise_online(
+        self, op: Operation, group: OnlineSums, blocks: Blocks, *, apart: bool
+    ) -> SSAValue:
+        """A kernel that stores a value of which sums are computed in one pass over blocks."""
+        result = op.results[0]
+        builder = KernelBuilder(self.realised)
+        store = None if apart else self.store_of_output(result)
+        data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
+        builder.parameter(data)
+        cell, index, ranges = OnlineKernel(builder, group, blocks).emit()
+        self.realised[op] = Realised(data, None)
+        stores = [builder.store(builder.locate(data, index), cell)]
+        call = self.call(builder, stores, ranges, [data])
         if store:
             self.stored[store] = call
         return call
