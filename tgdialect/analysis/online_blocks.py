@@ -21,9 +21,12 @@ STEPS = (64, 32, 16)
 """The steps of a block, likewise. With more, there are fewer BARRIERs for a step."""
 
 
+COLUMNS = 16
+"""Loops over columns are padded to a multiple of this: so many work items share a row."""
+
 SPARE = 4 << 10
-"""LOCAL memory that is left for maxima, corrections, and the padding of tiles against conflicts of
-banks."""
+"""LOCAL memory that is left for maxima, corrections, and the padding of tiles against conflicts
+of banks."""
 
 
 class Blocks(NamedTuple):

@@ -277,3 +277,10 @@ class ScalarEmitter(Positions, UniquingBuilder):
         loop = LoopVariable(extent, extent)
         self._parts[loop] = (_Part(size, -(-extent // size), outer), _Part(1, size, inner))
         return self.digit(loop), inner
+
+    def padded_loop(self, extent: int, padded: int) -> tuple[Position, SSAValue]:
+        """A new loop that goes on past the end of an axis, as `part_of_block` may."""
+        value = self.new_range(padded, AxisType.LOOP)
+        loop = LoopVariable(extent, extent)
+        self._parts[loop] = (_Part(1, padded, value),)
+        return self.digit(loop), value

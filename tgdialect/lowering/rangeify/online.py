@@ -27,7 +27,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.affine.movement import broadcast
 from tgdialect.analysis.affine.positions import ZERO, Index, Position
 from tgdialect.analysis.online import OnlineSum, OnlineSums, follow, reduced_at
-from tgdialect.analysis.online_blocks import Blocks
+from tgdialect.analysis.online_blocks import COLUMNS, Blocks
 from tgdialect.lowering.rangeify.cells import Cell, Lowering, done
 from tgdialect.lowering.rangeify.kernel import KernelBuilder
 from tgdialect.ops.attributes import AxisType, ReduceKind
@@ -67,6 +67,10 @@ class OnlineKernel:
     def __init__(self, k: KernelBuilder, group: OnlineSums, blocks: Blocks) -> None:
         self.k, self.group, self.blocks = k, group, blocks
         self.shape = shape = tensor(group.root.results[0]).get_shape()
+        self.extents = list(shape)
+        """The extents of loops: work items share the last of the columns."""
+        for axis in group.columns[-1:]:
+            self.extents[axis] = -(-shape[axis] // COLUMNS) * COLUMNS
         # The loops of the workgroups: over all other axes that the scores depend on, and blocks.
         own = {group.row, *group.columns}
         self.batch = [ZERO] * len(shape)
@@ -89,8 +93,8 @@ class OnlineKernel:
         index, ranges = list(self.batch), [row]
         index[group.row] = position
         for axis in columns:
-            (index[axis],), more = k.loops((self.shape[axis],), AxisType.LOOP)
-            ranges += more
+            index[axis], column = k.padded_loop(self.shape[axis], self.extents[axis])
+            ranges.append(column)
         return _Nest(tuple(index), tuple(ranges))
 
     def steps(self, kind: AxisType) -> tuple[Position, SSAValue]:
@@ -140,7 +144,7 @@ class OnlineKernel:
         greatest, change = (k.local_buffer(self.dtype, (rows,)) for _ in range(2))
         totals = [
             k.local_buffer(
-                accumulated_dtype(each.op), (rows, *(self.shape[axis] for axis in each.columns))
+                accumulated_dtype(each.op), (rows, *(self.extents[axis] for axis in each.columns))
             )
             for each in group.sums
         ]

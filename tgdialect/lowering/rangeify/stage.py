@@ -134,16 +134,30 @@ class _Rangeifier:
         """A kernel that stores a value of which sums are computed in one pass over blocks."""
         result = op.results[0]
         builder = KernelBuilder(self.realised)
-        store = None if apart else self.store_of_output(result)
+        store = None if apart else self.only_store(result) or self.store_of_output(result)
         data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
-        builder.parameter(data)
+        leaf = memory_of(data)
+        builder.parameter(leaf)
         cell, index, ranges = OnlineKernel(builder, group, blocks).emit()
         self.realised[op] = Realised(data, None)
         stores = [builder.store(builder.locate(data, index), cell)]
-        call = self.call(builder, stores, ranges, [data])
+        call = self.call(builder, stores, ranges, [leaf])
         if store:
             self.stored[store] = call
         return call
+
+    def only_store(self, value: SSAValue) -> StoreOp | None:
+        """The STORE of a value in a view of a result of the function, if that is its only use."""
+        # A movement that moved to the destination of a STORE is not used any more.
+        uses = [
+            use.operation
+            for use in value.uses
+            if isinstance(use.operation, StoreOp) or use.operation.results[0].uses
+        ]
+        if len(uses) != 1 or not isinstance(store := uses[0], StoreOp) or store.gate is not None:
+            return None
+        is_same = tensor(store.buffer).element_type == tensor(value).element_type
+        return store if is_same and self.is_output(memory_of(store.buffer)) else None
 
     def store_of_output(self, value: SSAValue) -> StoreOp | None:
         """The STORE of just this value in a whole result of the function, if there is one."""

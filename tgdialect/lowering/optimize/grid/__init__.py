@@ -4,6 +4,7 @@
 * `rows.py`: a workgroup for each row, or for each result of a long reduction;
 * `matrix.py`: products by matrix instructions, for warps;
 * `products.py`: register tiles, and blocks of steps that are staged in LOCAL memory;
+* `blocks.py`: nests over LOCAL buffers in a loop over blocks of steps, as in an attention;
 * `transposes.py`: squares that go through LOCAL memory;
 * `heuristic.py` is the whole.
 """
