@@ -30,6 +30,7 @@ from tgdialect.analysis.online import OnlineSum, OnlineSums, follow, reduced_at
 from tgdialect.analysis.online_blocks import COLUMNS, Blocks
 from tgdialect.lowering.rangeify.cells import Cell, Lowering, done
 from tgdialect.lowering.rangeify.kernel import KernelBuilder
+from tgdialect.lowering.rangeify.masked_blocks import skip_masked_blocks
 from tgdialect.ops.attributes import AxisType, ReduceKind
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import (
@@ -45,7 +46,7 @@ from tgdialect.ops.elementwise import (
 )
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
 
@@ -203,7 +204,14 @@ class OnlineKernel:
             exists = k.emit(CmpLtOp, k.value(step), k.constant(self.group.steps))
             value = k.emit(WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
         cell = self.at(buffer, [self.step_blocks], nest.ranges[0], column)
-        return self.end([k.put(StoreOp(cell, value))], [*nest.ranges, column])
+        self.score = StoreOp(cell, value)
+        return self.end([k.put(self.score)], [*nest.ranges, column])
+
+    def skip_masked(self) -> None:
+        """Shorten the loop over blocks, once the kernel has been simplified."""
+        blocks = self.step_blocks.owner
+        if self.score.parent is not None and isinstance(blocks, RangeOp) and blocks.parent:
+            skip_masked_blocks(self.score, blocks)
 
     def maxima(
         self,

@@ -54,6 +54,8 @@ class _Rangeifier:
         self.kernels: list[KernelOp] = []
         self.symbols: dict[Hashable, str] = {}
         """The names of the kernels by their structure: kernels that are alike are one."""
+        self.online: list[OnlineKernel] = []
+        """The kernels that go over blocks of scores."""
         self.realised: dict[Operation, Realised] = {}
         self.stored: dict[StoreOp, SSAValue] = {}
         """STOREs that the kernel which realises their value has done, and its CALL."""
@@ -138,7 +140,9 @@ class _Rangeifier:
         data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
         leaf = memory_of(data)
         builder.parameter(leaf)
-        cell, index, ranges = OnlineKernel(builder, group, blocks).emit()
+        kernel = OnlineKernel(builder, group, blocks)
+        cell, index, ranges = kernel.emit()
+        self.online.append(kernel)
         self.realised[op] = Realised(data, None)
         stores = [builder.store(builder.locate(data, index), cell)]
         call = self.call(builder, stores, ranges, [leaf])
@@ -261,11 +265,13 @@ class RangeifyPass(LoweringPass):
         # Kernels and calls, of the callees first.
         functions = list(own_functions(module))
         taken = symbols(module)
+        online: list[OnlineKernel] = []
         for function in _callees_first(functions):
             devices = [place(a).device for a in function.args if is_memory(a)]
             device = next((d for d in devices if isinstance(d, str)), "CPU")
             rangeifier = _Rangeifier(function, device, taken, target)
             rangeifier.run()
+            online += rangeifier.online
             module.body.block.insert_ops_before(rangeifier.kernels, function)
         # Outlined functions, whose calls are in their callers now.
         for function in functions:
@@ -274,6 +280,8 @@ class RangeifyPass(LoweringPass):
         for symbol in module.ops:
             if not isinstance(symbol, KernelOp) or symbol.sink.opts is None:
                 simplify(symbol)
+        for kernel in online:
+            kernel.skip_masked()
 
 
 def _callees_first(functions: Sequence[FuncOp]) -> Iterable[FuncOp]:
