@@ -26,7 +26,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import AddOp, CastOp, CmpLtOp, IDivOp, MulOp, WhereOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp, dependent_ranges
-from tgdialect.ops.properties import Polynomial, dtype_of, number
+from tgdialect.ops.properties import Atom, Polynomial, dtype_of, number
 from tgdialect.ops.source import ConstOp
 
 
@@ -42,7 +42,8 @@ def skip_masked_blocks(store: StoreOp, blocks: RangeOp) -> None:
         # A score is not masked only if this is not negative.
         room = _exact(found.high, intervals) - _exact(found.low, intervals) - found.margin
         known: Polynomial = Affine(constant=room.constant)
-        per_block, rest = 0, Affine[tuple[SSAValue, ...]]()
+        rest: Polynomial = Affine()
+        per_block = 0
         for product, factor in room.terms.items():
             loops = {r for atom in product for r in dependent_ranges(_value(atom))}
             if product == (blocks.result,):
@@ -104,7 +105,7 @@ def _exact(value: SSAValue, intervals: MinMax) -> Polynomial:
     return exact_polynomial(value, intervals)
 
 
-def _value(atom: object) -> SSAValue:
+def _value(atom: Atom) -> SSAValue:
     assert isinstance(atom, SSAValue)
     return atom
 

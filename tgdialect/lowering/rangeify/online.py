@@ -56,7 +56,7 @@ Given = dict[Operation, Callable[[Index], Lowering]]
 class _Nest(NamedTuple):
     """Loops over cells of a block: its rows, or its steps, or columns of the result."""
 
-    index: Index
+    at: Index
     """The index of the root."""
     ranges: tuple[SSAValue, ...]
     """The loops, outermost first."""
@@ -105,7 +105,7 @@ class OnlineKernel:
     def powers_at(self, nest: _Nest, step: Position) -> Index:
         """The index of a score."""
         first = self.group.sums[0]
-        index = follow(self.k, first.reach, nest.index, ZERO)
+        index = follow(self.k, first.reach, nest.at, ZERO)
         return follow(self.k, first.inner, reduced_at(first.op, index, step), step)
 
     # -- cells of buffers
@@ -180,9 +180,9 @@ class OnlineKernel:
             nan = k.constant(float("nan"), tensor(value).element_type)
             given[each.op] = self.result(each, k.emit(WhereOp, known, value, nan))
         k.given = given
-        cell = k.cell(group.root.results[0], nest.index)
+        cell = k.cell(group.root.results[0], nest.at)
         k.given = {}
-        return cell, nest.index, [*self.around, *nest.ranges]
+        return cell, nest.at, [*self.around, *nest.ranges]
 
     def fill(
         self, buffers: Sequence[SSAValue], values: Sequence[SSAValue], columns: Sequence[int]
@@ -263,7 +263,7 @@ class OnlineKernel:
         for factor in each.factors:
             given[factor.op] = self.without(factor.op, factor.operand)
         k.given = given
-        index = follow(k, each.reach, nest.index, ZERO)
+        index = follow(k, each.reach, nest.at, ZERO)
         value = k.cell(each.op.source, reduced_at(each.op, index, step)).value
         k.given = {}
         if group.steps % self.blocks.steps and not self.blocks.reads_zeros:

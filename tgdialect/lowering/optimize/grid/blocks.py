@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.ir import Operation
+
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.grid.nests import VECTOR, part
@@ -81,22 +83,21 @@ def _loop_over_blocks(axes: Axes) -> RangeOp | None:
 
 def _is_reused(axes: Axes, load: LoadOp, over: RangeOp) -> bool:
     """Whether a LOAD in a block loads the same for several iterations of a loop in it."""
-    users = (op for op in axes.ops if isinstance(op, StoreOp) and load in _computed(axes, op, over))
-    loops = {r for op in users for r in axes.open[op]}
     around = {*axes.open[axes.ends[over]], *closed_ranges(axes.ends[over])}
+    users = (store for store in axes.stores(over) if load in _of_nest(store))
+    loops = {r for store in users for r in axes.open[store]}
     return over in axes.open[load] and bool(loops - around - axes.open[load])
 
 
-def _computed(axes: Axes, store: StoreOp, over: RangeOp) -> set[object]:
-    """The ops in a loop that the value of a STORE is computed by."""
-    found: set[object] = set()
+def _of_nest(store: StoreOp) -> set[Operation]:
+    """The ops that a STORE's value is computed by, without those of other nests."""
+    found: set[Operation] = set()
     stack = [store.value.owner]
     while stack:
         op = stack.pop()
-        if op in found or op not in axes.open or isinstance(op, EndOp):
-            continue
-        found.add(op)
-        stack += [operand.owner for operand in op.operands]
+        if isinstance(op, Operation) and not isinstance(op, EndOp) and op not in found:
+            found.add(op)
+            stack += [operand.owner for operand in op.operands]
     return found
 
 
