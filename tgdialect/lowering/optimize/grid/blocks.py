@@ -1,63 +1,148 @@
-"""Blocks of the steps of a product that matrix instructions compute, through LOCAL memory."""
+"""Blocks: nests over LOCAL buffers inside of a loop over blocks of steps, as in an attention.
+
+A workgroup executes them one after the other. All of them have the same SIDE x SIDE work items, so
+that a buffer whose cells each work item accesses alone, such as the results, is in registers.
+"""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
+
+from xdsl.ir import Operation
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
-from tgdialect.lowering.optimize.axes import Axes, computed_from
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.grid.nests import VECTOR, part
+from tgdialect.lowering.optimize.grid.products import SIDE
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
-from tgdialect.ops.attributes import AxisType, OptOp
-from tgdialect.ops.axis_types import WORK_ITEMS
-from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.attributes import AddrSpace, AxisType, OptOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import known_index, place
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
+from tgdialect.targets import Target
+
+WIDE = 8
+"""The most columns of a row that a work item computes in registers."""
 
 
-def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -> bool:
-    """Before each block of so many steps, have the warps of a workgroup copy what all of them load
-    to LOCAL memory, in the `order` of STAGE. Whether both factors are copied: an OptOp that is not
-    legal is left out."""
-    extent = axes.extent(axes[steps])
-    if extent // block < buffers:
+def share_blocks(axes: Axes, target: Target) -> bool:
+    """Share the nests of blocks among work items, if a kernel has such. Whether it has."""
+    over = _loop_over_blocks(axes)
+    if over is None or target.workgroup < SIDE * SIDE:
         return False
-    (reduction,) = (op for op in axes.ops if isinstance(op, ReduceOp) and op.wmma is not None)
-    memories = [
-        memory_of(op.buffer).owner
-        for op in computed_from(reduction.source)
-        if isinstance(op, LoadOp)
+    end = axes.ends[over]
+    around = {*axes.open[end], *closed_ranges(end)}
+    nests = [
+        [r.axis.data for r in loops if r not in around]
+        for loops in map(loops_of, dict.fromkeys(axes.ends.values()))
     ]
-    loops = next(
-        loops_of(end) for end in axes.ends.values() if {*closed_ranges(end)} <= axes.open[reduction]
+    reduced = [
+        closed_ranges(op)[-1].axis.data
+        for op in axes.ops
+        if isinstance(op, ReduceOp) and axes.open[op] - around
+    ]
+    loads = [op for op in axes.reads(over) if isinstance(memory_of(op.buffer).owner, ParamOp)]
+    params = [memory_of(load.buffer).owner for load in loads if _is_reused(axes, load, over)]
+    for param in dict.fromkeys(params):
+        if isinstance(param, ParamOp):
+            _stage(axes, param.slot.data, over.axis.data)
+    for loops in nests:
+        if loops:
+            _share(axes, loops)
+    for axis in dict.fromkeys(reduced):
+        if axes.extent(axes[axis]) % VECTOR == 0:
+            try_opt(axes, opt(OptOp.SPLIT, axis, VECTOR, AxisType.UNROLL.value))
+    _order(axes)
+    return True
+
+
+def _loop_over_blocks(axes: Axes) -> RangeOp | None:
+    """The one loop whose iterations have an order and which has several nests over LOCAL buffers
+    inside; None where an extent is dynamic."""
+    found = [r for r in axes.ends if r.axis_type.data is AxisType.REDUCE]
+    if len(found) != 1:
+        return None
+    (over,) = found
+    inner = {end for end in axes.ends.values() if over in axes.open[end]}
+    if len(inner) < 2:
+        return None
+    around = {*axes.open[axes.ends[over]], *closed_ranges(axes.ends[over])}
+    others = [r for r in axes.ranges.values() if r not in around]
+    if any(known_index(r.bound) is None or is_expanded(r) for r in others):
+        return None
+    memories = (memory_of(store.buffer) for store in axes.stores(over))
+    is_local = all(
+        isinstance(memory.owner, BufferOp) and place(memory).addrspace is AddrSpace.LOCAL
+        for memory in memories
     )
-    items = [r for r in loops if r.axis_type.data in WORK_ITEMS]
-    inside, shape = [r.axis.data for r in items], [axes.extent(r) for r in items]
-    outer = [r.axis.data for r in loops if r not in items]
-    if block > 1 and not try_opt(axes, opt(OptOp.SPLIT, steps, block, AxisType.UNROLL.value)):
-        return False
-    if [*outer, *inside] != [r.axis.data for r in loops] and not try_opt(
-        axes, opt(OptOp.ORDER, *outer, *inside)
-    ):
-        return False
-    if not try_opt(axes, opt(OptOp.ORDER, steps, *inside)):
-        return False
-    # All tiles before the first SPLIT, which rewrites the clamps that STAGE reads in indices.
-    slots = [param.slot.data for param in dict.fromkeys(memories) if isinstance(param, ParamOp)]
-    copies = [_stage(axes, slot, steps, order) for slot in slots]
-    for copy in (loop for loops in copies for loop in loops):
-        if axes.extent(axes[copy]) % math.prod(shape):
-            try_opt(axes, opt(OptOp.PADTO, copy, math.prod(shape)))
-        for extent in reversed(shape):
-            try_opt(axes, opt(OptOp.SPLIT, copy, extent, AxisType.LOCAL.value))
-    if axes.target.copies_asynchronously:
-        try_opt(axes, opt(OptOp.PIPELINE, steps, buffers))
-    return all(copies) and len(copies) == 2
+    return over if is_local else None
 
 
-def _stage(axes: Axes, slot: int, steps: int, order: str) -> list[int]:
-    """Copy the tile of a parameter. Returns the loops of the copy; none where it is not legal."""
+def _is_reused(axes: Axes, load: LoadOp, over: RangeOp) -> bool:
+    """Whether a LOAD in a block loads the same for several iterations of a loop in it."""
+    around = {*axes.open[axes.ends[over]], *closed_ranges(axes.ends[over])}
+    users = (store for store in axes.stores(over) if load in _of_nest(store))
+    loops = {r for store in users for r in axes.open[store]}
+    return over in axes.open[load] and bool(loops - around - axes.open[load])
+
+
+def _of_nest(store: StoreOp) -> set[Operation]:
+    """The ops that a STORE's value is computed by, without those of other nests."""
+    found: set[Operation] = set()
+    stack = [store.value.owner]
+    while stack:
+        op = stack.pop()
+        if isinstance(op, Operation) and not isinstance(op, EndOp) and op not in found:
+            found.add(op)
+            stack += [operand.owner for operand in op.operands]
+    return found
+
+
+def _stage(axes: Axes, slot: int, over: int) -> None:
+    """Copy what a block loads of a parameter to LOCAL memory, if that is legal."""
     before = set(axes.ranges)
-    if not try_opt(axes, opt(OptOp.STAGE, slot, steps, "local", order)):
-        return []
-    return [n for n, r in axes.ranges.items() if n not in before and not is_expanded(r)]
+    if try_opt(axes, opt(OptOp.STAGE, slot, over, AddrSpace.LOCAL.value, "pad")):
+        _share(axes, [axis for axis in axes.ranges if axis not in before])
+
+
+def _share(axes: Axes, loops: Sequence[int]) -> None:
+    """Give SIDE work items the rows of a nest, and SIDE its columns; or rows alone to all."""
+    row, *columns = loops
+    extent = axes.extent(axes[row])
+    if not columns:
+        count = part(extent, SIDE)
+        inner = part(extent // count, SIDE)
+        if 1 < inner < extent:
+            _split(axes, row, inner, AxisType.LOCAL)
+        _split(axes, row, min(count, axes.extent(axes[row])), AxisType.LOCAL)
+        return
+    for axis, most in ((row, WIDE), (columns[-1], WIDE)):
+        extent = axes.extent(axes[axis])
+        count = part(extent, SIDE)
+        width = part(extent // count, most)
+        if width > 1:
+            _split(axes, axis, width, AxisType.UPCAST)
+        if count > 1 and axes[axis].axis_type.data is not AxisType.UPCAST:
+            _split(axes, axis, count, AxisType.LOCAL)
+
+
+def _split(axes: Axes, axis: int, factor: int, kind: AxisType) -> bool:
+    return try_opt(axes, opt(OptOp.SPLIT, axis, factor, kind.value))
+
+
+def _order(axes: Axes) -> None:
+    """Nest work items around other loops of a nest."""
+    for end in dict.fromkeys(axes.ends.values()):
+        loops = loops_of(end)
+        kinds = {AxisType.LOCAL: 1, AxisType.LOOP: 2}
+        last = [r for r in loops if r.axis_type.data is AxisType.LOCAL]
+        if not last:
+            continue
+        outer = loops[: loops.index(last[0])]
+        rest = [r for r in loops if r not in outer]
+        wanted = [*outer, *sorted(rest, key=lambda r: kinds.get(r.axis_type.data, 2))]
+        if wanted != loops:
+            try_opt(axes, opt(OptOp.ORDER, *(r.axis.data for r in wanted)))

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.lowering.matrix_products import Product
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.grid.blocks import stage_blocks
 from tgdialect.lowering.optimize.grid.nests import part
+from tgdialect.lowering.optimize.grid.staging import stage_blocks
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.tc import PADDED, sides_of
 from tgdialect.ops.attributes import AxisType, OptOp
