@@ -22,6 +22,7 @@ Values:
 * `min_max.py`: intervals of values; `divisors.py`: what divides an index;
 * `conditions.py`: what a true or a false condition implies;
 * `validity.py`: which values may have invalid cells;
+* `uniform.py`: which neighbouring work items have the same value;
 * `zeros.py`: the sign of zero in sums.
 
 Fusion:

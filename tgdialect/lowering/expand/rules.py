@@ -16,7 +16,7 @@ from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ShuffleOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import (
     AddOp,
@@ -207,6 +207,7 @@ class Rules:
     RULES: ClassVar[tuple[tuple[type[Operation], Callable[..., SSAValue]], ...]] = (
         (ElementwiseOp, _elementwise),
         (BitcastOp, _elementwise),
+        (ShuffleOp, _elementwise),
         (IndexOp, _index),
         (LoadOp, _load),
         (StoreOp, _store),

@@ -44,8 +44,9 @@ class ExpandPass(KernelPass):
 
     def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
         if isinstance(kernel, KernelOp):
-            if target_of(kernel.parent_op()).is_grid:
-                reduce_in_groups(kernel.body.block)
+            target = target_of(kernel.parent_op())
+            if target.is_grid:
+                reduce_in_groups(kernel.body.block, target)
             expand_kernel(kernel)
         return kernel
 

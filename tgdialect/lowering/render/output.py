@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.ops.codegen import BarrierOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
@@ -49,6 +49,7 @@ class PointerView(Generic[V]):
 
 _REFUSED = {
     "tg.wmma": "is a matrix instruction, which this output does not have",
+    "tg.shuffle": "reads a register of another work item, which this output cannot",
     "tg.custom": "is text: the llvm backend has no source text",
     "tg.ins": "is an instruction of its own: the llvm backend has no source text",
     "tg.customfunction": "is opaque: the llvm backend cannot call it",
@@ -132,6 +133,10 @@ class Output(ABC, Generic[V]):
         self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[V]
     ) -> V:
         """WMMA on the fragments of A, B and C that a lane holds; only some outputs have it."""
+        raise refusal(op)
+
+    def shuffle(self, op: ShuffleOp, value: V) -> V:
+        """SHUFFLE of a scalar; only some outputs have it."""
         raise refusal(op)
 
     @abstractmethod

@@ -24,7 +24,15 @@ from tgdialect.lowering.render.output import Output, V, refusal
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.call import CallOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import (
+    AtomicAddOp,
+    BarrierOp,
+    EndIfOp,
+    IfOp,
+    ShuffleOp,
+    SpecialOp,
+    WmmaOp,
+)
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -276,6 +284,17 @@ class LinearWalker(Generic[V]):
         fragments = [self._values[operand] for operand in op.operands]
         self._define(op, self._output.multiply_matrices(op, instruction, fragments))
 
+    def shuffle(self, op: ShuffleOp) -> None:
+        """SHUFFLE, lane by lane: each moves a register."""
+        if op.threads.data > self._target.warp:
+            raise PassFailedException(
+                f"a shuffle among {op.threads.data} work items, and a warp of the target "
+                f"{self._target.name} has {self._target.warp}"
+            )
+        out, value = self._output, self._values[op.value]
+        lanes = [out.lane(value, i) for i in range(out.lanes(value))]
+        self._define(op, out.stack([out.shuffle(op, lane) for lane in lanes]))
+
     # -- control flow
 
     def range(self, op: RangeOp) -> None:
@@ -356,6 +375,7 @@ _HANDLERS: dict[type[Operation], Handler] = {
     EndOp: _Walker.end,
     ReduceOp: _Walker.reduce,
     WmmaOp: _Walker.wmma,
+    ShuffleOp: _Walker.shuffle,
     IfOp: _Walker.if_,
     EndIfOp: _Walker.end_if,
     BarrierOp: _Walker.barrier,

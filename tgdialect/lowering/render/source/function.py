@@ -33,7 +33,7 @@ from tgdialect.lowering.render.source.language import Language
 from tgdialect.lowering.render.source.matrix import multiply_matrices
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.codegen import BarrierOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
@@ -179,6 +179,19 @@ class SourceFunction(SourceAccesses, Output[Value]):
         if not self.language.has_mma:
             raise refusal(op)
         return multiply_matrices(self, instruction, fragments)
+
+    def shuffle(self, op: ShuffleOp, value: Value) -> Value:
+        """A variable of its own: in an expression it might stand where only some work items are."""
+        dtype = dtype_of(op.value)
+        if (template := self.language.shuffles.get(dtype.name)) is None:
+            raise refusal(op)
+        text = template.format(
+            value=self.named(scalar_of(value)).text,
+            distance=op.distance.data,
+            mask=f"0x{(1 << op.threads.data) - 1:x}",
+            type=self.type_name(dtype),
+        )
+        return self.variable(Scalar(text, dtype, Precedence.POSTFIX), None, "t")
 
     # -- control flow
 

@@ -132,6 +132,12 @@ _CUDA_NARROW = {
     "bitcast i16 bf16": "__short_as_bfloat16({value})",
 }
 
+_WORDS = ("i32", "ui32", "f32")
+_NARROW = ("i1", "i8", "i16", "ui8", "ui16")
+
+_CUDA_SHUFFLE = "__shfl_xor_sync({mask}, {value}, {distance})"
+_METAL_SHUFFLE = "simd_shuffle_xor({value}, {distance})"
+
 CUDA = Language(
     name="cuda",
     preamble="// Floats are IEEE 754's: build with -fmad=false.\n",
@@ -193,6 +199,10 @@ CUDA = Language(
             "atomicAdd((unsigned long long *){pointer}, (unsigned long long)({value}))",
         ),
     },
+    shuffles={
+        **dict.fromkeys((*_WORDS, "i64", "ui64", "index", "f64"), _CUDA_SHUFFLE),
+        **dict.fromkeys(_NARROW, "({type})" + _CUDA_SHUFFLE),
+    },
     has_mma=True,
     signed_wraps=False,
 )
@@ -232,6 +242,14 @@ using namespace metal;
             "memory_order_relaxed)"
         )
         for name, type in (("i32", "atomic_int"), ("ui32", "atomic_uint"), ("f32", "atomic_float"))
+    },
+    shuffles={
+        **dict.fromkeys(_WORDS, _METAL_SHUFFLE),
+        **dict.fromkeys(_NARROW, "({type})" + _METAL_SHUFFLE.replace("{value}", "(uint){value}")),
+        **dict.fromkeys(
+            ("i64", "ui64", "index"),
+            "as_type<{type}>(simd_shuffle_xor(as_type<uint2>((long){value}), {distance}))",
+        ),
     },
     is_tutorial=True,
 )
