@@ -9,12 +9,17 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.ops.codegen import ShuffleOp
 from tgdialect.ops.elementwise import AddOp, AndOp, ElementwiseOp, MaxOp, MulOp, OrOp
 from tgdialect.ops.movement import BitcastOp
+from tgdialect.ops.source import ConstOp, VConstOp
 
 _COMMUTATIVE = (AddOp, MulOp, MaxOp, AndOp, OrOp)
 
 
+_ALL = 1 << 32
+"""More work items than a workgroup has."""
+
+
 def uniform_blocks(ops: Iterable[Operation]) -> Mapping[SSAValue, int]:
-    """For each result of an elementwise op, how many neighbouring work items have the same value: a
+    """For constants and results of elementwise ops, how many neighbouring work items have the same value: a
     power of two, of work items whose numbers differ in the lowest bits only.
 
     A commutative op on a value and its SHUFFLE over a distance makes blocks of twice the distance
@@ -31,6 +36,8 @@ def uniform_blocks(ops: Iterable[Operation]) -> Mapping[SSAValue, int]:
                         size = max(size, 2 * distance)
                 if size > 1:
                     found[op.results[0]] = size
+            case ConstOp() | VConstOp():
+                found[op.results[0]] = _ALL
             case ShuffleOp() if op.value in found:
                 found[op.result] = found[op.value]
             case _:
