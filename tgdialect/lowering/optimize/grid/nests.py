@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
@@ -40,6 +41,8 @@ class GridNest:
         """The work items of a workgroup."""
         self.enough = target.units * self.items
         """How many work items fill the device."""
+        self.warp = target.warp if target.shuffles else 1
+        """The work items that exchange values by shuffles."""
         self.nests = Nests(axes)
         """The nests before anything is split."""
 
@@ -107,6 +110,45 @@ class GridNest:
             count = self._padded(axis, most) or count
         is_shared = count > 1 and self.split(self.axes[axis], count, AxisType.GROUP_REDUCE)
         return count if is_shared else 1
+
+    def share_cells(self, ranges: Sequence[RangeOp], items: int) -> int:
+        """Share the iterations of loops that are closed together among work items, each of which
+        takes VECTOR neighbours at once. Returns how many work items there are.
+
+        Loops over results and loops of a REDUCE are split alike, so that a work item reads of a row
+        what it has written of it: such cells are in registers.
+        """
+        range = next((r for r in ranges if self.is_contiguous(r)), None)
+        width = 1 if range is None else VECTOR
+        range = range or max(ranges, key=self.nests.extent)
+        axis, extent = range.axis.data, known_index(range.bound)
+        if extent is None:
+            return 1
+        if extent < 2 * width:
+            width = 1
+        chunks = -(-extent // width)
+        most = min(chunks, items)
+        count = self._work_items(chunks, most)
+        if extent % (width * count) and not try_opt(
+            self.axes, opt(OptOp.PADTO, axis, width * count)
+        ):
+            width, count = 1, part(extent, items)
+        is_reduced = range not in self.axes.ends
+        registers = AxisType.UNROLL if is_reduced else AxisType.UPCAST
+        shared = AxisType.GROUP_REDUCE if is_reduced else AxisType.LOCAL
+        if width > 1:
+            self.split(self.axes[axis], width, registers)
+        is_shared = count > 1 and self.split(self.axes[axis], count, shared)
+        return count if is_shared else 1
+
+    def _work_items(self, chunks: int, most: int) -> int:
+        """How many work items share so many chunks of a loop: as many as divide them, or a power of
+        two, which costs less than idle ones and than warps that are not whole."""
+        power = 1 << (most.bit_length() - 1)
+        power *= 1 + (power < most == chunks)
+        whole = math.gcd(self.warp, power)
+        found = part(chunks, most)
+        return found if 2 * found >= most and found % whole == 0 else power
 
     def split_blocks(self, ranges: Sequence[RangeOp], sides: Sequence[int]) -> list[int] | None:
         """Split the innermost loops of a workgroup off, which are all loops inside its block.

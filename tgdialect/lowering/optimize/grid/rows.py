@@ -18,6 +18,12 @@ from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 
 
+CELLS = 32
+"""A row with so many cells for each work item of a warp is computed by one warp, which needs no
+BARRIER, if there are enough rows. Not measured; with twice as many, the registers of a row and
+those of its exponentials would be half of what a work item has."""
+
+
 def share_rows(nest: GridNest, inner: Sequence[EndOp | ReduceOp], rows: Sequence[RangeOp]) -> None:
     """A workgroup for each row, or for as many short rows as it has work items for. Its work items
     share the loops inside, which `inner` closes.
@@ -29,17 +35,23 @@ def share_rows(nest: GridNest, inner: Sequence[EndOp | ReduceOp], rows: Sequence
     closers = own if nest.end is None else [nest.end, *own]
     parts = [[r for r in closed_ranges(closer) if r not in rows] for closer in closers]
     parts = [ranges for ranges in parts if ranges]
+    extents = [nest.nests.extent(range) for range in rows]
     longest = max((math.prod(map(nest.nests.extent, ranges)) for ranges in parts), default=1)
     if longest <= FEW and rows and nest.split_items(rows[-1:], nest.items) > 1:
         return
     nested = {r for op in inner if _reuses(nest, op, rows) for r in nest.axes.open[op]}
     products = [ranges for ranges in parts if nested & {*ranges}]
-    shared = max((nest.share(ranges, nest.items) for ranges in products or parts), default=1)
     row = rows[-1].axis.data if rows else None
     if products:
+        shared = max(nest.share(ranges, nest.items) for ranges in products)
         for ranges in parts:
             if ranges not in products:
                 nest.share(ranges, shared, 1)
+    else:
+        items = nest.items
+        if longest <= CELLS * nest.warp and math.prod(extents) * nest.warp >= nest.enough:
+            items = nest.warp
+        shared = max((nest.share_cells(ranges, items) for ranges in parts), default=1)
     if row is None:
         return
     if products and nest.nests.extent(rows[-1]) % TILE == 0:
@@ -74,4 +86,4 @@ def share_reductions(nest: GridNest, reductions: Sequence[ReduceOp]) -> None:
     if columns and not any(nest.is_contiguous(r) for ranges in steps for r in ranges):
         items //= nest.split_items(columns[-1:], FEW)
     for ranges in steps:
-        nest.share(ranges, items)
+        nest.share_cells(ranges, items)
