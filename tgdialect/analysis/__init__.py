@@ -12,6 +12,7 @@ Graphs and loops:
 * `capacity.py`: the number of elements that storage of dynamic shape has to hold;
 * `barriers.py`: conflicting accesses of the work items of a grid, and the BARRIERs that they need;
 * `async_copies.py`: copies to LOCAL memory that may be asynchronous, and where they are waited for;
+* `register_loops.py`: loops whose index chooses registers;
 * `in_place.py`: which parameters may be the same memory;
 * `constants.py`: what depends on constant arguments alone;
 * `estimates.py`: floating-point operations and bytes of a kernel.

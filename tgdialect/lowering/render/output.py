@@ -169,8 +169,9 @@ class Output(ABC, Generic[V]):
     # -- control flow
 
     @abstractmethod
-    def begin_loop(self, op: RangeOp, bound: V, runs: bool) -> V:
-        """Begin the loop of a RANGE and give its index; `runs` says that the bound is 1 or more."""
+    def begin_loop(self, op: RangeOp, bound: V, *, runs: bool, unrolls: bool) -> V:
+        """Begin the loop of a RANGE and give its index; `runs` says that the bound is 1 or more,
+        and `unrolls` that the compiler of the output is to unroll the loop."""
 
     @abstractmethod
     def end_loop(self) -> None:

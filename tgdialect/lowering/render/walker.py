@@ -6,7 +6,7 @@ This file says what each op does; an `Output` says how it is written.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, Generic
 
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -17,6 +17,7 @@ from tgdialect.analysis.affine.lanes import only_locates
 from tgdialect.analysis.async_copies import AsyncCopies, async_copies
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.register_loops import register_loops
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.memory import MemoryViews
@@ -81,6 +82,7 @@ class LinearWalker(Generic[V]):
         self._rows: dict[SSAValue, Sequence[V]] = {}
         """The vectors of values that have two axes."""
         self._copies = AsyncCopies()
+        self._unrolled: Set[RangeOp] = frozenset()
         self._buffer_bytes = 0
         self._alignments: Alignments = {} if alignments is None else alignments
 
@@ -107,6 +109,8 @@ class LinearWalker(Generic[V]):
         ops = list(block.ops)
         if self._target.copies_asynchronously:
             self._copies = async_copies(ops)
+        if self._target.is_grid:
+            self._unrolled = register_loops(ops)
         for op in ops:
             if isinstance(op, ParamOp) and op.result is not (param := params[op.slot.data]):
                 if is_memory(param):
@@ -300,7 +304,8 @@ class LinearWalker(Generic[V]):
     def range(self, op: RangeOp) -> None:
         self._wait(op)
         runs = self._intervals[op.bound].lo >= 1
-        self._define(op, self._output.begin_loop(op, self._values[op.bound], runs))
+        bound, unrolls = self._values[op.bound], op in self._unrolled
+        self._define(op, self._output.begin_loop(op, bound, runs=runs, unrolls=unrolls))
 
     def end(self, op: EndOp) -> None:
         for _ in op.ranges:

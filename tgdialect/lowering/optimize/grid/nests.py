@@ -175,11 +175,14 @@ class GridNest:
 
     def order(self) -> None:
         """Nest workgroups around work items, and these around registers. The work items that store
-        neighbours are innermost."""
+        neighbours are innermost. A loop over parts of a row is inside of work items, since what is
+        computed for the whole row would else be computed for each part."""
         if self.end is None:
             return
         loops = list(reversed(closed_ranges(self.end)))
-        stores = [a for a in Nests(self.axes).accesses if isinstance(a.op, StoreOp)]
+        nests = Nests(self.axes)
+        stores = [a for a in nests.accesses if isinstance(a.op, StoreOp)]
+        around = [self.axes.open[c] for c in nests.closers if self.axes.open[c] & {*loops}]
 
         def key(range: RangeOp) -> tuple[int, int]:
             if is_expanded(range):
@@ -187,6 +190,8 @@ class GridNest:
             kind = range.axis_type.data
             strides = [abs(a.strides.get(range) or 0) for a in stores]
             is_item = _ORDER.get(kind) == _ORDER[AxisType.LOCAL]
+            if kind is AxisType.GLOBAL and any(range not in each for each in around):
+                return _ORDER[AxisType.LOOP], 0
             return _ORDER.get(kind, 2), -max(strides, default=0) if is_item else 0
 
         if (wanted := sorted(loops, key=key)) != loops:

@@ -17,7 +17,6 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 
-
 CELLS = 32
 """A row with so many cells for each work item of a warp is computed by one warp, which needs no
 BARRIER, if there are enough rows. Not measured; with twice as many, the registers of a row and

@@ -195,7 +195,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
 
     # -- control flow
 
-    def begin_loop(self, op: RangeOp, bound: Value, runs: bool) -> Value:
+    def begin_loop(self, op: RangeOp, bound: Value, *, runs: bool, unrolls: bool) -> Value:
         limit = scalar_of(bound)
         known = limit.interval or ANY_INDEX
         interval = Interval(0, max(int(known.hi) - 1, 0))
@@ -206,6 +206,8 @@ class SourceFunction(SourceAccesses, Output[Value]):
         scope = self._scopes.pop()
         type = self.type_name(dtype)
         text = f"({limit.text})" if limit.precedence < Precedence.SHIFT else limit.text
+        if unrolls and self.language.unroll:
+            self.line(self.language.unroll)
         self.open(f"for ({type} {name} = 0; {name} < {text}; {name}++)")
         self._scopes[-1] |= scope
         return Scalar(name, dtype, interval=interval)

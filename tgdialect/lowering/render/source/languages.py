@@ -92,6 +92,7 @@ OPENCL = Language(
         "idx": "get_global_id({axis})",
     },
     barrier="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    unroll="#pragma unroll",
     vectors={lanes: f"{{element}}{lanes}" for lanes in (2, 3, 4, 8, 16)},
     vector_load="vload{lanes}(0, {pointer})",
     vector_store="vstore{lanes}({value}, 0, {pointer})",
@@ -188,6 +189,7 @@ CUDA = Language(
     async_wait=(
         'asm volatile("cp.async.commit_group; cp.async.wait_group {pending};" ::: "memory");'
     ),
+    unroll="#pragma unroll",
     vectors={lanes: f"{{short}}{lanes}" for lanes in (2, 4)},
     vector_load="*(const {type} *)({pointer})",
     vector_store="*({type} *)({pointer}) = {value}",
@@ -231,6 +233,7 @@ using namespace metal;
     ),
     specials={"gidx": "gid.{letter}", "lidx": "lid.{letter}"},
     barrier="threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);",
+    unroll="#pragma clang loop unroll(full)",
     vectors={lanes: f"{{element}}{lanes}" for lanes in (2, 3, 4)},
     vector_load="*({space}const packed_{type} *)({pointer})",
     vector_store="*({space}packed_{type} *)({pointer}) = {value}",
