@@ -19,8 +19,8 @@ _ALL = 1 << 32
 
 
 def uniform_blocks(ops: Iterable[Operation]) -> Mapping[SSAValue, int]:
-    """For constants and results of elementwise ops, how many neighbouring work items have the same value: a
-    power of two, of work items whose numbers differ in the lowest bits only.
+    """For constants and results of elementwise ops, how many neighbouring work items have the same
+    value: a power of two, of work items whose numbers differ in the lowest bits only.
 
     A commutative op on a value and its SHUFFLE over a distance makes blocks of twice the distance
     of blocks of the distance. Values that are not in the result are in blocks of 1.

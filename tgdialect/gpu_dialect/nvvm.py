@@ -182,8 +182,8 @@ class ShflKindAttr(EnumAttribute[ShflKind], SpacedOpaqueSyntaxAttribute):
 
 @irdl_op_definition
 class ShflOp(IRDLOperation):
-    """The value of another thread of the warp, an i32 or f32. The threads of a mask, which has a bit
-    for each, wait for each other.
+    """The value of another thread of the warp, an i32 or f32. The threads of a mask, which has a
+    bit for each, wait for each other.
 
     `%0 = nvvm.shfl.sync bfly %mask, %value, %offset, %clamp : f32 -> f32`
     """

@@ -5,6 +5,7 @@
   these loops;
 * `shared_registers.py`: registers that work items share become LOCAL buffers;
 * `registers.py`: LOCAL buffers that work items do not share become registers;
+* `loads.py`: what several loops load is loaded once, and kept in registers;
 * `shared_memory.py`: clears the LOCAL buffers that are not zero by themselves.
 """
 

@@ -28,6 +28,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.linearize.blocks import GROUPS, ITEMS, blocks_around, nest
+from tgdialect.lowering.linearize.loads import load_once
 from tgdialect.lowering.linearize.registers import keep_in_registers
 from tgdialect.lowering.linearize.shared_memory import clear_uncovered
 from tgdialect.lowering.linearize.shared_registers import share_registers
@@ -66,6 +67,7 @@ def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
             range.axis_type = AxisTypeAttr(AxisType.LOOP)
     _Grid(block, target).rewrite()
     keep_in_registers(block)
+    load_once(block, aliased=aliased)
     clear_uncovered(block)
     insert_barriers(block)
 
