@@ -126,29 +126,30 @@ class GridNest:
             return 1
         if extent < 2 * width:
             width = 1
-        chunks = -(-extent // width)
-        most = min(chunks, items)
-        count = self._work_items(chunks, most)
-        if extent % (width * count) and not try_opt(
-            self.axes, opt(OptOp.PADTO, axis, width * count)
-        ):
-            width, count = 1, part(extent, items)
         is_reduced = range not in self.axes.ends
         registers = AxisType.UNROLL if is_reduced else AxisType.UPCAST
         shared = AxisType.GROUP_REDUCE if is_reduced else AxisType.LOCAL
         if width > 1:
+            if extent % width:
+                try_opt(self.axes, opt(OptOp.PADTO, axis, width))
             self.split(self.axes[axis], width, registers)
+        chunks = known_index(self.axes[axis].bound) or 1
+        count = self._work_items(chunks, min(chunks, items))
+        if chunks % count and not try_opt(self.axes, opt(OptOp.PADTO, axis, count)):
+            count = part(chunks, items)
         is_shared = count > 1 and self.split(self.axes[axis], count, shared)
         return count if is_shared else 1
 
     def _work_items(self, chunks: int, most: int) -> int:
-        """How many work items share so many chunks of a loop: as many as divide them, or a power of
-        two, which costs less than idle ones and than warps that are not whole."""
-        power = 1 << (most.bit_length() - 1)
-        power *= 1 + (power < most == chunks)
-        whole = math.gcd(self.warp, power)
+        """How many work items share so many chunks of a loop: as many as divide them, if that is
+        most of them and whole warps; else so many that as few as possible are idle."""
         found = part(chunks, most)
-        return found if 2 * found >= most and found % whole == 0 else power
+        power = 1 << (most - 1).bit_length()
+        warp = min(self.warp, power)
+        if 2 * found >= most and found % warp == 0:
+            return found
+        each = -(-chunks // -(-chunks // most))
+        return -(-each // warp) * warp
 
     def split_blocks(self, ranges: Sequence[RangeOp], sides: Sequence[int]) -> list[int] | None:
         """Split the innermost loops of a workgroup off, which are all loops inside its block.
