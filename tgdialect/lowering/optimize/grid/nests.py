@@ -41,6 +41,8 @@ class GridNest:
         """The work items of a workgroup."""
         self.enough = target.units * self.items
         """How many work items fill the device."""
+        self._shared: set[int] = set()
+        """The axes of the loops over parts of a row, of which each work item has some."""
         self.warp = target.warp if target.shuffles else 1
         """The work items that exchange values by shuffles."""
         self.nests = Nests(axes)
@@ -138,6 +140,8 @@ class GridNest:
         if chunks % count and not try_opt(self.axes, opt(OptOp.PADTO, axis, count)):
             count = part(chunks, items)
         is_shared = count > 1 and self.split(self.axes[axis], count, shared)
+        if is_shared:
+            self._shared.add(axis)
         return count if is_shared else 1
 
     def _work_items(self, chunks: int, most: int) -> int:
@@ -181,9 +185,7 @@ class GridNest:
         if self.end is None:
             return
         loops = list(reversed(closed_ranges(self.end)))
-        nests = Nests(self.axes)
-        stores = [a for a in nests.accesses if isinstance(a.op, StoreOp)]
-        around = [self.axes.open[c] for c in nests.closers if self.axes.open[c] & {*loops}]
+        stores = [a for a in Nests(self.axes).accesses if isinstance(a.op, StoreOp)]
 
         def key(range: RangeOp) -> tuple[int, int]:
             if is_expanded(range):
@@ -191,7 +193,7 @@ class GridNest:
             kind = range.axis_type.data
             strides = [abs(a.strides.get(range) or 0) for a in stores]
             is_item = _ORDER.get(kind) == _ORDER[AxisType.LOCAL]
-            if kind is AxisType.GLOBAL and any(range not in each for each in around):
+            if kind is AxisType.GLOBAL and range.axis.data in self._shared:
                 return _ORDER[AxisType.LOOP], 0
             return _ORDER.get(kind, 2), -max(strides, default=0) if is_item else 0
 
