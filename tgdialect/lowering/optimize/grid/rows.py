@@ -47,9 +47,7 @@ def share_rows(nest: GridNest, inner: Sequence[EndOp | ReduceOp], rows: Sequence
             if ranges not in products:
                 nest.share(ranges, shared, 1)
     else:
-        items = nest.items
-        if longest <= CELLS * nest.warp and math.prod(extents) * nest.warp >= nest.enough:
-            items = nest.warp
+        items = _items(nest, longest, math.prod(extents))
         shared = max((nest.share_cells(ranges, items) for ranges in parts), default=1)
     if row is None:
         return
@@ -74,6 +72,13 @@ def _reuses(nest: GridNest, op: EndOp | ReduceOp, rows: Sequence[RangeOp]) -> bo
     )
 
 
+def _items(nest: GridNest, longest: int, rows: int) -> int:
+    """How many work items share a row: those of a warp if the row is short enough, and there are
+    enough rows to fill the device."""
+    is_short = longest <= CELLS * nest.warp and rows * nest.warp >= nest.enough
+    return nest.warp if is_short and nest.warp > 1 else nest.items
+
+
 def share_reductions(nest: GridNest, reductions: Sequence[ReduceOp]) -> None:
     """Work items share the steps of reductions. Those that load neighbours are neighbours. Each of
     them does all steps of a reduction inside of another one's loops."""
@@ -84,5 +89,14 @@ def share_reductions(nest: GridNest, reductions: Sequence[ReduceOp]) -> None:
     steps = dict.fromkeys(tuple(closed_ranges(op)) for op in reductions)
     if columns and not any(nest.is_contiguous(r) for ranges in steps for r in ranges):
         items //= nest.split_items(columns[-1:], FEW)
-    for ranges in steps:
-        nest.share_cells(ranges, items)
+    results = math.prod(map(nest.nests.extent, nest.loops))
+    if not columns:
+        longest = max((math.prod(map(nest.nests.extent, r)) for r in steps), default=1)
+        items = _items(nest, longest, results)
+    found = max((nest.share_cells(ranges, items) for ranges in steps), default=1)
+    # Several short rows have a workgroup: a warp at least, and no more where processors would idle.
+    if columns or nest.warp == 1 or not nest.loops:
+        return
+    most = min(nest.items // found, max(nest.warp // found, results * nest.items // nest.enough))
+    if most > 1:
+        nest.split_items([max(nest.loops, key=nest.nests.extent)], most)
