@@ -74,6 +74,7 @@ TG = Dialect(
         codegen.IfOp,
         codegen.EndIfOp,
         codegen.WmmaOp,
+        codegen.ShuffleOp,
         codegen.CustomOp,
         codegen.AtomicAddOp,
         codegen.CustomFunctionOp,

@@ -12,6 +12,7 @@ Graphs and loops:
 * `capacity.py`: the number of elements that storage of dynamic shape has to hold;
 * `barriers.py`: conflicting accesses of the work items of a grid, and the BARRIERs that they need;
 * `async_copies.py`: copies to LOCAL memory that may be asynchronous, and where they are waited for;
+* `register_loops.py`: loops whose index chooses registers;
 * `in_place.py`: which parameters may be the same memory;
 * `constants.py`: what depends on constant arguments alone;
 * `estimates.py`: floating-point operations and bytes of a kernel.
@@ -22,6 +23,7 @@ Values:
 * `min_max.py`: intervals of values; `divisors.py`: what divides an index;
 * `conditions.py`: what a true or a false condition implies;
 * `validity.py`: which values may have invalid cells;
+* `uniform.py`: which neighbouring work items have the same value;
 * `zeros.py`: the sign of zero in sums.
 
 Fusion:

@@ -1,8 +1,8 @@
-"""The `nvvm` dialect: the special registers and synchronisation of NVIDIA's GPUs."""
+"""The `nvvm` dialect: the special registers, synchronisation and shuffles of NVIDIA's GPUs."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import I32, IntegerAttr, i32
+from xdsl.dialects.builtin import I32, Float32Type, IntegerAttr, i32
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
@@ -12,6 +12,7 @@ from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     prop_def,
+    result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -162,11 +163,60 @@ class CpAsyncWaitGroupOp(IRDLOperation):
         super().__init__(properties={"n": IntegerAttr(n, i32)})
 
 
+class ShflKind(StrEnum):
+    """Which thread of the warp a value comes from: the one with the number `idx`, so many threads
+    `up` or `down`, or with the number XOR the offset (`bfly`)."""
+
+    BFLY = "bfly"
+    UP = "up"
+    DOWN = "down"
+    IDX = "idx"
+
+
+@irdl_attr_definition
+class ShflKindAttr(EnumAttribute[ShflKind], SpacedOpaqueSyntaxAttribute):
+    """`#nvvm<shfl_kind bfly>`"""
+
+    name = "nvvm.shfl_kind"
+
+
+@irdl_op_definition
+class ShflOp(IRDLOperation):
+    """The value of another thread of the warp, an i32 or f32. The threads of a mask, which has a
+    bit for each, wait for each other.
+
+    `%0 = nvvm.shfl.sync bfly %mask, %value, %offset, %clamp : f32 -> f32`
+    """
+
+    name = "nvvm.shfl.sync"
+
+    thread_mask = operand_def(i32)
+    val = operand_def(I32 | Float32Type)
+    offset = operand_def(i32)
+    mask_and_clamp = operand_def(i32)
+    kind = prop_def(ShflKindAttr)
+    res = result_def(I32 | Float32Type)
+
+    assembly_format = (
+        "$kind $thread_mask `,` $val `,` $offset `,` $mask_and_clamp attr-dict "
+        "`:` type($val) `->` type($res)"
+    )
+
+    def __init__(
+        self, kind: ShflKind, mask: SSAValue, value: SSAValue, offset: SSAValue, clamp: SSAValue
+    ) -> None:
+        super().__init__(
+            operands=[mask, value, offset, clamp],
+            properties={"kind": ShflKindAttr(kind)},
+            result_types=[value.type],
+        )
+
+
 NVVM = Dialect(
     "nvvm",
     [
-        *(Barrier0Op, CpAsyncCommitGroupOp, CpAsyncOp, CpAsyncWaitGroupOp),
+        *(Barrier0Op, CpAsyncCommitGroupOp, CpAsyncOp, CpAsyncWaitGroupOp, ShflOp),
         *(BlockIdXOp, BlockIdYOp, BlockIdZOp, ThreadIdXOp, ThreadIdYOp, ThreadIdZOp),
     ],
-    [LoadCacheModifierAttr, NVVMTargetAttr],
+    [LoadCacheModifierAttr, NVVMTargetAttr, ShflKindAttr],
 )

@@ -1,9 +1,17 @@
-"""The `rocdl` dialect: the special registers and synchronisation of AMD's GPUs."""
+"""The `rocdl` dialect: the special registers, synchronisation and shuffles of AMD's GPUs."""
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Dialect, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
 
 from tgdialect.gpu_dialect.registers import SpecialRegisterOp
 from tgdialect.gpu_dialect.target import ROCDLTargetAttr
@@ -65,9 +73,60 @@ class SBarrierOp(IRDLOperation):
     assembly_format = "attr-dict"
 
 
+@irdl_op_definition
+class DsBpermuteOp(IRDLOperation):
+    """The value of another work item of the wave, whose number in it is a quarter of the index.
+
+    `%0 = rocdl.ds_bpermute %index, %value : (i32, i32) -> i32`
+    """
+
+    name = "rocdl.ds_bpermute"
+
+    index = operand_def(i32)
+    src = operand_def(i32)
+    res = result_def(i32)
+
+    assembly_format = "$index `,` $src attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, index: SSAValue, src: SSAValue) -> None:
+        super().__init__(operands=[index, src], result_types=[i32])
+
+
+class _MbcntOp(IRDLOperation):
+    """A count of the bits of a mask at the work items before this one, which is added."""
+
+    in0 = operand_def(i32)
+    in1 = operand_def(i32)
+    res = result_def(i32)
+
+    assembly_format = "$in0 `,` $in1 attr-dict `:` functional-type(operands, results)"
+
+    traits = traits_def(Pure())
+
+    def __init__(self, mask: SSAValue, more: SSAValue) -> None:
+        super().__init__(operands=[mask, more], result_types=[i32])
+
+
+@irdl_op_definition
+class MbcntLoOp(_MbcntOp):
+    """Of the first 32 work items of a wave: `%0 = rocdl.mbcnt.lo %mask, %n : (i32, i32) -> i32`."""
+
+    name = "rocdl.mbcnt.lo"
+
+
+@irdl_op_definition
+class MbcntHiOp(_MbcntOp):
+    """Of the last 32 work items of a wave: `%0 = rocdl.mbcnt.hi %mask, %n : (i32, i32) -> i32`."""
+
+    name = "rocdl.mbcnt.hi"
+
+
 ROCDL = Dialect(
     "rocdl",
     [
+        DsBpermuteOp,
+        MbcntHiOp,
+        MbcntLoOp,
         SBarrierOp,
         WorkGroupIdXOp,
         WorkGroupIdYOp,

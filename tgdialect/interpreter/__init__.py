@@ -17,7 +17,8 @@ The oracle of kernels:
 What an op computes:
 
 * `pure.py`: ops without state, from `elementwise.py`, `threefry.py`, `movement.py`, `reduction.py`
-  and `wmma.py`; `values.py`: arrays in which cells may be invalid;
+  and `wmma.py`; `warps.py`: what the work items of a warp exchange; `values.py`: arrays in which
+  cells may be invalid;
 * `kernel.py`: the ops of a kernel that take no part in loops; `cell_maps.py`: the cells that a view
   of memory shows; `live.py`: memory that a kernel changes as it runs;
 * `custom.py`: code of the caller.

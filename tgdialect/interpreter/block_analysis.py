@@ -38,11 +38,12 @@ def is_work_item(axis: Operation) -> bool:
     return isinstance(axis, RangeOp) and axis_type(axis) in WORKGROUP
 
 
-def _speed(axis: Axis) -> tuple[int, int, str]:
-    """A key by which the axis that numbers work items fastest is first: WARP, LOCAL, SPECIAL."""
+def _speed(axis: Axis) -> tuple[int, str]:
+    """A key by which the axis that numbers work items fastest is first, of axes that are sorted
+    from the inside out: WARP, LOCAL, SPECIAL."""
     if isinstance(axis, SpecialOp):
-        return 2, 0, axis.symbol.data
-    return int(axis_type(axis) is not AxisType.WARP), axis.axis.data, ""
+        return 2, axis.symbol.data
+    return int(axis_type(axis) is not AxisType.WARP), ""
 
 
 class BlockAnalysis:
@@ -71,8 +72,9 @@ class BlockAnalysis:
             if use.writes or use.view not in self.snapshots:
                 self.uses.setdefault(use.root, []).append(use)
         axes: list[Axis] = [*self.specials, *self.scopes.ranges]
-        self.work_items = sorted(filter(is_work_item, axes), key=_speed)
-        """The axes that number the work items of a workgroup, the one that varies fastest first."""
+        self.work_items = sorted(filter(is_work_item, reversed(axes)), key=_speed)
+        """The axes that number the work items of a workgroup, the one that varies fastest first:
+        the innermost loop, as on a grid."""
         # SPECIALs are the outermost loops, around every op.
         self.loops_around: dict[Operation, list[Axis]] = {
             op: [a for a in axes if isinstance(a, SpecialOp) or a in scope]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.kernel import COMMON, Function, LiveValue
 from tgdialect.interpreter.lane_run import LaneRun
 from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.movement import extent
 from tgdialect.interpreter.values import Array, aligned, all_valid
+from tgdialect.interpreter.warps import shuffle
 from tgdialect.interpreter.wmma import wmma
-from tgdialect.ops.codegen import AtomicAddOp, IfOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import AtomicAddOp, IfOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.reduce import ReduceOp
@@ -88,22 +88,30 @@ def _if(run: LaneRun, op: Operation) -> LiveValue:
 def _wmma(run: LaneRun, op: Operation) -> LiveValue:
     assert isinstance(op, WmmaOp)
     operands = [run.array(op, operand) for operand in op.operands]
-    lanes = run.lanes
-    threads = run.group_axes()
     if op.config.threads > 1:
-        if (active := run.active(op)) is not None and not bool(active.all()):
-            raise InterpretationError("a wmma is not reached by all work items of a warp")
-        shape = run.lane_shape(op)
-        operands = [
-            Array(
-                np.broadcast_to(
-                    x.materialised(),
-                    np.broadcast_shapes(shape + (1,) * (x.data.ndim - lanes), x.data.shape),
-                )
+        operands = _of_all_work_items(run, op, operands)
+    return run.result(op, wmma(op, operands, run.lanes, run.group_axes()))
+
+
+def _shuffle(run: LaneRun, op: Operation) -> LiveValue:
+    assert isinstance(op, ShuffleOp)
+    (value,) = _of_all_work_items(run, op, [run.array(op, op.value)])
+    return run.result(op, shuffle(op, value, run.lanes, run.group_axes()))
+
+
+def _of_all_work_items(run: LaneRun, op: Operation, values: Sequence[Array]) -> Sequence[Array]:
+    """Values with an element for each work item, all of which have to reach the op."""
+    run.check_reached(op)
+    shape, lanes = run.lane_shape(op), run.lanes
+    return [
+        Array(
+            np.broadcast_to(
+                x.materialised(),
+                np.broadcast_shapes(shape + (1,) * (x.data.ndim - lanes), x.data.shape),
             )
-            for x in operands
-        ]
-    return run.result(op, wmma(op, operands, lanes, threads))
+        )
+        for x in values
+    ]
 
 
 LANES: Mapping[str, Function] = {
@@ -116,5 +124,6 @@ LANES: Mapping[str, Function] = {
     "tg.barrier": _barrier,
     "tg.if": _if,
     "tg.wmma": _wmma,
+    "tg.shuffle": _shuffle,
 }
 """Every op of a kernel, by name."""

@@ -244,8 +244,9 @@ class LaneRun(KernelRun):
         at = tuple(i if n > 1 else 0 for i, n in zip(lane, numbers.shape, strict=True))
         return self._numbering.instance(op, int(numbers[at]))
 
-    def barrier(self, op: Operation) -> None:
-        """Count a BARRIER, which all work items of a workgroup reach, or none."""
+    def check_reached(self, op: Operation) -> Data:
+        """Refuse an op that some work items of a workgroup reach and others do not. Returns the
+        workgroups that reach it."""
         active = self.active(op)
         reached = np.broadcast_to(True if active is None else active, self.lane_shape(op))
         axes = tuple(self.group_axes())
@@ -256,7 +257,11 @@ class LaneRun(KernelRun):
                 self.instance(op, np.argwhere(group & x)[0].tolist()) for x in (reached, ~reached)
             )
             raise not_reached(now, missing, self.analysis)
-        self._barriers = self._barriers + some
+        return np.asarray(some)
+
+    def barrier(self, op: Operation) -> None:
+        """Count a BARRIER, which all work items of a workgroup reach, or none."""
+        self._barriers = self._barriers + self.check_reached(op)
         self._raise_errors()
 
     def _raise_errors(self) -> None:

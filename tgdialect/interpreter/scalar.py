@@ -26,9 +26,10 @@ from tgdialect.interpreter.reduction import combine, finish, initial
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scalar_memory import Iteration, ScalarMemory
 from tgdialect.interpreter.values import Array, all_valid
+from tgdialect.interpreter.warps import shuffle
 from tgdialect.interpreter.wmma import wmma
 from tgdialect.ops.arrays import Data
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, IfOp, WmmaOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, IfOp, ShuffleOp, WmmaOp
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 
@@ -70,7 +71,7 @@ class ScalarRun(ScalarMemory):
 
     def _execute(self, items: Sequence[Item]) -> Generator[Operation]:
         """Execute items in order. Yields for the other work items to catch up: at each BARRIER, and
-        at each WMMA of a warp."""
+        at each op of a warp."""
         stack: list[Iterator[Item]] = [iter(items)]
         while stack:
             for item in stack[-1]:
@@ -88,7 +89,7 @@ class ScalarRun(ScalarMemory):
                 elif self._is_reached(item):
                     if isinstance(item, BarrierOp):
                         yield item
-                    elif isinstance(item, WmmaOp) and item.config.threads > 1:
+                    elif _is_of_warp(item):
                         key = item, self._work_item()[0]
                         self._fragments[key] = [self.array(item, x) for x in item.operands]
                         yield item
@@ -179,12 +180,20 @@ class ScalarRun(ScalarMemory):
         total = np.broadcast_to(total, tensor(op.result).get_shape())
         return Array(finish(total, dtype_of(op.source)))
 
-    def wmma(self, op: WmmaOp) -> Array:
-        """The elements that the running work item holds of the product of its warp."""
+    def of_warp(self, op: WmmaOp | ShuffleOp) -> Array:
+        """What the running work item gets of a WMMA or SHUFFLE of its warp."""
         number, count = self._work_item()
         fragments = zip(*(self._fragments[op, item] for item in range(count)), strict=True)
         operands = [Array(np.stack([x.materialised() for x in each])) for each in fragments]
-        return Array(wmma(op, operands, 1, [0]).data[number])
+        if isinstance(op, WmmaOp):
+            return Array(wmma(op, operands, 1, [0]).data[number])
+        (value,) = operands
+        return Array(shuffle(op, value, 1, [0]).data[number])
+
+
+def _is_of_warp(op: Operation) -> bool:
+    """Whether an op takes values of other work items."""
+    return isinstance(op, ShuffleOp) or (isinstance(op, WmmaOp) and op.config.threads > 1)
 
 
 def _index(i: int) -> Array:
@@ -227,11 +236,11 @@ def _reduce(run: ScalarRun, op: Operation) -> LiveValue:
     return run.result(op, run.reduce(op))
 
 
-def _wmma(run: ScalarRun, op: Operation) -> LiveValue:
-    assert isinstance(op, WmmaOp)
-    if op.config.threads == 1:
+def _of_warp(run: ScalarRun, op: Operation) -> LiveValue:
+    assert isinstance(op, WmmaOp | ShuffleOp)
+    if not _is_of_warp(op):
         return COMMON[op.name](run, op)
-    return run.result(op, run.wmma(op))
+    return run.result(op, run.of_warp(op))
 
 
 def _special(run: ScalarRun, op: Operation) -> LiveValue:
@@ -244,7 +253,8 @@ SCALAR: Mapping[str, Function] = {
     "tg.store": _store,
     "tg.atomicadd": _store,
     "tg.reduce": _reduce,
-    "tg.wmma": _wmma,
+    "tg.wmma": _of_warp,
+    "tg.shuffle": _of_warp,
     "tg.special": _special,
     "tg.barrier": ordering,
     "tg.if": ordering,

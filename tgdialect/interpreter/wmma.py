@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
-from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.values import Array
+from tgdialect.interpreter.warps import by_lane, by_warp, check_warps
 from tgdialect.ops.arrays import Data, compute_dtype, convert, numpy_dtype
-from tgdialect.ops.attributes import WmmaAttr
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import dtype_of
@@ -59,15 +57,11 @@ def wmma(op: WmmaOp, operands: Sequence[Array], lanes: int, threads: Sequence[in
         return Array(multiply_accumulate(a, b, acc, op))
     m, n, k = config.m_n_k
     shape = np.broadcast_shapes(*(x.shape[:lanes] for x in (a, b, acc)))
-    count = math.prod(shape[axis] for axis in threads)
-    if count == 0 or count % config.threads:
-        raise InterpretationError(
-            f"a wmma of {config.threads} threads in a workgroup of {count} threads"
-        )
+    check_warps(op, config.threads, shape, threads)
 
     def matrix(x: Data, layout: ArrayAttr[StringAttr], rows: int, columns: int, row: str) -> Data:
         """The fragments of each warp, put together: (..., warps, rows, columns)."""
-        warps = _by_warp(np.broadcast_to(x, (*shape, x.shape[-1])), threads, config)
+        warps = by_warp(np.broadcast_to(x, (*shape, x.shape[-1])), threads, config.threads)
         i, j = coordinates(layout, row, config.threads)
         result = np.zeros((*warps.shape[:-2], rows, columns), x.dtype)
         result[..., i, j] = warps
@@ -80,23 +74,4 @@ def wmma(op: WmmaOp, operands: Sequence[Array], lanes: int, threads: Sequence[in
         op,
     )
     i, j = coordinates(config.c, "m", config.threads)
-    return Array(_by_lane(total[..., i, j], shape, threads))
-
-
-def _by_warp(x: Data, threads: Sequence[int], config: WmmaAttr) -> Data:
-    """(lanes..., elements) to (other lanes..., warps, threads of a warp, elements)."""
-    slowest_first = list(reversed(threads))
-    last = x.ndim - 1
-    moved = np.moveaxis(x, slowest_first, range(last - len(threads), last))
-    outer, split = moved.shape[: last - len(threads)], moved.shape[last - len(threads) : last]
-    warps = math.prod(split) // config.threads
-    return moved.reshape((*outer, warps, config.threads, x.shape[-1]))
-
-
-def _by_lane(x: Data, shape: Sequence[int], threads: Sequence[int]) -> Data:
-    """The inverse of `_by_warp`."""
-    slowest_first = list(reversed(threads))
-    last = len(shape)
-    kept = [size for axis, size in enumerate(shape) if axis not in threads]
-    split = x.reshape((*kept, *(shape[axis] for axis in slowest_first), x.shape[-1]))
-    return np.moveaxis(split, range(last - len(threads), last), slowest_first)
+    return Array(by_lane(total[..., i, j], shape, threads))

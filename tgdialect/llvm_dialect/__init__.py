@@ -8,6 +8,7 @@ declares more narrowly than upstream (`REPLACED`: an `fcmp` without vectors, a `
 * `types.py`: constraints on operand types; `assembly.py`: shared pieces of assembly;
 * `values.py`: casts, comparisons, selection;
 * `elementwise.py` and `reductions.py`: intrinsics on vectors;
+* `loops.py`: what branches say about loops;
 * `memory.py`: loads, stores, prefetches; `atomics.py`: atomic operations and fences.
 
 Source: MLIR's "'llvm' Dialect" documentation, as of LLVM 19.
@@ -37,6 +38,7 @@ from tgdialect.llvm_dialect.elementwise import (
     UMaxOp,
     UMinOp,
 )
+from tgdialect.llvm_dialect.loops import LoopAnnotationAttr, LoopUnrollAttr
 from tgdialect.llvm_dialect.memory import (
     LoadOp,
     MaskedLoadOp,
@@ -132,6 +134,6 @@ REPLACED = frozenset(op.name for op in llvm.LLVM.operations if op.name in _NAMES
 LLVM_WITH_GAPS = Dialect(
     "llvm",
     [*(op for op in llvm.LLVM.operations if op.name not in REPLACED), *_OPERATIONS],
-    [*llvm.LLVM.attributes],
+    [*llvm.LLVM.attributes, LoopAnnotationAttr, LoopUnrollAttr],
 )
 """The `llvm` dialect: xDSL's operations, except those replaced, and ours."""

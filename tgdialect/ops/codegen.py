@@ -7,7 +7,7 @@ import string
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint
+from xdsl.dialects.builtin import IntAttr, StringAttr, SymbolNameConstraint
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -227,6 +227,44 @@ class WmmaOp(TgOp):
             raise VerifyException(f"A is {a.name}, B is {b.name}")
         if a.is_bool or a.is_float != accumulator.is_float or accumulator.bits < a.bits:
             raise VerifyException(f"{a.name} does not accumulate in {accumulator.name}")
+
+
+@op_definition
+class ShuffleOp(TgOp):
+    """SHUFFLE (value,), distance, threads: the value that another work item of the warp has: its
+    number is that of this one XOR `distance`.
+
+    `threads` neighbouring work items of a workgroup are a warp. As a BARRIER, it is reached by all
+    work items of a workgroup or by none.
+
+    `%1 = tg.shuffle %0 xor 4 of 32 : tensor<f32>`
+    """
+
+    name = "tg.shuffle"
+
+    value = operand_def(TENSOR)
+    distance = prop_def(IntAttr)
+    threads = prop_def(IntAttr)
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+    assembly_format = (
+        "$value `xor` custom<Int>($distance) `of` custom<Int>($threads) attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, value: Value, distance: int, threads: int):
+        self.infer((value,), {"distance": IntAttr(distance), "threads": IntAttr(threads)})
+
+    def verify_rule(self) -> None:
+        if is_memory(self.value):
+            raise VerifyException(f"SHUFFLE takes a value, not memory: {self.value.type}")
+        distance, threads = self.distance.data, self.threads.data
+        if threads < 2 or threads & (threads - 1):
+            raise VerifyException(f"a warp has a power of two of work items, not {threads}")
+        if not 0 < distance < threads:
+            raise VerifyException(f"the distance is 1 to {threads - 1} in a warp, not {distance}")
 
 
 def verify_written_type(type: Attribute) -> None:

@@ -32,7 +32,7 @@ GRID = Target(
 """An OpenCL device: the limits that nearly every device satisfies. `runtime/devices` raises them to
 what a device reports."""
 
-METAL = replace(GRID, name="metal", workgroup=1024, warp=32, units=10)
+METAL = replace(GRID, name="metal", workgroup=1024, warp=32, shuffles=True, units=10)
 """A GPU of Apple's M series. Source: Metal Feature Set Tables, family Apple7."""
 
 _MMA = frozenset(("mma.m16n8k16.f16", "mma.m16n8k16.bf16", "mma.m16n8k8.tf32"))
@@ -52,12 +52,20 @@ _NVIDIA = replace(
     local=163 << 10,
     static_local=48 << 10,
     cache_line=128,
+    shuffles=True,
     copies_asynchronously=True,
 )
 """A GPU of NVIDIA's. Source: CUDA C++ Programming Guide, "Compute Capabilities"."""
 _HOPPER = replace(_NVIDIA, matrix=_MMA | _MMA_FP8, local=227 << 10, units=132, l2=50 << 20)
 
-_AMD = replace(GRID, converted=frozenset(("f16",)), workgroup=1024, warp=64, local=64 << 10)
+_AMD = replace(
+    GRID,
+    converted=frozenset(("f16",)),
+    workgroup=1024,
+    warp=64,
+    shuffles=True,
+    local=64 << 10,
+)
 """A GPU of AMD's. Source: the CDNA3 and RDNA3 instruction set references."""
 
 GRIDS = (

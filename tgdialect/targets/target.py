@@ -94,6 +94,8 @@ class Target:
     warp: int = 1
     """How many work items of a workgroup execute one instruction together: a warp, wavefront or
     subgroup. Their accesses to consecutive cells are one transaction."""
+    shuffles: bool = False
+    """Whether a work item can read a register of another one of its warp."""
     copies_asynchronously: bool = False
     """Whether an instruction copies 4, 8 or 16 bytes from GLOBAL to LOCAL memory while the work
     item goes on."""

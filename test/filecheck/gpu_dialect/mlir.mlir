@@ -6,9 +6,14 @@
 // CHECK: gpu.module @nvidia [#nvvm.target<O = 3, chip = "sm_90">]
 // CHECK: nvvm.read.ptx.sreg.tid.x : i32
 // CHECK: nvvm.barrier0
+// CHECK: nvvm.shfl.sync bfly %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : f32 -> f32
+// CHECK: nvvm.shfl.sync idx %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i32 -> i32
 // CHECK: gpu.module @amd [#rocdl.target<chip = "gfx942">]
 // CHECK: rocdl.workitem.id.x : i32
 // CHECK: rocdl.s.barrier
+// CHECK: rocdl.mbcnt.lo %{{.*}}, %{{.*}} : (i32, i32) -> i32
+// CHECK: rocdl.mbcnt.hi %{{.*}}, %{{.*}} : (i32, i32) -> i32
+// CHECK: rocdl.ds_bpermute %{{.*}}, %{{.*}} : (i32, i32) -> i32
 // CHECK: gpu.launch_func @nvidia::@k
 gpu.module @nvidia [#nvvm.target<O = 3, chip = "sm_90">] {
   llvm.func @k(%n: i64) attributes {gpu.kernel, nvvm.kernel} {
@@ -19,6 +24,9 @@ gpu.module @nvidia [#nvvm.target<O = 3, chip = "sm_90">] {
     %4 = nvvm.read.ptx.sreg.ctaid.y : i32
     %5 = nvvm.read.ptx.sreg.ctaid.z : i32
     nvvm.barrier0
+    %f = llvm.mlir.constant(1.0 : f32) : f32
+    %6 = nvvm.shfl.sync bfly %0, %f, %1, %2 : f32 -> f32
+    %7 = nvvm.shfl.sync idx %0, %3, %1, %2 : i32 -> i32
     llvm.return
   }
 }
@@ -31,6 +39,9 @@ gpu.module @amd [#rocdl.target<chip = "gfx942">] {
     %4 = rocdl.workgroup.id.y : i32
     %5 = rocdl.workgroup.id.z : i32
     rocdl.s.barrier
+    %6 = rocdl.mbcnt.lo %0, %1 : (i32, i32) -> i32
+    %7 = rocdl.mbcnt.hi %0, %6 : (i32, i32) -> i32
+    %8 = rocdl.ds_bpermute %7, %2 : (i32, i32) -> i32
     llvm.return
   }
 }

@@ -207,7 +207,7 @@ def test_other_floats(name: str):
 
 @needs_opencl
 def test_gradients():
-    """With more keys than any device keeps: the backward pass needs all weights, and stores them."""
+    """With more keys than any device keeps: the backward pass stores all of the weights."""
     rng = np.random.default_rng(0)
     arrays = [rng.standard_normal((n, 12)).astype(np.float32) for n in (40, 6000, 6000)]
 

@@ -47,9 +47,9 @@ class CellNumbers:
             return None
         (index,) = location.indices
         if not tensor(index).get_shape():
-            total, numbers = self.polynomial(index), (0,)
+            total, numbers = self.polynomial(index), tuple[int, ...]((0,))
         elif (vector := lane_indices(index)) is not None:
-            total, numbers = Affine(), vector.numbers
+            total, numbers = polynomial(0), vector.numbers
             for value, factor in vector.scalars.terms.items():
                 total += self.polynomial(value) * factor
         else:

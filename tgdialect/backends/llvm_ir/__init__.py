@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.target import Target
 
+from tgdialect.backends.llvm_ir.attributes import LOOP_MARK
 from tgdialect.backends.llvm_ir.constants import quoted
 from tgdialect.backends.llvm_ir.functions import function_lines
 from tgdialect.backends.llvm_ir.globals import global_line
@@ -54,7 +55,15 @@ def llvm_ir(module: ModuleOp | gpu.ModuleOp) -> str:
                     f"'{op.name}' in a module has no translation to LLVM IR"
                 )
     text = "\n".join(lines) + "\n"
-    return text + "".join(f"{node}\n" for mark, node in _METADATA.items() if mark in text)
+    nodes = [node for mark, node in _METADATA.items() if mark in text]
+    # Each loop has a node of its own, which refers to itself.
+    first, *others = text.split(LOOP_MARK)
+    for number, rest in enumerate(others, len(_METADATA) + 1):
+        first += f"!llvm.loop !{number}{rest}"
+        nodes.append(f"!{number} = distinct !{{!{number}, !{len(_METADATA)}}}")
+    if others:
+        nodes.append(f'!{len(_METADATA)} = !{{!"llvm.loop.unroll.full"}}')
+    return first + "".join(f"{node}\n" for node in nodes)
 
 
 @dataclass(frozen=True)

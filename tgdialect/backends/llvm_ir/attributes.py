@@ -70,3 +70,8 @@ def string(op: Operation, name: str) -> str:
     value = op.properties[name]
     assert isinstance(value, StringAttr)
     return value.data
+
+
+LOOP_MARK = "!llvm.loop !unrolled"
+"""What the branch of a loop that is to be unrolled is marked with, until the loops of the module
+have numbers."""

@@ -16,7 +16,7 @@ from tgdialect.backends.llvm_ir.attributes import (
 )
 from tgdialect.backends.llvm_ir.constants import quoted, symbol_text
 from tgdialect.backends.llvm_ir.names import Names
-from tgdialect.gpu_dialect.nvvm import LoadCacheModifierAttr
+from tgdialect.gpu_dialect.nvvm import LoadCacheModifierAttr, ShflKindAttr
 
 Writer = Callable[[Names, Operation, str], str]
 
@@ -158,6 +158,13 @@ def _cp_async_wait(names: Names, op: Operation, spelling: str) -> str:
     return _call_text(names, op, f"@{spelling}", [f"i32 {integer(op, 'n')}"])
 
 
+def _shuffle(names: Names, op: Operation, spelling: str) -> str:
+    kind = op.properties["kind"]
+    assert isinstance(kind, ShflKindAttr)
+    name = f"@{spelling}.{kind.data}.{names.suffix(op.results[0].type)}"
+    return _call_text(names, op, name, [names.typed[operand] for operand in op.operands])
+
+
 _SPECIAL_REGISTERS = {
     "nvvm.read.ptx.sreg.ctaid": "llvm.nvvm.read.ptx.sreg.ctaid",
     "nvvm.read.ptx.sreg.tid": "llvm.nvvm.read.ptx.sreg.tid",
@@ -202,6 +209,10 @@ CALLS: dict[str, InstructionRow] = {
     "nvvm.cp.async.shared.global": InstructionRow(_cp_async, "llvm.nvvm.cp.async"),
     "nvvm.cp.async.commit.group": InstructionRow(_named, "llvm.nvvm.cp.async.commit.group"),
     "nvvm.cp.async.wait.group": InstructionRow(_cp_async_wait, "llvm.nvvm.cp.async.wait.group"),
+    "nvvm.shfl.sync": InstructionRow(_shuffle, "llvm.nvvm.shfl.sync"),
+    "rocdl.ds_bpermute": InstructionRow(_named, "llvm.amdgcn.ds.bpermute"),
+    "rocdl.mbcnt.hi": InstructionRow(_named, "llvm.amdgcn.mbcnt.hi"),
+    "rocdl.mbcnt.lo": InstructionRow(_named, "llvm.amdgcn.mbcnt.lo"),
     "rocdl.s.barrier": InstructionRow(_named, "llvm.amdgcn.s.barrier"),
     **{
         f"{name}.{axis}": InstructionRow(_named, f"{intrinsic}.{axis}")

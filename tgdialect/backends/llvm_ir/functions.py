@@ -15,11 +15,12 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.hints import isa
 
-from tgdialect.backends.llvm_ir.attributes import calling_convention, integer
+from tgdialect.backends.llvm_ir.attributes import LOOP_MARK, calling_convention, integer
 from tgdialect.backends.llvm_ir.constants import CONSTANTS, quoted, symbol_text
 from tgdialect.backends.llvm_ir.instructions import INSTRUCTIONS
 from tgdialect.backends.llvm_ir.names import Names
 from tgdialect.backends.llvm_ir.types import type_text
+from tgdialect.llvm_dialect.loops import LOOP_ANNOTATION
 
 VISIBILITIES = ("", "hidden ", "protected ")
 UNNAMED_ADDRESSES = ("", "local_unnamed_addr", "unnamed_addr")
@@ -254,7 +255,8 @@ def _conditional_branch(body: _Body, op: Operation, label: str) -> list[str]:
         target = body.connect(split, op.else_block, else_values)
         return [f"  br {condition}, {then_target}, label %{split}", f"{split}:", f"  br {target}"]
     else_target = body.connect(label, op.else_block, else_values)
-    return [f"  br {condition}, {then_target}, {else_target}"]
+    mark = f", {LOOP_MARK}" if LOOP_ANNOTATION in op.attributes else ""
+    return [f"  br {condition}, {then_target}, {else_target}{mark}"]
 
 
 _TERMINATORS: dict[str, Callable[[_Body, Operation, str], list[str]]] = {

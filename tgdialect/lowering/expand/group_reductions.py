@@ -1,7 +1,8 @@
 """GROUP_REDUCE on a grid: the work items of a workgroup each reduce a part, and then the parts.
 
 On a CPU, GROUP_REDUCE ranges are lanes of accumulators (`reduction.py`). On a grid they are work
-items, which exchange their results through LOCAL memory.
+items. Those of a warp exchange their results by shuffles, where the target has them and all work
+items take part, and others through LOCAL memory.
 """
 
 from __future__ import annotations
@@ -15,15 +16,19 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.expand.warps import Warps, WorkItemAxes
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import AddOp, CastOp, MulOp
+from tgdialect.ops.codegen import ShuffleOp
+from tgdialect.ops.dtypes import DTYPES, number_attribute
+from tgdialect.ops.elementwise import AddOp, CastOp, CmpEqOp, IDivOp, ModOp, MulOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import known_index, tensor, tensor_type
-from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
-from tgdialect.ops.source import BufferOp
+from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
+from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.targets import Target
 from tgdialect.transforms.private_ranges import make_ranges_private
 
 MOST_PARTS = 32
@@ -31,12 +36,17 @@ MOST_PARTS = 32
 groups of parts. Each step costs as many loads from LOCAL memory as it has parts, and a BARRIER. An
 order of magnitude."""
 
+FEW_PARTS = 8
+"""So many parts are loaded at once, and reduced without a loop: one for each warp of a workgroup
+of usual size."""
+
 _PRIVATE = frozenset((AxisType.LOCAL, AxisType.WARP, AxisType.UPCAST, AxisType.UNROLL))
 """The loops around a REDUCE whose iterations have parts of their own at the same time."""
 _LOCAL = PlaceAttr.of(addrspace=AddrSpace.LOCAL)
+_REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
 
 
-def reduce_in_groups(block: Block) -> None:
+def reduce_in_groups(block: Block, target: Target) -> None:
     """Rewrite the REDUCEs over GROUP_REDUCE ranges of a kernel.
 
     rewrite:
@@ -44,6 +54,13 @@ def reduce_in_groups(block: Block) -> None:
         ->
         %p = reduce add %v over %k; %s = store %parts[%g], %p; %e = end %s over %g (a LOCAL range)
         %r = reduce add (load (after %parts, %e)[%j]) over %j
+
+    With shuffles, there is one part for each warp; and if they are all in one, its work items have
+    the result in registers:
+
+        %p = reduce add %v over %k
+        %q = add %p, (shuffle %p xor 1); ...; %s = store %result, %q; %e = end %s over %g
+        %r = load (after %result, %e)
     """
     if not any(isinstance(op, RangeOp) and _is_group(op) for op in block.ops):
         return
@@ -54,9 +71,14 @@ def reduce_in_groups(block: Block) -> None:
         if isinstance(op, ReduceOp) and (ranges := _groups(op)):
             batches[ranges].append(op)
     around = open_ranges(ops)
+    axes = WorkItemAxes(ops, around, target)
     for ranges, batch in batches.items():
         outer = sorted(around[batch[0]], key=lambda range: range.axis.data)
-        _Exchange(outer, ranges).rewrite(batch)
+        # A part that does not depend on the work item would be computed outside of their loop.
+        owners = [op.source.owner for op in batch]
+        depends = all(isinstance(o, Operation) and around[o].issuperset(ranges) for o in owners)
+        warps = axes.warps(batch[0], ranges) if depends else None
+        _Exchange(outer, ranges, warps).rewrite(batch)
     _sort(block)
 
 
@@ -71,24 +93,32 @@ def _groups(op: ReduceOp) -> tuple[RangeOp, ...]:
 class _Exchange:
     """The exchange of the parts of REDUCEs over the same GROUP_REDUCE ranges."""
 
-    def __init__(self, outer: Sequence[RangeOp], groups: Sequence[RangeOp]) -> None:
-        """`outer` are the loops around the REDUCEs."""
+    def __init__(
+        self, outer: Sequence[RangeOp], groups: Sequence[RangeOp], warps: Warps | None
+    ) -> None:
+        """`outer` are the loops around the REDUCEs. `warps` are those of the work items, which
+        exchange their parts by shuffles; None if they do not."""
         self._outer = [range.result for range in outer]
         private = [range for range in outer if range.axis_type.data in _PRIVATE]
         self._before = [range for range in private if is_loop(range)]
         self._behind = [range for range in private if not is_loop(range)]
         self._groups = groups
+        self._warps = warps
 
     def rewrite(self, batch: Sequence[ReduceOp]) -> None:
         # The part of each work item.
         b = self._builder = OpBuilder.before(batch[-1])
         parts: list[SSAValue] = []
         for op in batch:
-            value, wide = op.source, accumulated_dtype(op)
+            value, wide, kind = op.source, accumulated_dtype(op), op.kind.data
             if tensor(value).element_type != wide:
                 value = b.put(CastOp(value, wide))
             if rest := [range.result for range in closed_ranges(op) if not _is_group(range)]:
-                value = b.put(ReduceOp(op.kind.data, value, (), rest))
+                value = b.put(ReduceOp(kind, value, (), rest))
+            elif self._warps is not None and kind is ReduceKind.ADD and DTYPES[wide].is_float:
+                # A sum begins with +0: that of -0s is not -0.
+                zero = b.put(ConstOp(number_attribute(identity(kind, DTYPES[wide]), wide)))
+                value = b.put(AddOp(zero, value))
             parts.append(value)
         kinds = [op.kind.data for op in batch]
         sizes = list(map(_extent, self._groups))
@@ -98,18 +128,37 @@ class _Exchange:
         position = items[0]
         for item, size in zip(items[1:], sizes[1:], strict=True):
             position = b.put(AddOp(b.put(MulOp(position, b.index_constant(size))), item))
-        count = math.prod(sizes)
-        shared = self._exchange(parts, items, position, count)
+        count, gate = math.prod(sizes), None
+        if (warps := self._warps) is not None:
+            parts = [self._shuffled(kind, part) for kind, part in zip(kinds, parts, strict=True)]
+            if warps.width == count:
+                self._finish(batch, self._kept(parts, items))
+                return
+            # One work item of each warp stores its part.
+            width = b.index_constant(warps.width)
+            gate = b.put(CmpEqOp(b.put(ModOp(position, width)), b.index_constant(0)))
+            position, count = b.put(IDivOp(position, width)), count // warps.width
+        shared = self._exchange(parts, items, position, count, gate)
         # In two steps, if there are many: neighbouring work items load neighbouring parts.
-        if count > MOST_PARTS and (width := _divisor(count)):
+        if count > MOST_PARTS and warps is None and (width := _divisor(count)):
             item = self._range(width, AxisType.LOCAL)
             parts = [
                 self._total(kind, memory, count // width, width, item)
                 for kind, memory in zip(kinds, shared, strict=True)
             ]
             shared, count = self._exchange(parts, [item], item, width), width
-        for op, memory in zip(batch, shared, strict=True):
-            total = self._total(op.kind.data, memory, count, 1, None)
+        self._finish(
+            batch,
+            [
+                self._total(kind, memory, count, 1, None)
+                for kind, memory in zip(kinds, shared, strict=True)
+            ],
+        )
+
+    def _finish(self, batch: Sequence[ReduceOp], totals: Sequence[SSAValue]) -> None:
+        """Replace the REDUCEs by their results."""
+        b = self._builder
+        for op, total in zip(batch, totals, strict=True):
             dtype = tensor(op.result).element_type
             if tensor(total).element_type != dtype:
                 total = b.put(CastOp(total, dtype))
@@ -121,11 +170,44 @@ class _Exchange:
         b = self._builder
         return b.put(RangeOp(next(b.free_axes), kind, b.index_constant(extent)))
 
+    def _shuffled(self, kind: ReduceKind, part: SSAValue) -> SSAValue:
+        """The total of the parts of a warp, which each of its work items gets."""
+        assert self._warps is not None
+        distance = 1
+        while distance < self._warps.width:
+            other = self._builder.put(ShuffleOp(part, distance, self._warps.threads))
+            part = self._builder.put(ALU[kind](part, other))
+            distance *= 2
+        return part
+
+    def _kept(self, totals: Sequence[SSAValue], items: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """Totals that all work items have, outside of their loop: through a register, because
+        values do not leave a loop otherwise."""
+        b, behind = self._builder, [range.result for range in self._behind]
+        extents = tuple(map(_extent, self._behind))
+        buffers: list[SSAValue] = []
+        stores: list[SSAValue] = []
+        for total in totals:
+            type = tensor_type(tensor(total).element_type, extents, _REGISTER)
+            buffers.append(buffer := b.put(BufferOp(next(b.free_slots), type)))
+            version = b.put(AfterOp(buffer, self._outer)) if self._outer else buffer
+            cell = b.put(IndexOp(version, behind)) if behind else version
+            stores.append(b.put(StoreOp(cell, total)))
+        body = stores[0] if len(stores) == 1 else b.put(GroupOp(stores))
+        end = b.put(EndOp(body, items[::-1]))
+        versions = [b.put(AfterOp(buffer, [end])) for buffer in buffers]
+        return [b.put(LoadOp(b.put(IndexOp(v, behind)) if behind else v)) for v in versions]
+
     def _exchange(
-        self, parts: Sequence[SSAValue], items: Sequence[SSAValue], position: SSAValue, count: int
+        self,
+        parts: Sequence[SSAValue],
+        items: Sequence[SSAValue],
+        position: SSAValue,
+        count: int,
+        gate: SSAValue | None = None,
     ) -> Sequence[SSAValue]:
-        """Store the parts of `count` work items, of each at its position. Returns the memory with
-        the parts of all."""
+        """Store `count` parts, each at its position, where a gate is true. Returns the memory with
+        all parts."""
         b = self._builder
         extents = [*map(_extent, self._before), count, *map(_extent, self._behind)]
         buffers: list[SSAValue] = []
@@ -134,7 +216,7 @@ class _Exchange:
             type = tensor_type(tensor(part).element_type, tuple(extents), _LOCAL)
             buffers.append(buffer := b.put(BufferOp(next(b.free_slots), type)))
             version = b.put(AfterOp(buffer, self._outer)) if self._outer else buffer
-            stores.append(b.put(StoreOp(self._cell(version, position), part)))
+            stores.append(b.put(StoreOp(self._cell(version, position), part, gate)))
         body = stores[0] if len(stores) == 1 else b.put(GroupOp(stores))
         end = b.put(EndOp(body, items[::-1]))
         return [b.put(AfterOp(buffer, [end])) for buffer in buffers]
@@ -144,7 +226,7 @@ class _Exchange:
     ) -> SSAValue:
         """REDUCE of the parts `first + step * i`, for i to `count`."""
         b = self._builder
-        range = self._range(count, AxisType.REDUCE)
+        range = self._range(count, AxisType.UNROLL if count <= FEW_PARTS else AxisType.REDUCE)
         position = range
         if first is not None:
             position = b.put(AddOp(b.put(MulOp(range, b.index_constant(step))), first))

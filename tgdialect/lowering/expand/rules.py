@@ -17,7 +17,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ShuffleOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import (
     AddOp,
@@ -259,6 +259,7 @@ class Rules:
     RULES: ClassVar[tuple[tuple[type[Operation], Callable[..., SSAValue]], ...]] = (
         (ElementwiseOp, _elementwise),
         (BitcastOp, _elementwise),
+        (ShuffleOp, _elementwise),
         (IndexOp, _index),
         (LoadOp, _load),
         (StoreOp, _store),

@@ -44,10 +44,10 @@ class ExpandPass(KernelPass):
 
     def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
         if isinstance(kernel, KernelOp):
-            is_grid = target_of(kernel.parent_op()).is_grid
-            if is_grid:
-                reduce_in_groups(kernel.body.block)
-            expand_kernel(kernel, is_grid=is_grid)
+            target = target_of(kernel.parent_op())
+            if target.is_grid:
+                reduce_in_groups(kernel.body.block, target)
+            expand_kernel(kernel, is_grid=target.is_grid)
         return kernel
 
 

@@ -1,8 +1,11 @@
 """Linearize: a total order of execution. In reading order:
 
 * `stage.py`: the pass; `analysis/loop_nest.py` finds the order;
-* `grid.py`: for grids, loops over workgroups and work items become indices of them;
+* `grid.py`: for grids, loops over workgroups and work items become indices of them; `blocks.py`:
+  these loops;
+* `shared_registers.py`: registers that work items share become LOCAL buffers;
 * `registers.py`: LOCAL buffers that work items do not share become registers;
+* `loads.py`: what several loops load is loaded once, and kept in registers;
 * `shared_memory.py`: clears the LOCAL buffers that are not zero by themselves.
 """
 

@@ -28,19 +28,20 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.linearize.blocks import GROUPS, ITEMS, blocks_around, nest
+from tgdialect.lowering.linearize.loads import load_once
 from tgdialect.lowering.linearize.registers import keep_in_registers
 from tgdialect.lowering.linearize.shared_memory import clear_uncovered
+from tgdialect.lowering.linearize.shared_registers import share_registers
 from tgdialect.lowering.optimize.axes import computed_from
-from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr
-from tgdialect.ops.base import TgOp
+from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp, SpecialOp
 from tgdialect.ops.elementwise import AndOp, CmpEqOp, CmpLtOp, ElementwiseOp, IDivOp, ModOp, MulOp
 from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
-from tgdialect.ops.properties import known_index, place, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.properties import known_index, place
+from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.targets import Target
 from tgdialect.transforms.barriers import insert_barriers
 
@@ -50,15 +51,6 @@ DIMENSIONS = 3
 SHORT_AXIS = 65535
 """The most workgroups along the second and third axis of a grid. Source: CUDA C++ Programming
 Guide, "Technical Specifications"; other vendors allow more."""
-
-GROUPS = frozenset((AxisType.GLOBAL,))
-"""The types of loops over workgroups."""
-
-ITEMS = frozenset((AxisType.LOCAL, AxisType.WARP))
-"""The types of loops over the work items of a workgroup."""
-
-Nest = tuple[RangeOp, ...]
-"""Loops around an op, the outermost first."""
 
 
 def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
@@ -77,6 +69,7 @@ def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
     _Grid(block, target).rewrite()
     numbers = CellNumbers()
     keep_in_registers(block, numbers)
+    load_once(block, numbers, aliased=aliased)
     clear_uncovered(block, numbers)
     insert_barriers(block)
 
@@ -148,24 +141,6 @@ def _dependent(
     return found
 
 
-def blocks_around(block: Block) -> dict[Operation, tuple[Operation, ...]]:
-    """The RANGEs and IFs around each op, the outermost first."""
-    found: dict[Operation, tuple[Operation, ...]] = {}
-    stack: list[Operation] = []
-    for op in block.ops:
-        if isinstance(op, EndOp | EndIfOp):
-            stack.pop()
-        found[op] = tuple(stack)
-        if isinstance(op, RangeOp | IfOp):
-            stack.append(op)
-    return found
-
-
-def nest(around: Sequence[Operation], kinds: Set[AxisType]) -> Nest:
-    """The loops of some axis types among the blocks around an op."""
-    return tuple(op for op in around if isinstance(op, RangeOp) and op.axis_type.data in kinds)
-
-
 # -- the rewriting --------------------------------------------------------------------------------
 
 
@@ -205,7 +180,7 @@ class _Grid:
         """The IF around the body of a loop that has fewer iterations than its axis."""
 
     def rewrite(self) -> None:
-        self._share_registers()
+        share_registers(self._block, self._around)
         groups, items = self._axes(GROUPS, "gidx"), self._axes(ITEMS, "lidx")
         size = math.prod(axis.extent or 1 for axis in items)
         if size > self._target.workgroup:
@@ -314,45 +289,6 @@ class _Grid:
                     "iterations than its workgroup has work items: not all of them reach it"
                 )
                 raise locate(PassFailedException(message), op)
-
-    def _share_registers(self) -> None:
-        """Make LOCAL buffers of the REG buffers that a work item reads after others wrote them."""
-        uses: dict[SSAValue, list[MemoryAccess]] = defaultdict(list)
-        for access in accesses(self._block.ops):
-            if place(access.memory).addrspace is AddrSpace.REG:
-                uses[access.memory].append(access)
-        for memory, same in uses.items():
-            nests = [nest(self._around[access.op], ITEMS) for access in same]
-            written = max((n for n, a in zip(nests, same, strict=True) if a.writes), key=len)
-            if all(each[: len(written)] == written for each in nests):
-                continue
-            if common := {*nests[0]}.intersection(*nests):
-                numbers = ", ".join(str(range.axis.data) for range in common)
-                message = (
-                    f"the work items of range {numbers} each have a REG buffer that others write "
-                    "to: it would have to be shared by some of them"
-                )
-                raise locate(PassFailedException(message), same[0].op)
-            owner = memory.owner
-            assert isinstance(owner, BufferOp)
-            _move_to(owner, AddrSpace.LOCAL)
-
-
-def _move_to(buffer: BufferOp, space: AddrSpace) -> None:
-    """Put a buffer into another address space, and its views."""
-    type = tensor(buffer.result)
-    where = tensor_type(type.element_type, type.get_shape(), PlaceAttr.of(addrspace=space))
-    stack: list[tuple[TgOp, TgOp]] = [(buffer, BufferOp(buffer.slot.data, where))]
-    while stack:
-        old, new = stack.pop()
-        value = OpBuilder.before(old).put(new)
-        value.name_hint = old.results[0].name_hint
-        for use in list(old.results[0].uses):
-            use.operation.operands[use.index] = value
-            if isinstance(use.operation, MovementOp) and use.index == 0:
-                stack.append((use.operation, use.operation.rebuild(use.operation.operands)))
-        assert old.parent is not None
-        old.parent.erase_op(old)
 
 
 def _is_axis(range: object) -> bool:

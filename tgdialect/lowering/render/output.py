@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.ops.codegen import BarrierOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
@@ -49,6 +49,7 @@ class PointerView(Generic[V]):
 
 _REFUSED = {
     "tg.wmma": "is a matrix instruction, which this output does not have",
+    "tg.shuffle": "reads a register of another work item, which this output cannot",
     "tg.custom": "is text: the llvm backend has no source text",
     "tg.ins": "is an instruction of its own: the llvm backend has no source text",
     "tg.customfunction": "is opaque: the llvm backend cannot call it",
@@ -135,6 +136,10 @@ class Output(ABC, Generic[V]):
         memory; only some outputs have it."""
         raise refusal(op)
 
+    def shuffle_items(self, op: ShuffleOp, value: V) -> V:
+        """SHUFFLE of a scalar; only some outputs have it."""
+        raise refusal(op)
+
     @abstractmethod
     def across(self, op: ReduceOp, vector: V) -> V:
         """REDUCE of a vector to a scalar."""
@@ -165,8 +170,9 @@ class Output(ABC, Generic[V]):
     # -- control flow
 
     @abstractmethod
-    def begin_loop(self, op: RangeOp, bound: V, runs: bool) -> V:
-        """Begin the loop of a RANGE and give its index; `runs` says that the bound is 1 or more."""
+    def begin_loop(self, op: RangeOp, bound: V, *, runs: bool, unrolls: bool) -> V:
+        """Begin the loop of a RANGE and give its index; `runs` says that the bound is 1 or more,
+        and `unrolls` that the compiler of the output is to unroll the loop."""
 
     @abstractmethod
     def end_loop(self) -> None:

@@ -6,7 +6,7 @@ This file says what each op does; an `Output` says how it is written.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, Generic
 
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -17,6 +17,7 @@ from tgdialect.analysis.affine.lanes import only_locates
 from tgdialect.analysis.async_copies import AsyncCopies, async_copies
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.register_loops import register_loops
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.memory import MemoryViews
@@ -24,7 +25,15 @@ from tgdialect.lowering.render.output import Output, V, refusal
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.call import CallOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import (
+    AtomicAddOp,
+    BarrierOp,
+    EndIfOp,
+    IfOp,
+    ShuffleOp,
+    SpecialOp,
+    WmmaOp,
+)
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -77,6 +86,7 @@ class LinearWalker(Generic[V]):
         """Whether WMMAs read their factors from LOCAL memory."""
         self._matrices: set[SSAValue] = set()
         """The factors in LOCAL memory that nothing can have overwritten since their LOADs."""
+        self._unrolled: Set[RangeOp] = frozenset()
         self._buffer_bytes = 0
         self._alignments: Alignments = {} if alignments is None else alignments
 
@@ -106,6 +116,8 @@ class LinearWalker(Generic[V]):
         self._multiplies_memory = any(
             isinstance(op, WmmaOp) and op.config.shared_shapes for op in ops
         )
+        if self._target.is_grid:
+            self._unrolled = register_loops(ops)
         for op in ops:
             if isinstance(op, ParamOp) and op.result is not (param := params[op.slot.data]):
                 if is_memory(param):
@@ -299,13 +311,25 @@ class LinearWalker(Generic[V]):
         fragments = [self._values[operand] for operand in op.operands]
         self._define(op, self._output.multiply_matrices(op, instruction, fragments))
 
+    def shuffle(self, op: ShuffleOp) -> None:
+        """SHUFFLE, lane by lane: each moves a register."""
+        if op.threads.data > self._target.warp:
+            raise PassFailedException(
+                f"a shuffle among {op.threads.data} work items, and a warp of the target "
+                f"{self._target.name} has {self._target.warp}"
+            )
+        out, value = self._output, self._values[op.value]
+        lanes = [out.lane(value, i) for i in range(out.lanes(value))]
+        self._define(op, out.stack([out.shuffle_items(op, lane) for lane in lanes]))
+
     # -- control flow
 
     def range(self, op: RangeOp) -> None:
         self._matrices.clear()
         self._wait(op)
         runs = self._intervals[op.bound].lo >= 1
-        self._define(op, self._output.begin_loop(op, self._values[op.bound], runs))
+        bound, unrolls = self._values[op.bound], op in self._unrolled
+        self._define(op, self._output.begin_loop(op, bound, runs=runs, unrolls=unrolls))
 
     def end(self, op: EndOp) -> None:
         self._matrices.clear()
@@ -393,6 +417,7 @@ _HANDLERS: dict[type[Operation], Handler] = {
     EndOp: _Walker.end,
     ReduceOp: _Walker.reduce,
     WmmaOp: _Walker.wmma,
+    ShuffleOp: _Walker.shuffle,
     IfOp: _Walker.if_,
     EndIfOp: _Walker.end_if,
     BarrierOp: _Walker.barrier,

@@ -25,7 +25,7 @@ from tgdialect.lowering.select.tiles import (
     row_length,
 )
 from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.codegen import WmmaOp
+from tgdialect.ops.codegen import ShuffleOp, WmmaOp
 from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.elementwise import CastOp, MulOp
 from tgdialect.ops.movement import BitcastOp
@@ -280,6 +280,23 @@ def _matrix_instruction(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
         fragments.append(fragment)
     result = k.scalars.emit(WmmaOp, fragments, {"config": op.config})
     return RegisterTile(static_shape(op.result), [tensor(result).get_shape()[0]], [result])
+
+
+def shuffle(k: SelectedKernel, op: ShuffleOp) -> RegisterTile:
+    """SHUFFLE: the same op on each piece, if the target can."""
+    threads = op.threads.data
+    if not k.target.shuffles or threads > k.target.warp:
+        raise PassFailedException(
+            f"the target {k.target.name} has no shuffle among {threads} work items"
+        )
+    tile = k.tile(op.value)
+    properties = {"distance": op.distance, "threads": op.threads}
+    return tile._replace(
+        pieces=[
+            k.scalars.emit(ShuffleOp, (k.scalars.register(piece),), properties)
+            for piece in tile.pieces
+        ]
+    )
 
 
 def _widened(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:

@@ -17,7 +17,7 @@ from tgdialect.lowering.select.kernel import SelectedKernel
 from tgdialect.lowering.select.tiles import RegisterTile
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ProgramOp, WmmaOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ProgramOp, ShuffleOp, WmmaOp
 from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -69,6 +69,7 @@ _RULES: dict[type[Operation], Rule] = {
     **dict.fromkeys((*PRIMITIVES, *DECOMPOSED), arithmetic.elementwise),
     CastOp: arithmetic.cast,
     WmmaOp: arithmetic.wmma,
+    ShuffleOp: arithmetic.shuffle,
 }
 """The rule of each op class. An op without a rule is an error."""
 

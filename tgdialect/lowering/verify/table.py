@@ -89,6 +89,7 @@ _MACHINE = _names(
     codegen.InsOp,
     codegen.SpecialOp,
     codegen.WmmaOp,
+    codegen.ShuffleOp,
     codegen.CustomOp,
     codegen.AtomicAddOp,
 )

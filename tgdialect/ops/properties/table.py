@@ -230,6 +230,7 @@ TABLE: Rules = {
     "tg.if": _void,
     "tg.endif": _void,
     "tg.wmma": Row(dtype.third, shape.third, device.common, axis=axis.unsharded),
+    "tg.shuffle": Row(dtype.source, shape.source, device.source, axis=axis.unsharded),
     "tg.custom": _written_type,
     "tg.atomicadd": _written_memory,
     "tg.customfunction": _void,

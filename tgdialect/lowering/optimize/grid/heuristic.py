@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.loops import merge_loops, split_loops
 from tgdialect.lowering.optimize.grid.blocks import share_blocks
@@ -51,10 +52,20 @@ def _schedule(nest: GridNest) -> None:
     steps = max((nest.nests.trips(op) for op in reductions), default=0) // results
     if len(rows) < len(loops) or len(reductions) < len(inner):
         share_rows(nest, inner, rows)
-    elif steps >= 2 * FEW and results < nest.enough:
+    elif steps >= 2 * FEW and (results < nest.enough or _are_rows(nest, reductions)):
         share_reductions(nest, reductions)
     else:
         _share_results(nest, reductions)
+
+
+def _are_rows(nest: GridNest, reductions: list[ReduceOp]) -> bool:
+    """Whether the steps of reductions are of neighbouring cells and of no product, and can be
+    shared by the work items of a warp. One work item for each row would access cells that are far
+    from those of its neighbours."""
+    if nest.warp == 1 or any(nest.is_contiguous(range) for range in nest.loops):
+        return False
+    steps = [range for op in reductions for range in closed_ranges(op)]
+    return any(map(nest.is_contiguous, steps)) and reusing_row(nest, nest.loops[-1]) is None
 
 
 def _share_results(nest: GridNest, reductions: list[ReduceOp]) -> None:

@@ -40,6 +40,10 @@ class GridNest:
         """The work items of a workgroup."""
         self.enough = target.units * self.items
         """How many work items fill the device."""
+        self._shared: set[int] = set()
+        """The axes of the loops over parts of a row, of which each work item has some."""
+        self.warp = target.warp if target.shuffles else 1
+        """The work items that exchange values by shuffles."""
         self.nests = Nests(axes)
         """The nests before anything is split."""
 
@@ -108,6 +112,48 @@ class GridNest:
         is_shared = count > 1 and self.split(self.axes[axis], count, AxisType.GROUP_REDUCE)
         return count if is_shared else 1
 
+    def share_cells(self, ranges: Sequence[RangeOp], items: int) -> int:
+        """Share the iterations of loops that are closed together among work items, each of which
+        takes VECTOR neighbours at once. Returns how many work items there are.
+
+        Loops over results and loops of a REDUCE are split alike, so that a work item reads of a row
+        what it has written of it: such cells are in registers.
+        """
+        range = next((r for r in ranges if self.is_contiguous(r)), None)
+        width = 1 if range is None else VECTOR
+        range = range or max(ranges, key=self.nests.extent)
+        axis, extent = range.axis.data, known_index(range.bound)
+        if extent is None:
+            return 1
+        if extent < 2 * width:
+            width = 1
+        is_reduced = range not in self.axes.ends
+        registers = AxisType.UNROLL if is_reduced else AxisType.UPCAST
+        shared = AxisType.GROUP_REDUCE if is_reduced else AxisType.LOCAL
+        if width > 1:
+            if extent % width:
+                try_opt(self.axes, opt(OptOp.PADTO, axis, width))
+            self.split(self.axes[axis], width, registers)
+        chunks = known_index(self.axes[axis].bound) or 1
+        count = self._work_items(chunks, min(chunks, items))
+        if chunks % count and not try_opt(self.axes, opt(OptOp.PADTO, axis, count)):
+            count = part(chunks, items)
+        is_shared = count > 1 and self.split(self.axes[axis], count, shared)
+        if is_shared:
+            self._shared.add(axis)
+        return count if is_shared else 1
+
+    def _work_items(self, chunks: int, most: int) -> int:
+        """How many work items share so many chunks of a loop: as many as divide them, if that is
+        most of them and whole warps; else so many that as few as possible are idle."""
+        found = part(chunks, most)
+        power = 1 << (most - 1).bit_length()
+        warp = min(self.warp, power)
+        if 2 * found >= most and found % warp == 0:
+            return found
+        each = -(-chunks // -(-chunks // most))
+        return -(-each // warp) * warp
+
     def split_blocks(self, ranges: Sequence[RangeOp], sides: Sequence[int]) -> list[int] | None:
         """Split the innermost loops of a workgroup off, which are all loops inside its block.
         Returns their axes; None where that is not legal."""
@@ -133,7 +179,8 @@ class GridNest:
 
     def order(self) -> None:
         """Nest workgroups around work items, and these around registers. The work items that store
-        neighbours are innermost."""
+        neighbours are innermost. A loop over parts of a row is inside of work items, since what is
+        computed for the whole row would else be computed for each part."""
         if self.end is None:
             return
         loops = list(reversed(closed_ranges(self.end)))
@@ -145,6 +192,8 @@ class GridNest:
             kind = range.axis_type.data
             strides = [abs(a.strides.get(range) or 0) for a in stores]
             is_item = _ORDER.get(kind) == _ORDER[AxisType.LOCAL]
+            if kind is AxisType.GLOBAL and range.axis.data in self._shared:
+                return _ORDER[AxisType.LOOP], 0
             return _ORDER.get(kind, 2), -max(strides, default=0) if is_item else 0
 
         if (wanted := sorted(loops, key=key)) != loops:

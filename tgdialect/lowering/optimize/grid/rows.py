@@ -17,6 +17,11 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 
+CELLS = 32
+"""A row with so many cells for each work item of a warp is computed by one warp, which needs no
+BARRIER, if there are enough rows. Not measured; with twice as many, the registers of a row and
+those of its exponentials would be half of what a work item has."""
+
 
 def share_rows(nest: GridNest, inner: Sequence[EndOp | ReduceOp], rows: Sequence[RangeOp]) -> None:
     """A workgroup for each row, or for as many short rows as it has work items for. Its work items
@@ -29,17 +34,21 @@ def share_rows(nest: GridNest, inner: Sequence[EndOp | ReduceOp], rows: Sequence
     closers = own if nest.end is None else [nest.end, *own]
     parts = [[r for r in closed_ranges(closer) if r not in rows] for closer in closers]
     parts = [ranges for ranges in parts if ranges]
+    extents = [nest.nests.extent(range) for range in rows]
     longest = max((math.prod(map(nest.nests.extent, ranges)) for ranges in parts), default=1)
     if longest <= FEW and rows and nest.split_items(rows[-1:], nest.items) > 1:
         return
     nested = {r for op in inner if _reuses(nest, op, rows) for r in nest.axes.open[op]}
     products = [ranges for ranges in parts if nested & {*ranges}]
-    shared = max((nest.share(ranges, nest.items) for ranges in products or parts), default=1)
     row = rows[-1].axis.data if rows else None
     if products:
+        shared = max(nest.share(ranges, nest.items) for ranges in products)
         for ranges in parts:
             if ranges not in products:
                 nest.share(ranges, shared, 1)
+    else:
+        items = _items(nest, longest, math.prod(extents))
+        shared = max((nest.share_cells(ranges, items) for ranges in parts), default=1)
     if row is None:
         return
     if products and nest.nests.extent(rows[-1]) % TILE == 0:
@@ -63,6 +72,13 @@ def _reuses(nest: GridNest, op: EndOp | ReduceOp, rows: Sequence[RangeOp]) -> bo
     )
 
 
+def _items(nest: GridNest, longest: int, rows: int) -> int:
+    """How many work items share a row: those of a warp if the row is short enough, and there are
+    enough rows to fill the device."""
+    is_short = longest <= CELLS * nest.warp and rows * nest.warp >= nest.enough
+    return nest.warp if is_short and nest.warp > 1 else nest.items
+
+
 def share_reductions(nest: GridNest, reductions: Sequence[ReduceOp]) -> None:
     """Work items share the steps of reductions. Those that load neighbours are neighbours. Each of
     them does all steps of a reduction inside of another one's loops."""
@@ -73,5 +89,14 @@ def share_reductions(nest: GridNest, reductions: Sequence[ReduceOp]) -> None:
     steps = dict.fromkeys(tuple(closed_ranges(op)) for op in reductions)
     if columns and not any(nest.is_contiguous(r) for ranges in steps for r in ranges):
         items //= nest.split_items(columns[-1:], FEW)
-    for ranges in steps:
-        nest.share(ranges, items)
+    results = math.prod(map(nest.nests.extent, nest.loops))
+    if not columns:
+        longest = max((math.prod(map(nest.nests.extent, r)) for r in steps), default=1)
+        items = _items(nest, longest, results)
+    found = max((nest.share_cells(ranges, items) for ranges in steps), default=1)
+    # Several short rows have a workgroup: a warp at least, and no more where processors would idle.
+    if columns or nest.warp == 1 or not nest.loops:
+        return
+    most = min(nest.items // found, max(nest.warp // found, results * nest.items // nest.enough))
+    if most > 1:
+        nest.split_items([max(nest.loops, key=nest.nests.extent)], most)

@@ -9,14 +9,14 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.affine.strides import strides, unclamped
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.optimize.axes import NAMING, NOT_COPIED, Axes, IllegalOptError
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import AndOp, CmpLtOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import tensor
+from tgdialect.ops.properties import place, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.ops.views import memory_of
@@ -31,7 +31,8 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     iteration that there is, or gated where vectors may lie along the range: where neighbouring
     iterations load neighbouring cells, and store such, or reduce. With `clamp` these are not:
     vectors lie along another range. On a grid, LOADs of memory that the kernel writes are gated,
-    since another workgroup may be writing the cell.
+    since another workgroup may be writing the cell, and those of LOCAL buffers, since they may
+    become registers.
     """
     range = axes[axis]
     extent = axes.extent(range)
@@ -56,7 +57,8 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
         loads = axes.reads(range)
         gated = [load for load in loads if strides(load.buffer, axes.around).get(range) == 1]
     if axes.target.is_grid:
-        gated += [load for load in _written(axes, range) if load not in gated]
+        loads = (*_written(axes, range), *_of_workgroup(axes, range))
+        gated += [load for load in loads if load not in gated]
     _pad(axes, range, extent, -(-extent // multiple) * multiple, gated)
 
 
@@ -65,6 +67,17 @@ def _written(axes: Axes, range: RangeOp) -> Sequence[LoadOp]:
     written = {memory_of(store.buffer) for store in axes.stores(range)}
     params = {memory for memory in written if isinstance(memory.owner, ParamOp)}
     return [load for load in axes.reads(range) if memory_of(load.buffer) in params]
+
+
+def _of_workgroup(axes: Axes, range: RangeOp) -> Sequence[LoadOp]:
+    """The LOADs in the loop of a range of LOCAL buffers. With a gate, a work item that reads cells
+    of its own reads no other's, so that the cells may be registers."""
+    return [
+        load
+        for load in axes.reads(range)
+        if isinstance(memory_of(load.buffer).owner, BufferOp)
+        and place(load.buffer).addrspace is AddrSpace.LOCAL
+    ]
 
 
 def _pad(

@@ -2,6 +2,7 @@
 
 * `vendors.py`: the table of what NVIDIA and AMD spell differently;
 * `matrix.py`: WMMA by the matrix instructions of each;
+* `shuffles.py`: SHUFFLE by theirs;
 * `kernel.py`: a program as the function of a work item;
 * `host.py`: the function that launches the kernels;
 * `program.py` renders the symbols of a module.

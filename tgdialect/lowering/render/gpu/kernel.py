@@ -12,12 +12,13 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.gpu_dialect.gpu import KERNEL
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.gpu.matrix import show_to_matrix_instructions
+from tgdialect.lowering.render.gpu.shuffles import shuffle
 from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor
 from tgdialect.lowering.render.llvm.function import LLVMFunction
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import PointerView
 from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import BarrierOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.properties import place
 from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target
@@ -89,6 +90,9 @@ class KernelFunction(LLVMFunction):
         self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
     ) -> SSAValue:
         return self._vendor.multiply(self, instruction, fragments)
+
+    def shuffle_items(self, op: ShuffleOp, value: SSAValue) -> SSAValue:
+        return shuffle(self, op, value, self._vendor.move)
 
     def allocate_buffer(self, op: BufferOp, bytes: int, alignment: int) -> SSAValue:
         """REG: zeroed memory of the work item. LOCAL: a variable of the workgroup."""

@@ -13,6 +13,7 @@ from tgdialect.gpu_dialect import nvvm, rocdl
 from tgdialect.gpu_dialect.target import ChipAttr, NVVMTargetAttr, ROCDLTargetAttr
 from tgdialect.llvm_dialect import FenceOp
 from tgdialect.lowering.render.gpu.matrix import Multiplier, multiply_amd, multiply_nvidia
+from tgdialect.lowering.render.gpu.shuffles import MoveWord, move_amd, move_nvidia
 
 GLOBAL = LLVMPointerType(IntAttr(1))
 """The type of a pointer to memory that all workgroups share."""
@@ -43,6 +44,8 @@ class Vendor:
     """The type of a pointer to memory of a work item."""
     multiply: Multiplier
     """The matrix instructions."""
+    move: MoveWord
+    """The shuffle of a register."""
     copy: Callable[[SSAValue, SSAValue, int], Operation] | None = None
     """Makes the op that starts to copy so many bytes to LOCAL memory from GLOBAL memory."""
     wait: Callable[[int], Sequence[Operation]] = lambda pending: ()
@@ -61,6 +64,7 @@ NVIDIA = Vendor(
     barrier=lambda: [nvvm.Barrier0Op()],
     stack=LLVMPointerType(),
     multiply=multiply_nvidia,
+    move=move_nvidia,
     copy=nvvm.CpAsyncOp,
     wait=lambda pending: [nvvm.CpAsyncCommitGroupOp(), nvvm.CpAsyncWaitGroupOp(pending)],
 )
@@ -88,6 +92,7 @@ AMD = Vendor(
     barrier=_fenced_barrier,
     stack=LLVMPointerType(IntAttr(5)),
     multiply=multiply_amd,
+    move=move_amd,
 )
 
 VENDORS = {"nvidia": NVIDIA, "amd": AMD}

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.llvm_dialect import AtomicRMWOp
+from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, compute
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE
@@ -41,6 +42,7 @@ class _OpenLoop(NamedTuple):
     bound: SSAValue
     next: Block | None = None
     """The block in which a thread takes its next iteration, of a THREAD loop."""
+    unrolls: bool = False
 
 
 class LLVMFunction(LLVMAccesses, Output[SSAValue]):
@@ -121,7 +123,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
 
     # -- control flow
 
-    def begin_loop(self, op: RangeOp, bound: SSAValue, runs: bool) -> SSAValue:
+    def begin_loop(self, op: RangeOp, bound: SSAValue, *, runs: bool, unrolls: bool) -> SSAValue:
         """The test before the first iteration is left out if the loop runs."""
         zero = self.number(0)
         if self._frame is not None and op.axis_type.data is AxisType.THREAD:
@@ -139,7 +141,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         else:
             self.branch_if(self.compare("sgt", bound, zero), body, (zero,), exit)
         self.enter(body)
-        self._loops.append(_OpenLoop(body, exit, bound))
+        self._loops.append(_OpenLoop(body, exit, bound, unrolls=unrolls))
         return body.args[0]
 
     def end_loop(self) -> None:
@@ -150,6 +152,8 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
             next = self.binary(llvm.AddOp, loop.body.args[0], self.number(1))
             condition = self.compare("slt", next, loop.bound)
             self.branch_if(condition, loop.body, (next,), loop.exit)
+            if loop.unrolls and (branch := self.block.last_op) is not None:
+                branch.attributes[LOOP_ANNOTATION] = FULLY_UNROLLED
         self.enter(loop.exit)
 
     def begin_if(self, condition: SSAValue) -> None:

@@ -16,6 +16,7 @@ from tgdialect.lowering.render.llvm.emitter import function
 from tgdialect.lowering.render.llvm.function import LLVMFunction, argument_type
 from tgdialect.lowering.render.llvm.threads import body_name, declarations, driver
 from tgdialect.lowering.render.output import refusal
+from tgdialect.lowering.render.shuffles import shuffles_through_memory
 from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.lowering.render.work_items import fission
 from tgdialect.ops.attributes import AxisType
@@ -71,6 +72,7 @@ def render(
 
 
 def _render_program(program: ProgramOp, target: Target) -> Sequence[llvm.FuncOp]:
+    shuffles_through_memory(program.linear)
     loops_of_grid(program.linear)
     fission(program.linear)
     name, block = program.sym_name.data, program.linear.body.block

@@ -35,7 +35,7 @@ from tgdialect.lowering.render.source.language import Language
 from tgdialect.lowering.render.source.matrix import multiply_in_place, multiply_matrices
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.codegen import BarrierOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
@@ -190,9 +190,22 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def show_to_matrix_instructions(self) -> None:
         self.line(f'asm volatile("{PROXY_FENCE}" ::: "memory");')
 
+    def shuffle_items(self, op: ShuffleOp, value: Value) -> Value:
+        """A variable of its own: in an expression it might stand where only some work items are."""
+        dtype = dtype_of(op.value)
+        if (template := self.language.shuffles.get(dtype.name)) is None:
+            raise refusal(op)
+        text = template.format(
+            value=self.named(scalar_of(value)).text,
+            distance=op.distance.data,
+            mask=f"0x{(1 << op.threads.data) - 1:x}",
+            type=self.type_name(dtype),
+        )
+        return self.variable(Scalar(text, dtype, Precedence.POSTFIX), None, "t")
+
     # -- control flow
 
-    def begin_loop(self, op: RangeOp, bound: Value, runs: bool) -> Value:
+    def begin_loop(self, op: RangeOp, bound: Value, *, runs: bool, unrolls: bool) -> Value:
         limit = scalar_of(bound)
         known = limit.interval or ANY_INDEX
         interval = Interval(0, max(int(known.hi) - 1, 0))
@@ -203,6 +216,8 @@ class SourceFunction(SourceAccesses, Output[Value]):
         scope = self._scopes.pop()
         type = self.type_name(dtype)
         text = f"({limit.text})" if limit.precedence < Precedence.SHIFT else limit.text
+        if unrolls and self.language.unroll:
+            self.line(self.language.unroll)
         self.open(f"for ({type} {name} = 0; {name} < {text}; {name}++)")
         self._scopes[-1] |= scope
         return Scalar(name, dtype, interval=interval)

@@ -52,6 +52,10 @@ class Language:
     """SPECIALs: gidx, lidx and idx, with {axis} 0 to 2 and {letter} x to z."""
     barrier: str = ""
     """A barrier, for memory that a workgroup shares and for global memory."""
+    unroll: str = ""
+    """What comes before a loop that the compiler is to unroll."""
+    shuffles: Mapping[str, str] = field(default_factory=dict[str, str])
+    """SHUFFLEs by dtype: of a {value} over a {distance}, among the work items of a {mask}."""
     vectors: Mapping[int, str] = field(default_factory=dict[int, str])
     """Vector types by their number of lanes: {element} is the name of the element's type."""
     without_vectors: frozenset[str] = frozenset()

@@ -92,6 +92,7 @@ OPENCL = Language(
         "idx": "get_global_id({axis})",
     },
     barrier="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    unroll="#pragma unroll",
     vectors={lanes: f"{{element}}{lanes}" for lanes in (2, 3, 4, 8, 16)},
     vector_load="vload{lanes}(0, {pointer})",
     vector_store="vstore{lanes}({value}, 0, {pointer})",
@@ -133,6 +134,12 @@ _CUDA_NARROW = {
     "bitcast ui16 bf16": "__ushort_as_bfloat16({value})",
     "bitcast i16 bf16": "__short_as_bfloat16({value})",
 }
+
+_WORDS = ("i32", "ui32", "f32")
+_NARROW = ("i1", "i8", "i16", "ui8", "ui16")
+
+_CUDA_SHUFFLE = "__shfl_xor_sync({mask}, {value}, {distance})"
+_METAL_SHUFFLE = "simd_shuffle_xor({value}, {distance})"
 
 CUDA = Language(
     name="cuda",
@@ -185,6 +192,7 @@ CUDA = Language(
     async_wait=(
         'asm volatile("cp.async.commit_group; cp.async.wait_group {pending};" ::: "memory");'
     ),
+    unroll="#pragma unroll",
     vectors={lanes: f"{{short}}{lanes}" for lanes in (2, 4)},
     without_vectors=frozenset(("f16", "bf16")),
     vector_load="*(const {type} *)({pointer})",
@@ -200,6 +208,10 @@ CUDA = Language(
             ("i64", "index"),
             "atomicAdd((unsigned long long *){pointer}, (unsigned long long)({value}))",
         ),
+    },
+    shuffles={
+        **dict.fromkeys((*_WORDS, "i64", "ui64", "index", "f64"), _CUDA_SHUFFLE),
+        **dict.fromkeys(_NARROW, "({type})" + _CUDA_SHUFFLE),
     },
     has_mma=True,
     signed_wraps=False,
@@ -229,6 +241,7 @@ using namespace metal;
     ),
     specials={"gidx": "gid.{letter}", "lidx": "lid.{letter}"},
     barrier="threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);",
+    unroll="#pragma clang loop unroll(full)",
     vectors={lanes: f"{{element}}{lanes}" for lanes in (2, 3, 4)},
     vector_load="*({space}const packed_{type} *)({pointer})",
     vector_store="*({space}packed_{type} *)({pointer}) = {value}",
@@ -240,6 +253,14 @@ using namespace metal;
             "memory_order_relaxed)"
         )
         for name, type in (("i32", "atomic_int"), ("ui32", "atomic_uint"), ("f32", "atomic_float"))
+    },
+    shuffles={
+        **dict.fromkeys(_WORDS, _METAL_SHUFFLE),
+        **dict.fromkeys(_NARROW, "({type})" + _METAL_SHUFFLE.replace("{value}", "(uint){value}")),
+        **dict.fromkeys(
+            ("i64", "ui64", "index"),
+            "as_type<{type}>(simd_shuffle_xor(as_type<uint2>((long){value}), {distance}))",
+        ),
     },
     is_tutorial=True,
 )

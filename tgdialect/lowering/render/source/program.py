@@ -14,6 +14,7 @@ from tgdialect.analysis.memory_order import accesses
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.grid_loops import loops_of_grid
+from tgdialect.lowering.render.shuffles import shuffles_through_memory
 from tgdialect.lowering.render.source.function import SourceFunction
 from tgdialect.lowering.render.source.language import Language
 from tgdialect.lowering.render.source.languages import C
@@ -35,6 +36,8 @@ def render_program(
     program: ProgramOp, language: Language, target: Target, alignments: Alignments
 ) -> str:
     """The source of a program: all that it needs, then the kernel."""
+    if not language.shuffles:
+        shuffles_through_memory(program.linear)
     if not target.is_grid:
         loops_of_grid(program.linear)
         fission(program.linear)

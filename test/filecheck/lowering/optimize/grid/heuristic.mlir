@@ -6,7 +6,7 @@
 // A reduction with few results is shared by a workgroup.
 
 // CHECK-LABEL: tg.kernel @rowsum_0
-// CHECK: opts [{{.*}}#tg.opt<split 1, 256, group_reduce>
+// CHECK: opts [#tg.opt<split 1, 4, unroll>, #tg.opt<split 1, 256, group_reduce>
 // GRID-LABEL: tg.program @rowsum_0
 // GRID: tg.special "gidx0"
 // GRID: tg.special "lidx0"
@@ -54,7 +54,7 @@ func.func @tr(%a: tensor<64x128xf32>) -> tensor<128x64xf32> {
 // A workgroup for each row.
 
 // CHECK-LABEL: tg.kernel @softmax_0
-// CHECK: opts [{{.*}}#tg.opt<split 1, 4, upcast>, #tg.opt<split 1, 256, local>, #tg.opt<split 3, 256, group_reduce>
+// CHECK: opts [{{.*}}#tg.opt<split 1, 4, upcast>, #tg.opt<split 1, 256, local>, #tg.opt<split 3, 4, unroll>, #tg.opt<split 3, 256, group_reduce>
 // GRID-LABEL: tg.program @softmax_0
 // GRID: tg.barrier
 func.func @softmax(%a: tensor<4x1024xf32>) -> tensor<4x1024xf32> {
@@ -96,10 +96,10 @@ func.func @gemm100(%a: tensor<100x20xf32>, %b: tensor<20x200xf32>) -> tensor<100
   return %s : tensor<100x200xf32>
 }
 
-// Several short rows have a workgroup.
+// Several short rows have a workgroup. All loops over the row are split alike.
 
 // CHECK-LABEL: tg.kernel @short_rows_0
-// CHECK: opts [{{.*}}#tg.opt<split 0, 4, local>
+// CHECK: opts [#tg.opt<split 1, 4, upcast>, #tg.opt<split 1, 16, local>, #tg.opt<split 2, 4, unroll>, #tg.opt<split 2, 16, group_reduce>{{.*}}#tg.opt<split 0, 16, local>
 // GRID-LABEL: tg.program @short_rows_0
 // GRID: tg.barrier
 func.func @short_rows(%a: tensor<512x64xf32>) -> tensor<512x64xf32> {
@@ -110,14 +110,17 @@ func.func @short_rows(%a: tensor<512x64xf32>) -> tensor<512x64xf32> {
   return %e : tensor<512x64xf32>
 }
 
-// Several short rows of a softmax: each has a row of the buffer in LOCAL memory.
+// Several short rows of a softmax: each has a row of the buffer of exponentials. A work item reads what it has written, so that
+// in the program that is in registers, and the LOCAL memory is that of the parts of reductions.
 
 // CHECK-LABEL: tg.kernel @short_softmax_0
-// CHECK: tg.buffer 0 : tensor<4x64xf32, #tg.place<local>>
-// CHECK: opts [{{.*}}#tg.opt<split 4, 16, group_reduce>, #tg.opt<split 0, 4, local>
+// CHECK: tg.buffer 0 : tensor<16x64xf32, #tg.place<local>>
+// CHECK: opts [{{.*}}#tg.opt<split 4, 16, group_reduce>, #tg.opt<split 0, 16, local>
 // GRID-LABEL: tg.program @short_softmax_0
 // GRID: tg.special "lidx1"
 // GRID: tg.special "lidx0"
+// GRID: tg.buffer {{[0-9]+}} : tensor<256xf32, #tg.place<local>>
+// GRID: tg.buffer {{[0-9]+}} : tensor<4xf32, #tg.place<reg>>
 // GRID: tg.barrier
 func.func @short_softmax(%a: tensor<512x64xf32>) -> tensor<512x64xf32> {
   %m = tg.reduce max %a [1] : tensor<512x64xf32> -> tensor<512x1xf32>
@@ -131,7 +134,7 @@ func.func @short_softmax(%a: tensor<512x64xf32>) -> tensor<512x64xf32> {
 // A reduction whose extent is a prime: padded, so that work items share it.
 
 // CHECK-LABEL: tg.kernel @prime_0
-// CHECK: opts [{{.*}}#tg.opt<padto 1, 64>, #tg.opt<split 1, 64, group_reduce>
+// CHECK: opts [{{.*}}#tg.opt<padto 1, 4>, #tg.opt<split 1, 4, unroll>, #tg.opt<split 1, 65, group_reduce>
 // GRID-LABEL: tg.program @prime_0
 // GRID: tg.barrier
 func.func @prime(%a: tensor<16x257xf32>) -> tensor<16x1xf32> {

@@ -3,8 +3,8 @@
 // A reduction inside of another one's steps: work items share the outer one's alone. Both would make
 // more work items than a workgroup may have.
 
-// CHECK: tg.range 3 group_reduce to
-// CHECK: opts [#tg.opt<split 1, 256, group_reduce>]
+// CHECK: tg.range 4 group_reduce to
+// CHECK: opts [#tg.opt<split 1, 4, unroll>, #tg.opt<split 1, 256, group_reduce>]
 
 module attributes {tg.target = #tg.target<"opencl">} {
 tg.kernel @k {

@@ -1,0 +1,38 @@
+"""The blocks of a LINEAR: loops over workgroups, loops over work items, and IFs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from xdsl.ir import Block, Operation
+
+from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.codegen import EndIfOp, IfOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+
+GROUPS = frozenset((AxisType.GLOBAL,))
+"""The types of loops over workgroups."""
+
+ITEMS = frozenset((AxisType.LOCAL, AxisType.WARP))
+"""The types of loops over the work items of a workgroup."""
+
+Nest = tuple[RangeOp, ...]
+"""Loops around an op, the outermost first."""
+
+
+def blocks_around(block: Block) -> dict[Operation, tuple[Operation, ...]]:
+    """The RANGEs and IFs around each op, the outermost first."""
+    found: dict[Operation, tuple[Operation, ...]] = {}
+    stack: list[Operation] = []
+    for op in block.ops:
+        if isinstance(op, EndOp | EndIfOp):
+            stack.pop()
+        found[op] = tuple(stack)
+        if isinstance(op, RangeOp | IfOp):
+            stack.append(op)
+    return found
+
+
+def nest(around: Sequence[Operation], kinds: Set[AxisType]) -> Nest:
+    """The loops of some axis types among the blocks around an op."""
+    return tuple(op for op in around if isinstance(op, RangeOp) and op.axis_type.data in kinds)

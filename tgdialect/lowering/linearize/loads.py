@@ -1,0 +1,151 @@
+"""Rows that several loops load from GLOBAL memory are loaded once, and kept in registers.
+
+    range %k; %v = load x[%k + ...]; ...; end %k; range %j; %w = load x[%j + ...]; ...
+    ->
+    range %k; %v = load x[%k + ...]; store r[%k], %v; ...; end %k; range %j; %w = load r[%j]; ...
+
+The maximum of a row and the exponentials of a softmax are in two such loops. A work item has the
+same cells in both, because both are split alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tgdialect.analysis.affine.cells import CellNumbers
+from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.analysis.register_loops import LONGEST
+from tgdialect.lowering.linearize.blocks import blocks_around
+from tgdialect.lowering.linearize.registers import cells_of
+from tgdialect.ops.attributes import AddrSpace, PlaceAttr
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.codegen import IfOp
+from tgdialect.ops.elementwise import AddOp, MulOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, VConstOp
+
+MOST_BYTES = 256
+"""The most memory that a work item keeps in registers: a quarter of the 255 of 4 bytes that a work
+item of NVIDIA's may have."""
+
+_REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
+
+Blocks = Sequence[Operation]
+"""The RANGEs and IFs around an op, the outermost first."""
+
+
+class _Load(NamedTuple):
+    """A LOAD in loops of its own, and what tells its cells from those of others."""
+
+    op: LoadOp
+    around: Blocks
+    loops: Sequence[RangeOp]
+    """The loops that its cells depend on, the one with the greatest stride first."""
+    key: object
+    """The same for LOADs of the same cells, in iterations with the same numbers."""
+
+
+def load_once(block: Block, numbers: CellNumbers, *, aliased: bool) -> None:
+    """Keep what a loop loads and a later loop loads again. `aliased` says that different parameters
+    may be the same memory."""
+    found = accesses(block.ops)
+    of_global = [a for a in found if place(a.memory).addrspace is AddrSpace.GLOBAL]
+    written = {access.memory for access in of_global if access.writes}
+    if aliased and written:
+        return
+    around = blocks_around(block)
+    groups: dict[object, list[_Load]] = defaultdict(list)
+    for access in of_global:
+        if access.memory not in written and (load := _load(access, around, numbers)) is not None:
+            groups[load.key].append(load)
+    left = MOST_BYTES
+    for first, *others in groups.values():
+        again = [other for other in others if _is_later(first, other)]
+        bytes = _cells(first) * dtype_of(first.op.result).itemsize
+        if again and bytes <= left:
+            left -= bytes
+            _keep(first, again)
+
+
+def _load(
+    access: MemoryAccess, around: Mapping[Operation, Blocks], numbers: CellNumbers
+) -> _Load | None:
+    """A LOAD without a gate, of cells that are a sum of multiples of indices; None for others."""
+    op = access.op
+    if not isinstance(op, LoadOp) or op.gate is not None:
+        return None
+    if (cells := cells_of(access, numbers)) is None:
+        return None
+    own = [value for value in cells.terms if isinstance(value.owner, RangeOp)]
+    own.sort(key=lambda value: -cells.terms[value])
+    loops = [value.owner for value in own if isinstance(value.owner, RangeOp)]
+    extents = [known_index(loop.bound) for loop in loops]
+    if not loops or any(extent is None or extent > LONGEST for extent in extents):
+        return None
+    strides = [cells.terms[value] for value in own]
+    rest = frozenset((v, factor) for v, factor in cells.terms.items() if v not in own)
+    shape = tuple(zip(extents, strides, strict=True))
+    view = access.location.owner
+    assert isinstance(view, IndexOp)
+    key = view.source, op.result.type, rest, shape, tuple(cells.numbers)
+    return _Load(op, around[op], loops, key)
+
+
+def _cells(load: _Load) -> int:
+    """How many cells a work item loads in all iterations."""
+    extents = [known_index(loop.bound) or 1 for loop in load.loops]
+    return math.prod(extents) * math.prod(tensor(load.op.result).get_shape())
+
+
+def _is_later(first: _Load, other: _Load) -> bool:
+    """Whether one LOAD has been executed, in all iterations of its loops, before another one: it is
+    in no IF of its own, and the loops of both are beside each other."""
+    shared = 0
+    for a, b in zip(first.around, other.around, strict=False):
+        if a is not b:
+            break
+        shared += 1
+    own, others = first.around[shared:], other.around[shared:]
+    if any(isinstance(op, IfOp) for op in own):
+        return False
+    return {*own} == {*first.loops} and {*first.loops}.isdisjoint(other.loops) and bool(others)
+
+
+def _keep(first: _Load, again: Sequence[_Load]) -> None:
+    """Have the first LOAD store to registers, and the others load from them."""
+    value = first.op.result
+    type, lanes = tensor(value).element_type, tensor(value).get_shape()
+    root = first.around[0]
+    where = tensor_type(type, (_cells(first),), _REGISTER)
+    front = OpBuilder.before(root)
+    buffer = front.put(BufferOp(next(front.free_slots), where))
+    b = OpBuilder.after(first.op)
+    b.insert(StoreOp(_cell(b, buffer, first, lanes), value))
+    for load in again:
+        b = OpBuilder.before(load.op)
+        kept = b.put(LoadOp(_cell(b, buffer, load, lanes)))
+        load.op.result.replace_all_uses_with(kept)
+        b.block.erase_op(load.op)
+
+
+def _cell(b: OpBuilder, buffer: SSAValue, load: _Load, lanes: Sequence[int]) -> SSAValue:
+    """The location of what is loaded in one iteration of the loops."""
+    index: SSAValue | None = None
+    for loop in load.loops:
+        if index is not None:
+            index = b.put(MulOp(index, b.index_constant(known_index(loop.bound) or 1)))
+        index = loop.result if index is None else b.put(AddOp(index, loop.result))
+    assert index is not None
+    if lanes:
+        (count,) = lanes
+        index = b.put(MulOp(index, b.index_constant(count)))
+        index = b.put(AddOp(b.put(VConstOp(range(count))), index))
+    return b.put(IndexOp(buffer, [index]))

@@ -1,0 +1,106 @@
+"""REG buffers that a work item reads after others wrote them become LOCAL buffers.
+
+Outside of the loops over work items a value is in registers of each of them. A REG buffer that is
+written inside such loops and read outside stays one if all work items write the same to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.analysis.uniform import uniform_blocks
+from tgdialect.diagnostics import locate
+from tgdialect.lowering.linearize.blocks import ITEMS, Nest, nest
+from tgdialect.ops.attributes import AddrSpace, PlaceAttr
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import known_index, place, tensor, tensor_type
+from tgdialect.ops.source import BufferOp
+
+
+def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]]) -> None:
+    """Make LOCAL buffers of the REG buffers that work items share. `around` has the blocks that
+    each op is in."""
+    uses: dict[SSAValue, list[MemoryAccess]] = defaultdict(list)
+    for access in accesses(block.ops):
+        if place(access.memory).addrspace is AddrSpace.REG:
+            uses[access.memory].append(access)
+    alike = uniform_blocks(block.ops if uses else ())
+    extents = _extents(around)
+    for memory, same in uses.items():
+        nests = [nest(around[access.op], ITEMS) for access in same]
+        written = max((n for n, a in zip(nests, same, strict=True) if a.writes), key=len)
+        if all(each[: len(written)] == written for each in nests):
+            continue
+        values = [
+            access.op.operands[1] if each == written else None
+            for each, access in zip(nests, same, strict=True)
+            if access.writes
+        ]
+        size = min(0 if value is None else alike.get(value, 1) for value in values)
+        if _have_alike(written, nests, extents, size):
+            continue
+        if common := {*nests[0]}.intersection(*nests):
+            numbers = ", ".join(str(range.axis.data) for range in common)
+            message = (
+                f"the work items of range {numbers} each have a REG buffer that others write "
+                "to: it would have to be shared by some of them"
+            )
+            raise locate(PassFailedException(message), same[0].op)
+        owner = memory.owner
+        assert isinstance(owner, BufferOp)
+        _move_to(owner, AddrSpace.LOCAL)
+
+
+def _extents(around: Mapping[Operation, Sequence[Operation]]) -> list[set[int | None]]:
+    """The extents of the loops over work items at each depth, the outermost first."""
+    levels: dict[int, set[int | None]] = defaultdict(set)
+    for op, blocks in around.items():
+        if isinstance(op, RangeOp) and op.axis_type.data in ITEMS:
+            levels[len(nest(blocks, ITEMS))].add(known_index(op.bound))
+    return [levels[depth] for depth in sorted(levels)]
+
+
+def _have_alike(
+    written: Nest, nests: Sequence[Nest], extents: Sequence[set[int | None]], size: int
+) -> bool:
+    """Whether all work items that read a buffer outside of the loops in which it is written have
+    written it, and all of them the same: these loops are whole axes, the innermost ones, and blocks
+    of `size` neighbours write the same value."""
+    shared = min(_common(each, written) for each in nests)
+    inner = extents[shared:]
+    if len(written) < len(extents) or any(len(each) > 1 for each in inner):
+        return False
+    count = math.prod(extent or 0 for each in inner for extent in each)
+    return count > 0 and size % count == 0 < size
+
+
+def _common(a: Nest, b: Nest) -> int:
+    """How many of the outermost loops two nests share."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(a, b, strict=False)))
+
+
+def _move_to(buffer: BufferOp, space: AddrSpace) -> None:
+    """Put a buffer into another address space, and its views."""
+    type = tensor(buffer.result)
+    where = tensor_type(type.element_type, type.get_shape(), PlaceAttr.of(addrspace=space))
+    stack: list[tuple[TgOp, TgOp]] = [(buffer, BufferOp(buffer.slot.data, where))]
+    while stack:
+        old, new = stack.pop()
+        value = OpBuilder.before(old).put(new)
+        value.name_hint = old.results[0].name_hint
+        for use in list(old.results[0].uses):
+            use.operation.operands[use.index] = value
+            if isinstance(use.operation, MovementOp) and use.index == 0:
+                stack.append((use.operation, use.operation.rebuild(use.operation.operands)))
+        assert old.parent is not None
+        old.parent.erase_op(old)
