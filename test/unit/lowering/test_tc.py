@@ -18,6 +18,7 @@ from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.lowering.render.ptx import descriptor_fields
 from tgdialect.lowering.select import SelectPass
 from tgdialect.lowering.verify import verify_level
+from tgdialect.targets import target_named
 from tgdialect.targets.grid import GRIDS
 from tgdialect.targets.matrix import WGMMA, matrix_instructions
 
@@ -143,7 +144,8 @@ def test_layouts_in_local_memory(instruction):
     size = DTYPES[instruction.factor]().itemsize
     for letter, row in (("a", "m"), ("b", "k")):
         first, second = coordinates(getattr(config, letter), row, config.threads)
-        assert (first == first[0]).all() and (second == second[0]).all()
+        assert (first == first[0]).all()
+        assert (second == second[0]).all()
         minor, k = (first[0], second[0]) if letter == "a" else (second[0], first[0])
         found = described(instruction, letter, minor, k)
         np.testing.assert_array_equal(found, np.arange(len(k)) * size)
@@ -151,7 +153,7 @@ def test_layouts_in_local_memory(instruction):
 
 def test_factors_that_are_not_in_local_memory():
     """Without STAGE there is no WMMA, and the same result."""
-    known = matrix_instructions(make_target("nvidia:sm_90a"))
+    known = matrix_instructions(target_named("nvidia:sm_90a"))
     index = next(i for i, each in enumerate(known) if each.name == "wgmma.m64n64k32.f16.kn")
     text = product("nvidia:sm_90a", "f16", 64, 64, 32, widened=True)
     assert "tg.wmma" not in check(text, "f16", 64, 64, 32, f"explicit:tc 2, {index}, 0, 1")
