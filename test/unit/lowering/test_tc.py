@@ -126,7 +126,7 @@ def test_layouts(target, index, instruction):
 def described(instruction, letter, minor, k):
     """The byte at which a descriptor has an element of A or B. Source: PTX ISA, "Asynchronous
     Warpgroup Level Matrix Shared Memory Layout", canonical layouts without swizzling."""
-    size, fields = DTYPES[instruction.factor]().itemsize, descriptor_fields(instruction)
+    size, fields = np.dtype(DTYPES[instruction.factor]).itemsize, descriptor_fields(instruction)
     leading, stride = (16 * (fields >> shift & 0x3FFF) for shift in (16, 32))
     major = instruction.name[-2:]["ab".index(letter)]
     if major == "k":
@@ -141,7 +141,7 @@ def test_layouts_in_local_memory(instruction):
     rows, columns = coordinates(config.c, "m", config.threads)
     m, n, _ = config.m_n_k
     assert sorted(zip(rows.flat, columns.flat, strict=True)) == list(np.ndindex(m, n))
-    size = DTYPES[instruction.factor]().itemsize
+    size = np.dtype(DTYPES[instruction.factor]).itemsize
     for letter, row in (("a", "m"), ("b", "k")):
         first, second = coordinates(getattr(config, letter), row, config.threads)
         assert (first == first[0]).all()
