@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from tgdialect.targets.matrix import WGMMA
 from tgdialect.targets.target import Target
+from tgdialect.targets.warpgroups import WARPGROUP_SHAPES
 
 ALIGNMENT = 16
 """The alignment in bytes of memory that is an argument of a host function: that of the widest
@@ -37,7 +37,7 @@ METAL = replace(GRID, name="metal", workgroup=1024, warp=32, shuffles=True, unit
 
 _MMA = frozenset(("mma.m16n8k16.f16", "mma.m16n8k16.bf16", "mma.m16n8k8.tf32"))
 _MMA_FP8 = frozenset(("mma.m16n8k32.e4m3", "mma.m16n8k32.e5m2"))
-_WGMMA = frozenset(instruction.name for instruction in WGMMA)
+_WGMMA = frozenset(shape.name for shape in WARPGROUP_SHAPES)
 _MFMA = frozenset(
     f"mfma.{dims}.{dtype}" for dims in ("16x16x16", "32x32x8") for dtype in ("f16", "bf16")
 )

@@ -8,15 +8,15 @@ the lane and then of the element is (`WmmaAttr`). Sources: PTX ISA, "Matrix Frag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
 
 from tgdialect.ops.attributes import WmmaAttr
 from tgdialect.targets.target import Target
+from tgdialect.targets.warpgroups import ROWS, WARPGROUP_SHAPES, WarpgroupShape
 
 
 @dataclass(frozen=True)
@@ -102,33 +102,23 @@ def _core_matrices(side: str, extent: int, steps: int, major: str, row: int) -> 
     return " ".join(["-"] * (_WARPGROUP.bit_length() - 1) + core + blocks)
 
 
-def _wgmma(dtype: str, name: str, itemsize: int) -> Iterator[MatrixInstruction]:
-    """The `wgmma`s that multiply a dtype, those of the most elements first. Each is a group of
-    instructions, of 32 bytes along k, that the warps wait for together. Only 16-bit elements may
-    lie along the rows of A or the columns of B."""
-    row = CORE_BYTES // itemsize
-    majors = product("km", "kn") if itemsize == 2 else [("k", "k")]
-    for columns, bytes, (a, b) in product((256, 128, 64), (128, 64), list(majors)):
-        steps = bytes // itemsize
-        c = ["n1 n2 m0 m1 m2 m4 m5 n0 m3", *_bits("n", 8, columns)]
-        fragments = Fragments(
-            (64, columns, steps),
-            _WARPGROUP,
-            _core_matrices("m", 64, steps, a, row),
-            _core_matrices("n", columns, steps, b, row),
-            " ".join(c),
-        )
-        yield MatrixInstruction(f"wgmma.m64n{columns}k{steps}.{name}.{a}{b}", fragments, dtype)
+def _warpgroup_instruction(shape: WarpgroupShape) -> MatrixInstruction:
+    """A `wgmma`, or a group of them that the warps wait for together."""
+    row = CORE_BYTES // shape.itemsize
+    a, b = shape.majors
+    c = ["n1 n2 m0 m1 m2 m4 m5 n0 m3", *_bits("n", 8, shape.columns)]
+    fragments = Fragments(
+        (ROWS, shape.columns, shape.steps),
+        _WARPGROUP,
+        _core_matrices("m", ROWS, shape.steps, a, row),
+        _core_matrices("n", shape.columns, shape.steps, b, row),
+        " ".join(c),
+    )
+    return MatrixInstruction(shape.name, fragments, shape.dtype)
 
 
-WGMMA = (
-    *_wgmma("f16", "f16", 2),
-    *_wgmma("bf16", "bf16", 2),
-    *_wgmma("f8E4M3FN", "e4m3", 1),
-    *_wgmma("f8E5M2", "e5m2", 1),
-)
-"""Instructions of four warps that read both factors from LOCAL memory (sm_90a). The last word of a
-name says along which axis the rows of core matrices lie: in A k or m, in B k or n."""
+WGMMA = tuple(map(_warpgroup_instruction, WARPGROUP_SHAPES))
+"""Instructions of four warps that read both factors from LOCAL memory."""
 
 _INSTRUCTIONS = (
     MatrixInstruction("mma.m16n8k16.f16", MMA_16X8X16, "f16"),
