@@ -18,6 +18,7 @@ from tgdialect.backends.asm import AmdgcnTarget, DeviceTarget, PtxTarget
 from tgdialect.backends.llvm_machine import Machine
 from tgdialect.diagnostics import CompilationError, SourceFile, parse_module
 from tgdialect.lowering.pipeline import ToGpuPass
+from tgdialect.lowering.render import RenderPass
 from tgdialect.ops.dtypes import TYPES
 from tgdialect.ops.elementwise import (
     DECOMPOSED,
@@ -71,33 +72,35 @@ def test_ptxas_accepts_the_examples(path: Path):
     assert not any(map(int, re.findall(r"(\d+) bytes spill", report)))
 
 
-def wide_softmax() -> str:
-    """A row of 14000 floats in LOCAL memory, which is more than a kernel may declare."""
-    text = (EXAMPLES[0].parent / "softmax.mlir").read_text()
-    return text.replace("2x4x", "512x14000x").replace("2x1x", "512x1x")
+def dynamic_local(chip: str = "sm_90") -> ModuleOp:
+    """More LOCAL memory than a kernel may declare."""
+    path = Path(__file__).parents[2] / "filecheck/lowering/render/gpu/dynamic_local.mlir"
+    module = parse_module(make_context(), SourceFile("test", path.read_text(), 1))
+    RenderPass(target=f"nvidia:{chip}").lower(module)
+    return module
 
 
 @needs_ptxas
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90"])
 def test_ptxas_accepts_more_local_memory_than_a_kernel_declares(chip: str):
-    ptx = emitted(PtxTarget(), lowered(wide_softmax(), f"nvidia:{chip}"))
+    ptx = emitted(PtxTarget(), dynamic_local(chip))
     assert ".extern .shared" in ptx
     assert "0 bytes spill" in assemble(ptx, chip)
 
 
 @needs_mlir
 @pytest.mark.parametrize(
-    "path", [*EXAMPLES, None], ids=lambda path: path.stem if path else "wide_softmax"
+    "path", [*EXAMPLES, None], ids=lambda path: path.stem if path else "dynamic_local"
 )
 def test_upstream_generates_ptx_of_the_examples(path: Path | None):
     assert MLIR_OPT is not None
-    text = wide_softmax() if path is None else path.read_text()
+    module = dynamic_local() if path is None else lowered(path.read_text())
     run = subprocess.run(
         [MLIR_OPT, "--gpu-module-to-binary=format=isa"],
-        input=printed(lowered(text)), capture_output=True, text=True,
+        input=printed(module), capture_output=True, text=True,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
-    assert ".visible .entry main_0" in run.stdout
+    assert f".visible .entry {'k' if path is None else 'main_0'}" in run.stdout
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,6 +96,69 @@ def test_the_same_memory_again_is_one_graph(api: FakeCuda, device: Device):
     np.testing.assert_array_equal(out.numpy(), 4 * X)
 
 
+def test_a_call_that_is_known_is_only_launched(api: FakeCuda, device: Device):
+    """With memory for the result and without; others are found out to be others."""
+    text = """
+    func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+      %y = tg.add %x, %x : tensor<1000xf32>
+      func.return %y : tensor<1000xf32>
+    }"""
+    exe = tg.compile(text, target="CUDA:0")
+    api.kernels["main_0"] = (2, double)
+    x, out = device.array(X), device.array(X)
+    for _ in range(3):
+        np.testing.assert_array_equal(exe(x).numpy(), 2 * X)
+        np.testing.assert_array_equal(exe(x, out=out).numpy(), 2 * X)
+    assert exe._repeats is not None
+    prepared = exe._call
+    exe._call = None  # type: ignore[assignment]
+    assert exe(x, out=out) is out
+    np.testing.assert_array_equal(exe(x).numpy(), 2 * X)
+    exe._call = prepared
+    # In place: an array that is read and written.
+    assert exe(out, out=out) is out
+    np.testing.assert_array_equal(out.numpy(), 4 * X)
+    with pytest.raises(ValueError, match="shape"):
+        exe(device.array(X[:10]))
+    with pytest.raises(TypeError):
+        exe(device.array(X.astype(np.int32)))
+    np.testing.assert_array_equal(exe(X), 2 * X)
+
+
+def test_known_calls_keep_no_memory(api: FakeCuda, device: Device):
+    exe = compiled()
+    for _ in range(3):
+        x, out = device.array(X), device.array(X)
+        exe(x, out=out)
+        exe(x, out=out)
+        del x, out
+    gc.collect()
+    device.driver.pool.clear()
+    assert not api.blocks
+
+
+def _values(text: str) -> int:
+    """How many values a function of the bindings returns besides its status, by its docstring."""
+    returns = text.partition("Returns\n-------\n")[2].partition("\n\n")[0]
+    return len(re.findall(r"^\w+ : ", returns, re.MULTILINE))
+
+
+def test_the_functions_have_the_arguments_and_results_of_nvidias_bindings(api: FakeCuda):
+    """As their docstrings state them: calls need a driver."""
+    real = pytest.importorskip("cuda.bindings.driver")
+    for name, function in vars(FakeCuda).items():
+        if not name.startswith("cu") or name == "cuStreamSynchronize":
+            continue
+        text = getattr(real, name).__doc__
+        head = re.sub(r"\[[^]]*\]", "", text.partition("\n")[0])
+        inner = head[head.index("(") + 1 : head.rindex(")")]
+        arity = len(inner.split(",")) if inner.strip() else 0
+        parameters = inspect.signature(function).parameters.values()
+        if not any(p.kind is p.VAR_POSITIONAL for p in parameters):
+            assert len(parameters) - 1 == arity, name
+        assert (name.startswith("cuDeviceGet") or "Get" in name) <= (_values(text) > 0), name
+
+
 def test_memory_and_modules_are_freed(api: FakeCuda, device: Device):
     exe = compiled()
     for _ in range(100):
@@ -179,15 +243,13 @@ def test_a_program_on_tensors_is_ptx(device: Device, api: FakeCuda):
 
 
 def test_a_launch_allocates_local_memory_that_no_kernel_may_declare(api: FakeCuda):
-    """The row of a softmax of 14000 floats."""
-    text = Path("examples/softmax.mlir").read_text()
-    text = text.replace("2x4x", "512x14000x").replace("2x1x", "512x1x")
-    api.memory = 1 << 26
-    exe = tg.compile(text, target="CUDA:0")
+    path = Path(__file__).parents[2] / "filecheck/lowering/render/gpu/dynamic_local.mlir"
+    text = path.read_text().replace("12288", "20000")
+    exe = tg.compile(text, target="CUDA:0", allow_custom=True)
     ((_, local),) = api.attributes.items()
-    assert 56000 < local < 227 << 10
-    api.kernels["main_0"] = (2, lambda *values: None)
-    exe(np.zeros((512, 14000), np.float32))
+    assert local == 80000
+    api.kernels["k"] = (1, lambda *values: None)
+    exe(np.zeros(4, np.float32))
     assert api.local == [local]
 
 

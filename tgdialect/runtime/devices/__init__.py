@@ -7,7 +7,7 @@
 * `build.py`: the stages, then `code.py`: the kernels' code, and `commands.py`: from a planned
   module to kernels and launches; `optimize.py`, `bench.py`: BEAM on a device;
 * `executable.py`: calls of a program; `call.py`: the memory of one call; `binding.py`: its launches
-  with their values.
+  with their values; `repeats.py`: the same call again.
 """
 
 from tgdialect.runtime.devices.array import DeviceArray

@@ -30,6 +30,7 @@ class CallMemory:
         self._written_here: list[Array] = []
         """The arrays of the host among these."""
         self._copies: list[Callable[[], None]] = []
+        self._is_copied = False
 
     def write(self, position: int, array: Array | DeviceArray) -> None:
         """Place an array that the program writes; the host's is copied there and back.
@@ -54,6 +55,7 @@ class CallMemory:
         if isinstance(array, DeviceArray):
             is_free = self._is_aligned(array) and not _overlaps(array.span, self._written)
             found = array if is_free else array.copy()
+            self._is_copied |= not is_free
         else:
             found = self._uploaded(array)
         self._place(position, found)
@@ -83,6 +85,11 @@ class CallMemory:
         self._held.append(lease)
         self.frame[position] = Span(lease.block, 0, nbytes)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether everything is where the caller has it, or wants it: nothing has been copied."""
+        return not self._is_copied and not self._copies
+
     def finish(self) -> None:
         """Copy results to where the caller wants them, after the program was submitted."""
         for copy in self._copies:
@@ -94,6 +101,7 @@ class CallMemory:
         return alignment == 1 or (start + array.span.offset) % alignment == 0
 
     def _uploaded(self, array: Array) -> DeviceArray:
+        self._is_copied = True
         return DeviceArray.of(self._driver, array)
 
     def _place(self, position: int, array: DeviceArray, *, is_written: bool = False) -> None:

@@ -9,7 +9,8 @@ import ctypes
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -300,6 +301,8 @@ def _address(span: Span) -> int:
 class _Kernels(LoadedKernels):
     """Loaded modules, one for each kernel, and the graphs of programs that were called before."""
 
+    can_repeat = True
+
     def __init__(self, driver: CudaDriver, kernels: Sequence[DeviceKernel]) -> None:
         self._driver = driver
         self._kernels = kernels
@@ -352,6 +355,41 @@ class _Kernels(LoadedKernels):
             self._keep(key, graph)
             driver.checked(driver.api.cuGraphLaunch(graph, driver.stream))
 
+    def repeated(self, commands: Sequence[Command]) -> Callable[[], object]:
+        driver = self._driver
+        if len(commands) != 1:
+            return partial(self._submit_again, [_by_addresses(c) for c in commands], _key(commands))
+        # One launch: with the arguments of the driver's function made once.
+        (command,) = map(_by_addresses, commands)
+        kernel = self._kernels[command.kernel]
+        names = (kernel.name,)
+        values, arguments = self._arguments(command)
+        api, lock, context = driver.api, driver.lock, driver.context
+        enter, launch, success = api.cuCtxSetCurrent, api.cuLaunchKernel, api.CUresult.CUDA_SUCCESS
+
+        def again(keep: object = values) -> None:
+            enter(context)
+            with lock:
+                driver.submitted = names
+                (error,) = launch(*arguments)
+            if error != success:
+                raise driver.failure(kernel, command, driver.explained(error))
+
+        return again
+
+    def _submit_again(self, commands: Sequence[Command], key: Any) -> None:
+        """`submit`, without making the key of the graph."""
+        driver = self._driver
+        graph = self._graphs.get(key)
+        if graph is None:
+            self.submit(commands)
+            return
+        driver.enter()
+        with driver.lock:
+            driver.submitted = [self._kernels[command.kernel].name for command in commands]
+            self._graphs.move_to_end(key)
+            driver.checked(driver.api.cuGraphLaunch(graph, driver.stream))
+
     def timed(self, commands: Sequence[Command]) -> Sequence[float]:
         driver, api = self._driver, self._driver.api
         driver.enter()
@@ -395,24 +433,36 @@ class _Kernels(LoadedKernels):
 
     def _launch(self, command: Command) -> None:
         driver, kernel = self._driver, self._kernels[command.kernel]
-        # An array of the arguments, each in 8 bytes, and an array of their addresses.
-        count = len(command.arguments)
+        keep, arguments = self._arguments(command)
+        (error,) = driver.api.cuLaunchKernel(*arguments)
+        del keep
+        if error != driver.api.CUresult.CUDA_SUCCESS:
+            raise driver.failure(kernel, command, driver.explained(error))
+
+    def _arguments(self, command: Command) -> tuple[object, Sequence[Any]]:
+        """The arguments of `cuLaunchKernel`, and what has to live until it returns: an array of the
+        kernel's arguments, each in 8 bytes, and an array of their addresses."""
+        kernel, count = self._kernels[command.kernel], len(command.arguments)
         values = (ctypes.c_int64 * count)(
             *(_address(a) if isinstance(a, Span) else a for a in command.arguments)
         )
         start, step = ctypes.addressof(values), ctypes.sizeof(ctypes.c_int64)
         pointers = (ctypes.c_void_p * count)(*(start + step * i for i in range(count)))
-        (error,) = driver.api.cuLaunchKernel(
+        return (values, pointers), (
             self._functions[command.kernel],
             *command.groups,
             *kernel.workgroup,
             kernel.local,
-            driver.stream,
+            self._driver.stream,
             ctypes.addressof(pointers),
             0,
         )
-        if error != driver.api.CUresult.CUDA_SUCCESS:
-            raise driver.failure(kernel, command, driver.explained(error))
+
+
+def _by_addresses(command: Command) -> Command:
+    """A command that refers to no blocks."""
+    values = (_address(a) if isinstance(a, Span) else a for a in command.arguments)
+    return command._replace(arguments=tuple(values))
 
 
 def _key(commands: Sequence[Command]) -> Any:

@@ -7,7 +7,7 @@ has run, except where it says that it waits.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -82,6 +82,14 @@ class Command(NamedTuple):
 
 class LoadedKernels(ABC):
     """The kernels of a program on a device."""
+
+    can_repeat = False
+    """Whether `repeated` is implemented: memory of the device is known by addresses."""
+
+    def repeated(self, commands: Sequence[Command]) -> Callable[[], object]:
+        """What submits these commands again, and keeps none of their memory alive: the caller
+        passes memory at the same addresses."""
+        raise NotImplementedError
 
     @abstractmethod
     def submit(self, commands: Sequence[Command]) -> None:

@@ -14,6 +14,7 @@ from tgdialect.runtime.devices.call import CallMemory
 from tgdialect.runtime.devices.device import Device, is_on
 from tgdialect.runtime.devices.driver import Command, DeviceMemoryError, Span, show_bytes
 from tgdialect.runtime.devices.program import DeviceProgram
+from tgdialect.runtime.devices.repeats import Repeats
 from tgdialect.runtime.executable import Executable, ParameterSlot
 from tgdialect.runtime.program import Array, Parameter
 from tgdialect.runtime.windows import check_windows
@@ -65,8 +66,22 @@ class DeviceExecutable(Executable):
                 self._new_buffer(parameter, parameter.shape_for(()))
         self._kept: _Kept | None = None
         self._lock = threading.Lock()
+        roles = {p.role for p in self.parameters}
+        self._repeats: Repeats | None = None
+        if (
+            self._loaded.can_repeat
+            and self.inputs  # Whose place decides about that of the results.
+            and roles <= {"input", "output", "workspace"}
+            and not (self._is_dynamic or self._constants)
+            and not any(p.is_cleared for p in self.outputs)
+        ):
+            self._repeats = Repeats(self._driver, self.inputs, self.outputs, self._workspaces)
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        if self._repeats is not None:
+            found = self._repeats.call(arrays, out)
+            if found is not None:
+                return found
         return self._call(arrays, out, self._loaded.submit)
 
     def resident(self, *arrays: Any) -> Any:
@@ -138,8 +153,13 @@ class DeviceExecutable(Executable):
         except MemoryError as error:
             raise DeviceMemoryError(f"{self._sizes(frame)}: {error}") from None
         # Run.
-        submit(bound(self._program.launches[self._program.once :], frame))
+        commands = bound(self._program.launches[self._program.once :], frame)
+        submit(commands)
         memory.finish()
+        if self._repeats is not None and memory.is_plain:
+            order = (*self._arguments, *self._results, *self._workspaces)
+            spans = [frame[position] for position, _ in order]
+            self._repeats.keep(spans, self._loaded.repeated(commands))
         if out is not None:
             return wanted[0] if len(wanted) == 1 else tuple(wanted)
         stays = stays or any(isinstance(array, DeviceArray) for array in given.values())

@@ -217,7 +217,7 @@ class SourceAccesses(SourceBuilder):
         stored = self.stored(view.dtype).name
         if is_private or view.lanes not in self.language.vectors:
             return False
-        if stored in self.language.without_vectors:
+        if view.lanes > self.language.widest_vectors.get(stored, view.lanes):
             return False
         return not self.language.loads_need_alignment or (
             bytes <= 16 and view.alignment % bytes == 0

@@ -58,8 +58,8 @@ class Language:
     """SHUFFLEs by dtype: of a {value} over a {distance}, among the work items of a {mask}."""
     vectors: Mapping[int, str] = field(default_factory=dict[int, str])
     """Vector types by their number of lanes: {element} is the name of the element's type."""
-    without_vectors: frozenset[str] = frozenset()
-    """The dtypes that there are no vectors of, though the language has them."""
+    widest_vectors: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The most lanes of a vector of a dtype, where they are fewer than those of `vectors`."""
     vector_load: str = ""
     vector_store: str = ""
     """Accesses of {lanes} elements of vector type {type} at {pointer}, with {space}."""

@@ -194,7 +194,7 @@ CUDA = Language(
     ),
     unroll="#pragma unroll",
     vectors={lanes: f"{{short}}{lanes}" for lanes in (2, 4)},
-    without_vectors=frozenset(("f16", "bf16")),
+    widest_vectors={"f16": 2, "bf16": 2},
     vector_load="*(const {type} *)({pointer})",
     vector_store="*({type} *)({pointer}) = {value}",
     vector_value="make_{type}({elements})",

@@ -1,0 +1,107 @@
+"""What a call of a program on a device costs on the host, beyond the driver's own calls.
+
+    python -m bench.launch [--profile]
+
+The driver is the tests' stand-in for NVIDIA's, and kernels do nothing: what remains is our Python.
+Programs of one launch (`cuLaunchKernel`) and of several, which are a graph (`cuGraphLaunch`), each
+with memory for the result and without. No GPU is needed; a driver's own time comes on top, and is
+the same for whoever calls it. The least mean of several turns counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import tgdialect as tg
+from tgdialect.runtime.devices.cuda import CudaDriver
+from tgdialect.runtime.devices.device import DEVICES, KINDS, Device
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "test" / "unit" / "runtime"))
+
+CALLS, TURNS = 2000, 7
+
+ONE = """
+func.func @main(%x: tensor<32xf32>) -> tensor<32xf32> {
+  %y = tg.add %x, %x : tensor<32xf32>
+  func.return %y : tensor<32xf32>
+}
+"""
+SEVERAL = """
+func.func @main(%x: tensor<32xf32>) -> tensor<32xf32> {
+  %y = tg.add %x, %x : tensor<32xf32>
+  %c = tg.contiguous %y : tensor<32xf32>
+  %z = tg.mul %c, %c : tensor<32xf32>
+  %d = tg.contiguous %z : tensor<32xf32>
+  %r = tg.sub %d, %x : tensor<32xf32>
+  func.return %r : tensor<32xf32>
+}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.launch", description=__doc__)
+    parser.add_argument("--profile", action="store_true", help="print what takes the time")
+    options = parser.parse_args()
+    from fake_cuda import FakeCuda  # The stand-in of the tests.
+
+    class Quick(FakeCuda):
+        """Kernels that do nothing, and functions that nobody counts."""
+
+        __getattribute__ = object.__getattribute__
+
+        def cuModuleUnload(self, module: int) -> object:
+            return _OK
+
+        def cuLaunchKernel(self, *given: object) -> object:
+            return _OK
+
+        def cuGraphLaunch(self, *given: object) -> object:
+            return _OK
+
+    _OK = (FakeCuda.CUresult.CUDA_SUCCESS,)
+    api = Quick(dict.fromkeys((f"main_{i}" for i in range(8)), (0, lambda *_: None)))
+    device = Device(
+        "CUDA:0", KINDS["CUDA"]._replace(open=lambda name, number: CudaDriver(name, number, api))
+    )
+    DEVICES._known["CUDA:0"] = device
+    x = device.array(np.zeros(32, np.float32))
+    launches = (api.cuLaunchKernel, range(11)), (api.cuGraphLaunch, range(2))
+    programs = ("one kernel", ONE), ("three kernels", SEVERAL)
+    for (name, text), (launch, given) in zip(programs, launches, strict=True):
+        exe = tg.compile(text, target="CUDA:0")
+        out = exe(x)
+        calls: dict[str, Callable[[], object]] = {
+            "out=": partial(exe, x, out=out),
+            "new result": partial(exe, x),
+        }
+        for how, call in calls.items():
+            taken = _mean(call)
+            own = _mean(partial(launch, *given))
+            print(f"{name:14} {how:11} {1e6 * taken:6.2f} us, {1e6 * (taken - own):6.2f} us ours")
+            if options.profile:
+                with cProfile.Profile() as profile:
+                    for _ in range(CALLS):
+                        call()
+                profile.print_stats("tottime")
+
+
+def _mean(call: Callable[[], object]) -> float:
+    least = float("inf")
+    for _ in range(TURNS):
+        start = time.perf_counter()
+        for _ in range(CALLS):
+            call()
+        least = min(least, (time.perf_counter() - start) / CALLS)
+    return least
+
+
+if __name__ == "__main__":
+    main()
