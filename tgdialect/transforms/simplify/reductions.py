@@ -45,7 +45,9 @@ def repeat_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     """Reduce over the ranges that the operand depends on, and repeat the result for the others.
     None if there are no others."""
     assert isinstance(op, ReduceOp)
-    inside = engine.loops.open(op.source) if op.ranges else frozenset()
+    if not op.ranges:
+        return None
+    inside = engine.loops.open(op.source)
     lost = [v for v in op.ranges if v.owner not in inside]
     if not lost:
         return None
