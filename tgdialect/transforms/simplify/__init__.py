@@ -31,7 +31,7 @@ from tgdialect.transforms.simplify.comparison import simplify_comparison, simpli
 from tgdialect.transforms.simplify.division import simplify_division
 from tgdialect.transforms.simplify.engine import Engine, Handler
 from tgdialect.transforms.simplify.peepholes import simplify_cast, simplify_load, simplify_store
-from tgdialect.transforms.simplify.reductions import simplify_reduction
+from tgdialect.transforms.simplify.reductions import repeat_reduction, simplify_reduction
 from tgdialect.transforms.simplify.scatter import scatter
 from tgdialect.transforms.simplify.sums import simplify_sum
 
@@ -65,8 +65,12 @@ _OF_LOOPS = frozenset({"tg.reduce", "tg.end", "tg.store"})
 """Ops whose handlers change loops, or move the LOADs of a gated STORE. A schedule depends on both,
 so these handlers do not run in a kernel that has a schedule."""
 
-_KEEP_LOOPS = {name: handler for name, handler in HANDLERS.items() if name not in _OF_LOOPS}
-"""The handlers for a kernel that has a schedule."""
+_KEEP_LOOPS = {
+    **{name: handler for name, handler in HANDLERS.items() if name not in _OF_LOOPS},
+    "tg.reduce": repeat_reduction,
+}
+"""The handlers for a kernel that has a schedule. A REDUCE loses a loop that its operand has lost,
+as r4 in `reduce max (4 r3 + r4) idiv 4`: it would not be valid."""
 
 
 @dataclass(frozen=True)

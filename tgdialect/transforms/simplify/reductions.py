@@ -33,15 +33,24 @@ def simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     assert isinstance(op, ReduceOp)
     if not op.ranges:
         return None
+    # If the operand depends on every range, try the rewrites of masks and prefix reductions.
+    found = repeat_reduction(engine, op)
+    if found is not None or integers(op, "axes"):
+        return found
+    found = split_alternative(engine, op) or collapse_masked(engine, op)
+    return carry(engine, op) if found is None and engine.may_store else found
+
+
+def repeat_reduction(engine: Engine, op: Operation) -> SSAValue | None:
+    """Reduce over the ranges that the operand depends on, and repeat the result for the others.
+    None if there are no others."""
+    assert isinstance(op, ReduceOp)
+    if not op.ranges:
+        return None
     inside = engine.loops.open(op.source)
     lost = [v for v in op.ranges if v.owner not in inside]
-    # If the operand depends on every range, try the rewrites of masks and prefix reductions.
     if not lost:
-        if integers(op, "axes"):
-            return None
-        found = split_alternative(engine, op) or collapse_masked(engine, op)
-        return carry(engine, op) if found is None and engine.may_store else found
-    # Otherwise reduce over the ranges that the operand depends on, and repeat the result.
+        return None
     result = op.source
     axes, kept = integers(op, "axes"), [v for v in op.ranges if v not in lost]
     if axes or kept:

@@ -72,6 +72,8 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         if is_divided:
             simplify(axes.kernel)
             axes.changed()
+            if new.parent is None:
+                return  # What was in the loop does not depend on it any more.
     if kind in EXPANDED or kind is AxisType.LOCAL:
         for buffer in axes.shared_buffers(new):
             axes.privatize(buffer, new)
