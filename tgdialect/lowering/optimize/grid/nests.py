@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
