@@ -162,13 +162,15 @@ def child(tool: str, name: str) -> None:
 # -- all of them ---------------------------------------------------------------------------------
 
 
-def measure(tool: str, name: str) -> dict[str, float]:
+def measure(tool: str, name: str, file: str = __file__, text: str = "") -> dict[str, float]:
+    """What a new process of a bench prints, without any cache; `text` is its input."""
     environment = os.environ | {"TG_CACHE_DIR": "", "CACHELEVEL": "0", "DEV": "CPU", "BEAM": "0"}
     run = subprocess.run(
-        [sys.executable, __file__, "--child", tool, name],
+        [sys.executable, file, "--child", tool, name],
         env=environment,
         capture_output=True,
         text=True,
+        input=text,
     )
     if run.returncode:
         sys.exit(f"{tool} fails on {name}:\n{run.stderr}")

@@ -31,7 +31,7 @@ PASSES = {
     # the stages
     "tg-callify": "tgdialect.lowering.callify:CallifyPass",
     "tg-rangeify": "tgdialect.lowering.rangeify:RangeifyPass",
-    "tg-optimize": "tgdialect.runtime.optimize:MeasuringOptimizePass",
+    "tg-optimize": "tgdialect.runtime.devices.optimize:DeviceOptimizePass",
     "tg-tc": "tgdialect.lowering.optimize.optops.passes:TcPass",
     "tg-split": "tgdialect.lowering.optimize.optops.passes:SplitPass",
     "tg-padto": "tgdialect.lowering.optimize.optops.passes:PadToPass",

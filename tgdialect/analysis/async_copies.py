@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.lanes import lane_indices
+from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops.affine import polynomial_interval
@@ -22,9 +22,8 @@ from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
 from tgdialect.ops.elementwise import ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import Polynomial, known_index, place, polynomial, tensor
+from tgdialect.ops.properties import known_index, place, polynomial
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,7 @@ class _Copies:
         self._around = _blocks_around(ops)
         self._barriers = [op for op in ops if isinstance(op, BarrierOp)]
         self._intervals = MinMax()
+        self._numbers = CellNumbers()
         self._memories: dict[SSAValue, list[MemoryAccess]] = defaultdict(list)
         for access in accesses(ops) if self._barriers else ():
             self._memories[access.memory].append(access)
@@ -167,31 +167,21 @@ class _Copies:
         return left if left >= 0 else None
 
     def _slot(self, access: MemoryAccess) -> _Slot | None:
-        location = access.location.owner
-        if not isinstance(location, IndexOp) or len(location.indices) != 1:
+        if (cells := self._numbers[access]) is None:
             return None
-        index, last = location.indices[0], 0
-        total: Polynomial = polynomial(0)
-        if tensor(index).get_shape():
-            if (lanes := lane_indices(index)) is None or min(lanes.numbers) < 0:
-                return None
-            last = max(lanes.numbers)
-            for value, factor in lanes.scalars.terms.items():
-                total += polynomial(value) * factor
-        else:
-            total = polynomial(index)
-        for product, stride in total.terms.items():
+        for product, stride in cells.shared.terms.items():
             value = product[0]
             op = value.owner if isinstance(value, SSAValue) and len(product) == 1 else None
             if not isinstance(op, ModOp) or not (count := known_index(op.operands[1])):
                 continue
-            turn = polynomial(op.operands[0])
+            turn = self._numbers.polynomial(op.operands[0])
             ((atom,), factor) = next(iter(turn.terms.items()), ((None,), 0))
             loop = atom.owner if isinstance(atom, SSAValue) else None
-            rest = total - polynomial(value) * stride
+            rest = cells.shared - polynomial(value) * stride
             bounds = polynomial_interval(rest, lambda v: self._intervals[cast(SSAValue, v)])
+            low, high = bounds.lo + min(cells.lanes), bounds.hi + max(cells.lanes)
             is_one_loop = isinstance(loop, RangeOp) and len(turn.terms) == 1 and factor == 1
-            if is_one_loop and bounds.lo >= 0 and bounds.hi + last < stride:
+            if is_one_loop and low >= 0 and high < stride:
                 assert isinstance(loop, RangeOp)
                 return _Slot(loop, turn.constant, count, stride)
         return None

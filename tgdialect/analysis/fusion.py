@@ -41,6 +41,8 @@ from tgdialect.analysis.demand import (
 )
 from tgdialect.analysis.loop_order import RootLoops
 from tgdialect.analysis.one_hot import constant_values, one_hot_mask
+from tgdialect.analysis.online import OnlineSums, online_sums
+from tgdialect.analysis.online_blocks import Blocks, blocks_of
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -98,20 +100,26 @@ class Fusion:
         default_factory=dict[Operation, tuple[int, ...]]
     )
     """For roots whose loops are not in the order of the axes: the axes, outermost first."""
+    online: dict[Operation, tuple[OnlineSums, Blocks]] = field(
+        default_factory=dict[Operation, tuple[OnlineSums, Blocks]]
+    )
+    """For roots that are computed in one pass over blocks of steps (`online.py`): how."""
 
 
 def plan_fusion(
     block: Block,
     is_closed: Callable[[ReduceOp], bool],
+    is_valid: Callable[[SSAValue], bool],
     stored: Set[Operation],
     target: Target,
 ) -> Fusion:
     """Decide about every value of a function, in one walk from the roots to the leaves.
 
-    `is_closed` says of a REDUCE that reads no memory whether it has a closed form. The values of
-    `stored` are realised in any case. LOCAL buffers fit into the memory of the target.
+    `is_closed` says of a REDUCE that reads no memory whether it has a closed form, and `is_valid`
+    of a value whether all of its cells are valid. The values of `stored` are realised in any case.
+    LOCAL buffers fit into the memory of the target.
     """
-    return _Planner(block, is_closed, stored, target).plan()
+    return _Planner(block, is_closed, is_valid, stored, target).plan()
 
 
 class _Planner:
@@ -121,10 +129,12 @@ class _Planner:
         self,
         block: Block,
         is_closed: Callable[[ReduceOp], bool],
+        is_valid: Callable[[SSAValue], bool],
         stored: Set[Operation],
         target: Target,
     ) -> None:
         self.block = block
+        self.is_valid = is_valid
         self.target = target
         self.is_closed = is_closed
         self.stored = stored
@@ -146,12 +156,16 @@ class _Planner:
         self.may_share_products = target.is_grid
         """Whether a kernel may keep the rows of a product in LOCAL memory. Elsewhere, and where a
         matrix instruction computes a product, only a kernel of its own has register tiles."""
+        self.online: dict[Operation, OnlineSums] = {}
+        """The ops inside of sums that are computed in one pass."""
 
     def plan(self) -> Fusion:
         constants = constant_values(self.block)
         for op in self.block.ops:
             if isinstance(op, ReduceOp):
                 self.classify(op, constants)
+        if self.may_share_products:
+            self.find_online_sums()
         for op in reversed(self.block.ops):
             if isinstance(op, StoreOp):
                 self.ask_operands(op)
@@ -175,6 +189,18 @@ class _Planner:
                 self.padded.update(padding(op))
                 if self.target.matrix and has_narrow_factor(op):
                     self.may_share_products = False
+
+    def find_online_sums(self) -> None:
+        """Find the sums that are computed in one pass over blocks of steps: those whose rows a
+        workgroup cannot keep in LOCAL memory."""
+        for group in online_sums(self.block, self.is_valid, self.stored):
+            rows = group.results
+            size = BLOCK_ROWS * _BLOCK_BUFFERS * group.steps * dtype_of(group.scores).itemsize
+            if size <= self.target.local and rows >= BLOCK_ROWS * self.target.units:
+                continue
+            if (blocks := blocks_of(group, self.target)) is not None:
+                self.fusion.online[group.root] = group, blocks
+                self.online.update(dict.fromkeys(group.inside, group))
 
     # -- demands
 
@@ -205,8 +231,11 @@ class _Planner:
         """Decide about a value; returns the indices at which it is computed: those that are asked
         for if it is fused, else those of the loops that store it."""
         # Some ops leave no choice.
-        if isinstance(op, LoadOp) or op in self.stored:
+        if isinstance(op, LoadOp) or op in self.stored or op in self.fusion.online:
             return [self.realise(op, value)]
+        if (group := self.online.get(op)) is not None:
+            # A score is computed once, in the block that all sums share.
+            return [min(asked, key=lambda demand: demand.trips)] if op in group.once else asked
         if isinstance(op, PadOp):
             return [self.realise(op, value)] if self.is_masked_often(op, asked) else asked
         if not isinstance(op, ElementwiseOp | ReduceOp) or is_memory(value):
@@ -300,6 +329,8 @@ class _Planner:
         is no reason where the steps of a product read the rows of a block.
         """
         root = asked[0].root
+        if root in self.fusion.online:
+            return None
         is_block = is_hot and self.may_share_products
         least = 1 if is_block else 2
         if not least <= len(asked) <= _MANY_DEMANDS or any(d.root is not root for d in asked):
@@ -331,13 +362,14 @@ class _Planner:
         return inside.cost + LOCAL_STORE * row.trips + LOCAL_LOAD * reads
 
     def has_blocks(self, row: Demand) -> bool:
-        """Whether each workgroup can keep BLOCK_ROWS rows of a value in LOCAL memory, and there are
-        enough rows for all processors."""
+        """Whether each workgroup can keep BLOCK_ROWS rows of a value in LOCAL memory that it
+        declares, so that a processor has room for several, and there are enough rows for all
+        processors."""
         if not self.may_share_products:
             return False
         rows = trips_of(loop for loop in surrounding(row.depends) if loop[0] in self.roots.known)
         size = row.trips / max(rows, 1) * dtype_of(row.value).itemsize
-        fits = BLOCK_ROWS * _BLOCK_BUFFERS * size <= self.target.local
+        fits = BLOCK_ROWS * _BLOCK_BUFFERS * size <= self.target.declared_local
         return fits and rows >= BLOCK_ROWS * self.target.units
 
     # -- inner loops

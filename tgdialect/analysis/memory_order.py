@@ -34,17 +34,18 @@ from tgdialect.ops.walk import computed, operands_of
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
-    """A read or write of a buffer, a parameter or an argument, at a location in it.
-
-    `cell` is the element in row-major order if the index is constant; None stands for any element.
-    """
+    """A read or write of a buffer, a parameter or an argument, at a location in it."""
 
     op: Operation
     location: SSAValue
     memory: SSAValue
-    cell: int | None
     reads: bool
     writes: bool
+
+    @property
+    def cell(self) -> int | None:
+        """The element in row-major order if the index is constant; None stands for any element."""
+        return constant_cell(self.location)
 
 
 def constant_cell(location: SSAValue) -> int | None:
@@ -81,8 +82,7 @@ def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
         if (kind := _ACCESS.get(type(op))) is not None:
             location, (reads, writes) = op.operands[0], kind
             if writes or is_memory(location):
-                memory, cell = memory_of(location), constant_cell(location)
-                yield MemoryAccess(op, location, memory, cell, reads, writes)
+                yield MemoryAccess(op, location, memory_of(location), reads, writes)
         elif op.name == CallOp.name:
             assert isinstance(op, CallOp)
             symbol = op.callee.string_value()
@@ -93,7 +93,7 @@ def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
                 if is_memory(argument):
                     nothing = (False, False)
                     reads, writes = (True, True) if known is None else known.get(slot, nothing)
-                    yield MemoryAccess(op, argument, memory_of(argument), None, reads, writes)
+                    yield MemoryAccess(op, argument, memory_of(argument), reads, writes)
 
 
 _ACCESS: Mapping[type[Operation], tuple[bool, bool]] = {
@@ -194,8 +194,8 @@ class MemoryOrder:
                 if not read.reads:
                     continue
                 seen = self._seen(read)
-                unknown = read.cell is None
-                for write in anywhere if unknown else [*everywhere, *by_cell.get(read.cell, ())]:
+                cell = read.cell
+                for write in anywhere if cell is None else [*everywhere, *by_cell.get(cell, ())]:
                     if read.writes and write.reads:
                         continue
                     if write.op is not read.op and not seen & self._bits[write.op]:

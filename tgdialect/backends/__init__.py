@@ -7,6 +7,7 @@
 * `headroom.py`: the check that LLVM will have memory;
 * `llvmlite_gaps.py`: frees pass managers and guards forks, which llvmlite does not;
 * `asm.py`: `tg-opt -t asm`;
+* `ptx.py`: the kernels of a module as PTX, for a driver;
 * `sources.py`: `tg-opt -t c`, `opencl`, `cuda` and `metal`; `c_compiler.py`: the system's compiler
   of C.
 """

@@ -53,6 +53,11 @@ class DeviceTarget(Target):
     features: str = ""
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        machine, ir = self.translated(module)
+        output.write(machine.assembly(ir))
+
+    def translated(self, module: ModuleOp) -> tuple[Machine, str]:
+        """The chip of a module's `gpu.module`, and the LLVM IR of its kernels."""
         found = [op for op in module.ops if isinstance(op, gpu.ModuleOp)]
         if len(found) != 1:
             raise LLVMTranslationException(
@@ -62,8 +67,7 @@ class DeviceTarget(Target):
         targets = () if device.targets is None else device.targets.data
         stated = next((t for t in targets if isinstance(t, self.kind)), self.kind.of(self.chip))
         chip, features = self.chip or stated.chip, self.features or stated.features
-        machine = Machine(stated.triple, chip, features)
-        output.write(machine.assembly(llvm_ir(device)))
+        return Machine(stated.triple, chip, features), llvm_ir(device)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ Methods of `Tensor`, one class per family:
 
 * `base.py`: the class that every family extends;
 * `casts.py`, `creation.py`, `random.py`: conversions, and tensors without operands;
+* `arrays.py`: numbers of Python and of other libraries as arrays;
 * `elementwise.py`, `functions.py`: arithmetic, then functions of floats;
 * `movement.py`, `indexing.py`: reshaping, slicing, gather and scatter;
 * `reduction.py`, `sorting.py`, `linear_algebra.py`, `neural.py`: sums, sorts, products, networks;

@@ -19,7 +19,8 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import CopyOp
-from tgdialect.runtime.devices.device import DEVICES
+from tgdialect.runtime.devices.array import DeviceArray
+from tgdialect.runtime.devices.device import DEVICES, HOST
 
 Number = bool | int | float
 """A Python number, or a `SymInt`, which type checkers see as an int."""
@@ -81,7 +82,10 @@ class TensorBase:
     @property
     def device(self) -> str:
         """The name of the device that it is on, or will be computed on: "CPU", "CL:0"."""
-        return self.node.device or DEVICES.DEFAULT
+        data = self.node.data
+        if (named := self.node.device) is not None or data is None:
+            return named or DEVICES.DEFAULT
+        return data.device if isinstance(data, DeviceArray) else HOST
 
     def to(self, device: str | None) -> Self:
         """This value on a device, as "CL:0"; None is the default device. Raises DeviceError for a

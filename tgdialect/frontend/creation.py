@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number, check_tensors, flattened, number_in, number_of
+from tgdialect.frontend.base import (
+    Number,
+    check_tensors,
+    extents_of,
+    flattened,
+    number_in,
+    number_of,
+)
 from tgdialect.frontend.graph import Array, Data, constant, leaf
 from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, to_dim
-from tgdialect.ops.arrays import convert
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DType, wrap_to
+from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.runtime.devices.device import DEVICES
 
@@ -25,65 +32,90 @@ class Creation(Movement):
     __slots__ = ()
 
     @classmethod
-    def _number(cls, value: Number, dtype: dtypes.DTypeLike | None) -> Self:
+    def _number(
+        cls, value: Number, dtype: dtypes.DTypeLike | None, device: str | None = None
+    ) -> Self:
+        """A scalar; on a device if one is named, and wherever it is used otherwise."""
         value = number_of(value)
         found = dtypes.of_number(value) if dtype is None else dtypes.to_dtype(dtype)
-        return cls.of_node(constant(0, found))._constant(value)
+        number = cls.of_node(constant(0, found))._constant(value)
+        if device is None:
+            return number
+        return number._apply(CopyOp, number.node, DEVICES[device].name)
 
     @classmethod
-    def _of_array(cls, array: Array) -> Self:
-        """A tensor of an array, which is copied if it is not in C order, or to the default device
-        if that is not the host."""
+    def _of_array(cls, array: Array, device: str | None = None) -> Self:
+        """A tensor of an array, which is copied if it is not in C order, or to the device, by
+        default the default one, if that is not the host. The type names `device`."""
         data = np.require(array, requirements=("C", "A")).reshape(array.shape)
-        return cls._of_data(DEVICES[DEVICES.DEFAULT].array(data))
+        where = DEVICES[DEVICES.DEFAULT if device is None else device]
+        return cls._of_data(where.array(data), device)
 
     @classmethod
-    def _of_data(cls, data: Data) -> Self:
-        """A tensor of an array in C order, where it is."""
-        return cls.of_node(leaf(data, dtypes.to_dtype(data.dtype)))
+    def _of_data(cls, data: Data, device: str | None = None) -> Self:
+        """A tensor of an array in C order, where it is. The type names `device`, if given."""
+        return cls.of_node(leaf(data, dtypes.to_dtype(data.dtype), is_named=device is not None))
 
     @classmethod
-    def full(cls, shape: Any, fill_value: Number, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def full(
+        cls,
+        shape: Any,
+        fill_value: Number,
+        dtype: dtypes.DTypeLike | None = None,
+        device: str | None = None,
+    ) -> Self:
         """One value in every cell."""
-        extents = flattened(shape, ())
-        return cls._number(fill_value, dtype)._broadcast_to(tuple(to_dim(d) for d in extents))
+        extents = tuple(to_dim(d) for d in flattened(shape, ()))
+        return cls._number(fill_value, dtype, device)._broadcast_to(extents)
 
     @classmethod
-    def zeros(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def zeros(
+        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+    ) -> Self:
         """Zeros, of the default float dtype."""
         wanted = dtypes.default_float if dtype is None else dtype
-        return cls.full(
-            flattened(shape, ()) if not shape else flattened(shape[0], shape[1:]), 0, wanted
-        )
+        return cls.full(extents_of(shape), 0, wanted, device)
 
     @classmethod
-    def ones(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def ones(
+        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+    ) -> Self:
         """Ones, of the default float dtype."""
         wanted = dtypes.default_float if dtype is None else dtype
-        return cls.full(
-            flattened(shape, ()) if not shape else flattened(shape[0], shape[1:]), 1, wanted
-        )
+        return cls.full(extents_of(shape), 1, wanted, device)
 
     @classmethod
-    def empty(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def empty(
+        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+    ) -> Self:
         """Unspecified contents; currently zeros."""
-        return cls.zeros(*shape, dtype=dtype)
+        return cls.zeros(*shape, dtype=dtype, device=device)
 
-    def full_like(self, fill_value: Number, dtype: dtypes.DTypeLike | None = None) -> Self:
-        """One value in every cell, of this shape and dtype."""
-        return self.full(self.shape, fill_value, self.dtype if dtype is None else dtype)
+    def full_like(
+        self,
+        fill_value: Number,
+        dtype: dtypes.DTypeLike | None = None,
+        device: str | None = None,
+    ) -> Self:
+        """One value in every cell, of this shape and dtype, on this device."""
+        dtype = self.dtype if dtype is None else dtype
+        return self.full(self.shape, fill_value, dtype, self._named(device))
 
-    def zeros_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
-        """Zeros, of this shape and dtype."""
-        return self.full_like(0, dtype)
+    def zeros_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
+        """Zeros, of this shape and dtype, on this device."""
+        return self.full_like(0, dtype, device)
 
-    def ones_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
-        """Ones, of this shape and dtype."""
-        return self.full_like(1, dtype)
+    def ones_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
+        """Ones, of this shape and dtype, on this device."""
+        return self.full_like(1, dtype, device)
 
-    def empty_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
-        """Unspecified contents of this shape and dtype; currently zeros."""
-        return self.full_like(0, dtype)
+    def empty_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
+        """Unspecified contents of this shape and dtype, on this device; currently zeros."""
+        return self.full_like(0, dtype, device)
+
+    def _named(self, device: str | None) -> str | None:
+        """A device, by default the one that the type of this tensor names, if it names one."""
+        return self.node.device if device is None else device
 
     @classmethod
     def arange(
@@ -92,6 +124,7 @@ class Creation(Movement):
         stop: float | None = None,
         step: float = 1,
         dtype: dtypes.DTypeLike | None = None,
+        device: str | None = None,
     ) -> Self:
         """start, start + step, ..., up to but without `stop`. Integers are i32, or i64 if one is
         out of its range. Raises ValueError for integers that are out of the range of the dtype."""
@@ -101,7 +134,7 @@ class Creation(Movement):
         if step == 0:
             raise ValueError("arange with step 0")
         if isinstance(start, SymInt) or isinstance(stop, SymInt):
-            return cls._symbolic_arange(start, stop, step, dtype)
+            return cls._symbolic_arange(start, stop, step, dtype, device)
         if not math.isfinite((stop - start) / step):
             raise ValueError(f"arange from {start} to {stop} in steps of {step}")
         is_float = any(isinstance(number, float) for number in (start, stop, step))
@@ -111,9 +144,9 @@ class Creation(Movement):
         wide = dtypes.default_float if is_float else _dtype_of_range(int(start), int(last))
         wanted = wide if dtype is None else dtypes.to_dtype(dtype)
         if count == 0:
-            return cls.full((0,), 0, wanted)
+            return cls.full((0,), 0, wanted, device)
         _check_ends(wanted, start, last)
-        ones = cls.full((count,), 1, dtypes.default_int)
+        ones = cls.full((count,), 1, dtypes.default_int, device)
         positions = ones._count() - 1
         if is_float:
             return (positions.cast(dtypes.float64) * float(step) + float(start)).cast(wanted)
@@ -123,13 +156,19 @@ class Creation(Movement):
 
     @classmethod
     def _symbolic_arange(
-        cls, start: Any, stop: Any, step: float, dtype: dtypes.DTypeLike | None
+        cls,
+        start: Any,
+        stop: Any,
+        step: float,
+        dtype: dtypes.DTypeLike | None,
+        device: str | None,
     ) -> Self:
         """A range of symbolic length: one of the greatest length, shrunk."""
         if step not in (1, -1):
             raise ValueError(f"arange to a symbolic number goes in steps of 1, not {step}")
         count = (stop - start) * step
-        line = cls.arange(greatest(count), dtype=dtype).shrink([(0, count)]) * step
+        line = cls.arange(greatest(count), dtype=dtype, device=device)
+        line = line.shrink([(0, count)]) * step
         return line if start == 0 else line + start
 
     def _count(self) -> Self:
@@ -140,7 +179,12 @@ class Creation(Movement):
 
     @classmethod
     def linspace(
-        cls, start: float, stop: float, steps: int, dtype: dtypes.DTypeLike | None = None
+        cls,
+        start: float,
+        stop: float,
+        steps: int,
+        dtype: dtypes.DTypeLike | None = None,
+        device: str | None = None,
     ) -> Self:
         """`steps` evenly spaced numbers from `start` to `stop`, both included."""
         steps = to_dim(steps)
@@ -151,19 +195,25 @@ class Creation(Movement):
             raise TypeError("linspace of dtype i1: numbers are needed")
         _check_ends(wanted, start, stop)
         if steps == 1:
-            return cls.full((1,), start, wanted)
-        line = cls.arange(steps).cast(dtypes.float64)
+            return cls.full((1,), start, wanted, device)
+        line = cls.arange(steps, device=device).cast(dtypes.float64)
         return (line * ((stop - start) / max(steps - 1, 1)) + float(start)).cast(wanted)
 
     @classmethod
-    def eye(cls, n: int, m: int | None = None, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def eye(
+        cls,
+        n: int,
+        m: int | None = None,
+        dtype: dtypes.DTypeLike | None = None,
+        device: str | None = None,
+    ) -> Self:
         """The identity matrix: ones on the diagonal, zeros elsewhere."""
         columns = n if m is None else m
         if n < 0 or columns < 0:
             raise ValueError(f"eye of {n} rows and {columns} columns")
         wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
-        rows = cls.arange(n).reshape((n, 1))
-        return rows.eq(cls.arange(columns)).cast(wanted)
+        rows = cls.arange(n, device=device).reshape((n, 1))
+        return rows.eq(cls.arange(columns, device=device)).cast(wanted)
 
     def meshgrid(self, *args: Self, indexing: str = "ij") -> tuple[Self, ...]:
         """Coordinate matrices from coordinate vectors."""
@@ -227,51 +277,3 @@ def _check_ends(dtype: DType, *ends: float) -> None:
     if dtype.is_integer:
         for number in ends:
             number_in(dtype, number)
-
-
-def array_of(data: Any, dtype: DType | None = None) -> Array:
-    """Data as an array of a dtype; without one a list of Python numbers gets a default dtype.
-
-    Raises ValueError for an integer in a list that is out of the dtype's range, and TypeError for
-    values that are not numbers.
-    """
-    is_array = True
-    if isinstance(data, np.ndarray | np.generic):
-        array = np.asarray(cast(Array, data))
-    elif hasattr(data, "__dlpack__"):
-        array = cast(Array, np.from_dlpack(data))
-    elif isinstance(data, bytes | bytearray | memoryview):
-        array = np.frombuffer(cast(bytes, data), np.uint8)
-    else:
-        is_array = False
-        try:
-            array: Array = np.asarray(data)
-        except ValueError:
-            raise ValueError(
-                "lists of different shapes, or of values that are not numbers"
-            ) from None
-        if array.dtype == object and all(isinstance(number, int) for number in array.flat):
-            if dtype is None or not dtype.is_float:
-                raise ValueError(f"an integer beyond 64 bits in {_shortened(array)}")
-            array = array.astype(np.float64)
-    if array.dtype.kind in "OSU":
-        raise TypeError(f"a tensor of {type(cast(object, data)).__name__}")
-    if dtype is None:
-        return array if is_array else _in_default_dtype(array)
-    if not is_array and dtype.is_integer and array.dtype.kind in "iu" and array.size:
-        for number in (int(array.min()), int(array.max())):
-            if not dtype.low <= number <= dtype.high:
-                raise ValueError(f"{number} is not representable in {dtype.name}")
-    return convert(array, dtypes.to_dtype(array.dtype), dtype)
-
-
-def _in_default_dtype(array: Array) -> Array:
-    """Python numbers as f32, or as i32 if all of them are in its range."""
-    if array.size == 0 or array.dtype == np.float64:
-        return array.astype(np.float32)
-    narrow = array.astype(np.int32) if array.dtype == np.int64 else array
-    return narrow if (narrow == array).all() else array
-
-
-def _shortened(array: Array) -> str:
-    return np.array2string(array, threshold=8, separator=", ")

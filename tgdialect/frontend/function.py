@@ -519,7 +519,7 @@ def _arrays(
     data = [node.data for node in nodes]
     compound = (*traced.argument_sizes, *traced.result_sizes)
     data += [np.array(size.substituted(sizes).value) for size in compound]
-    found: Array | tuple[Array, ...] = traced.executable(*data)
+    found: Array | tuple[Array, ...] = traced.executable.resident(*data)
     return found if isinstance(found, tuple) else (found,)
 
 

@@ -30,7 +30,7 @@ from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import UnknownDim, place_of, polynomial, shape_of, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.runtime.devices.array import DeviceArray
-from tgdialect.runtime.devices.device import DEVICES
+from tgdialect.runtime.devices.device import DEVICES, HOST
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Data = Array | DeviceArray
@@ -123,10 +123,13 @@ class Node:
             self.prototype, self.operands = None, ()
 
 
-def leaf(data: Data, dtype: DType) -> Node:
-    """A node of an array in C order. One on a device other than the default one names it."""
-    here = isinstance(data, np.ndarray) or data.device == DEVICES.DEFAULT
-    place = PlaceAttr.of(None if here else data.device)
+def leaf(data: Data, dtype: DType, *, is_named: bool = False) -> Node:
+    """A node of an array in C order. Its type names the device if `is_named`, or if that is neither
+    the host nor the default device."""
+    device = HOST if isinstance(data, np.ndarray) else data.device
+    if not is_named and device in (HOST, DEVICES.DEFAULT):
+        device = None
+    place = PlaceAttr.of(device)
     return Node(None, (), tensor_type(attribute_of(dtype), data.shape, place), data)
 
 

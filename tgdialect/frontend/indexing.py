@@ -10,8 +10,8 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import Number, TensorBase, check_integers, check_tensors
-from tgdialect.frontend.creation import array_of
 from tgdialect.frontend.graph import Array, Node
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction

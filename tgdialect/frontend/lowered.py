@@ -23,6 +23,7 @@ from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.runtime import compiler
+from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT
 
@@ -182,11 +183,14 @@ class Binding:
         interface, sizes = self._interface, self._sizes(arrays)
         given, memory = self._completed(arrays, sizes), self._memory(out, sizes)
         found = self._program(*given, **memory)
-        results = [found] if isinstance(found, np.ndarray) else list(found)
+        results = list(found) if isinstance(found, tuple) else [found]
         for tensor in reversed(interface.changed):
             assert isinstance(tensor, Tensor)
             type, extents = interface.results[len(results) - 1]
-            tensor.adopt(Node(None, (), type, results.pop(), False, substituted(extents, sizes)))
+            node = Node(None, (), type, results.pop(), False, substituted(extents, sizes))
+            if node.device is not None:
+                node.data = DEVICES[node.device].array(node.data)
+            tensor.adopt(node)
         for view in interface.views:
             view.refresh()
         return _valued(filled(interface.structure, results, sizes))
@@ -232,7 +236,7 @@ class Binding:
         new memory for assigned values."""
         if out is None:
             return {}
-        memory = [out] if isinstance(out, np.ndarray) else list(out)
+        memory = list(out) if isinstance(out, list | tuple) else [cast(Array, out)]
         results = self._interface.results
         for type, extents in results[len(results) - len(self._interface.changed) :]:
             tensor = cast("TensorType[Attribute]", type)

@@ -78,13 +78,13 @@ class Random(Sorting):
         return seed, counter
 
     @classmethod
-    def _words(cls, count: int) -> Self:
+    def _words(cls, count: int, device: str | None) -> Self:
         """Random words of 32 bits."""
         seed, counter = cls._next_counter(count)
         key = (seed << 32) | _DEVICE_KEY
         first = counter.threefry(key)
         half = -(-count // 2)
-        positions = cls.arange(half).cast(dtypes.uint64)
+        positions = cls.arange(half, device=device).cast(dtypes.uint64)
         pairs = (((positions + half) << 32) | positions).threefry(first)
         low, high = pairs & 0xFFFFFFFF, pairs >> 32
         return low.cat(high).cast(dtypes.uint32).shrink([(0, count)])
@@ -94,7 +94,9 @@ class Random(Sorting):
         return self._apply(ThreefryOp, self.node, seed.node)
 
     @classmethod
-    def rand(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def rand(
+        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+    ) -> Self:
         """Uniform in [0, 1)."""
         extents = extents_of(shape)
         if any(not isinstance(d, int) or d < 0 for d in extents):
@@ -103,9 +105,9 @@ class Random(Sorting):
         if not wanted.is_float or wanted.bits not in _FRACTION_BITS:
             raise ValueError(f"rand of {wanted.name}: only floats of 16 bits or more")
         count = math.prod(extents)
-        words = cls._words(-(-count * wanted.itemsize // 4)) if count else None
+        words = cls._words(-(-count * wanted.itemsize // 4), device) if count else None
         if words is None:
-            return cls.full(extents, 0.0, wanted)
+            return cls.full(extents, 0.0, wanted, device)
         kind = dtypes.NAMES[f"uint{wanted.bits}"]
         fraction = 7 if wanted.name == "bf16" else _FRACTION_BITS[wanted.bits]
         one = int(np.array(1, dtypes.numpy_of(wanted)).view(f"u{wanted.itemsize}"))
@@ -113,21 +115,23 @@ class Random(Sorting):
         floats = ((bits >> (wanted.bits - fraction)) | one).bitcast(wanted)
         return (floats.shrink([(0, count)]) - 1).reshape(extents).contiguous()
 
-    def rand_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
-        """Uniform in [0, 1), of this shape and dtype."""
-        return self.rand(self.shape, dtype=self.dtype if dtype is None else dtype)
+    def rand_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
+        """Uniform in [0, 1), of this shape and dtype, on this device."""
+        dtype = self.dtype if dtype is None else dtype
+        return self.rand(self.shape, dtype=dtype, device=self._named(device))
 
-    def randn_like(self, dtype: dtypes.DTypeLike | None = None) -> Self:
-        """Normal with mean 0 and variance 1, of this shape and dtype: Box & Muller's transform."""
+    def randn_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
+        """Normal with mean 0 and variance 1, of this shape and dtype, on this device: Box &
+        Muller's transform."""
         wanted = self.dtype if dtype is None else dtypes.to_dtype(dtype)
-        cosine, radius = self._polar(self.shape)
+        cosine, radius = self._polar(self.shape, self._named(device))
         return (cosine * radius).cast(wanted)
 
     @classmethod
-    def _polar(cls, shape: Sequence[int]) -> tuple[Self, Self]:
+    def _polar(cls, shape: Sequence[int], device: str | None) -> tuple[Self, Self]:
         """The cosine of a random angle, and a random radius, whose product is normal
         (Box-Muller)."""
-        pair = cls.rand((2, *shape))
+        pair = cls.rand((2, *shape), device=device)
         log = (1 - pair[1])._log2_of_unit()
         radius = (log * (-2 * float(np.float32(math.log(2))))).sqrt()
         return pair[0]._mulacc(-2 * math.pi, math.pi / 2)._sin_of_turn(), radius
@@ -164,9 +168,11 @@ class Random(Sorting):
         return total
 
     @classmethod
-    def randn(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def randn(
+        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+    ) -> Self:
         """Normal with mean 0 and variance 1."""
-        return cls.zeros(*shape).randn_like(dtype)
+        return cls.zeros(*shape, device=device).randn_like(dtype)
 
     @classmethod
     def normal(
@@ -175,13 +181,14 @@ class Random(Sorting):
         mean: float = 0.0,
         std: float = 1.0,
         dtype: dtypes.DTypeLike | None = None,
+        device: str | None = None,
     ) -> Self:
         """Normal with a mean and a standard deviation."""
         if std < 0:
             raise ValueError(f"Tensor.normal requires std >= 0, got std={std}")
         if dtype is not None and dtypes.to_dtype(dtype) != dtypes.float32:
-            return cls.randn(*shape, dtype=dtype)._mulacc(std, mean)
-        cosine, radius = cls._polar(extents_of(shape))
+            return cls.randn(*shape, dtype=dtype, device=device)._mulacc(std, mean)
+        cosine, radius = cls._polar(extents_of(shape), device)
         return (cosine * std)._mulacc(radius, mean) if mean else cosine * std * radius
 
     @classmethod
@@ -191,18 +198,24 @@ class Random(Sorting):
         low: float = 0.0,
         high: float = 1.0,
         dtype: dtypes.DTypeLike | None = None,
+        device: str | None = None,
     ) -> Self:
         """Uniform in [low, high)."""
         if low >= high:
             raise ValueError(f"Tensor.uniform requires low < high, got low={low}, high={high}")
         wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
         if wanted == dtypes.float32:
-            return cls.rand(*shape)._mulacc(high - low, low)
-        return ((high - low) * cls.rand(*shape)).cast(wanted) + low
+            return cls.rand(*shape, device=device)._mulacc(high - low, low)
+        return ((high - low) * cls.rand(*shape, device=device)).cast(wanted) + low
 
     @classmethod
     def randint(
-        cls, *shape: Any, low: int = 0, high: int = 10, dtype: dtypes.DTypeLike = "int32"
+        cls,
+        *shape: Any,
+        low: int = 0,
+        high: int = 10,
+        dtype: dtypes.DTypeLike = "int32",
+        device: str | None = None,
     ) -> Self:
         """Uniform integers in [low, high)."""
         if not all(isinstance(cast(object, bound), int) for bound in (low, high)):
@@ -211,44 +224,56 @@ class Random(Sorting):
             raise TypeError(f"dtype={dtype} must be int")
         for number in (low, high - 1):
             number_in(dtypes.to_dtype(dtype), number)
-        return cls.uniform(*shape, low=low, high=high, dtype=dtype)
+        return cls.uniform(*shape, low=low, high=high, dtype=dtype, device=device)
 
     @classmethod
-    def scaled_uniform(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def scaled_uniform(
+        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+    ) -> Self:
         """Uniform in [-1, 1), divided by the square root of the number of elements."""
         extents = extents_of(shape)
         scale = max(math.prod(extents), 1) ** -0.5
-        return cls.uniform(extents, low=-1.0, high=1.0, dtype=dtype) * scale
+        return cls.uniform(extents, low=-1.0, high=1.0, dtype=dtype, device=device) * scale
 
     @classmethod
-    def glorot_uniform(cls, *shape: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def glorot_uniform(
+        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+    ) -> Self:
         """Uniform, bounded by sqrt(6 / (in + out)) (Glorot & Bengio, 2010)."""
         extents = extents_of(shape)
         bound = (6 / max(extents[0] + math.prod(extents[1:]), 1)) ** 0.5
-        return cls.uniform(extents, low=-bound, high=bound, dtype=dtype)
+        return cls.uniform(extents, low=-bound, high=bound, dtype=dtype, device=device)
 
     @classmethod
     def kaiming_uniform(
-        cls, *shape: Any, a: float = 0.01, dtype: dtypes.DTypeLike | None = None
+        cls,
+        *shape: Any,
+        a: float = 0.01,
+        dtype: dtypes.DTypeLike | None = None,
+        device: str | None = None,
     ) -> Self:
         """Uniform, for leaky ReLUs of slope a (He et al., 2015)."""
         extents = extents_of(shape)
         bound = (6 / (1 + a**2) / max(math.prod(extents[1:]), 1)) ** 0.5
-        return cls.uniform(extents, low=-bound, high=bound, dtype=dtype)
+        return cls.uniform(extents, low=-bound, high=bound, dtype=dtype, device=device)
 
     @classmethod
     def kaiming_normal(
-        cls, *shape: Any, a: float = 0.01, dtype: dtypes.DTypeLike | None = None
+        cls,
+        *shape: Any,
+        a: float = 0.01,
+        dtype: dtypes.DTypeLike | None = None,
+        device: str | None = None,
     ) -> Self:
         """Normal, for leaky ReLUs of slope a (He et al., 2015)."""
         extents = extents_of(shape)
         std = (2 / (1 + a**2) / max(math.prod(extents[1:]), 1)) ** 0.5
-        return cls.normal(extents, mean=0.0, std=std, dtype=dtype)
+        return cls.normal(extents, mean=0.0, std=std, dtype=dtype, device=device)
 
     @classmethod
-    def randperm(cls, n: int, dtype: dtypes.DTypeLike = "int32") -> Self:
+    def randperm(cls, n: int, dtype: dtypes.DTypeLike = "int32", device: str | None = None) -> Self:
         """0, ..., n - 1 in random order."""
-        return cls.rand(n).argsort().cast(dtype)
+        return cls.rand(n, device=device).argsort().cast(dtype)
 
     def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
         """Positions in the last axis, drawn with its values as weights. Without replacement by the

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -22,10 +22,11 @@ from tgdialect.ops.source import ParamOp, parameters
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES
+from tgdialect.runtime.executable import Executable
 
 Key = tuple[Any, ...]
 
-_executables: dict[Key, Callable[..., Any]] = {}
+_executables: dict[Key, Executable] = {}
 """The executables of the graphs that were compiled last, by their structure."""
 _MAX_EXECUTABLES = 1024
 
@@ -37,29 +38,57 @@ def realize(roots: Iterable[Node]) -> None:
         return
     order = sorted_nodes(wanted)
     # A program runs on one device: compute what is copied from one to another, and copy it.
-    copies = [node for node in order if isinstance(node.prototype, CopyOp) and node.data is None]
-    if copies:
+    if copies := _copies(order):
         for node in copies:
             source = computed(next(iter(node.operands)))
             node.settle(DEVICES[node.device or DEVICES.DEFAULT].array(source))
         realize(wanted)
         return
+    # The results of each device have a program, after those that may be anywhere.
+    devices = sorted({node.device or "" for node in wanted})
+    if len(devices) > (2 if devices[0] == "" else 1):
+        for device in devices:
+            realize([node for node in wanted if (node.device or "") == device])
+        return
     if any(is_parameter(node) for node in order):
         raise RuntimeError("a value is not known while its function is traced")
     leaves, key = _key(order, wanted)
+    device = device_of(order) or DEVICES.DEFAULT
+    key = (device, *key)
     executable = _executables.get(key)
     if executable is None:
         module = ModuleOp([function_of("main", order, leaves, wanted)])
-        executable = _executables[key] = compile(module, target=device_of(order))
+        executable = _executables[key] = _compiled(module, device)
         for oldest in list(_executables)[:-_MAX_EXECUTABLES]:
             _executables.pop(oldest, None)
-    results = executable(*values_of(leaves, compound_sizes((*leaves, *wanted))))
+    results = executable.resident(*values_of(leaves, compound_sizes((*leaves, *wanted))))
     if len(wanted) == 1:
         results = (results,)
     for node, data in zip(wanted, results, strict=True):
         if node.view is None:
             node.view = view_of(node) or None
         node.settle(data)
+
+
+def _compiled(module: ModuleOp, device: str) -> Executable:
+    return cast(Executable, compile(module, target=device))
+
+
+def _copies(order: Iterable[Node]) -> list[Node]:
+    """The COPYs among the nodes of a graph that move data. The others copy what is computed from
+    constants alone: their program computes that on the device where it is needed."""
+    placed: set[Node] = set()
+    copies: list[Node] = []
+    for node in order:
+        is_given = node.data is not None and node.size is None
+        if not (is_given or any(operand in placed for operand in node.operands)):
+            if node.device is not None:
+                placed.add(node)
+            continue
+        placed.add(node)
+        if node.data is None and isinstance(node.prototype, CopyOp):
+            copies.append(node)
+    return copies
 
 
 def _key(order: Sequence[Node], wanted: Sequence[Node]) -> tuple[list[Node], Key]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Self, cast
 from weakref import ref
 
+from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import Number, TensorBase, check_tensors
-from tgdialect.frontend.creation import array_of
 from tgdialect.frontend.graph import Node, apply, same
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.tracing import note_change
@@ -23,11 +23,12 @@ class State(Neural):
 
     def assign(self, x: Self | Number | Sequence[Any]) -> Self:
         """Set the value to another one of this shape and dtype."""
-        new = x if isinstance(x, TensorBase) else self._of_array(array_of(x, self.dtype))
+        device = self.node.device
+        new = x if isinstance(x, TensorBase) else self._of_array(array_of(x, self.dtype), device)
         if new.dtype != self.dtype:
             raise TypeError(f"assign {new.dtype.name} to {self.dtype.name}")
-        new = new._broadcast_to(self.shape).detach().to(self.device)
-        self.adopt(new.node.copy(False))
+        new = new._broadcast_to(self.shape).detach()
+        self.adopt((new if device is None else new.to(device)).node.copy(False))
         return self
 
     def replace(self, x: Self) -> Self:
@@ -36,6 +37,24 @@ class State(Neural):
         if x.shape != self.shape:
             raise ValueError(f"replace {self.shape} by {x.shape}")
         self._rebind(same(x.node))
+        return self
+
+    def to_(self, device: str | None) -> Self:
+        """Move this tensor, and its `grad`, to a device; None is the default device.
+
+        A tensor that requires a gradient has no history afterwards. Raises DeviceError for a device
+        that does not exist.
+        """
+        if self.grad is not None:
+            self.grad.to_(device)
+        moved = self.to(device)
+        if moved is self:
+            return self
+        if self.requires_grad:
+            moved = moved.detach()
+        node = moved.node.copy(moved.node.is_tracked or self.requires_grad)
+        node.view = NO_VIEW
+        self._rebind(node)
         return self
 
     def clone(self) -> Self:

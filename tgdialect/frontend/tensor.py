@@ -10,16 +10,16 @@ from typing import Any, Self, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import Number, check_tensors
 from tgdialect.frontend.casts import Casts
-from tgdialect.frontend.creation import array_of
 from tgdialect.frontend.gradient import gradient_nodes
 from tgdialect.frontend.graph import Array, Node, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import as_array, computed, realize
 from tgdialect.frontend.state import State
 from tgdialect.frontend.symbolic import value_of
-from tgdialect.runtime.devices.device import on_a_device
+from tgdialect.runtime.devices.device import DEVICES, on_a_device
 
 _REPR_LIMIT = 1000
 """`repr` abbreviates tensors of more elements."""
@@ -53,15 +53,16 @@ class Tensor(State, Casts):
         self.grad = None
         self.requires_grad = False
         if isinstance(data, Tensor):
-            found = data
+            found = data if device is None else data.to(device)
         elif isinstance(data, bool | int | float) and not isinstance(data, np.generic):
-            found = self._number(data, wanted)
+            found = self._number(data, wanted, device)
         elif (on_device := on_a_device(data)) is not None:
-            found = self._of_data(on_device)
+            where = DEVICES[on_device.device if device is None else device]
+            found = self._of_data(where.array(on_device), device)
         else:
-            found = self._of_array(array_of(data, wanted))
+            found = self._of_array(array_of(data, wanted), device)
         found = found if wanted is None else found.cast(wanted)
-        self._take((found if device is None else found.to(device)).node)
+        self._take(found.node)
         if requires_grad:
             self.requires_grad_()
 
@@ -182,9 +183,7 @@ class Tensor(State, Casts):
             if node is None and target.node not in order:
                 raise RuntimeError(f"{self!r} does not depend on {target!r}")
         return [
-            Tensor.zeros(*target.shape, dtype=target.dtype)
-            if node is None
-            else Tensor.of_node(node).to(target.device)
+            target.zeros_like() if node is None else Tensor.of_node(node).to(target.device)
             for target, node in zip(targets, nodes, strict=True)
         ]
 

@@ -130,9 +130,12 @@ class LaunchFuncOp(IRDLOperation):
         grid: Sequence[SSAValue],
         block: Sequence[SSAValue],
         arguments: Sequence[SSAValue],
+        shared: SSAValue | None = None,
     ):
+        """`shared` is how many bytes of dynamic memory each block has, an i32."""
+        dynamic = [] if shared is None else [shared]
         super().__init__(
-            operands=[[], *grid, *block, [], [], [], [], arguments, []],
+            operands=[[], *grid, *block, [], [], [], dynamic, arguments, []],
             result_types=[[]],
             properties={"kernel": SymbolRefAttr(module, [kernel])},
         )

@@ -257,7 +257,7 @@ class LaneRun(KernelRun):
                 self.instance(op, np.argwhere(group & x)[0].tolist()) for x in (reached, ~reached)
             )
             raise not_reached(now, missing, self.analysis)
-        return some
+        return np.asarray(some)
 
     def barrier(self, op: Operation) -> None:
         """Count a BARRIER, which all work items of a workgroup reach, or none."""

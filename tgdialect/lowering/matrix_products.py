@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Attribute, SSAValue
 
 from tgdialect.ops.attributes import WmmaAttr
@@ -79,10 +78,6 @@ class Move(NamedTuple):
     to: int
 
 
-def layout_of(bits: ArrayAttr[StringAttr]) -> list[str]:
-    return [bit.data for bit in bits]
-
-
 def fields(layout: Sequence[str]) -> list[list[str]]:
     """The bits of elements by runs: those that count neighbours along one axis, lowest first."""
     runs: list[list[str]] = []
@@ -135,4 +130,4 @@ def assembled(builder: OpBuilder, moves: Iterable[Move], sizes: Mapping[Any, int
 
 def c_fields(config: WmmaAttr) -> list[list[str]]:
     """The fields of the elements of C that a lane holds, lowest first."""
-    return fields(layout_of(config.c)[config.threads.bit_length() - 1 :])
+    return fields(config.layout("c")[config.threads.bit_length() - 1 :])

@@ -317,8 +317,8 @@ _OPT_ARGUMENTS = {
     OptOp.SWAP: ("two axes", r"\d+, \d+"),
     OptOp.NOLOCALS: ("no arguments", ""),
     OptOp.STAGE: (
-        "a parameter, the axis of the loop to copy in, an address space and perhaps pad",
-        rf"\d+, \d+, ({'|'.join(AddrSpace)})(, pad)?",
+        "a parameter, the axis of the loop to copy in, an address space and perhaps pad or cores",
+        rf"\d+, \d+, ({'|'.join(AddrSpace)})(, pad|, cores)?",
     ),
     OptOp.PIPELINE: ("an axis and a number of buffers", r"\d+, \d+"),
     OptOp.ORDER: ("axes", r"\d+(, \d+)*"),
@@ -336,7 +336,8 @@ class WmmaAttr(ParametrizedAttribute):
     of size M*K/threads and so on; a layout lists, from the least significant bit up, which bit of
     the matrix coordinate each bit of the thread index and then of the element index is:
     `a = ["k1", "k2", "m0", "m1", "m2", "k0", "m3", "k3"]`. A bit `-` of A or B is none: threads
-    that differ in it alone hold the same elements.
+    that differ in it alone hold the same elements. Where no bit of the thread index is one of A or
+    B, all threads hold the whole of it: it is in LOCAL memory, in the order of its elements.
     """
 
     name = "tg.wmma"
@@ -355,6 +356,22 @@ class WmmaAttr(ParametrizedAttribute):
     @property
     def threads(self) -> int:
         return self.threads_attr.data
+
+    def layout(self, operand: str) -> list[str]:
+        """The bits of the layout of `a`, `b` or `c`, from the least significant one up."""
+        layouts = {"a": self.a, "b": self.b, "c": self.c}
+        return [bit.data for bit in layouts[operand]]
+
+    def is_shared(self, operand: str) -> bool:
+        """Whether each thread holds the whole of `a` or `b`."""
+        lanes = self.threads.bit_length() - 1
+        return lanes > 0 and set(self.layout(operand)[:lanes]) == {"-"}
+
+    @property
+    def shared_shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the operands of which each thread holds the whole."""
+        a, b, _ = self.operand_shapes
+        return [shape for name, shape in (("a", a), ("b", b)) if self.is_shared(name)]
 
     @property
     def operand_shapes(self) -> tuple[tuple[int, ...], ...]:

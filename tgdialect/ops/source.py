@@ -215,7 +215,7 @@ class VConstOp(TgOp):
 
     It is a STACK of CONSTs in one op, for the indices of the lanes of vectors.
 
-    `%0 = tg.vconst [0, 1, 2, 3] : tensor<4xindex>`
+    `%0 = tg.vconst [0, 1, 2, 3] : tensor<4xindex>`, and `[0 to 4096]` for a long run of neighbours.
     """
 
     name = "tg.vconst"
@@ -225,7 +225,7 @@ class VConstOp(TgOp):
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = "custom<Integers>($values) attr-dict `:` type($result)"
+    assembly_format = "custom<Lanes>($values) attr-dict `:` type($result)"
 
     def __init__(self, values: Sequence[int]):
         for value in (min(values), max(values)) if values else ():

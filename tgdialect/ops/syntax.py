@@ -137,6 +137,47 @@ class Integers(CustomDirective):
 
 
 @irdl_custom_directive
+class Lanes(CustomDirective):
+    """A bracketed list of integers and of ranges without their ends: `[0, 2]`, `[0 to 4096]`."""
+
+    values: AttributeVariable
+
+    SHORT = 32
+    """Lists of neighbours up to this length are written out, as each lane of a CPU's vector is."""
+    LONGEST = 1 << 20
+    """The most elements of a range: text cannot make a program larger than memory."""
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        position = parser.pos
+
+        def element() -> Sequence[int]:
+            first = parser.parse_integer(allow_boolean=False)
+            if parser.parse_optional_keyword("to") is None:
+                return (first,)
+            end = parser.parse_integer(allow_boolean=False)
+            if not 0 < end - first <= self.LONGEST:
+                message = f"a range has 1 to {self.LONGEST} elements, not {end - first}"
+                parser.raise_error(message, at_position=position, end_position=parser.pos)
+            return range(first, end)
+
+        parts = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, element)
+        values = [value for part in parts for value in part]
+        if any(not -(2**63) <= value < 2**63 for value in values):
+            message = "an element does not fit in 64 bits"
+            parser.raise_error(message, at_position=position, end_position=parser.pos)
+        self.values.set(state, DenseArrayBase.from_list(i64, values))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        values = cast(DenseArrayBase[IntegerType], self.values.get(op)).get_values()
+        with printer.in_square_brackets():
+            if len(values) > self.SHORT and values == tuple(range(values[0], values[-1] + 1)):
+                printer.print_string(f"{values[0]} to {values[-1] + 1}")
+            else:
+                printer.print_list(values, lambda value: printer.print_string(str(value)))
+
+
+@irdl_custom_directive
 class Int(CustomDirective):
     """A bare integer for an `IntAttr`: `3`."""
 

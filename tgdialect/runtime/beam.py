@@ -1,32 +1,28 @@
-"""Schedules found by timing kernels on this machine.
+"""BEAM on a machine: timed schedules, of which the object cache keeps the winners.
 
-The search itself is `lowering/optimize/search.py`. This file times kernels, and stores the
-schedules that were found in the object cache, where later processes find them. The heuristic's
-schedule is the first candidate. It stays unless the winner is still faster when both are timed
-again in turns.
+The search itself is `lowering/optimize/search.py`. A `Bench` compiles and times a kernel:
+`host_bench.py` on this CPU, `devices/bench.py` on a device. Later processes find the schedules in
+the object cache. The heuristic's schedule is the first candidate. It stays unless the winner is
+still faster when both are timed again in turns.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Set
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
-from xdsl.utils.exceptions import DiagnosticException, PassFailedException
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
-from tgdialect.backends.llvm_cpu import CpuTarget
-from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.optops.apply import (
@@ -37,18 +33,15 @@ from tgdialect.lowering.optimize.optops.apply import (
     spelled,
 )
 from tgdialect.lowering.optimize.search import BEAM, Opts, Timed, beam_search, scheduled
-from tgdialect.lowering.pipeline import run_stages, stages
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.ordering import SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor, tensor_type
 from tgdialect.runtime.cache import cache_key, object_cache
-from tgdialect.runtime.codegen import generated
-from tgdialect.runtime.loader import load
-from tgdialect.runtime.memory import address
 from tgdialect.runtime.program import Array
 from tgdialect.targets import Target
-from tgdialect.targets.attribute import MODULE_ATTRIBUTE, settle_target, state_target
+from tgdialect.targets.attribute import state_target
 from tgdialect.transforms.simplify import simplify
 
 SECONDS_VARIABLE = "TG_BEAM_SECONDS"
@@ -58,33 +51,43 @@ _REPEAT_SECONDS = 0.01
 """For how long a candidate is run again and again; its fastest run counts."""
 _GIVE_UP = 1.5
 """A candidate whose first runs take this many times as long as the best one is not repeated."""
+_HOPELESS = 10
+"""A candidate whose first run takes this many times as long is not run again: cold caches do not
+explain it."""
 _TURNS = 5
 _FOUND: dict[str, str] = {}
 """Schedules that this process found, by cache key. The object cache may be switched off."""
 _MARGIN = 0.02
 """The fraction of time that a schedule has to save to replace the heuristic's."""
 
+Run = Callable[[], float]
+"""Runs a compiled kernel once. Returns the seconds, infinity if it fails."""
+
+
+class Bench(ABC):
+    """Where schedules of one kernel are compiled and timed."""
+
+    @property
+    @abstractmethod
+    def key(self) -> Sequence[str]:
+        """What the times depend on, besides the kernel and the target."""
+
+    @abstractmethod
+    def compiled(self, candidate: KernelOp) -> Run | None:
+        """The kernel with a schedule; None if some stage, or the device, refuses it."""
+
+    def agree(self, run: Run, other: Run) -> bool:
+        """Whether two schedules give the same results, up to the order of sums."""
+        return True
+
 
 def search_schedules(
-    module: ModuleOp, width: int, features: tuple[str, ...], threads: int | None, l2: int | None
+    module: ModuleOp, width: int, target: Target, bench: Callable[[KernelOp, CallOp], Bench]
 ) -> None:
     """Apply to each kernel of a module the fastest OptOps that a search finds or has found.
 
-    `features`, `threads` and `l2` are the options of `OptimizePass`. With neither `features` nor a
-    `tg.target` the target is this machine.
-
-    Raises PassFailedException for an invalid `TG_BEAM_SECONDS`, feature or number of threads.
+    Raises PassFailedException for an invalid `TG_BEAM_SECONDS`.
     """
-    # The target of the schedules, and the processor that LLVM compiles candidates for: this one, or
-    # one of just the features that were asked for.
-    cpu = CpuTarget.host()
-    if features:
-        target = settle_target(module, features=features, threads=threads, l2=l2)
-        names = ",".join(f"+{name}" for name in sorted(target.features))
-        cpu = replace(cpu, cpu="", features=names)
-    else:
-        known = () if MODULE_ATTRIBUTE in module.attributes else cpu.known_features
-        target = settle_target(module, features=known, threads=threads, l2=l2)
     # The kernels without a schedule, from the heuristic's on.
     seconds = beam_seconds()
     calls = {c.callee.root_reference.data: c for c in module.walk() if isinstance(c, CallOp)}
@@ -101,7 +104,7 @@ def search_schedules(
                 def show(timed: int, best: float) -> None:
                     progress.set_postfix_str(f"{timed} schedules, best {1e3 * best:.3f} ms")
 
-                search = _Search(kernel, call, cpu, target)
+                search = _Search(kernel, target, bench(kernel, call))
                 opts = search.best(opts, width, seconds, show)
             axes = Axes(kernel)
             begin_schedule(axes)
@@ -137,14 +140,11 @@ def _is_static(call: CallOp) -> bool:
 class _Search:
     """The search for the schedule of one kernel."""
 
-    def __init__(self, kernel: KernelOp, call: CallOp, cpu: CpuTarget, target: Target) -> None:
-        """`target` is what schedules and instructions go by, `cpu` what LLVM generates code for."""
+    def __init__(self, kernel: KernelOp, target: Target, bench: Bench) -> None:
+        """`target` is what schedules and instructions go by."""
         self._kernel = kernel
-        self._call = call
-        self._cpu = cpu
         self._target = target
-        self._arrays = [_filled(argument) for argument in call.arguments]
-        self._stages = replace(stages(), module=())
+        self._bench = bench
 
     def best(
         self,
@@ -159,7 +159,7 @@ class _Search:
         named = self._kernel.clone()
         named.sym_name = StringAttr("kernel")
         key = cache_key(
-            *(BEAM, str(named), repr(self._cpu), str(self._target), str(width), str(seconds)),
+            *(BEAM, str(named), *self._bench.key, str(self._target), str(width), str(seconds)),
             *map(spelled, heuristic),
             *(["shared"] if Axes(self._kernel).has_shared_memory else []),
         )
@@ -194,81 +194,80 @@ class _Search:
         return opts
 
     def _quickest(self, heuristic: Opts, found: Sequence[Timed]) -> Opts:
-        """The best schedule found, if it beats the heuristic's when both are timed in turns."""
-        opts = found[0].opts if found else heuristic
-        if opts == heuristic:
-            return heuristic
-        programs = [self._program(scheduled(self._kernel, each)) for each in (heuristic, opts)]
-        times = [[self._run(program, math.inf) for program in programs] for _ in range(_TURNS)]
-        before, after = (min(column) for column in zip(*times, strict=True))
-        return opts if after < (1 - _MARGIN) * before else heuristic
+        """The best schedule found that gives what the heuristic's gives, if it is quicker when both
+        are timed in turns."""
+        before = self._compiled(heuristic)
+        for seconds, opts in found:
+            after = None if opts == heuristic else self._compiled(opts)
+            if after is None or math.isinf(seconds):
+                break
+            if before is not None and not self._bench.agree(before, after):
+                continue
+            if before is None:
+                return opts
+            times = [[_fastest(run, math.inf) for run in (before, after)] for _ in range(_TURNS)]
+            mine, its = (min(column) for column in zip(*times, strict=True))
+            return opts if its < (1 - _MARGIN) * mine else heuristic
+        return heuristic
+
+    def _compiled(self, opts: Opts) -> Run | None:
+        candidate = scheduled(self._kernel, opts)
+        return None if candidate is None else self._bench.compiled(candidate)
 
     def _seconds(self, candidate: KernelOp, limit: float) -> float:
-        return self._run(self._program(candidate), limit)
-
-    def _program(self, candidate: KernelOp | None) -> Callable[[], None] | None:
-        """A call of the compiled kernel on arrays; None if some stage refuses the candidate."""
-        if candidate is None:
-            return None
-        # Arguments: the caller's types, but packed ones where STAGE changed a parameter's layout.
-        name = candidate.sym_name.data
-        types, arrays = [a.type for a in self._call.arguments], list(self._arrays)
-        for slot, parameter in enumerate(candidate.params):
-            packed = tensor(parameter.result)
-            if packed.get_shape() != arrays[slot].shape:
-                where = place(self._call.arguments[slot])
-                types[slot] = tensor_type(packed.element_type, packed.get_shape(), where)
-                arrays[slot] = _filled(parameter.result)
-        # A module with the kernel and a function that calls it.
-        block = Block(arg_types=types)
-        call = CallOp.create(
-            operands=block.args,
-            result_types=[r.type for r in self._call.results],
-            properties=self._call.properties,
-            attributes=self._call.attributes,
-        )
-        block.add_ops([call, SinkOp(call.results), ReturnOp()])
-        entry = f"{name}_timed"
-        signature = FunctionType.from_lists(list(block.arg_types), [])
-        module = ModuleOp([candidate, FuncOp(entry, signature, Region(block))])
-        state_target(module, self._target)
-        # Compile and load.
-        try:
-            simplify(candidate)
-            run_stages(module, self._stages)
-            code = load(generated(self._cpu.object_code, llvm_ir(module)))
-        except DiagnosticException:
-            return None
-        pointers = [ctypes.c_void_p] * len(arrays)
-        function: Any = ctypes.CFUNCTYPE(None, *pointers)(code.address(entry))
-        addresses = [address(array) for array in arrays]
-
-        def run(keep: object = (code, arrays)) -> None:
-            function(*addresses)
-
-        return run
-
-    @staticmethod
-    def _run(program: Callable[[], None] | None, limit: float) -> float:
-        """The seconds of the fastest run. The first run, which warms the caches, may count."""
-        if program is None:
-            return math.inf
-        best, runs = math.inf, 0
-        end = time.perf_counter() + _REPEAT_SECONDS
-        while (start := time.perf_counter()) < end or runs < 3:
-            program()
-            best = min(best, time.perf_counter() - start)
-            runs += 1
-            if best > _GIVE_UP * limit and runs > 1:
-                break
-        return best
+        run = self._bench.compiled(candidate)
+        return math.inf if run is None else _fastest(run, limit)
 
 
-def _filled(argument: SSAValue) -> Array:
+def _fastest(run: Run, limit: float) -> float:
+    """The seconds of the fastest run. The first run, which warms the caches, may count."""
+    best, runs = math.inf, 0
+    end = time.perf_counter() + _REPEAT_SECONDS
+    while time.perf_counter() < end or runs < 3:
+        best = min(best, run())
+        runs += 1
+        if best > (_GIVE_UP if runs > 1 else _HOPELESS) * limit or math.isinf(best):
+            break
+    return best
+
+
+def timed_module(
+    candidate: KernelOp, call: CallOp, arrays: Sequence[Array], target: Target
+) -> tuple[ModuleOp, str, Sequence[Array]]:
+    """A module with a scheduled kernel and a function that calls it, the name of that function, and
+    arrays for its arguments.
+
+    `arrays` are for the arguments of the call; those that a STAGE packs are replaced by others.
+    """
+    name = candidate.sym_name.data
+    types: list[Attribute] = [a.type for a in call.arguments]
+    given = list(arrays)
+    for slot, parameter in enumerate(candidate.params):
+        packed = tensor(parameter.result)
+        if packed.get_shape() != given[slot].shape:
+            where = place(call.arguments[slot])
+            types[slot] = tensor_type(packed.element_type, packed.get_shape(), where)
+            given[slot] = filled(parameter.result)
+    block = Block(arg_types=types)
+    inner = CallOp.create(
+        operands=block.args,
+        result_types=[r.type for r in call.results],
+        properties=call.properties,
+        attributes=call.attributes,
+    )
+    block.add_ops([inner, SinkOp(inner.results), ReturnOp()])
+    entry = f"{name}_timed"
+    signature = FunctionType.from_lists(list(block.arg_types), [])
+    module = ModuleOp([candidate, FuncOp(entry, signature, Region(block))])
+    state_target(module, target)
+    simplify(candidate)
+    return module, entry, given
+
+
+def filled(argument: SSAValue) -> Array:
     """An array for a kernel to work on: normal floats, since subnormal ones are slow, and integers
     that are 0, which are valid as indices."""
     shape, dtype = tensor(argument).get_shape(), dtype_of(argument)
-    if dtype.is_float and dtype.itemsize > 1:
-        values = np.random.default_rng(0).uniform(0.5, 1.5, shape)
-        return values.astype(f"f{dtype.itemsize}")
+    if dtype.is_float:
+        return np.random.default_rng(0).uniform(0.5, 1.5, shape).astype(numpy_dtype(dtype))
     return np.zeros(shape, f"u{dtype.itemsize}")

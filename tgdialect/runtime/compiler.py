@@ -96,7 +96,7 @@ def compile(
     else:
         check_memory_for_library()
         module = _parse(name, text) if is_text else load_module(source)
-        program = _compiled(module, how, described, name, text)
+        program = _compiled(module, how, described, device, name, text)
         if is_text:
             program = _without_name(program, name)
         if cache is not None:
@@ -106,7 +106,10 @@ def compile(
         build = lambda: _host_build(_parse(name, text), *how, described)  # noqa: E731
         return HostExecutable(program, build, source=of)
     return DeviceExecutable(
-        program, device, lambda: device_build(_parse(name, text), *how, described), source=of
+        program,
+        device,
+        lambda: device_build(_parse(name, text), *how, described, device),
+        source=of,
     )
 
 
@@ -188,22 +191,27 @@ def _host_build(
 
 
 def device_build(
-    module: ModuleOp, entry: str, opt: str, allow_custom: bool, target: Target
+    module: ModuleOp, entry: str, opt: str, allow_custom: bool, target: Target, device: Device
 ) -> DeviceBuild:
     """The compilation of a module for a device."""
     from tgdialect.runtime.devices.build import DeviceBuild
 
-    return DeviceBuild(module, entry, opt, allow_custom, target)
+    return DeviceBuild(module, entry, opt, allow_custom, target, device.name)
 
 
 def _compiled(
-    module: ModuleOp, how: tuple[str, str, bool], target: Target, name: str, text: str
+    module: ModuleOp,
+    how: tuple[str, str, bool],
+    target: Target,
+    device: Device,
+    name: str,
+    text: str,
 ) -> AnyProgram:
     from tgdialect.diagnostics import SourceFile, errors_in
 
     with errors_in(SourceFile(name, text)):
         if target.is_grid:
-            return device_build(module, *how, target).program()
+            return device_build(module, *how, target, device).program()
         return _host_build(module, *how, target).program()
 
 

@@ -97,6 +97,10 @@ class Executable(ABC):
         """
 
     @abstractmethod
+    def resident(self, *arrays: Any) -> Any:
+        """A call whose results stay on the device of the program. Raises as a call does."""
+
+    @abstractmethod
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
         """Time each kernel while the program runs on these arguments for so many seconds.
 

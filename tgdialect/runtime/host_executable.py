@@ -136,10 +136,12 @@ class HostExecutable(Executable):
         if out is None:
             results = [empty(shape, dtype) for empty, shape, dtype in self._made]
         else:
-            results = [out] if isinstance(out, ndarray) else list(out)
+            results = list(out) if isinstance(out, list | tuple) else [cast(Array, out)]
         if (out is None or not self._clears) and self._launched(results, arrays):
             return results[0] if len(results) == 1 else tuple(results)
         return self._call(arrays, None if out is None else results)
+
+    resident = __call__
 
     def _launched(self, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
         """Whether the launcher has called the function. It refuses arguments that have to be

@@ -41,11 +41,15 @@ class MeasuringOptimizePass(OptimizePass):
         if width is None:
             super().lower(module)
             return
-        explicit_opts(self.mode, self.opts)  # Refuses opts: this mode takes none.
-        from tgdialect.runtime.beam import search_schedules  # Imports LLVM and NumPy.
+        self.check_opts()
+        from tgdialect.runtime.host_bench import search_on_host  # Imports LLVM and NumPy.
 
-        search_schedules(module, width, self.features, self.threads, self.l2)
+        search_on_host(module, width, self.features, self.threads, self.l2)
         simplify_kernels(module)
+
+    def check_opts(self) -> None:
+        """Raise PassFailedException for opts where the mode takes none."""
+        explicit_opts(self.mode, self.opts)
 
 
 def beam_width(mode: str) -> int | None:

@@ -105,6 +105,11 @@ class Parameter:
         self.check(array)
         if not self.by_reference:
             return np.require(array, requirements=("C", "A"))
+        if not (foreign or isinstance(cast(object, value), np.ndarray)):
+            raise ValueError(
+                f"{self.name} is written by the program: it must be an array where the program "
+                f"runs, and not {type(value).__name__}"
+            )
         if not array.flags.carray:
             raise ValueError(
                 f"{self.name} is written by the program: it must be contiguous and writable"

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
@@ -16,6 +17,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
+from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
 from tgdialect.lowering.signature import (
     arguments_said_to_be_written,
@@ -55,6 +57,7 @@ class StagedModule(ABC):
     entry: str = "main"
     opt: str = DEFAULT_OPT
     allow_custom: bool = False
+    optimize: ClassVar[type[OptimizePass]] = MeasuringOptimizePass
 
     @abstractmethod
     def described_target(self) -> Target:
@@ -138,7 +141,7 @@ class StagedModule(ABC):
             raise PassFailedException(
                 f"opt {self.opt!r} comes too late: loops are settled at level {self.level}"
             )
-        passes = stages(mode=self.opt, optimize=MeasuringOptimizePass)
+        passes = stages(mode=self.opt, optimize=self.optimize)
         return passes.from_level(self.level)
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from tgdialect.targets.matrix import WGMMA
 from tgdialect.targets.target import Target
 
 ALIGNMENT = 16
@@ -36,6 +37,7 @@ METAL = replace(GRID, name="metal", workgroup=1024, warp=32, shuffles=True, unit
 
 _MMA = frozenset(("mma.m16n8k16.f16", "mma.m16n8k16.bf16", "mma.m16n8k8.tf32"))
 _MMA_FP8 = frozenset(("mma.m16n8k32.e4m3", "mma.m16n8k32.e5m2"))
+_WGMMA = frozenset(instruction.name for instruction in WGMMA)
 _MFMA = frozenset(
     f"mfma.{dims}.{dtype}" for dims in ("16x16x16", "32x32x8") for dtype in ("f16", "bf16")
 )
@@ -47,12 +49,14 @@ _NVIDIA = replace(
     matrix=_MMA,
     workgroup=1024,
     warp=32,
-    local=48 << 10,
+    local=163 << 10,
+    static_local=48 << 10,
     cache_line=128,
     shuffles=True,
     copies_asynchronously=True,
 )
 """A GPU of NVIDIA's. Source: CUDA C++ Programming Guide, "Compute Capabilities"."""
+_HOPPER = replace(_NVIDIA, matrix=_MMA | _MMA_FP8, local=227 << 10, units=132, l2=50 << 20)
 
 _AMD = replace(
     GRID,
@@ -68,8 +72,8 @@ GRIDS = (
     GRID,
     METAL,
     replace(_NVIDIA, name="nvidia:sm_80", units=108, l2=40 << 20),
-    replace(_NVIDIA, name="nvidia:sm_90", matrix=_MMA | _MMA_FP8, units=132, l2=50 << 20),
-    replace(_NVIDIA, name="nvidia:sm_90a", matrix=_MMA | _MMA_FP8, units=132, l2=50 << 20),
+    replace(_HOPPER, name="nvidia:sm_90"),
+    replace(_HOPPER, name="nvidia:sm_90a", matrix=_HOPPER.matrix | _WGMMA),
     replace(_AMD, name="amd:gfx90a", matrix=_MFMA, units=104, l2=8 << 20),
     replace(_AMD, name="amd:gfx942", matrix=_MFMA, units=304, l2=4 << 20),
     replace(_AMD, name="amd:gfx1100", matrix=_WMMA, units=96, l2=6 << 20, warp=32),

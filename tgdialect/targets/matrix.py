@@ -1,15 +1,17 @@
 """Matrix instructions: what a warp multiplies at once, and which elements each lane holds.
 
 A layout lists, from the least significant bit up, which bit of the matrix coordinate each bit of
-the lane and then of the element is (`WmmaAttr`). Sources: PTX ISA, "Matrix Fragments for mma.*";
-AMD's Matrix Instruction Calculator for MFMA (CDNA) and WMMA (RDNA3).
+the lane and then of the element is (`WmmaAttr`). Sources: PTX ISA, "Matrix Fragments for mma.*" and
+"Asynchronous Warpgroup Level Matrix Instructions"; AMD's Matrix Instruction Calculator for MFMA
+(CDNA) and WMMA (RDNA3).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
 
@@ -49,6 +51,12 @@ class MatrixInstruction:
     rounds: bool = False
     """Whether it rounds A and B first, as to tf32: it has to be asked for by its index."""
 
+    @property
+    def reads_local(self) -> bool:
+        """Whether it reads A and B from LOCAL memory: it has to be asked for by its index, and is
+        used where STAGE has copied both factors to the order of its layouts."""
+        return self.fragments.config.is_shared("a") and self.fragments.config.is_shared("b")
+
 
 _MMA_C = "n1 n2 m0 m1 m2 n0 m3"
 MMA_16X8X16 = Fragments((16, 8, 16), 32, "k1 k2 m0 m1 m2 k0 m3 k3", "k1 k2 n0 n1 n2 k0 k3", _MMA_C)
@@ -69,6 +77,59 @@ _WMMA_16X16X16 = Fragments(
     "n0 n1 n2 n3 m0 m1 m2 m3",
 )
 
+
+CORE_ROWS = 8
+"""The rows of a core matrix of `wgmma`, each of 16 bytes; they are neighbours in LOCAL memory."""
+CORE_BYTES = 16
+"""The bytes in a row of a core matrix."""
+_WARPGROUP = 128
+"""The threads that compute a `wgmma`: four warps."""
+
+
+def _bits(letter: str, start: int, end: int) -> list[str]:
+    """The names of bits of a coordinate, for the elements from `start` to `end`, powers of two."""
+    return [f"{letter}{i}" for i in range(start.bit_length() - 1, end.bit_length() - 1)]
+
+
+def _core_matrices(side: str, extent: int, steps: int, major: str, row: int) -> str:
+    """The layout of A or B in LOCAL memory: core matrices whose rows of `row` elements lie along
+    the `major` axis, those along k next to each other, then those along the rows of A or the
+    columns of B. All threads read the same elements: no bit of a layout is of a lane."""
+    minor = side if major == "k" else "k"
+    core = [*_bits(major, 1, row), *_bits(minor, 1, CORE_ROWS)]
+    k, others = (row, CORE_ROWS) if major == "k" else (CORE_ROWS, row)
+    blocks = [*_bits("k", k, steps), *_bits(side, others, extent)]
+    return " ".join(["-"] * (_WARPGROUP.bit_length() - 1) + core + blocks)
+
+
+def _wgmma(dtype: str, name: str, itemsize: int) -> Iterator[MatrixInstruction]:
+    """The `wgmma`s that multiply a dtype, those of the most elements first. Each is a group of
+    instructions, of 32 bytes along k, that the warps wait for together. Only 16-bit elements may
+    lie along the rows of A or the columns of B."""
+    row = CORE_BYTES // itemsize
+    majors = product("km", "kn") if itemsize == 2 else [("k", "k")]
+    for columns, bytes, (a, b) in product((256, 128, 64), (128, 64), list(majors)):
+        steps = bytes // itemsize
+        c = ["n1 n2 m0 m1 m2 m4 m5 n0 m3", *_bits("n", 8, columns)]
+        fragments = Fragments(
+            (64, columns, steps),
+            _WARPGROUP,
+            _core_matrices("m", 64, steps, a, row),
+            _core_matrices("n", columns, steps, b, row),
+            " ".join(c),
+        )
+        yield MatrixInstruction(f"wgmma.m64n{columns}k{steps}.{name}.{a}{b}", fragments, dtype)
+
+
+WGMMA = (
+    *_wgmma("f16", "f16", 2),
+    *_wgmma("bf16", "bf16", 2),
+    *_wgmma("f8E4M3FN", "e4m3", 1),
+    *_wgmma("f8E5M2", "e5m2", 1),
+)
+"""Instructions of four warps that read both factors from LOCAL memory (sm_90a). The last word of a
+name says along which axis the rows of core matrices lie: in A k or m, in B k or n."""
+
 _INSTRUCTIONS = (
     MatrixInstruction("mma.m16n8k16.f16", MMA_16X8X16, "f16"),
     MatrixInstruction("mma.m16n8k16.bf16", MMA_16X8X16, "bf16"),
@@ -81,6 +142,7 @@ _INSTRUCTIONS = (
     MatrixInstruction("mfma.32x32x8.bf16", _MFMA_32X32X8, "bf16"),
     MatrixInstruction("wmma.16x16x16.f16", _WMMA_16X16X16, "f16"),
     MatrixInstruction("wmma.16x16x16.bf16", _WMMA_16X16X16, "bf16"),
+    *WGMMA,
 )
 """All instructions; `Target.matrix` names those of a target."""
 

@@ -67,6 +67,10 @@ class Target:
     """The total size of the LOCAL buffers of a kernel, which a workgroup shares. On a CPU, of its
     LOCAL and REG buffers: they are on the stack, and this is half of a thread's usual stack."""
 
+    static_local: int = 0
+    """How much of `local` a kernel can declare; with more, its launch allocates all of it. 0 if
+    there is no such limit. A processor has room for several workgroups that declare theirs."""
+
     cache_line: int = 64
     """The size of a cache line, a power of two. Rows of a tile in separate lines cost more, and
     threads do not share a line that they store to."""
@@ -114,7 +118,7 @@ class Target:
         for name in _POSITIVE:
             if (value := getattr(self, name)) < 1:
                 raise ValueError(f"{name} is {value}, not a positive number")
-        for name in ("vector_bits", "vector_registers"):
+        for name in ("vector_bits", "vector_registers", "static_local"):
             if (value := getattr(self, name)) < 0:
                 raise ValueError(f"{name} is {value}, a negative number")
         for name in ("vector_bits", "cache_line", "page", "view_alignment"):
@@ -138,6 +142,11 @@ class Target:
         """The most bytes of a LOCAL buffer that fusion makes: half of what a kernel has, so that a
         schedule may stage operands as well."""
         return min(LOCAL_BUFFER, self.local // 2)
+
+    @property
+    def declared_local(self) -> int:
+        """The most LOCAL memory that a kernel declares."""
+        return min(self.local, self.static_local or self.local)
 
     @property
     def l1_way(self) -> int:

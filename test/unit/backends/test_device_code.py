@@ -71,13 +71,30 @@ def test_ptxas_accepts_the_examples(path: Path):
     assert not any(map(int, re.findall(r"(\d+) bytes spill", report)))
 
 
+def wide_softmax() -> str:
+    """A row of 14000 floats in LOCAL memory, which is more than a kernel may declare."""
+    text = (EXAMPLES[0].parent / "softmax.mlir").read_text()
+    return text.replace("2x4x", "512x14000x").replace("2x1x", "512x1x")
+
+
+@needs_ptxas
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90"])
+def test_ptxas_accepts_more_local_memory_than_a_kernel_declares(chip: str):
+    ptx = emitted(PtxTarget(), lowered(wide_softmax(), f"nvidia:{chip}"))
+    assert ".extern .shared" in ptx
+    assert "0 bytes spill" in assemble(ptx, chip)
+
+
 @needs_mlir
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_upstream_generates_ptx_of_the_examples(path: Path):
+@pytest.mark.parametrize(
+    "path", [*EXAMPLES, None], ids=lambda path: path.stem if path else "wide_softmax"
+)
+def test_upstream_generates_ptx_of_the_examples(path: Path | None):
     assert MLIR_OPT is not None
+    text = wide_softmax() if path is None else path.read_text()
     run = subprocess.run(
         [MLIR_OPT, "--gpu-module-to-binary=format=isa"],
-        input=printed(lowered(path.read_text())), capture_output=True, text=True,
+        input=printed(lowered(text)), capture_output=True, text=True,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     assert ".visible .entry main_0" in run.stdout

@@ -21,7 +21,8 @@ from tgdialect.lowering.pipeline import ToGpuPass, stages
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.registry import make_context
 
-TARGET = "nvidia:sm_90"
+TARGET, HOPPER = "nvidia:sm_90", "nvidia:sm_90a"
+"""With `mma.sync` of one warp; also with `wgmma` of four, whose factors are in LOCAL memory."""
 F16 = np.float16
 
 
@@ -50,6 +51,9 @@ def _expected(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.einsum("nchwij,ocij->nohw", windows, b)
     return {
         "transposed a": lambda: a.T @ b,
+        "columns": lambda: a.T @ b,
+        "rows": lambda: a @ b.T,
+        "columns and rows": lambda: a.T @ b.T,
         "transposed b": lambda: a @ b.T,
         "transposed blocks": lambda: a @ b.T,
     }.get(name, lambda: a @ b)()
@@ -62,13 +66,38 @@ def _traced(name: str) -> ModuleOp:
     return parse_module(make_context(), SourceFile("test", text, 1))
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_products(name: str):
+IN_LOCAL_MEMORY = {
+    "rows and columns": (_multiply, (128, 128), (128, 128)),
+    "rows": (lambda a, b: _multiply(a, b.transpose(0, 1)), (64, 192), (64, 192)),
+    "columns": (lambda a, b: _multiply(a.transpose(0, 1), b), (128, 250), (128, 64)),
+    "columns and rows": (
+        lambda a, b: _multiply(a.transpose(0, 1), b.transpose(0, 1)),
+        *((128, 128), (60, 128)),
+    ),
+    "batches": (_multiply, (2, 64, 64), (2, 64, 64)),
+}
+"""Products whose rows of A and columns of B lie along either axis, for `wgmma`."""
+CASES = [
+    *((name, TARGET) for name in PRODUCTS),
+    *((name, HOPPER) for name in ("blocks of steps", "transposed blocks", "ragged blocks")),
+    *((name, HOPPER) for name in IN_LOCAL_MEMORY),
+]
+PRODUCTS |= IN_LOCAL_MEMORY
+
+
+def _is_in_local_memory(name: str, target: str) -> bool:
+    """Whether a product is made of tiles of `wgmma`: the others are ragged or too small."""
+    return target == HOPPER and name in (*IN_LOCAL_MEMORY, "blocks of steps")
+
+
+@pytest.mark.parametrize(("name", "target"), CASES)
+def test_products(name: str, target: str):
     module, random = _traced(name), np.random.default_rng(0)
-    lowering = stages(target=TARGET, mode="heuristic")
+    lowering = stages(target=target, mode="heuristic")
     for stage in (*lowering.module, *lowering.kernels):
         stage.lower(module)
-    assert any(isinstance(op, WmmaOp) for op in module.walk())
+    threads = {op.config.threads for op in module.walk() if isinstance(op, WmmaOp)}
+    assert threads == {128 if _is_in_local_memory(name, target) else 32}
     function = next(op for op in module.ops if isinstance(op, FuncOp))
     a, b = ((random.standard_normal(s) / 4).astype(F16) for s in PRODUCTS[name][1:])
     (result,) = run(module, function.sym_name.data, [a, b])
@@ -90,7 +119,7 @@ def check_product(seed: int) -> None:
     batch = choose.choice(((), (), (3,)))
     flips = choose.random() < 0.4, choose.random() < 0.4
     has_bias = choose.random() < 0.4
-    target = choose.choice(("nvidia:sm_80", TARGET, "amd:gfx942", "amd:gfx1100"))
+    target = choose.choice(("nvidia:sm_80", TARGET, HOPPER, "amd:gfx942", "amd:gfx1100"))
     shapes = [
         (*batch, *size[:: -1 if flip else 1])
         for size, flip in zip(((m, k), (k, n)), flips, strict=True)
@@ -121,12 +150,12 @@ def check_product(seed: int) -> None:
 
 
 @needs_ptxas
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_ptxas(name: str):
+@pytest.mark.parametrize(("name", "target"), CASES)
+def test_ptxas(name: str, target: str):
     module = _traced(name)
-    ToGpuPass(target=TARGET, mode="heuristic").lower(module)
+    ToGpuPass(target=target, mode="heuristic").lower(module)
     ptx = emitted(PtxTarget(), module)
-    assert "mma.sync" in ptx
-    report = assemble(ptx)
+    assert ("wgmma" if _is_in_local_memory(name, target) else "mma.sync") in ptx
+    report = assemble(ptx, target.partition(":")[2])
     assert max(map(int, re.findall(r"Used (\d+) registers", report))) <= 255
     assert {*re.findall(r"(\d+) bytes spill", report)} == {"0"}

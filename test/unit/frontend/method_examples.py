@@ -110,6 +110,7 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "tolist": (lambda: T(X).tolist(), X.tolist()),
     "to": (lambda: T(X).to("CPU"), X),
+    "to_": (lambda: T(X).to_("CPU"), X),
     "train": (in_training, True),
     "uniform": (drawn(lambda: T.uniform(9, low=2.0, high=3.0), 2, 3), True),
     "zeros": (lambda: T.zeros(2, 3), np.zeros((2, 3))),

@@ -90,7 +90,7 @@ def check_schedule(seed: int, target: str, execute: Executor) -> None:
 
 
 @needs_opencl
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 40), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 100), ids=str)
 def test_programs_on_opencl(seeds: range):
     for seed in seeds:
         program = random_program(seed, 1 + seed % 14)

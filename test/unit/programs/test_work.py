@@ -15,23 +15,26 @@ from pathlib import Path
 
 import pytest
 from work import COUNTS, STAGES, TARGET, Work, module_of, work_of
-from work_programs import PROGRAMS, loops
+from work_programs import GRID_PROGRAMS, PROGRAMS, loops
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect import Tensor
 from tgdialect.lowering.pipeline import run_stages
+from tgdialect.targets import target_named
 from tgdialect.targets.attribute import state_target
 
 TABLE = Path(__file__).parent / "work_table.md"
 HEADER = f"| program | {' | '.join(COUNTS)} |\n|---|{'---:|' * len(COUNTS)}\n"
 SLACK = 0.02
+NAMES = (*PROGRAMS, *GRID_PROGRAMS)
 
 
 def measured(name: str) -> Work:
-    results = PROGRAMS[name]()
+    target, program = GRID_PROGRAMS.get(name) or (None, PROGRAMS[name])
+    results = program()
     if not isinstance(results, ModuleOp):
         results = module_of([results] if isinstance(results, Tensor) else results)
-    return work_of(results)
+    return work_of(results, TARGET if target is None else target_named(target))
 
 
 def written() -> dict[str, Work]:
@@ -41,12 +44,12 @@ def written() -> dict[str, Work]:
 
 def test_the_table_has_every_program(request: pytest.FixtureRequest):
     if request.config.getoption("--update-work"):
-        rows = [f"| {n} | {' | '.join(map(str, astuple(measured(n))))} |\n" for n in PROGRAMS]
+        rows = [f"| {n} | {' | '.join(map(str, astuple(measured(n))))} |\n" for n in NAMES]
         TABLE.write_text(HEADER + "".join(rows))
-    assert list(written()) == list(PROGRAMS)
+    assert list(written()) == list(NAMES)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_work(name: str, request: pytest.FixtureRequest):
     if request.config.getoption("--update-work"):
         pytest.skip("the table was written anew")

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
 
 from tgdialect import Tensor
+from tgdialect.analysis.affine.work_items import WorkItems
 from tgdialect.analysis.demand import Demands
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.frontend.graph import sorted_nodes
@@ -26,7 +27,7 @@ from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.properties import is_memory, tensor
-from tgdialect.targets import target_named
+from tgdialect.targets import Target, target_named
 from tgdialect.targets.attribute import state_target
 from tgdialect.transforms.simplify.engine import Engine
 
@@ -49,6 +50,8 @@ class Work:
     """Intervals that were computed."""
     demands: int = field(default=0, metadata={"of": (Demands, "operands")})
     """Steps of walks that say what a value costs to compute again."""
+    meetings: int = field(default=0, metadata={"of": (WorkItems, "_meet")})
+    """Pairs of accesses that are compared, to find out whether work items may meet in a cell."""
     schedules: int = field(default=0, metadata={"of": (Axes, "changed")})
     """Times that an OptOp changed a kernel, which is analysed anew then."""
     kernels: int = 0
@@ -72,8 +75,8 @@ def module_of(results: Sequence[Tensor]) -> ModuleOp:
     return ModuleOp([function_of("main", order, leaves, wanted)])
 
 
-def work_of(module: ModuleOp) -> Work:
-    """Compile a program for the machine that the table is about."""
+def work_of(module: ModuleOp, target: Target = TARGET) -> Work:
+    """Compile a program for a machine, by default the one that the table is about."""
     work = Work()
 
     def count(stage: LoweringPass, module: ModuleOp) -> None:
@@ -86,7 +89,7 @@ def work_of(module: ModuleOp) -> Work:
         elif stage.name == "tg-render":
             work.llvm = sum(op.dialect_name() == llvm.LLVM.name for op in module.walk())
 
-    state_target(module, TARGET)
+    state_target(module, target)
     with _counting(work):
         run_stages(module, STAGES, count)
     return work

@@ -216,3 +216,24 @@ PROGRAMS: dict[str, Program] = {
     "random": lambda: Tensor.rand(100) * 2 - 1,
     "dropout mask": lambda: (Tensor.rand(8, 16) < 0.5).where(array(8, 16), 0.0),
 }
+
+GRID_PROGRAMS: dict[str, tuple[str, Program]] = {
+    "sm_90: add": ("nvidia:sm_90", lambda: array(1024, 1024) + array(1024, 1024)),
+    "sm_90: transpose": ("nvidia:sm_90", lambda: array(512, 512).T.contiguous()),
+    "sm_90: sum": ("nvidia:sm_90", lambda: array(1 << 20).sum()),
+    "sm_90: softmax": ("nvidia:sm_90", lambda: array(512, 4096).softmax(-1)),
+    "sm_90: layer norm": ("nvidia:sm_90", lambda: array(512, 1024).layernorm()),
+    "sm_90: short attention": ("nvidia:sm_90", lambda: attention(causal=False)),
+    "sm_90: causal attention": ("nvidia:sm_90", lambda: attention(causal=True)),
+    "sm_90: gemm": ("nvidia:sm_90", lambda: array(256, 256) @ array(256, 256)),
+    "sm_90: odd gemm": ("nvidia:sm_90", lambda: array(125, 200) @ array(200, 77)),
+    "sm_90: half gemm": (
+        "nvidia:sm_90",
+        lambda: array(256, 256, dtype="float16") @ array(256, 256, dtype="float16"),
+    ),
+    "sm_90: gemv": ("nvidia:sm_90", lambda: array(1024, 1024) @ array(1024)),
+    "sm_90: cumulative sum": ("nvidia:sm_90", lambda: array(512, 1024).cumsum(1)),
+    "opencl: softmax": ("opencl", lambda: array(512, 4096).softmax(-1)),
+    "opencl: gemm": ("opencl", lambda: array(256, 256) @ array(256, 256)),
+}
+"""The same for grids, each with its target."""

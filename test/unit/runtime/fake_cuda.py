@@ -23,7 +23,7 @@ OK = CUresult.CUDA_SUCCESS
 _ATTRIBUTES = {
     "COMPUTE_CAPABILITY_MAJOR": 9,
     "COMPUTE_CAPABILITY_MINOR": 0,
-    "MAX_SHARED_MEMORY_PER_BLOCK": 48 << 10,
+    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 227 << 10,
     "MAX_THREADS_PER_BLOCK": 1024,
     **{f"MAX_BLOCK_DIM_{axis}": limit for axis, limit in zip("XYZ", (1024, 1024, 64), strict=True)},
     **{f"MAX_GRID_DIM_{axis}": 65535 for axis in "XYZ"},
@@ -39,7 +39,9 @@ class FakeCuda:
     CUresult = CUresult
     CUstream_flags = SimpleNamespace(CU_STREAM_NON_BLOCKING=1)
     CUdevice_attribute = SimpleNamespace(**{_PREFIX + name: name for name in _ATTRIBUTES})
-    CUfunction_attribute = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK=0)
+    CUfunction_attribute = SimpleNamespace(
+        CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK=0, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES=8
+    )
     CUjit_option = SimpleNamespace(CU_JIT_ERROR_LOG_BUFFER=5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES=6)
     CUjitInputType = SimpleNamespace(CU_JIT_INPUT_PTX=1)
     CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
@@ -53,6 +55,9 @@ class FakeCuda:
         self.recording: list[Callable[[], None]] | None = None
         self.failure: CUresult | None = None
         self.log = bytearray()
+        self.attributes: dict[tuple[str, int], int] = {}
+        self.local: list[int] = []
+        """The LOCAL memory of each launch."""
 
     def __getattribute__(self, name: str) -> Any:
         if name.startswith("cu"):
@@ -84,6 +89,9 @@ class FakeCuda:
 
     def cuDeviceGetAttribute(self, name: str, device: int) -> Any:
         return OK, _ATTRIBUTES[name]
+
+    def cuDeviceGetName(self, length: int, device: int) -> Any:
+        return OK, b"Stand-in".ljust(length, b"\0")
 
     def cuDriverGetVersion(self) -> Any:
         return OK, 13000
@@ -141,7 +149,7 @@ class FakeCuda:
         return (OK,)
 
     def cuModuleLoadData(self, code: bytes) -> Any:
-        assert code.startswith(b".target")
+        assert b".target" in code
         self.modules.add(module := len(self.calls))
         return OK, module
 
@@ -155,8 +163,13 @@ class FakeCuda:
     def cuFuncGetAttribute(self, kind: int, function: str) -> Any:
         return OK, 512
 
+    def cuFuncSetAttribute(self, function: str, kind: int, value: int) -> Any:
+        self.attributes[function, kind] = value
+        return (OK,)
+
     def cuLaunchKernel(self, function: str, *of: Any) -> Any:
-        *grid, _, _, pointers, _ = of
+        *grid, local, _, pointers, _ = of
+        self.local.append(local)
         if grid[0] > 65535:
             return (CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,)
         count, run = self.kernels[function]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,11 +18,11 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.optops.apply import parse_opt
 from tgdialect.lowering.optimize.search import beam_search
 from tgdialect.lowering.pipeline import run_stages, stages
-from tgdialect.ops.attributes import OptAttr
-from tgdialect.ops.call import KernelOp
-from tgdialect.runtime import beam
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.runtime import beam, host_bench
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.executable import Executable
+from tgdialect.targets import Target
 from tgdialect.targets.cpu import CPU
 
 PROGRAM = """
@@ -67,7 +67,7 @@ def test_the_target_of_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
         targets.add(str(module.attributes["tg.target"]))
         run_stages(module, passes)
 
-    monkeypatch.setattr(beam, "run_stages", recorded)
+    monkeypatch.setattr(host_bench, "run_stages", recorded)
     target = '#tg.target<"cpu", vector_bits = 64, vector_registers = 1>'
     program = f"module attributes {{tg.target = {target}}} {{{PROGRAM}}}"
     a, b = np.random.default_rng(0).standard_normal((2, 24, 20)).astype(np.float32)
@@ -83,17 +83,16 @@ def test_the_processor_that_candidates_are_compiled_for(
     """This one with all its features on and off, or one of the features that are asked for."""
     found: list[CpuTarget] = []
 
-    class Search:
-        def __init__(self, kernel: KernelOp, call: object, cpu: CpuTarget, target: object) -> None:
+    class Bench(host_bench.HostBench):
+        def __init__(self, call: CallOp, cpu: CpuTarget, target: Target) -> None:
+            super().__init__(call, cpu, target)
             found.append(cpu)
 
-        def best(self, opts: Sequence[OptAttr], *_: object) -> Sequence[OptAttr]:
-            return opts
-
-    monkeypatch.setattr(beam, "_Search", Search)
+    monkeypatch.setattr(host_bench, "HostBench", Bench)
+    monkeypatch.setenv("TG_BEAM_SECONDS", "0.1")
     module = load_module(PROGRAM)
     run_stages(module, stages().module[:2])
-    beam.search_schedules(module, 1, features, None, None)
+    host_bench.search_on_host(module, 1, features, None, None)
     host = CpuTarget.host()
     asked_for = replace(host, cpu="", features="+sse,+sse2")
     assert found == [asked_for if features else host]
@@ -165,7 +164,7 @@ def test_the_heuristic_stays_unless_another_one_is_quicker(monkeypatch: pytest.M
     """What was quicker by chance is not when both are timed once more."""
     runs = iter([1.0, 0.99] * 5)
     monkeypatch.setattr(beam._Search, "_seconds", lambda *_: 1 / len(str(_[1])))
-    monkeypatch.setattr(beam._Search, "_run", lambda *_: next(runs))
+    monkeypatch.setattr(beam, "_fastest", lambda *_: next(runs))
     assert _opts(tg.compile(PROGRAM, opt="beam:1")) == _opts(tg.compile(PROGRAM))
 
 

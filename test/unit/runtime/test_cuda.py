@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,6 +43,25 @@ def device(api: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
     monkeypatch.setitem(DEVICES._known, "CUDA:0", found)
     yield found
     gc.collect()
+
+
+IN_PLACE = re.sub(
+    r"func.func @main.*",
+    """func.func @main(%x: tensor<1000xf32, #tg.place<"CPU", global>>) {
+    %b = tg.buffer 0 : tensor<1000xf32, #tg.place<"CPU", global>>
+    %0 = tg.linear {
+      %1 = tg.call @double_it(%b, %x) : (tensor<1000xf32, #tg.place<"CPU", global>>,
+        tensor<1000xf32, #tg.place<"CPU", global>>) -> !tg.void
+      %2 = tg.call @double_it(%x, %b) : (tensor<1000xf32, #tg.place<"CPU", global>>,
+        tensor<1000xf32, #tg.place<"CPU", global>>) -> !tg.void
+    }
+    func.return
+  }
+}""",
+    program(PTX),
+    flags=re.DOTALL,
+)
+"""The program that doubles twice, in the memory of its argument."""
 
 
 def compiled(**how: object) -> tg.Executable:
@@ -124,6 +145,50 @@ def test_dlpack(device: Device):
     gc.collect()
     assert len(device.driver.api.blocks) > 0  # The capsule keeps it.
     del capsule
+
+
+def test_memory_of_another_library_that_is_not_aligned_is_copied(device: Device):
+    """Kernels load and store 16 bytes at once, and a slice of a tensor may begin anywhere."""
+    given = device.array(np.zeros(1003, np.float32)).span
+    double = compiled()
+    for offset in range(0, 16, 4):
+        part = DeviceArray(
+            device.driver, given._replace(offset=offset, nbytes=4000), (1000,), X.dtype, None
+        )
+        part.assign(X)
+        np.testing.assert_array_equal(double(part).numpy(), 4 * X)
+        assert double(X, out=part) is part
+        np.testing.assert_array_equal(part.numpy(), 4 * X)
+        in_place = tg.compile(IN_PLACE, target="CUDA:0", allow_custom=True)
+        part.assign(X)
+        in_place(part)
+        np.testing.assert_array_equal(part.numpy(), 4 * X)
+
+
+def test_a_program_on_tensors_is_ptx(device: Device, api: FakeCuda):
+    exe = tg.compile("examples/softmax.mlir", target="CUDA:0")
+    (kernel,) = exe.kernels
+    assert ".target sm_90a" in kernel.asm
+    assert ".visible .entry main_0(" in kernel.asm
+    assert kernel.source == ""
+    launched: list[tuple[int, ...]] = []
+    api.kernels["main_0"] = (2, lambda *values: launched.append(values))
+    x, out = (device.array(np.zeros((2, 4), np.float32)) for _ in range(2))
+    exe(x, out=out)
+    assert launched == [(out.span.block.handle, x.span.block.handle)]
+
+
+def test_a_launch_allocates_local_memory_that_no_kernel_may_declare(api: FakeCuda):
+    """The row of a softmax of 14000 floats."""
+    text = Path("examples/softmax.mlir").read_text()
+    text = text.replace("2x4x", "512x14000x").replace("2x1x", "512x1x")
+    api.memory = 1 << 26
+    exe = tg.compile(text, target="CUDA:0")
+    ((_, local),) = api.attributes.items()
+    assert 56000 < local < 227 << 10
+    api.kernels["main_0"] = (2, lambda *values: None)
+    exe(np.zeros((512, 14000), np.float32))
+    assert api.local == [local]
 
 
 def test_profile(device: Device):

@@ -154,7 +154,10 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-GRID = ("workgroup", "warp", "units", "view_alignment", "copies_asynchronously")
+GRID = (
+    *("workgroup", "warp", "units", "view_alignment", "copies_asynchronously"),
+    "static_local",
+)
 """Fields that only grids have."""
 
 

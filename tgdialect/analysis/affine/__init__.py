@@ -3,7 +3,9 @@
 * `positions.py`: positions along an axis, as sums of digits of loop variables;
 * `movement.py`: the index in the source of a movement op, given the index in its result;
 * `bounds.py`: bounds of polynomials in RANGEs, each of which is less than its own bound;
+* `bits.py`: the stride in memory of each bit of a coordinate, for the fragments of WMMAs;
 * `strides.py`: the stride of a memory access in each range;
+* `cells.py`: the numbers of the cells of an access, as polynomials;
 * `work_items.py`: the cells that each work item accesses, and whether two may meet;
 * `lanes.py`: vectors of indices, and the vector loads that cover them.
 """

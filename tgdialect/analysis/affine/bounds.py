@@ -23,10 +23,16 @@ bounds depend on other RANGEs, and costs compile time."""
 
 
 def exact_polynomial(
-    value: SSAValue | int, min_max: MinMax, atoms: Collection[SSAValue] = ()
+    value: SSAValue | int,
+    min_max: MinMax,
+    atoms: Collection[SSAValue] = (),
+    known: dict[SSAValue, Polynomial] | None = None,
 ) -> Polynomial:
-    """A value as a polynomial over the integers; as a single atom if its arithmetic might wrap."""
-    found = polynomial(value, atoms)
+    """A value as a polynomial over the integers; as a single atom if its arithmetic might wrap.
+
+    `known` is that of `polynomial`.
+    """
+    found = polynomial(value, atoms, known)
     if isinstance(value, int):
         return found
     dtype = dtype_of(value)

@@ -9,9 +9,8 @@ remainders and swizzles of `lidx` are exact.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import product as pairs
 from math import gcd, prod
 from typing import cast
@@ -24,7 +23,7 @@ from tgdialect.analysis.affine.bounds import exact_polynomial
 from tgdialect.analysis.affine.lanes import lane_indices
 from tgdialect.analysis.memory_order import MemoryAccess
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.ops.affine import Affine, monomials, polynomial_interval
+from tgdialect.ops.affine import Affine, polynomial_interval
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import SpecialOp
 from tgdialect.ops.dtypes import DTYPES
@@ -54,15 +53,20 @@ _MOST_SUMS = 4096
 """Sets of differences between indices with more elements are described by their bounds and greatest
 common divisor. An enumerated set takes time proportional to its size and the work items."""
 
+_MOST_CELLS = 1 << 20
+"""Cells that are further apart are not counted one by one."""
+
+_ZERO = np.zeros(1, np.int64)
+
 _WIDEST = 1 << 62
 """Sums beyond this magnitude have any value: NumPy's integers do not hold them."""
 
 _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED})
 
 
-@dataclass(frozen=True)
-class CellIndex:
-    """The index of an access in memory of one axis, for the work items that make it."""
+@dataclass(frozen=True, eq=False)
+class CellShape:
+    """All of the index of an access but a constant for each lane."""
 
     items: Numbers
     """The part that each work item has to itself, beyond that of the first one."""
@@ -72,14 +76,21 @@ class CellIndex:
     """The part that all work items share, in values that loops outside may change."""
     rest: Sequence[tuple[int, Interval]]
     """Multiples of values of which only an interval is known."""
-    offsets: Sequence[int]
-    """The cells of the first work item, without the other parts: one for each lane of a vector."""
 
-    @cached_property
-    def shape(self) -> Hashable:
-        """All of this but the offsets."""
+    @property
+    def key(self) -> Hashable:
+        """Equal for equal shapes."""
         arrays = self.items.tobytes(), self.active.tobytes()
         return arrays, frozenset(self.uniform.terms.items()), tuple(self.rest)
+
+
+@dataclass(frozen=True)
+class CellIndex:
+    """The index of an access in memory of one axis, for the work items that make it."""
+
+    shape: CellShape
+    offsets: Sequence[int]
+    """The cells of the first work item, without the other parts: one for each lane of a vector."""
 
     def offsets_from(self, origin: int) -> Sequence[int]:
         return tuple(offset - origin for offset in self.offsets)
@@ -122,6 +133,13 @@ class WorkItems:
         self._values: dict[SSAValue, Numbers | None] = {}
         self._varies: dict[SSAValue, bool] = {op.result: True for op in specials}
         self._met: dict[Hashable, bool] = {}
+        self._polynomials: dict[SSAValue, Polynomial] = {}
+        self._ranges: dict[SSAValue, Set[Operation]] = {}
+        self._shapes: dict[Hashable, CellShape] = {}
+        """By key: equal shapes are one."""
+        self._both: dict[tuple[CellShape, CellShape], _Both] = {}
+        self._indices: dict[Hashable, tuple[CellShape, int]] = {}
+        """By terms and gates: the shape, and the cell of the first work item."""
         if self.is_known:
             numbers = np.arange(self.count)
             for op, extent in zip(specials, extents, strict=True):
@@ -202,11 +220,23 @@ class WorkItems:
             terms, lane_offsets = list(lanes.scalars.terms.items()), lanes.numbers
         total: Polynomial = Affine()
         for value, factor in terms:
-            total += exact_polynomial(value, self.intervals) * factor
+            total += self._exact(value) * factor
+        gates = [gate for gate in (*gates, *_own_gates(access.op)) if not tensor(gate).get_shape()]
+        key = frozenset(total.terms.items()), tuple(gates)
+        if (found := self._indices.get(key)) is None:
+            found = self._indices[key] = self._shape(total.terms, gates)
+        shape, first = found
+        first += total.constant
+        return CellIndex(shape, [first + offset for offset in lane_offsets])
+
+    def _shape(
+        self, terms: Mapping[tuple[Atom, ...], int], gates: Sequence[SSAValue]
+    ) -> tuple[CellShape, int]:
+        """The shape of a sum, and the first work item's own part."""
         items = np.zeros(self.count, np.int64)
         uniform: Polynomial = Affine()
         rest: list[tuple[int, Interval]] = []
-        for product, coefficient in monomials(total):
+        for product, coefficient in terms.items():
             atoms = [atom for atom in product if isinstance(atom, SSAValue)]
             numbers = [self.numbers(atom) for atom in atoms]
             known = [each for each in numbers if each is not None]
@@ -217,10 +247,12 @@ class WorkItems:
                 rest.append((coefficient, self._interval(term)))
             else:
                 uniform += Affine({product: coefficient})
-        gates = [gate for gate in (*gates, *_own_gates(access.op)) if not tensor(gate).get_shape()]
         first = int(items[0])
-        offsets = [first + offset for offset in lane_offsets]
-        return CellIndex(items - first, self._mask(gates), uniform, rest, offsets)
+        shape = CellShape(items - first, self._mask(gates), uniform, rest)
+        return self._shapes.setdefault(shape.key, shape), first
+
+    def _exact(self, value: SSAValue) -> Polynomial:
+        return exact_polynomial(value, self.intervals, known=self._polynomials)
 
     def _interval(self, of: Polynomial) -> Interval:
         return polynomial_interval(of, lambda atom: self.intervals[cast(SSAValue, atom)])
@@ -243,23 +275,26 @@ class WorkItems:
         return known
 
     def _meet(self, before: CellIndex, after: CellIndex, how: Relation) -> bool:
-        sums = _Sums()
-        for one, other in ((before, -1), (after, 1)):
-            sums.add(np.array(one.offsets) * other)
-            for factor, interval in one.rest:
-                sums.add_multiple(factor * other, interval)
-        earlier, later = dict(before.uniform.terms), dict(after.uniform.terms)
-        for one, other in pairs(list(earlier), list(later)):
-            factor = earlier.get(one)
-            if factor is None or later.get(other) != factor:
+        sums, one, other = _Sums(), before.shape, after.shape
+        sums.add([-offset for offset in before.offsets])
+        sums.add(after.offsets)
+        for shape, sign in ((one, -1), (other, 1)):
+            for factor, interval in shape.rest:
+                sums.add_multiple(factor * sign, interval)
+        earlier, later = dict(one.uniform.terms), dict(other.uniform.terms)
+        for a, b in pairs(list(earlier), list(later)):
+            factor = earlier.get(a)
+            if factor is None or later.get(b) != factor:
                 continue
-            if (steps := self._steps_of_remainders(one, other, how)) is not None:
-                sums.add(factor * np.array(steps))
-                del earlier[one], later[other]
+            if (steps := self._steps_of_remainders(a, b, how)) is not None:
+                sums.add([factor * step for step in steps])
+                del earlier[a], later[b]
         for product in {**earlier, **later}:
             factors = earlier.get(product, 0), later.get(product, 0)
             self._add_difference(sums, product, factors, how)
-        return sums.meets(before.items[before.active], after.items, before.active, after.active)
+        if (both := self._both.get((one, other))) is None:
+            both = self._both[one, other] = _Both(one, other)
+        return sums.meets(both)
 
     def _add_difference(
         self, sums: _Sums, product: tuple[Atom, ...], factors: tuple[int, int], how: Relation
@@ -268,7 +303,7 @@ class WorkItems:
         before, after = factors
         atoms = [cast(SSAValue, atom) for atom in product]
         interval = self._interval(Affine({product: 1}))
-        changed = {op for atom in atoms for op in _ranges(atom) if op in how.changed}
+        changed = {op for atom in atoms for op in self._loops_of(atom) if op in how.changed}
         if not changed:
             sums.add_multiple(after - before, interval)
             return
@@ -292,39 +327,106 @@ class WorkItems:
         modulus = moduli[0] if moduli else None
         if max(map(len, (before, after))) > 1 or moduli != [modulus, modulus] or not modulus:
             return None
-        a, b = (
-            exact_polynomial(op.operands[0], self.intervals) for op in ops if isinstance(op, ModOp)
-        )
+        a, b = (self._exact(op.operands[0]) for op in ops if isinstance(op, ModOp))
         difference = b - a
         carried = () if how.carrier is None else (how.carrier.results[0],)
         for product in {*a.terms, *b.terms}:
             if product == carried and how.distance is not None:
                 difference += b.terms.get(product, 0) * how.distance
-            elif any(_ranges(cast(SSAValue, atom)) & how.changed for atom in product):
+            elif any(self._loops_of(cast(SSAValue, atom)) & how.changed for atom in product):
                 return None
         if difference.terms or modulus < 0:
             return None
         step = difference.constant % modulus
         return [step, step - modulus] if step else [0]
 
+    def _loops_of(self, value: SSAValue) -> Set[Operation]:
+        """The RANGEs that a value depends on."""
+
+        def compute(value: SSAValue) -> Set[Operation]:
+            if isinstance(op := value.owner, RangeOp):
+                return {op}
+            operands = operands_of(value)
+            return frozenset[Operation]().union(*(self._ranges[operand] for operand in operands))
+
+        def sources(value: SSAValue) -> Iterable[SSAValue]:
+            return () if isinstance(value.owner, RangeOp) else operands_of(value)
+
+        return computed(value, self._ranges, sources, compute)
+
+
+class _Both:
+    """The cells of the work items that may make two accesses, one `before` and one `later`."""
+
+    def __init__(self, before: CellShape, after: CellShape) -> None:
+        items, others = np.flatnonzero(before.active), np.flatnonzero(after.active)
+        self.before, self.later = before.items[items], after.items[others]
+        self.differ = items[:, None] != others
+        """Where the two are different work items."""
+        self.has_others = bool(self.differ.any())
+        self.first, self.last = int(before.items.min()), int(before.items.max())
+        self.lowest, self.highest = int(after.items.min()), int(after.items.max())
+        self._count: Numbers | None = None
+        """How many work items have each cell from the first to the last."""
+        if max(self.last - self.first, self.highest - self.lowest) < _MOST_CELLS:
+            self._count = np.bincount(
+                self.before - self.first, minlength=self.last - self.first + 1
+            )
+        self._own = (before.items - after.items)[before.active & after.active]
+        """How far the cell before is from that of the same work item later."""
+
+    def may_have(self, sums: Numbers, run: int) -> bool | None:
+        """Whether a cell of `later`, plus one of some distinct numbers or of the `run` integers
+        after it, is the cell of another work item before. None where that takes too long."""
+        begin = min(self.first, self.lowest + int(sums.min()))
+        end = max(self.last, self.highest + int(sums.max()) + run) + 1
+        if self._count is None or end - begin > _MOST_CELLS:
+            return None
+        # How many have a cell before each one.
+        count = np.zeros(end - begin + 1, np.int64)
+        np.cumsum(self._count, out=count[self.first - begin + 1 : self.last - begin + 2])
+        count[self.last - begin + 2 :] = count[self.last - begin + 1]
+        at = self.later[:, None] + (sums - begin)
+        found = count[at + run + 1] - count[at]
+        if found.max() > 1:
+            return True
+        # Where there is one, it may be the work item itself.
+        distance = self._own[:, None] - sums
+        own = np.count_nonzero((distance >= 0) & (distance <= run))
+        return bool(np.count_nonzero(found) > own)
+
 
 class _Sums:
-    """The values that a sum of terms may have: a set, or its bounds and common divisor."""
+    """The values that a sum of terms may have: those of a set plus those of an interval, or bounds
+    and a common divisor.
+
+    A constant apart, as most terms are constant, and NumPy takes long for arrays of one element.
+    """
 
     def __init__(self) -> None:
-        self._set: Numbers | None = np.zeros(1, np.int64)
+        self._constant = 0
+        self._run = 0
+        """The last integer of the interval, which begins at 0. Terms whose values are neighbours,
+        as the lanes of a vector, add to it: the set stays small."""
+        self._set: Numbers | None = _ZERO
         self._low: float = 0
         self._high: float = 0
         self._step = 0
 
-    def add(self, values: Numbers) -> None:
+    def add(self, values: Sequence[int]) -> None:
         """Add a term that has one of some values."""
-        first = int(values[0])
-        self._low += int(values.min())
-        self._high += int(values.max())
-        self._step = gcd(self._step, *(int(value) - first for value in values.tolist()))
-        if self._set is not None and self._set.size * values.size <= _MOST_SUMS:
-            self._set = np.unique(self._set[:, None] + values)
+        first = min(values)
+        self._constant += first
+        if len(values) == 1:
+            return
+        distances = np.array(sorted({value - first for value in values}))
+        self._high += int(distances[-1])
+        self._step = gcd(self._step, int(np.gcd.reduce(distances)))
+        if distances[-1] == distances.size - 1:
+            self._run += distances.size - 1
+        elif self._set is not None and self._set.size * distances.size <= _MOST_SUMS:
+            is_first = self._set.size == 1
+            self._set = distances if is_first else np.unique(self._set[:, None] + distances)
         else:
             self._set = None
 
@@ -333,44 +435,30 @@ class _Sums:
         if factor == 0:
             return
         if of.hi - of.lo < _MOST_SUMS:
-            self.add(factor * np.arange(int(of.lo), int(of.hi) + 1))
+            first, last = factor * int(of.lo), factor * int(of.hi)
+            self.add(range(first, last + (1 if factor > 0 else -1), factor))
             return
         bounds = (factor * of.lo, factor * of.hi)
         self._low, self._high = self._low + min(bounds), self._high + max(bounds)
         self._step, self._set = gcd(self._step, factor), None
 
-    def meets(
-        self,
-        cells: Numbers,
-        later: Numbers,
-        active: NDArray[np.bool_],
-        active_later: NDArray[np.bool_],
-    ) -> bool:
-        """Whether `later[j] + s` is the cell of another work item i, for a value s of the sum.
-
-        `cells` are those of the active work items.
-        """
-        items, others = np.flatnonzero(active), np.flatnonzero(active_later)
-        if not cells.size or not others.size:
+    def meets(self, both: _Both) -> bool:
+        """Whether a cell of `both.later` plus a value of the sum is the cell of another work item
+        before."""
+        least, most = self._constant + self._low, self._constant + self._high
+        if not both.has_others or least < -_WIDEST or most > _WIDEST:
+            return both.has_others
+        if both.highest + most < both.first or both.last < both.lowest + least:
             return False
-        later = later[others]
-        low, high = int(later.min()) + self._low, int(later.max()) + self._high
-        if high < cells.min() or cells.max() < low:
-            return False
+        found = None
         if self._set is not None:
-            # For each sum, how many have that cell; one of them may be the work item itself.
-            ordered = np.sort(cells)
-            wanted = later[:, None] + self._set
-            count = np.searchsorted(ordered, wanted, "right") - np.searchsorted(ordered, wanted)
-            own = np.full(active.shape, np.iinfo(np.int64).min)
-            own[items] = cells
-            return bool((count > (wanted == own[others, None])).any())
-        if self._low < -_WIDEST or self._high > _WIDEST:
-            return bool((items[:, None] != others).any())
-        distance = cells[:, None] - later
+            found = both.may_have(self._set + self._constant, self._run)
+        if found is not None:
+            return found
+        distance = both.before[:, None] - (both.later + self._constant)
         near = (distance >= self._low) & (distance <= self._high)
         near &= (distance - int(self._low)) % max(self._step, 1) == 0
-        return bool((near & (items[:, None] != others)).any())
+        return bool((near & both.differ).any())
 
 
 def _memory(view: SSAValue) -> SSAValue:
@@ -399,18 +487,3 @@ def _own_gates(op: Operation) -> Sequence[SSAValue]:
 def _is_integer(value: SSAValue) -> bool:
     dtype = DTYPES.get(tensor(value).element_type)
     return dtype is not None and not dtype.is_float
-
-
-def _ranges(value: SSAValue) -> Set[Operation]:
-    """The RANGEs that a value depends on."""
-
-    def compute(value: SSAValue) -> Set[Operation]:
-        if isinstance(op := value.owner, RangeOp):
-            return {op}
-        return frozenset[Operation]().union(*(known[operand] for operand in operands_of(value)))
-
-    def sources(value: SSAValue) -> Iterable[SSAValue]:
-        return () if isinstance(value.owner, RangeOp) else operands_of(value)
-
-    known: dict[SSAValue, Set[Operation]] = {}
-    return computed(value, known, sources, compute)

@@ -15,7 +15,7 @@ from tgdialect.analysis.symbols import is_foreign
 from tgdialect.lowering.callify.arguments import NewFunction
 from tgdialect.lowering.callify.outlining import Outliner
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import VOID
+from tgdialect.ops.attributes import VOID, InvalidAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp
@@ -23,8 +23,8 @@ from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
 from tgdialect.ops.movement import ReshapeOp, ResizeOp, ShrinkOp, WindowOp
 from tgdialect.ops.multi import ReplicatedOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
-from tgdialect.ops.properties import tensor
-from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.properties import place, tensor
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 
 class Callifier:
@@ -185,6 +185,8 @@ class Callifier:
                 self.values[op.result] = self.tuples[op.source][op.index.data]
             case DetachOp() | ContiguousBackwardOp():
                 self.values[op.result] = self.values[op.source]
+            case CopyOp() if self.is_anywhere(op):
+                self.values[op.result] = self.values[op.source]
             case ContiguousOp() | CopyOp():
                 self.append(op, LoadOp(self.values[op.source]))
             case LoadOp():
@@ -203,6 +205,15 @@ class Callifier:
                 self.append(op, op.rebuild([self.values[v] for v in op.operands]))
             case _:
                 raise self.new.error(f"{op.name} does not belong in a tensor program", op)
+
+    def is_anywhere(self, op: CopyOp) -> bool:
+        """Whether a COPY is of a constant to one device, where it is computed as well."""
+        constant = self.values[op.source].owner
+        return (
+            isinstance(constant, ConstOp)
+            and not isinstance(constant.value, InvalidAttr)
+            and not isinstance(place(op.result).device, tuple)
+        )
 
     def is_data(self, index: SSAValue) -> bool:
         """Whether an index scalar is computed from memory, which places it on a device."""

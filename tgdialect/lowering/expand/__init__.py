@@ -8,6 +8,7 @@ Kernels level to tiles level (docs/ir.md). In reading order:
 * `rules.py` has a rule for each op;
 * `reduction.py` makes accumulators of REDUCEs;
 * `fragments.py` makes WMMAs of the REDUCEs that matrix instructions compute;
+* `shared_blocks.py` finds their factors in LOCAL memory, for instructions that read them there;
 * `group_reductions.py` has work items of a grid reduce parts, and exchange them; `warps.py` finds
   those that do so by shuffles;
 * `stage.py` is the pass.

@@ -8,9 +8,8 @@ coordinates of the instruction's layout in place of those of C.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -19,17 +18,17 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
+from tgdialect.lowering.expand.shared_blocks import shared_block
 from tgdialect.lowering.matrix_products import (
     Move,
     assembled,
     c_fields,
     fields,
-    layout_of,
     places,
     product_of,
 )
 from tgdialect.lowering.optimize.axes import NOT_COPIED
-from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, WmmaAttr
+from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, WmmaAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.elementwise import AddOp, MulAccOp, MulOp, WhereOp
@@ -52,10 +51,21 @@ class WarpProduct:
     product: MulOp | MulAccOp
     """Of the fragments of A and B, plus what the sum begins with, if that is not 0. Nothing
     computes it: its operands are those of WMMAs."""
-    a: Axes
-    """The ranges of the elements of A that a lane holds, the outermost first."""
-    b: Axes
+    a: Axes | None
+    """The ranges of the elements of A that a lane holds, the outermost first; None if A is a block
+    of LOCAL memory that all lanes share. The LOAD of its first element stands for it."""
+    b: Axes | None
     c: Axes
+
+    @property
+    def unused(self) -> Iterator[Operation]:
+        """The ops that stand for factors, and that nothing computes."""
+        yield self.product
+        for factor, own in zip(self.product.operands, (self.a, self.b), strict=False):
+            if own is None and isinstance(load := factor.owner, LoadOp):
+                yield load
+                if isinstance(index := load.buffer.owner, IndexOp):
+                    yield index
 
 
 def make_fragments(block: Block) -> dict[ReduceOp, WarpProduct]:
@@ -71,10 +81,13 @@ def make_fragments(block: Block) -> dict[ReduceOp, WarpProduct]:
         return {}
     open = open_ranges(needed_ops(block))
     reductions = [op for op in open if isinstance(op, ReduceOp) and op.wmma is not None]
-    return {op: _fragments(op, open) for op in reductions}
+    found = {op: _fragments(op, open) for op in reductions}
+    return {op: fragments for op, fragments in found.items() if fragments is not None}
 
 
-def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> WarpProduct:
+def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> WarpProduct | None:
+    """What the WMMAs of a REDUCE multiply; None if their factors have to be in LOCAL memory and are
+    not. Then the REDUCE has lost its `wmma`, and is computed as any other."""
     config, factors, around = op.wmma, product_of(op.source), open[op]
     assert config is not None
     # The ranges that TC has made.
@@ -95,7 +108,7 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
     (lane,) = (range.result for range in lanes)
     # The bits of the ranges of C, which each factor gets from its own layout.
     builder = OpBuilder.before(op)
-    of_c = layout_of(config.c)
+    of_c = config.layout("c")
     indices = [range.result for range in c]
     sources = places(lane, indices[::-1], of_c, config.threads)
     # A is the factor that depends on rows.
@@ -104,9 +117,26 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
     if not isinstance(a.owner, Operation) or row not in open[a.owner]:
         a, b = b, a
     new: list[SSAValue] = []
-    axes: list[Axes] = []
+    axes: list[Axes | None] = []
     lane_bits = config.threads.bit_length() - 1
-    for value, layout in ((a, layout_of(config.a)), (b, layout_of(config.b))):
+    bits: dict[SSAValue, Sequence[str]] = {lane: of_c[:lane_bits]}
+    bits.update(zip(indices[::-1], c_runs, strict=True))
+    bits[steps.result] = [f"k{i}" for i in range(config.m_n_k[2].bit_length() - 1)]
+    shared = {
+        name: None if factors.gates else shared_block(builder, value, bits, layout[lane_bits:])
+        for name, value in (("a", a), ("b", b))
+        if config.is_shared(name) and (layout := config.layout(name))
+    }
+    if None in shared.values():
+        del op.properties["wmma"], op.properties["fragment"]
+        steps.axis_type = AxisTypeAttr(AxisType.REDUCE)
+        return None
+    for name, value in (("a", a), ("b", b)):
+        if (block := shared.get(name)) is not None:
+            new.append(block)
+            axes.append(None)
+            continue
+        layout = config.layout(name)
         runs = fields(layout[lane_bits:])
         own_ranges = [
             builder.insert(
@@ -147,7 +177,7 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
     op.operands = (
         multiplied.results[0],
         *kept,
-        *(range.result for own_ranges in axes for range in own_ranges),
+        *(range.result for own_ranges in axes for range in own_ranges or ()),
     )
     return WarpProduct(config, multiplied, axes[0], axes[1], tuple(c))
 
@@ -174,16 +204,17 @@ class FragmentAccumulator:
 
     def __init__(self, expansion: Expansion, op: ReduceOp, fragments: WarpProduct) -> None:
         self._expansion, self._op, self._fragments = expansion, op, fragments
-        self._factors = [
-            (expansion.value(factor), own)
-            for factor, own in zip(
-                fragments.product.operands, (fragments.a, fragments.b), strict=False
-            )
-        ]
+        self._factors: list[_Block | _Fragments] = []
+        pairs = zip(fragments.product.operands, (fragments.a, fragments.b), strict=False)
+        shapes = fragments.config.operand_shapes
+        for (factor, own), (size,) in zip(pairs, shapes, strict=False):
+            if own is None:
+                self._factors.append(_Block(expansion, factor, size))
+            else:
+                self._factors.append(_Fragments(expansion, factor, own))
         self._unrolled = [r for r in closed_ranges(op) if r.axis_type.data is AxisType.UNROLL]
         # The tiles: the other expanded ranges that a factor depends on.
-        inside = {*fragments.a, *fragments.b, *self._unrolled}
-        tiles = {axis for value, _ in self._factors for axis in expansion.axes(value)} - inside
+        tiles = {axis for each in self._factors for axis in each.axes} - {*self._unrolled}
         self._tiles = expansion.sorted(tiles)
         """The ranges that count tiles."""
         self._dtype = accumulated_dtype(op)
@@ -231,16 +262,11 @@ class FragmentAccumulator:
     def _multiplied(self, total: SSAValue, tile: tuple[int, ...]) -> SSAValue:
         """What a fragment of C is after the WMMAs of one iteration."""
         expansion = self._expansion
-        a, b = self._fragments_of_factors
         for step in _cells(expansion.shape(tuple(self._unrolled))):
             at = dict(zip((*self._tiles, *self._unrolled), (*tile, *step), strict=True))
-            factors = self._part(a, at), self._part(b, at)
-            total = expansion.put(WmmaOp(*factors, total, self._fragments.config))
+            a, b = (factor.part(at) for factor in self._factors)
+            total = expansion.put(WmmaOp(a, b, total, self._fragments.config))
         return total
-
-    @cached_property
-    def _fragments_of_factors(self) -> Sequence[tuple[SSAValue, Axes]]:
-        return [self._as_fragments(value, own) for value, own in self._factors]
 
     def _as_results(self, total: SSAValue) -> SSAValue:
         """Accumulators with the axes of the tiles and of the fragment of C."""
@@ -256,25 +282,65 @@ class FragmentAccumulator:
         """A value with the axes of the tiles and of the fragment of C as accumulators."""
         expansion, wanted = self._expansion, (*self._tiles, *self._fragments.c)
         ordered = expansion.sorted(wanted)
+        load = value.owner
+        if ordered == wanted == expansion.axes(value) and isinstance(load, LoadOp):
+            view = load.buffer.owner
+            if isinstance(view, ReshapeOp) and len(tensor(view.source).get_shape()) == 1:
+                value = expansion.put(LoadOp(view.source))
+                return expansion.put(ReshapeOp(value, self._shape))
         value = expansion.broadcast(value, ordered)
         if ordered != wanted:
             value = expansion.put(PermuteOp(value, [ordered.index(axis) for axis in wanted]))
         return expansion.put(ReshapeOp(value, self._shape))
 
-    def _as_fragments(self, value: SSAValue, own: Axes) -> tuple[SSAValue, Axes]:
-        """A factor with its fragments along the last axis, and the ranges of the axes before."""
-        expansion = self._expansion
-        before = tuple(axis for axis in expansion.axes(value) if axis not in own)
-        value = expansion.broadcast(value, expansion.sorted((*before, *own)))
-        shape = (*expansion.shape(before), math.prod(expansion.shape(own)))
-        return expansion.put(ReshapeOp(value, shape)), before
 
-    def _part(self, factor: tuple[SSAValue, Axes], at: dict[RangeOp, int]) -> SSAValue:
-        value, axes = factor
-        if not axes:
-            return value
-        cell = [self._expansion.constant(at[axis]) for axis in axes]
-        return self._expansion.put(IndexOp(value, cell))
+class _Fragments:
+    """A factor of which each lane holds fragments, one for each tile and step."""
+
+    def __init__(self, expansion: Expansion, factor: SSAValue, own: Axes) -> None:
+        value = expansion.value(factor)
+        self._expansion = expansion
+        self.axes = tuple(axis for axis in expansion.axes(value) if axis not in own)
+        """The ranges that count tiles and steps."""
+        value = expansion.broadcast(value, expansion.sorted((*self.axes, *own)))
+        shape = (*expansion.shape(self.axes), math.prod(expansion.shape(own)))
+        self._value = expansion.put(ReshapeOp(value, shape))
+        """The factor with its fragments along the last axis."""
+
+    def part(self, at: Mapping[RangeOp, int]) -> SSAValue:
+        """The fragment of a tile and a step."""
+        if not self.axes:
+            return self._value
+        cell = [self._expansion.constant(at[axis]) for axis in self.axes]
+        return self._expansion.put(IndexOp(self._value, cell))
+
+
+class _Block:
+    """A factor in LOCAL memory, from which all lanes load one block for each tile and step."""
+
+    def __init__(self, expansion: Expansion, first: SSAValue, size: int) -> None:
+        """`first` is the LOAD of the first of `size` elements (`shared_block`)."""
+        load = first.owner
+        assert isinstance(load, LoadOp)
+        index = load.buffer.owner
+        assert isinstance(index, IndexOp)
+        assert tensor(index.source).get_shape()[1:] == (size,)
+        self._expansion = expansion
+        self._blocks = expansion.value(index.source)
+        self._number = expansion.value(index.indices[0])
+        self.axes = expansion.axes(self._number)
+        """The ranges that count tiles and steps."""
+        self._known: dict[tuple[int, ...], SSAValue] = {}
+
+    def part(self, at: Mapping[RangeOp, int]) -> SSAValue:
+        """The block of a tile and a step."""
+        cell = tuple(at[axis] for axis in self.axes)
+        if cell not in self._known:
+            put, number = self._expansion.put, self._number
+            if cell:
+                number = put(IndexOp(number, [self._expansion.constant(i) for i in cell]))
+            self._known[cell] = put(LoadOp(put(IndexOp(self._blocks, [number]))))
+        return self._known[cell]
 
 
 def _cells(shape: Sequence[int]) -> list[tuple[int, ...]]:

@@ -75,7 +75,10 @@ def reduce_in_groups(block: Block, target: Target) -> None:
     for ranges, batch in batches.items():
         outer = sorted(around[batch[0]], key=lambda range: range.axis.data)
         # A part that does not depend on the work item would be computed outside of their loop.
-        depends = all(around[op.source.owner].issuperset(ranges) for op in batch)
+        depends = all(
+            isinstance(owner := op.source.owner, Operation) and around[owner].issuperset(ranges)
+            for op in batch
+        )
         warps = axes.warps(batch[0], ranges) if depends else None
         _Exchange(outer, ranges, warps).rewrite(batch)
     _sort(block)

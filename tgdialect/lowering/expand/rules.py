@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import ClassVar
 
@@ -15,6 +15,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
+from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ShuffleOp
 from tgdialect.ops.dtypes import INDEX
@@ -29,17 +30,20 @@ from tgdialect.ops.elementwise import (
     WhereOp,
 )
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import BitcastOp, IndexOp, PermuteOp, ReshapeOp
+from tgdialect.ops.movement import BitcastOp, ExpandOp, IndexOp, PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
-from tgdialect.ops.properties import UnknownDim, shape_of, tensor
-from tgdialect.ops.source import ConstOp
+from tgdialect.ops.properties import UnknownDim, place, shape_of, tensor
+from tgdialect.ops.source import ConstOp, VConstOp
 
 
 class Rules:
     """Moves the ops of a kernel to its new block, one by one, in a topological order."""
 
-    def __init__(self, expansion: Expansion) -> None:
+    def __init__(self, expansion: Expansion, *, is_grid: bool = False) -> None:
+        """On a grid, whole axes of LOCAL memory are accessed as one: the parts of a register tile
+        need not be vectors of their own."""
         self.expansion = expansion
+        self._is_grid = is_grid
         self._intervals = MinMax()
 
     def expand(self, op: TgOp) -> None:
@@ -101,13 +105,45 @@ class Rules:
         if len(set(axes)) < len(axes):
             source, flat = self._flat_index(op, source, indices)
             indices, axes = (flat,), expansion.axes(flat)
-        location: TgOp = IndexOp(source, [expansion.flattened(index) for index in indices])
-        if any(len(expansion.axes(index)) > 1 for index in indices):
+        last = self._whole_axes(op, source, axes)
+        flattened = [expansion.flattened(index) for index in indices]
+        if last > 1:
+            source, flattened[-last:] = self._merged(source, last)
+        location: TgOp = IndexOp(source, flattened)
+        if last > 1 or any(len(expansion.axes(index)) > 1 for index in indices):
             location = ReshapeOp(expansion.put(location), expansion.shape(axes))
         ordered = expansion.sorted(axes)
         if axes != ordered:
             location = PermuteOp(expansion.put(location), [axes.index(axis) for axis in ordered])
         return expansion.put(location, ordered)
+
+    def _whole_axes(self, op: IndexOp, source: SSAValue, axes: Axes) -> int:
+        """How many of the last axes of LOCAL memory expanded ranges are the indices of, each
+        of one whole axis, in the order of the axes of values."""
+        expansion, found = self.expansion, 0
+        if (
+            not self._is_grid
+            or place(source).addrspace is AddrSpace.GLOBAL
+            or len(op.indices)
+            != len(axes) + sum(not expansion.axes(expansion.value(index)) for index in op.indices)
+        ):
+            return 0
+        for index, extent in zip(reversed(op.indices), reversed(shape_of(source)), strict=False):
+            range = index.owner
+            if not isinstance(range, RangeOp) or expansion.shape(
+                expansion.axes(expansion.value(index))
+            ) != (extent,):
+                break
+            found += 1
+        kept = axes[len(axes) - found :] if found else ()
+        return found if kept == expansion.sorted(kept) else 0
+
+    def _merged(self, source: SSAValue, last: int) -> tuple[SSAValue, list[SSAValue]]:
+        """A view of memory whose last axes are one, and the index of all of its elements: what is
+        contiguous is accessed as such."""
+        *outer, size = *(shape := tensor(source).get_shape())[:-last], math.prod(shape[-last:])
+        view = self.expansion.emit(ReshapeOp, source, (*outer, size))
+        return view, [self.expansion.emit(VConstOp, tuple(range(size)))]
 
     def _flat_index(
         self, op: IndexOp, source: SSAValue, indices: tuple[SSAValue, ...]
@@ -166,10 +202,26 @@ class Rules:
                 f"{extra[0].axis_type.data} range {extra[0].axis.data}"
             )
             raise locate(PassFailedException(message), op)
+        if gate is None and (same := self._contiguous(buffer, value)) is not None:
+            return expansion.put(op.rebuild(same))
         operands[1] = expansion.broadcast(value, axes)
         if gate is not None:
             operands[2] = self._gate(gate, axes)
         return expansion.put(op.rebuild(operands))
+
+    def _contiguous(self, buffer: SSAValue, value: SSAValue) -> Sequence[SSAValue] | None:
+        """The operands of a STORE to memory that is contiguous, of a value that was computed as one
+        vector or is the same everywhere; None for others."""
+        view = buffer.owner
+        if not isinstance(view, ReshapeOp) or len(tensor(view.source).get_shape()) != 1:
+            return None
+        shape = tensor(view.source).get_shape()
+        while isinstance(op := value.owner, ReshapeOp) and tensor(value).get_shape() != shape:
+            value = op.source
+        if tensor(value).get_shape() == ():
+            one = self.expansion.emit(ReshapeOp, value, (1,))
+            return view.source, self.expansion.put(ExpandOp(one, shape))
+        return (view.source, value) if tensor(value).get_shape() == shape else None
 
     def _gate(self, gate: SSAValue, axes: Axes) -> SSAValue:
         """A gate is of shape () or of that of the location."""

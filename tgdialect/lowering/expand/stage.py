@@ -47,11 +47,11 @@ class ExpandPass(KernelPass):
             target = target_of(kernel.parent_op())
             if target.is_grid:
                 reduce_in_groups(kernel.body.block, target)
-            expand_kernel(kernel)
+            expand_kernel(kernel, is_grid=target.is_grid)
         return kernel
 
 
-def expand_kernel(kernel: KernelOp) -> None:
+def expand_kernel(kernel: KernelOp, *, is_grid: bool = False) -> None:
     """Expand a kernel in place.
 
     Raises PassFailedException where a range cannot become shape, and where memory is read and
@@ -79,8 +79,8 @@ def expand_kernel(kernel: KernelOp) -> None:
     # A new block, to which ops are moved or rebuilt; reductions that share loops at once.
     expansion = Expansion(ops)
     groups = _groups(ops)
-    rules = Rules(expansion)
-    done: set[Operation] = {each.product for each in fragments.values()}
+    rules = Rules(expansion, is_grid=is_grid)
+    done: set[Operation] = {op for each in fragments.values() for op in each.unused}
     for op in _sources_first(ops, groups):
         if op in done:
             continue

@@ -25,6 +25,7 @@ from functools import reduce
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.linearize.blocks import GROUPS, ITEMS, blocks_around, nest
@@ -66,9 +67,10 @@ def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
         for range in found:
             range.axis_type = AxisTypeAttr(AxisType.LOOP)
     _Grid(block, target).rewrite()
-    keep_in_registers(block)
+    numbers = CellNumbers()
+    keep_in_registers(block, numbers)
     load_once(block, aliased=aliased)
-    clear_uncovered(block)
+    clear_uncovered(block, numbers)
     insert_barriers(block)
 
 

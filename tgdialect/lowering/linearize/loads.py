@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.register_loops import LONGEST
 from tgdialect.lowering.linearize.blocks import blocks_around
@@ -60,10 +61,10 @@ def load_once(block: Block, *, aliased: bool) -> None:
     written = {access.memory for access in of_global if access.writes}
     if aliased and written:
         return
-    around = blocks_around(block)
+    around, numbers = blocks_around(block), CellNumbers()
     groups: dict[object, list[_Load]] = defaultdict(list)
     for access in of_global:
-        if access.memory not in written and (load := _load(access, around)) is not None:
+        if access.memory not in written and (load := _load(access, numbers, around)) is not None:
             groups[load.key].append(load)
     left = MOST_BYTES
     for first, *others in groups.values():
@@ -74,12 +75,14 @@ def load_once(block: Block, *, aliased: bool) -> None:
             _keep(first, again)
 
 
-def _load(access: MemoryAccess, around: Mapping[Operation, Blocks]) -> _Load | None:
+def _load(
+    access: MemoryAccess, numbers: CellNumbers, around: Mapping[Operation, Blocks]
+) -> _Load | None:
     """A LOAD without a gate, of cells that are a sum of multiples of indices; None for others."""
     op = access.op
     if not isinstance(op, LoadOp) or op.gate is not None:
         return None
-    if (cells := cells_of(access)) is None:
+    if (cells := cells_of(access, numbers)) is None:
         return None
     own = [value for value in cells.terms if isinstance(value.owner, RangeOp)]
     own.sort(key=lambda value: -cells.terms[value])

@@ -6,24 +6,32 @@ tile. On a CPU they are memory; on a grid no other work item needs them.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.lanes import lane_indices
+from tgdialect.analysis.affine.cells import CellNumbers
+from tgdialect.analysis.affine.lanes import scalar_of
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import SpecialOp
-from tgdialect.ops.elementwise import AddOp, MulOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import known_index, place, polynomial, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, VConstOp
+from tgdialect.ops.codegen import EndIfOp, IfOp, SpecialOp
+from tgdialect.ops.elementwise import AddOp, ElementwiseOp, MulOp
+from tgdialect.ops.folding import constant_attribute
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import ExpandOp, IndexOp, MovementOp, ReshapeOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import known_index, number, place, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
 
 Terms = Mapping[SSAValue, int]
+
+
+_COMPUTED = (ElementwiseOp, MovementOp, BufferOp, ConstOp, VConstOp)
+"""Ops that do nothing but compute their result."""
 
 
 class PrivateCells(NamedTuple):
@@ -40,7 +48,7 @@ class _Digit(NamedTuple):
     extent: int
 
 
-def keep_in_registers(block: Block) -> None:
+def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
     """Make REG buffers, without the axes of work items, of the LOCAL buffers that are private."""
     found: dict[BufferOp, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
@@ -54,33 +62,27 @@ def keep_in_registers(block: Block) -> None:
         and op.symbol.data.startswith("lidx")
         and (extent := known_index(op.bound)) is not None
     }
+    is_changed = False
     for buffer, same in found.items():
-        cells = [cells_of(access) for access in same]
+        cells = [cells_of(access, numbers) for access in same]
         if (private := _private(cells, items)) is not None:
             size = max(map(_end, private))
             _replace(buffer, same, private, size)
+            is_changed = True
+    if is_changed:
+        _erase_unused(block)
 
 
-def cells_of(access: MemoryAccess) -> PrivateCells | None:
+def cells_of(access: MemoryAccess, numbers: CellNumbers) -> PrivateCells | None:
     """The cells of an access; None where its index is not a sum of multiples of indices."""
-    index = access.location.owner
-    if not isinstance(index, IndexOp):
-        return None
-    (position,) = index.indices
-    if not tensor(position).get_shape():
-        total, numbers = polynomial(position), [0]
-    elif (vector := lane_indices(position)) is not None:
-        total, numbers = polynomial(0), vector.numbers
-        for value, factor in vector.scalars.terms.items():
-            total += polynomial(value) * factor
-    else:
+    if (found := numbers[access]) is None:
         return None
     terms: dict[SSAValue, int] = {}
-    for product, factor in total.terms.items():
+    for product, factor in found.shared.terms.items():
         if len(product) != 1 or not isinstance(value := product[0], SSAValue):
             return None
         terms[value] = factor
-    return PrivateCells(terms, [total.constant + number for number in numbers])
+    return PrivateCells(terms, found.lanes)
 
 
 def _private(
@@ -146,27 +148,92 @@ def _replace(
     """Replace a LOCAL buffer by a REG buffer of so many cells."""
     dtype = tensor(buffer.result).element_type
     where = tensor_type(dtype, (size,), PlaceAttr.of(addrspace=AddrSpace.REG))
-    memory = OpBuilder.before(buffer).put(BufferOp(buffer.slot.data, where))
+    front = OpBuilder.before(buffer)
+    memory = front.put(BufferOp(buffer.slot.data, where))
     memory.name_hint = buffer.result.name_hint
+    constant: dict[Sequence[int], SSAValue] = {}
+    """By the numbers of cells that no loop decides, their location."""
     for access, (terms, numbers) in zip(same, cells, strict=True):
-        b = OpBuilder.before(access.op)
-        total: SSAValue | None = None
-        for value, factor in terms.items():
-            term = value if factor == 1 else b.put(MulOp(value, b.index_constant(factor)))
-            total = term if total is None else b.put(AddOp(total, term))
-        if tensor(access.location).get_shape():
-            index = b.put(VConstOp(numbers))
-            index = index if total is None else b.put(AddOp(index, total))
-        else:
-            index = b.index_constant(numbers[0])
-            index = index if total is None else b.put(AddOp(total, index))
-        access.op.operands[0] = b.put(IndexOp(memory, [index]))
-    # Views of the old buffer, and the buffer itself, have no users any more.
-    stack = [buffer.result]
-    while stack:
-        value = stack.pop()
-        users = [use.operation for use in value.uses]
-        if users:
-            stack += [value, *(user.results[0] for user in users)]
-        elif (owner := value.owner).parent is not None:
-            owner.parent.erase_op(owner)
+        is_vector = bool(tensor(access.location).get_shape())
+        if terms:
+            here = OpBuilder.before(access.op)
+            location = _location(here, memory, terms, numbers, is_vector=is_vector)
+        elif (location := constant.get(key := tuple(numbers))) is None:
+            location = _location(front, memory, terms, numbers, is_vector=is_vector)
+            constant[key] = location
+        access.op.operands[0] = location
+    _clear_at_once(memory, same, cells, size)
+
+
+def _location(
+    b: OpBuilder, memory: SSAValue, terms: Terms, numbers: Sequence[int], *, is_vector: bool
+) -> SSAValue:
+    """The cells of an access as an INDEX."""
+    total: SSAValue | None = None
+    for value, factor in terms.items():
+        term = value if factor == 1 else b.put(MulOp(value, b.index_constant(factor)))
+        total = term if total is None else b.put(AddOp(total, term))
+    index = b.put(VConstOp(numbers)) if is_vector else b.index_constant(numbers[0])
+    if total is not None:
+        operands = (index, total) if is_vector else (total, index)
+        index = b.put(AddOp(*operands))
+    return b.put(IndexOp(memory, [index]))
+
+
+def _clear_at_once(
+    memory: SSAValue, same: Sequence[MemoryAccess], cells: Sequence[PrivateCells], size: int
+) -> None:
+    """Make one STORE of those that write 0 to all cells, one after the other.
+
+    rewrite: `store %b[0], %zero; store %b[1], %zero` -> `store %b, %zeros`
+    """
+    begin = 0
+    while begin < len(same):
+        end, left = begin, set(range(size))
+        while end < len(same) and left and not cells[end].terms and _is_zero(same[end]):
+            left -= {*cells[end].numbers}
+            end += 1
+        stores = [access.op for access in same[begin:end]]
+        if not left and len(stores) > 1 and _are_in_one_block(stores):
+            last = stores[-1]
+            b = OpBuilder.before(last)
+            zero = _zero_of(last.operands[1])
+            assert zero is not None
+            zeros = b.put(ExpandOp(b.put(ReshapeOp(zero, [1])), [size]))
+            cleared = b.put(StoreOp(memory, zeros))
+            for op in stores:
+                op.results[0].replace_all_uses_with(cleared)
+                OpBuilder.before(op).block.erase_op(op)
+        begin = max(end, begin + 1)
+
+
+def _is_zero(access: MemoryAccess) -> bool:
+    """Whether an access writes +0 to all of its lanes."""
+    op = access.op
+    return isinstance(op, StoreOp) and op.gate is None and _zero_of(op.value) is not None
+
+
+def _zero_of(value: SSAValue) -> SSAValue | None:
+    """The scalar +0 that a value has in all lanes; None for other values."""
+    scalar = scalar_of(value)
+    attribute = None if scalar is None else constant_attribute(scalar)
+    if attribute is None or (found := number(attribute)) != 0 or math.copysign(1, found) < 0:
+        return None
+    return scalar
+
+
+def _are_in_one_block(ops: Sequence[Operation]) -> bool:
+    """Whether no loop or IF begins or ends between ops that come one after the other."""
+    op: Operation | None = ops[0]
+    while op is not None and op is not ops[-1]:
+        if isinstance(op, RangeOp | EndOp | IfOp | EndIfOp):
+            return False
+        op = op.next_op
+    return True
+
+
+def _erase_unused(block: Block) -> None:
+    """Erase the arithmetic that nothing needs any more: the indices in buffers that are no more."""
+    for op in reversed(list(block.ops)):
+        if isinstance(op, _COMPUTED) and op.results[0].first_use is None:
+            block.erase_op(op)

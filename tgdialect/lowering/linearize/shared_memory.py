@@ -6,10 +6,11 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.lanes import lane_indices
+from tgdialect.analysis.affine.cells import CellNumber, CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.lowering.optimize.axes import computed_from
 from tgdialect.ops.attributes import AddrSpace, AxisType
@@ -20,11 +21,11 @@ from tgdialect.ops.elementwise import AddOp, CmpEqOp, CmpLtOp, IDivOp, ModOp, Mu
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp, ReshapeOp
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import Polynomial, known_index, place, polynomial, tensor
+from tgdialect.ops.properties import known_index, place, tensor
 from tgdialect.ops.source import BufferOp, ConstOp
 
 
-def clear_uncovered(block: Block) -> None:
+def clear_uncovered(block: Block, numbers: CellNumbers) -> None:
     """Store 0 to each LOCAL buffer of which some cell may be read before it is stored."""
     found: dict[BufferOp, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
@@ -36,11 +37,11 @@ def clear_uncovered(block: Block) -> None:
         first = [
             *itertools.takewhile(lambda access: _is_always_stored(access, around[access.op]), same)
         ]
-        stores = _cells((access, around[access.op]) for access in first)
-        reads = _cells((access, ()) for access in same if access.reads)
+        stores = _cells(((access, around[access.op]) for access in first), numbers)
+        reads = _cells(((access, ()) for access in same if access.reads), numbers)
         size = math.prod(tensor(buffer.result).get_shape())
         covered = stores is not None and any(_covers(stored, reads, size) for stored in stores)
-        if not covered or not _are_in_step(first, same, around):
+        if not covered or not _are_in_step(first, same, around, numbers):
             _clear(buffer)
 
 
@@ -77,10 +78,11 @@ def _are_in_step(
     stores: Sequence[MemoryAccess],
     same: Sequence[MemoryAccess],
     around: Mapping[Operation, Sequence[Operation]],
+    numbers: CellNumbers,
 ) -> bool:
     """Whether no read needs a cell that a later iteration stores: the loops that it shares with a
     store move the cells of both alike."""
-    numbers = {access.op: _number(access) for access in same}
+    cells = {access.op: _ramp(access, numbers) for access in same}
     loops = {
         access.op: {op.result for op in around[access.op] if isinstance(op, RangeOp)}
         for access in same
@@ -89,10 +91,10 @@ def _are_in_step(
     for store, read in itertools.product(stores, reads):
         if not (shared := loops[store.op] & loops[read.op]):
             continue
-        stored, wanted = numbers[store.op], numbers[read.op]
+        stored, wanted = cells[store.op], cells[read.op]
         if stored is None or wanted is None:
             return False
-        moves = stored[0].terms, wanted[0].terms
+        moves = stored.shared.terms, wanted.shared.terms
         if any(
             moves[1].get(term) != factor
             for term, factor in moves[0].items()
@@ -118,19 +120,19 @@ def _covers(stored: Digits, reads: Sequence[Digits] | None, size: int) -> bool:
 
 
 def _cells(
-    accesses: Iterable[tuple[MemoryAccess, Sequence[Operation]]],
+    accesses: Iterable[tuple[MemoryAccess, Sequence[Operation]]], numbers: CellNumbers
 ) -> Sequence[Digits] | None:
     """The digits of the cells that accesses are of, each with the blocks around it, over all work
     items and all iterations of loops; None where an index has another form."""
     found: dict[Digits, set[int]] = defaultdict(set)
     for access, around in accesses:
-        if (each := _digits(access, around)) is None:
+        if (each := _digits(access, around, numbers)) is None:
             return None
         digits, constant = each
         found[digits].add(constant)
     result: list[Digits] = []
-    for digits, numbers in found.items():
-        if (own := _digits_of(sorted(numbers))) is None:
+    for digits, constants in found.items():
+        if (own := _digits_of(sorted(constants))) is None:
             return None
         result.append(_merged(sorted([*digits, *own])))
     return result
@@ -153,60 +155,53 @@ def _digits_of(numbers: Sequence[int]) -> Digits | None:
     return found
 
 
-def _digits(access: MemoryAccess, around: Sequence[Operation]) -> tuple[Digits, int] | None:
+def _digits(
+    access: MemoryAccess, around: Sequence[Operation], numbers: CellNumbers
+) -> tuple[Digits, int] | None:
     """The digits of the cells that one access is of, and the number of the first."""
-    limits, number = _limits(around), _number(access)
-    if limits is None or number is None:
+    limits, cells = _limits(around, numbers), _ramp(access, numbers)
+    if limits is None or cells is None:
         return None
-    total, lanes = number
-    found = [(1, lanes)]
-    first = total.constant
-    for product, factor in total.terms.items():
+    found = [(1, len(cells.lanes))]
+    parts: dict[Operation, list[tuple[int, int]]] = defaultdict(list)
+    first = cells.lanes[0]
+    for product, factor in cells.shared.terms.items():
         value = product[0]
         if len(product) > 1 or not isinstance(value, SSAValue):
             return None
         axis = value.owner
-        if isinstance(axis, ModOp) and access.writes and (number := _at_first(axis)) is not None:
+        turn = _at_first(axis, numbers) if access.writes and isinstance(axis, ModOp) else None
+        if turn is not None:
             # The buffers of a pipeline: of the loop that all accesses are in, the first iteration.
-            first += factor * number
+            first += factor * turn
             continue
-        match axis:
-            case ModOp() if not access.writes:
-                extent = known_index(axis.operands[1])
-            case ModOp() | IDivOp():
-                extent = _extent_of_part(axis)
-            case RangeOp() | SpecialOp():
-                extent = known_index(axis.bound)
-            case _:
-                extent = None
+        extent = None
+        if isinstance(axis, ModOp) and not access.writes:
+            extent = known_index(axis.operands[1])
+        elif (part := _part(value)) is not None:
+            index, low, high = part
+            extent = high // low
+            parts[index].append((low, high))
         if (extent := limits.get(value, extent)) is None:
             return None
         found.append((factor, extent))
+    # Parts of one index are independent if they have no digit of it in common.
+    for same in map(sorted, parts.values()):
+        if any(high > low for (_, high), (low, _) in pairwise(same)):
+            return None
     return tuple(sorted(found)), first
 
 
-def _number(access: MemoryAccess) -> tuple[Polynomial, int] | None:
-    """The number of the first cell of an access, and how many it is of; None where an index has
-    another form."""
-    index = access.location.owner
-    if not isinstance(index, IndexOp):
-        return None
-    (position,) = index.indices
-    if not tensor(position).get_shape():
-        return polynomial(position), 1
-    vector = lane_indices(position)
-    if vector is None or not vector.is_ramp:
-        return None
-    total = polynomial(0) + vector.numbers[0]
-    for value, factor in vector.scalars.terms.items():
-        total += polynomial(value) * factor
-    return total, len(vector.numbers)
+def _ramp(access: MemoryAccess, numbers: CellNumbers) -> CellNumber | None:
+    """The cells of an access if they are neighbours; None for others."""
+    found = numbers[access]
+    return found if found is not None and found.is_ramp else None
 
 
-def _at_first(op: ModOp) -> int | None:
+def _at_first(op: ModOp, numbers: CellNumbers) -> int | None:
     """The remainder in the first iteration of the loops that it depends on; None if it depends on
     anything else."""
-    dividend, modulus = polynomial(op.operands[0]), known_index(op.operands[1])
+    dividend, modulus = numbers.polynomial(op.operands[0]), known_index(op.operands[1])
     loops = [value for product in dividend.terms for value in product]
     if not modulus or not all(
         isinstance(value, SSAValue) and isinstance(value.owner, RangeOp) for value in loops
@@ -215,15 +210,27 @@ def _at_first(op: ModOp) -> int | None:
     return dividend.constant % modulus
 
 
-def _extent_of_part(op: ModOp | IDivOp) -> int | None:
-    """How many values the remainder or the quotient of the index of a work item has, if it is made
-    of whole ones; None for others. A remainder and a quotient by the same divisor are independent.
+def _part(value: SSAValue) -> tuple[RangeOp | SpecialOp, int, int] | None:
+    """The digits of the index of a loop or work item that a value is: those from one place value up
+    to another; None if it is made of anything else.
+
+    `(%i / 8) mod 4` has the places from 8 to 32, and as many values as there are multiples of 8.
     """
-    item, divisor = op.operands[0].owner, known_index(op.operands[1])
-    extent = known_index(item.bound) if isinstance(item, SpecialOp) else None
-    if extent is None or not divisor or extent % divisor:
+    steps: list[tuple[Operation, int]] = []
+    while isinstance(op := value.owner, ModOp | IDivOp):
+        if not (divisor := known_index(op.operands[1])) or divisor < 0:
+            return None
+        steps.append((op, divisor))
+        value = op.operands[0]
+    extent = known_index(op.bound) if isinstance(op, RangeOp | SpecialOp) else None
+    if not isinstance(op, RangeOp | SpecialOp) or not extent:
         return None
-    return divisor if isinstance(op, ModOp) else extent // divisor
+    low, high = 1, extent
+    for step, divisor in reversed(steps):
+        if high % (low * divisor):
+            return None
+        low, high = (low, low * divisor) if isinstance(step, ModOp) else (low * divisor, high)
+    return op, low, high
 
 
 def _merged(digits: Sequence[tuple[int, int]]) -> Digits:
@@ -237,7 +244,7 @@ def _merged(digits: Sequence[tuple[int, int]]) -> Digits:
     return tuple(found)
 
 
-def _limits(around: Sequence[Operation]) -> Mapping[SSAValue, int] | None:
+def _limits(around: Sequence[Operation], numbers: CellNumbers) -> Mapping[SSAValue, int] | None:
     """The extents that IFs leave of the indices of work items; None for IFs of any other kind."""
     found: dict[SSAValue, int] = {}
     for op in around:
@@ -246,7 +253,7 @@ def _limits(around: Sequence[Operation]) -> Mapping[SSAValue, int] | None:
         match op.gate.owner:
             case CmpLtOp() as test if (extent := known_index(test.operands[1])) is not None:
                 # The first work item, in the first iterations of loops, has to be inside.
-                if not 0 <= polynomial(test.operands[0]).constant < extent:
+                if not 0 <= numbers.polynomial(test.operands[0]).constant < extent:
                     return None
                 found[test.operands[0]] = min(extent, found.get(test.operands[0], extent))
             case CmpEqOp() as test if known_index(test.operands[1]) == 0:

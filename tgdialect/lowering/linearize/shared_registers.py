@@ -34,7 +34,7 @@ def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]
     for access in accesses(block.ops):
         if place(access.memory).addrspace is AddrSpace.REG:
             uses[access.memory].append(access)
-    alike = uniform_blocks(block.ops) if uses else {}
+    alike = uniform_blocks(block.ops if uses else ())
     extents = _extents(around)
     for memory, same in uses.items():
         nests = [nest(around[access.op], ITEMS) for access in same]

@@ -83,6 +83,17 @@ class Axes:
         """Whether the kernel is a copy, which nothing calls."""
         return self._original is not self.kernel
 
+    def trial(self) -> Axes:
+        """A copy of the kernel, for OptOps of which all have to be legal."""
+        return Axes(self.kernel.clone(), self._original, self.constants, self._aliased)
+
+    def adopt(self, trial: Axes) -> None:
+        """Take over what OptOps have made of a copy."""
+        self.kernel.body.detach_block(old := self.kernel.body.block)
+        old.erase()
+        self.kernel.body.add_block(trial.kernel.body.detach_block(trial.kernel.body.block))
+        self.changed()
+
     @property
     def target(self) -> Target:
         """The target that the module states, or that of this machine."""

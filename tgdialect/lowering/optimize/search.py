@@ -21,13 +21,17 @@ from tgdialect.lowering.optimize.optops.passes import (
     OptOpPass,
     OrderPass,
     PadToPass,
+    SoftwarePipelinePass,
     SplitPass,
     StagePass,
     SwapPass,
+    TcPass,
 )
-from tgdialect.ops.attributes import OptAttr, OptOp
+from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
+from tgdialect.targets.matrix import matrix_instructions
 
 BEAM = "beam"
 """The mode of `tg-optimize` that searches; `beam:N` gives the width."""
@@ -41,6 +45,15 @@ REGISTER_FILES = 8
 """How many elements of a value a tile may have, as a multiple of what all vector registers hold, or
 16 scalar ones. Larger tiles spill registers and take long to compile; smaller ones leave out some
 that are fast although they spill. An order of magnitude."""
+
+ITEM_TILE = 512
+"""How many elements of a value the tile of a work item may have: twice the registers that a GPU has
+for one. More take long to compile, and spill. An order of magnitude."""
+
+MOST_REPEATED = 16
+"""By which factor a schedule for a grid may multiply the work of a kernel: what is outside of the
+loops of workgroups is done by each of them. One such candidate could take longer than a search. An
+order of magnitude."""
 
 LEAST_GAIN = 0.01
 """The search stops after a round in which the best time falls by less than this fraction: the noise
@@ -82,6 +95,10 @@ def beam_search(
     """
     seen: set[Opts] = set()
     largest_tile = REGISTER_FILES * max(target.vector_registers * target.lanes(8), 16)
+    most_work = math.inf
+    if target.is_grid:
+        largest_tile = ITEM_TILE
+        most_work = MOST_REPEATED * _work(kernel)
 
     def measured(candidates: Iterator[Opts], best: float) -> Iterator[Timed]:
         for opts in candidates:
@@ -89,7 +106,10 @@ def beam_search(
                 continue
             seen.add(opts)
             candidate = scheduled(kernel, opts)
-            if candidate is not None and _tile_size(candidate) <= largest_tile:
+            if candidate is not None and (
+                opts in start
+                or (_tile_size(candidate, target) <= largest_tile and _work(candidate) <= most_work)
+            ):
                 yield Timed(timer(candidate, best), opts)
 
     beam = sorted(measured(iter(start), math.inf), key=_seconds)
@@ -108,11 +128,34 @@ def _seconds(timed: Timed) -> float:
     return timed.seconds
 
 
-def _tile_size(kernel: KernelOp) -> int:
-    """The elements of the largest value of a kernel when its tiles are expanded."""
+def _work(kernel: KernelOp) -> float:
+    """How often the ops of a kernel are executed in all, by all workgroups."""
     nests = Nests(Axes(kernel))
+    runs: list[tuple[float, float]] = []
+    for op in nests.work:
+        extents = [(nests.extent(r), r.axis_type.data) for r in nests.around(op)]
+        groups = math.prod(extent for extent, kind in extents if kind is AxisType.GLOBAL)
+        runs.append((math.prod(extent for extent, _ in extents), groups))
+    most = max((groups for _, groups in runs), default=1)
+    return sum(trips * most / max(groups, 1) for trips, groups in runs)
+
+
+def _tile_size(kernel: KernelOp, target: Target) -> int:
+    """The elements of the largest value of a kernel when its tiles are expanded; on a grid, of the
+    part that a work item has. A fragment of a matrix instruction counts for one element."""
+    nests = Nests(Axes(kernel))
+    work_items = {AxisType.GROUP_REDUCE} if target.is_grid else set[AxisType]()
+    products = [op for op in nests.axes.ops if isinstance(op, ReduceOp)]
+    fragments = {axis for op in products if op.fragment for axis in op.fragment.get_values()}
     sizes = [
-        math.prod(nests.extent(r) for r in nests.around(op) if is_expanded(r)) for op in nests.work
+        math.prod(
+            nests.extent(r)
+            for r in nests.around(op)
+            if is_expanded(r)
+            and r.axis_type.data not in work_items
+            and r.axis.data not in fragments
+        )
+        for op in nests.work
     ]
     return max(sizes, default=1)
 
@@ -150,6 +193,12 @@ def _resized(opts: Opts) -> Iterator[Opts]:
     yield from (o for o in chain.from_iterable(zip_longest(*steps)) if o is not None)
 
 
+_PASSES: Sequence[type[OptOpPass]] = (SplitPass, OrderPass, SwapPass, StagePass, PadToPass)
+"""The OptOps that a search appends."""
+_GRID_PASSES: Sequence[type[OptOpPass]] = (TcPass, SoftwarePipelinePass)
+"""Those that only a grid has."""
+
+
 def _sizes_near(size: int) -> list[int]:
     """Other factors, the nearest first."""
     sizes = {*FACTORS, size - 1, size + 1} - {0, 1, size}
@@ -161,12 +210,16 @@ def _extended(kernel: KernelOp, opts: Opts, target: Target) -> Iterator[Opts]:
     now = scheduled(kernel, opts)
     if now is None:
         return
-    axes = Axes(now)
-    passes: Sequence[type[OptOpPass]] = (SplitPass, OrderPass, SwapPass, StagePass, PadToPass)
+    # Instructions that round the factors of exact products have to be asked for.
+    rounding = [each.rounds for each in matrix_instructions(target)]
+    axes = Axes(now, kernel)
+    passes = (*_PASSES, *(_GRID_PASSES if target.is_grid else ()))
     kinds = [each.candidates(axes, now.sym_name.data) for each in passes]
     for found in chain.from_iterable(zip_longest(*kinds)):
         if found is None:
             continue
         if isinstance(found, SplitPass) and found.target not in target.axis_types:
+            continue
+        if isinstance(found, TcPass) and (opts or rounding[found.index]):
             continue
         yield (*opts, found.attribute)

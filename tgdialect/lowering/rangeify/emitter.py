@@ -259,3 +259,28 @@ class ScalarEmitter(Positions, UniquingBuilder):
             index[axis] = position
             ranges += (part.value for part in parts)
         return tuple(index), ranges
+
+    def new_range(self, extent: int, axis_type: AxisType) -> SSAValue:
+        """A new RANGE."""
+        return self.put(RangeOp(next(self.free_axes), axis_type, self.constant(extent)))
+
+    def part_of_block(
+        self, extent: int, size: int, outer: SSAValue, axis_type: AxisType = AxisType.LOOP
+    ) -> tuple[Position, SSAValue]:
+        """A new loop over the `size` cells of block number `outer` of an axis; returns the position
+        along the axis, and the RANGE.
+
+        Positions take it to be less than the extent. In the last block it may not be: a LOAD of
+        memory is 0 there, and a STORE does nothing.
+        """
+        inner = self.new_range(size, axis_type)
+        loop = LoopVariable(extent, extent)
+        self._parts[loop] = (_Part(size, -(-extent // size), outer), _Part(1, size, inner))
+        return self.digit(loop), inner
+
+    def padded_loop(self, extent: int, padded: int) -> tuple[Position, SSAValue]:
+        """A new loop that goes on past the end of an axis, as `part_of_block` may."""
+        value = self.new_range(padded, AxisType.LOOP)
+        loop = LoopVariable(extent, extent)
+        self._parts[loop] = (_Part(1, padded, value),)
+        return self.digit(loop), value

@@ -6,7 +6,7 @@ shows at an index, `store` writes an element to a cell, and `finish` closes the 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -92,6 +92,8 @@ class KernelBuilder(ScalarEmitter):
         self.loads: dict[SSAValue, set[Index]] = {}
         """The indices at which each buffer is read."""
         self._cells: dict[Request, Cell] = {}
+        self.given: Mapping[Operation, Callable[[Index], Lowering]] = {}
+        """Rules for the elements of values that the kernel has computed otherwise."""
         self._rows: dict[tuple[Operation, Index], Realised] = {}
         """The filled LOCAL buffers, by their value and its index along the axes that they lack."""
 
@@ -122,6 +124,8 @@ class KernelBuilder(ScalarEmitter):
 
     def _lower(self, value: SSAValue, index: Index) -> Lowering:
         owner = value.owner
+        if isinstance(owner, Operation) and (rule := self.given.get(owner)) is not None:
+            return rule(index)
         # Values that are stored or known.
         if isinstance(owner, Operation) and (buffers := self.realised.get(owner)) is not None:
             data = self._load(buffers.data, index)

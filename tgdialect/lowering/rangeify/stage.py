@@ -14,6 +14,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.positions import Index
 from tgdialect.analysis.fusion import plan_fusion
+from tgdialect.analysis.online import OnlineSums
+from tgdialect.analysis.online_blocks import Blocks
 from tgdialect.analysis.structure import structure
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
@@ -23,6 +25,7 @@ from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.closed_form import ClosedForms
 from tgdialect.lowering.rangeify.host import HostFunction
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised
+from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.partial import split_reductions
 from tgdialect.lowering.rangeify.schedule import Task, schedule
 from tgdialect.lowering.rangeify.views import copy_non_contiguous, store_before_movement
@@ -51,6 +54,8 @@ class _Rangeifier:
         self.kernels: list[KernelOp] = []
         self.symbols: dict[Hashable, str] = {}
         """The names of the kernels by their structure: kernels that are alike are one."""
+        self.online: list[OnlineKernel] = []
+        """The kernels that go over blocks of scores."""
         self.realised: dict[Operation, Realised] = {}
         self.stored: dict[StoreOp, SSAValue] = {}
         """STOREs that the kernel which realises their value has done, and its CALL."""
@@ -60,7 +65,7 @@ class _Rangeifier:
         copy_non_contiguous(block)
         store_before_movement(block)
         partial = split_reductions(block, self.is_whole, target)
-        self.fusion = plan_fusion(block, self.is_closed, partial, target)
+        self.fusion = plan_fusion(block, self.is_closed, self.validity.__getitem__, partial, target)
         self.host = HostFunction(function, device)
 
     def run(self) -> None:
@@ -98,6 +103,8 @@ class _Rangeifier:
         else it is new.
         """
         result = op.results[0]
+        if op in self.fusion.online:
+            return self.realise_online(op, *self.fusion.online[op], apart=apart)
         builder = KernelBuilder(self.realised, self.fusion.local_axes)
         # The buffer, which users of the value read from now on.
         store = None if apart else self.store_of_output(result)
@@ -122,6 +129,39 @@ class _Rangeifier:
         if store:
             self.stored[store] = call
         return call
+
+    def realise_online(
+        self, op: Operation, group: OnlineSums, blocks: Blocks, *, apart: bool
+    ) -> SSAValue:
+        """A kernel that stores a value of which sums are computed in one pass over blocks."""
+        result = op.results[0]
+        builder = KernelBuilder(self.realised)
+        store = None if apart else self.only_store(result) or self.store_of_output(result)
+        data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
+        leaf = memory_of(data)
+        builder.parameter(leaf)
+        kernel = OnlineKernel(builder, group, blocks)
+        cell, index, ranges = kernel.emit()
+        self.online.append(kernel)
+        self.realised[op] = Realised(data, None)
+        stores = [builder.store(builder.locate(data, index), cell)]
+        call = self.call(builder, stores, ranges, [leaf])
+        if store:
+            self.stored[store] = call
+        return call
+
+    def only_store(self, value: SSAValue) -> StoreOp | None:
+        """The STORE of a value in a view of a result of the function, if that is its only use."""
+        # A movement that moved to the destination of a STORE is not used any more.
+        uses = [
+            use.operation
+            for use in value.uses
+            if isinstance(use.operation, StoreOp) or use.operation.results[0].uses
+        ]
+        if len(uses) != 1 or not isinstance(store := uses[0], StoreOp) or store.gate is not None:
+            return None
+        is_same = tensor(store.buffer).element_type == tensor(value).element_type
+        return store if is_same and self.is_output(memory_of(store.buffer)) else None
 
     def store_of_output(self, value: SSAValue) -> StoreOp | None:
         """The STORE of just this value in a whole result of the function, if there is one."""
@@ -225,11 +265,13 @@ class RangeifyPass(LoweringPass):
         # Kernels and calls, of the callees first.
         functions = list(own_functions(module))
         taken = symbols(module)
+        online: list[OnlineKernel] = []
         for function in _callees_first(functions):
             devices = [place(a).device for a in function.args if is_memory(a)]
             device = next((d for d in devices if isinstance(d, str)), "CPU")
             rangeifier = _Rangeifier(function, device, taken, target)
             rangeifier.run()
+            online += rangeifier.online
             module.body.block.insert_ops_before(rangeifier.kernels, function)
         # Outlined functions, whose calls are in their callers now.
         for function in functions:
@@ -238,6 +280,8 @@ class RangeifyPass(LoweringPass):
         for symbol in module.ops:
             if not isinstance(symbol, KernelOp) or symbol.sink.opts is None:
                 simplify(symbol)
+        for kernel in online:
+            kernel.skip_masked()
 
 
 def _callees_first(functions: Sequence[FuncOp]) -> Iterable[FuncOp]:

@@ -132,10 +132,11 @@ class Output(ABC, Generic[V]):
     def multiply_matrices(
         self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[V]
     ) -> V:
-        """WMMA on the fragments of A, B and C that a lane holds; only some outputs have it."""
+        """WMMA on the fragments of A, B and C that a lane holds, or pointers to factors in LOCAL
+        memory; only some outputs have it."""
         raise refusal(op)
 
-    def shuffle(self, op: ShuffleOp, value: V) -> V:
+    def shuffle_items(self, op: ShuffleOp, value: V) -> V:
         """SHUFFLE of a scalar; only some outputs have it."""
         raise refusal(op)
 
@@ -209,6 +210,9 @@ class Output(ABC, Generic[V]):
     def wait_for_copies(self, pending: int) -> None:
         """Make a group of the copies started since the last one, and wait for all groups but the
         last `pending`."""
+
+    def show_to_matrix_instructions(self) -> None:
+        """Make what this work item has written to LOCAL memory visible to matrix instructions."""
 
     def barrier(self, op: BarrierOp) -> None:
         """Wait for all work items of the workgroup; work items that are loops have been split."""

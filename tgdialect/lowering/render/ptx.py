@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 
 from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.targets.matrix import MatrixInstruction
+from tgdialect.targets.matrix import CORE_BYTES, CORE_ROWS, MatrixInstruction
 
 
 def mma_registers(instruction: MatrixInstruction) -> tuple[int, int, int]:
@@ -36,3 +36,56 @@ def mma_sync(instruction: MatrixInstruction, mark: str) -> str:
 def to_tf32(mark: str) -> str:
     """A float rounded to tf32, to nearest with ties away from zero: `mma.sync` truncates."""
     return f"cvt.rna.tf32.f32 {mark}0, {mark}1;"
+
+
+# -- wgmma. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions" -------------------
+
+PROXY_FENCE = "fence.proxy.async.shared::cta;"
+"""Orders writes of shared memory before the accesses of `wgmma`."""
+DESCRIPTOR_UNIT = 16
+"""The bytes that 1 stands for in an address or offset of a matrix descriptor."""
+DESCRIBED = 1 << 18
+"""A matrix descriptor has the address in shared memory modulo this, which is more than its size."""
+_STEP = 32
+"""The bytes along k that one `wgmma` multiplies."""
+_CORE = CORE_ROWS * CORE_BYTES
+
+
+def descriptor_fields(instruction: MatrixInstruction) -> int:
+    """A matrix descriptor without its address. Core matrices lie next to each other along k, and
+    their distance along the rows of A or the columns of B is that of all of k; nothing is swizzled.
+    The first field is the offset along k and the second the other one, whichever axis the rows of
+    core matrices lie along."""
+    along_k = _CORE
+    across = _CORE * _core_columns(instruction)
+    return along_k // DESCRIPTOR_UNIT << 16 | across // DESCRIPTOR_UNIT << 32
+
+
+def wgmma(instruction: MatrixInstruction, mark: str) -> str:
+    """The `wgmma`s of an instruction and the wait for them, on operands that come after a mark: the
+    registers of C, which are also the result, then the descriptors of A and B."""
+    *_, c = instruction.fragments.config.operand_shapes
+    registers = "{" + ", ".join(f"{mark}{i}" for i in range(c[0])) + "}"
+    m, n, _ = instruction.fragments.dims
+    *_, factor, majors = instruction.name.split(".")
+    itemsize = DTYPES[TYPES[instruction.factor]].itemsize
+    name = f"wgmma.mma_async.sync.aligned.m{m}n{n}k{_STEP // itemsize}.f32.{factor}.{factor}"
+    # 16-bit factors say whether their rows lie along the rows of A and the columns of B.
+    flags = ["1", "1", *(str(int(major != "k")) for major in majors if itemsize == 2)]
+    lines = [
+        "{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, 1, 0;",
+        f"mov.b64 a, {mark}{c[0]}; mov.b64 b, {mark}{c[0] + 1}; wgmma.fence.sync.aligned;",
+    ]
+    advance = 2 * _CORE // DESCRIPTOR_UNIT
+    for step in range(_core_columns(instruction) // 2):
+        if step:
+            lines.append(f"add.s64 a, a, {advance}; add.s64 b, b, {advance};")
+        lines.append(f"{name} {registers}, a, b, p, {', '.join(flags)};")
+    lines.append("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }")
+    return " ".join(lines)
+
+
+def _core_columns(instruction: MatrixInstruction) -> int:
+    """The core matrices along k: 16 bytes of each row, or 8 rows where they lie along k."""
+    itemsize = DTYPES[TYPES[instruction.factor]].itemsize
+    return instruction.fragments.dims[2] * itemsize // CORE_BYTES

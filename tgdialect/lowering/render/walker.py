@@ -52,7 +52,7 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.walk import operands_of
 from tgdialect.targets import Target
-from tgdialect.targets.matrix import instruction_of
+from tgdialect.targets.matrix import CORE_BYTES, instruction_of
 
 _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED, BitcastOp})
 
@@ -83,6 +83,10 @@ class LinearWalker(Generic[V]):
         """The vectors of values that have two axes."""
         self._copies = AsyncCopies()
         self._unrolled: Set[RangeOp] = frozenset()
+        self._multiplies_memory = False
+        """Whether WMMAs read their factors from LOCAL memory."""
+        self._matrices: set[SSAValue] = set()
+        """The factors in LOCAL memory that nothing can have overwritten since their LOADs."""
         self._buffer_bytes = 0
         self._alignments: Alignments = {} if alignments is None else alignments
 
@@ -111,6 +115,9 @@ class LinearWalker(Generic[V]):
             self._copies = async_copies(ops)
         if self._target.is_grid:
             self._unrolled = register_loops(ops)
+        self._multiplies_memory = any(
+            isinstance(op, WmmaOp) and op.config.shared_shapes for op in ops
+        )
         for op in ops:
             if isinstance(op, ParamOp) and op.result is not (param := params[op.slot.data]):
                 if is_memory(param):
@@ -205,8 +212,18 @@ class LinearWalker(Generic[V]):
     # -- memory
 
     def load(self, op: LoadOp) -> None:
-        if op not in self._copies.loads.values():
+        if self._multiplies_memory and _is_matrix(op):
+            self._matrix(op)
+        elif op not in self._copies.loads.values():
             self._load(op)
+
+    def _matrix(self, op: LoadOp) -> None:
+        """A factor that WMMAs read from LOCAL memory: its address stands for it."""
+        view = self._memory[op.buffer]
+        if op.gate is not None or view.elements or view.alignment % CORE_BYTES:
+            raise PassFailedException("a factor of a WMMA is no aligned block of LOCAL memory")
+        self._values[op.result] = self._output.address(view)
+        self._matrices.add(op.result)
 
     def _load(self, op: LoadOp) -> None:
         gate, alt = (None if v is None else self._values[v] for v in (op.gate, op.alt))
@@ -219,6 +236,8 @@ class LinearWalker(Generic[V]):
                 return
             self._load(load)
         out, value, view = self._output, self._values[op.value], self._memory[op.buffer]
+        if place(op.buffer).addrspace is AddrSpace.LOCAL:
+            self._matrices.clear()
         if op.gate is None:
             out.store_view(value, view, None)
         elif (lanes := out.lanes(value)) > 1:
@@ -285,6 +304,10 @@ class LinearWalker(Generic[V]):
         instruction = instruction_of(self._target, op.config, factor, accumulator)
         if instruction is None:
             raise refusal(op)
+        for name, operand in (("a", op.a), ("b", op.b)):
+            if op.config.is_shared(name) and operand not in self._matrices:
+                message = f"{name.upper()} may have been overwritten in LOCAL memory since its LOAD"
+                raise PassFailedException(message)
         fragments = [self._values[operand] for operand in op.operands]
         self._define(op, self._output.multiply_matrices(op, instruction, fragments))
 
@@ -297,17 +320,19 @@ class LinearWalker(Generic[V]):
             )
         out, value = self._output, self._values[op.value]
         lanes = [out.lane(value, i) for i in range(out.lanes(value))]
-        self._define(op, out.stack([out.shuffle(op, lane) for lane in lanes]))
+        self._define(op, out.stack([out.shuffle_items(op, lane) for lane in lanes]))
 
     # -- control flow
 
     def range(self, op: RangeOp) -> None:
+        self._matrices.clear()
         self._wait(op)
         runs = self._intervals[op.bound].lo >= 1
         bound, unrolls = self._values[op.bound], op in self._unrolled
         self._define(op, self._output.begin_loop(op, bound, runs=runs, unrolls=unrolls))
 
     def end(self, op: EndOp) -> None:
+        self._matrices.clear()
         for _ in op.ranges:
             self._output.end_loop()
 
@@ -318,7 +343,10 @@ class LinearWalker(Generic[V]):
         self._output.end_if()
 
     def barrier(self, op: BarrierOp) -> None:
+        self._matrices.clear()
         self._wait(op)
+        if self._multiplies_memory:
+            self._output.show_to_matrix_instructions()
         self._output.barrier(op)
 
     def _wait(self, op: Operation) -> None:
@@ -345,6 +373,15 @@ class LinearWalker(Generic[V]):
 
     def nothing(self, op: Operation) -> None:
         """An ordering edge: the order is that of the ops."""
+
+
+def _is_matrix(op: LoadOp) -> bool:
+    """Whether what is loaded is a factor that WMMAs read from LOCAL memory."""
+    uses = [use.operation for use in op.result.uses]
+    return bool(uses) and all(
+        isinstance(user, WmmaOp) and tensor(op.result).get_shape() in user.config.shared_shapes
+        for user in uses
+    )
 
 
 def _in_order(block: Block) -> Iterator[Operation]:

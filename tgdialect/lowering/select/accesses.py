@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.lowering.select.bounds_checks import BoundsChecks
@@ -18,7 +19,7 @@ from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp, segments
-from tgdialect.ops.movement import StackOp
+from tgdialect.ops.movement import BitcastOp, StackOp
 from tgdialect.ops.properties import number, tensor, tensor_type
 
 
@@ -62,6 +63,20 @@ class Accesses:
             here = [None if v is None else self.scalars.lane(v, lane) for v in choice]
             loaded.append(self._load(memory, self._lane(where, lane), *here))
         return self.scalars.stack(loaded)
+
+    def load_block(self, memory: SSAValue) -> SSAValue:
+        """Load contiguous cells as one vector in their own dtype, which only a matrix instruction
+        can do, whatever their number is."""
+        (size,) = tensor(memory).get_shape()
+        where = self.locations.locate(memory, (Ramp(0, 1, size),))
+        if self.bounds.gate(where.checks, None) is not None:
+            raise PassFailedException("a block of LOCAL memory that may be out of bounds")
+        view, dtype = where.view, tensor(memory).element_type
+        if tensor(view).element_type != dtype:
+            view = self.scalars.emit(BitcastOp, (view,), {"dtype": dtype})
+        location = self.locations.reference(view, where.position)
+        sizes = {"operandSegmentSizes": segments(1, 0, 0)}
+        return self.scalars.emit(LoadOp, (location,), sizes, tensor_type(dtype, (size,)))
 
     def store(
         self, memory: SSAValue, cell: Cell, width: int, piece: SSAValue, gate: SSAValue | None

@@ -264,8 +264,11 @@ def _matrix_instruction(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
             f"multiplies {factor} and adds {dtype}"
         )
     fragments: list[SSAValue] = []
-    for operand in op.operands:
+    for name, operand in zip(("a", "b", "c"), op.operands, strict=True):
         tile, dtype = k.tile(operand), dtype_name(operand)
+        if name != "c" and op.config.is_shared(name):
+            fragments.append(k.scalars.register(tile.pieces[0]))
+            continue
         stored = [k.narrow.stored(k.scalars.register(piece), dtype) for piece in tile.pieces]
         lanes = [
             k.scalars.lane(p, i) for p, w in zip(stored, tile.widths, strict=True) for i in range(w)

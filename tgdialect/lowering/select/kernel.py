@@ -29,6 +29,7 @@ from tgdialect.lowering.select.tiles import (
 from tgdialect.lowering.select.transposes import Transposes
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ReshapeOp
@@ -111,6 +112,8 @@ class SelectedKernel:
         where an index is out of bounds."""
         # Without a gate, load by columns if that is faster.
         shape = static_shape(memory)
+        if _is_matrix(memory):
+            return RegisterTile(shape, shape, [self._accesses.load_block(memory)])
         widths = self._widths(memory, shape)
         if (
             alt is None
@@ -136,6 +139,11 @@ class SelectedKernel:
         gates = self._pieces(gate, tile.shape, tile.widths, len(cells))
         registers = [self.scalars.register(piece) for piece in tile.pieces]
         pieces = [self.narrow.stored(register, dtype) for register in registers]
+        # On a grid, store one value to a row of registers at once.
+        if self.target.is_grid and gate is None and _is_one_value(memory, tile, pieces):
+            widths, pieces = tile.shape, [self.scalars.splat(pieces[0], tile.shape[0])]
+            tile, cells = tile._replace(widths=widths), _cells_of_pieces(tile.shape, widths)
+            gates = [None]
         # Clear a whole REG buffer by one STORE.
         if gate is None and self._is_cleared(memory, pieces):
             view = self.locations.version(memory)
@@ -170,6 +178,8 @@ class SelectedKernel:
         """The widths in which memory is loaded: single elements where every use reshapes the loaded
         vector to a column. On a grid, elements of a loaded vector are had for nothing; cells that
         are not contiguous are loaded as single elements."""
+        if self.target.is_grid and _is_accumulator(memory, shape):
+            return shape
         row = row_length(shape)
         widths = cut(row, self._widest(memory), self._register)
         if widths == ones(shape):
@@ -209,6 +219,36 @@ class SelectedKernel:
         attribute = constant_attribute(pieces[0])
         value = 1 if attribute is None else number(attribute)
         return value == 0 and math.copysign(1, value) > 0 and self.locations.is_whole(memory)
+
+
+def _is_matrix(memory: SSAValue) -> bool:
+    """Whether a block of LOCAL memory is loaded for a WMMA, all of whose threads read all of it."""
+    users = [u.operation for use in memory.uses for u in use.operation.results[0].uses]
+    return bool(users) and all(
+        isinstance(op, WmmaOp) and tensor(memory).get_shape() in op.config.shared_shapes
+        for op in users
+    )
+
+
+def _is_accumulator(memory: SSAValue, shape: StaticShape) -> bool:
+    """Whether memory is loaded as what a WMMA begins with, a fragment that is one vector."""
+    loads = [use.operation for use in memory.uses if isinstance(use.operation, LoadOp)]
+    users = [use.operation for load in loads for use in load.result.uses]
+    while users and all(isinstance(op, ReshapeOp) for op in users):
+        users = [use.operation for op in users for use in op.results[0].uses]
+    return bool(users) and all(
+        isinstance(op, WmmaOp) and tensor(op.accumulator).get_shape() == shape for op in users
+    )
+
+
+def _is_one_value(memory: SSAValue, tile: RegisterTile, pieces: Sequence[SSAValue]) -> bool:
+    """Whether a row of memory that is not GLOBAL gets one value in several pieces."""
+    is_row = len(tile.shape) == 1 and len(pieces) > 1
+    return (
+        is_row
+        and place(memory).addrspace is not AddrSpace.GLOBAL
+        and all(not tensor(piece).get_shape() and piece is pieces[0] for piece in pieces)
+    )
 
 
 def _cells_of_pieces(shape: StaticShape, widths: Sequence[int]) -> Sequence[tuple[Cell, int]]:

@@ -192,9 +192,13 @@ def atomic_add(k: SelectedKernel, op: AtomicAddOp) -> RegisterTile:
     """ATOMICADD, one element at a time. It has no gate: where an index is out of bounds, the
     neutral element is added to the first cell instead."""
     shape, dtype = static_shape(op.value), dtype_name(op.value)
-    if dtype in NARROW_FORMATS:
-        raise PassFailedException(f"the target {k.target.name} has no atomic add of {dtype}")
-    neutral = k.scalars.constant(-0.0 if DTYPES[TYPES[dtype]].is_float else 0, dtype)
+    is_narrow = dtype in NARROW_FORMATS
+    if is_narrow and k.narrow.stored_dtype(dtype) != dtype:
+        raise PassFailedException(
+            f"the target {k.target.name} has no atomic add of {dtype}: it has only its bits"
+        )
+    computed = k.narrow.computed_dtype(dtype) if is_narrow else dtype
+    neutral = k.scalars.constant(-0.0 if DTYPES[TYPES[dtype]].is_float else 0, computed)
     adds: list[SSAValue] = []
     for cell, value in zip(cells(shape), k.elements(op.value), strict=True):
         where = k.locations.locate(op.buffer, cell)
@@ -203,7 +207,9 @@ def atomic_add(k: SelectedKernel, op: AtomicAddOp) -> RegisterTile:
             if not k.bounds.is_positive(where.extent):
                 raise PassFailedException("an atomic add to a buffer that may be empty")
             index = k.scalars.apply("where", (gate, index, k.scalars.index(0)), "index")
-            value = k.scalars.apply("where", (gate, value, neutral), dtype)
+            value = k.scalars.apply("where", (gate, value, neutral), computed)
+        if is_narrow:
+            value = k.narrow.stored(value, dtype)
         location = k.locations.reference(where.view, index)
         adds.append(k.scalars.put(AtomicAddOp(location, value)))
     return _grouped(k, adds)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from xdsl.ir import SSAValue
 
 from tgdialect.ops import affine
 from tgdialect.ops.affine import Affine, is_small, monomial, monomials, times
-from tgdialect.ops.walk import computed, operands_of
+from tgdialect.ops.walk import operands_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +90,35 @@ def _size(shape: Shape) -> Polynomial | None:
     return size
 
 
-def polynomial(dim: Dim, atoms: Collection[SSAValue] = ()) -> Polynomial:
-    """An extent as a polynomial. The values in `atoms` are not expanded."""
+def polynomial(
+    dim: Dim, atoms: Collection[SSAValue] = (), known: dict[SSAValue, Polynomial] | None = None
+) -> Polynomial:
+    """An extent as a polynomial. The values in `atoms` are not expanded.
+
+    `known` keeps the polynomials of values from one call to the next; these need equal `atoms`, and
+    the ops that they have seen must not change.
+    """
     if not isinstance(dim, SSAValue):
         return Affine(constant=dim) if isinstance(dim, int) else Affine({(dim,): 1})
-    known: dict[SSAValue, Polynomial] = {}
-
-    def sources(value: SSAValue) -> Iterable[SSAValue]:
-        is_sum = _name(value) in _ARITHMETIC and value not in atoms
-        return operands_of(value) if is_sum else ()
-
-    def compute(value: SSAValue) -> Polynomial:
-        parts = [known[source] for source in sources(value)]
-        if not parts:
-            return _leaf(value)
-        result = _ARITHMETIC[_name(value)](*parts)
-        return result if result is not None and is_small(result) else Affine({(value,): 1})
-
-    return computed(dim, known, sources, compute)
+    known = {} if known is None else known
+    stack = [dim]
+    while stack:
+        value = stack[-1]
+        if value in known:
+            stack.pop()
+            continue
+        rule = None if value in atoms else _ARITHMETIC.get(_name(value))
+        if rule is None:
+            known[value] = _leaf(value)
+            continue
+        operands = tuple(operands_of(value))
+        if missing := [operand for operand in operands if operand not in known]:
+            stack += missing
+            continue
+        result = rule(*(known[operand] for operand in operands))
+        is_sum = result is not None and is_small(result)
+        known[value] = result if is_sum else Affine({(value,): 1})
+    return known[dim]
 
 
 def _name(value: SSAValue) -> str:

@@ -4,8 +4,10 @@
 * `driver.py`: the interface to a device; `opencl.py` and `cuda.py`: what implements it;
 * `array.py`: arrays in the memory of a device; `dlpack.py`: shares them with other libraries;
 * `program.py`: a compiled program as data; `expressions.py`: sizes that a call computes;
-* `build.py`: the stages, then `commands.py`: from a planned module to kernels and launches;
-* `executable.py`: calls of a program; `call.py`: the memory of one call.
+* `build.py`: the stages, then `code.py`: the kernels' code, and `commands.py`: from a planned
+  module to kernels and launches; `optimize.py`, `bench.py`: BEAM on a device;
+* `executable.py`: calls of a program; `call.py`: the memory of one call; `binding.py`: its launches
+  with their values.
 """
 
 from tgdialect.runtime.devices.array import DeviceArray

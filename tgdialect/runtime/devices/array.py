@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.runtime.devices.dlpack import SharedArray, capsule_of, consumed
+from tgdialect.runtime.devices.dlpack import DLPACK_HOST, SharedArray, capsule_of, consumed
 from tgdialect.runtime.devices.driver import DeviceBlock, Driver, Span
 from tgdialect.runtime.memory import Pool
 from tgdialect.runtime.program import Array
@@ -62,8 +62,11 @@ class DeviceArray:
 
     @classmethod
     def of(cls, driver: Driver, array: Array) -> DeviceArray:
-        """A copy of an array of the host."""
-        array = np.require(array, requirements=("C",))
+        """A copy of an array of the host, in the byte order of the machine. Raises TypeError for
+        an array of anything but numbers."""
+        if array.dtype.hasobject or array.dtype.names or array.dtype.kind not in "biufcV":
+            raise TypeError(f"a device has no arrays of {array.dtype}")
+        array = np.require(array, array.dtype.newbyteorder("="), requirements=("C",))
         found = cls.empty(driver, array.shape, array.dtype)
         driver.write(found.span, array)
         return found
@@ -100,8 +103,9 @@ class DeviceArray:
         self.driver.read(self.span, found)
         return found
 
-    def assign(self, array: Array) -> None:
-        """Copy an array of the host of this shape and dtype into this one."""
+    def assign(self, value: Any) -> None:
+        """Copy an array of this shape and dtype into this one. Raises ValueError for others."""
+        array = np.asarray(value)
         if array.shape != self.shape or array.dtype != self.dtype:
             raise ValueError(
                 f"this array is {self.shape} of {self.dtype}, not {array.shape} of {array.dtype}"
@@ -123,8 +127,25 @@ class DeviceArray:
             raise ValueError(f"an array on {self.device} is copied to become one of NumPy")
         return np.asarray(self.numpy(), dtype)
 
-    def __dlpack__(self, *, stream: Any = None, **_: Any) -> Any:
-        """A capsule that shares the memory. `stream` is the consumer's, which waits for ours."""
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: object = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A capsule that shares the memory. `stream` is the consumer's, which waits for ours.
+
+        `dl_device` may be the host, which gets a copy, and `copy` asks for one on this device.
+        Raises BufferError for other devices, and for the host if `copy` is False.
+        """
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            if tuple(dl_device) != DLPACK_HOST or copy is False:
+                raise BufferError(f"the array is on {self.device}, and is shared only there")
+            return self.numpy().__dlpack__()
+        if copy:
+            return self.copy().__dlpack__(stream=stream)
         where = self.driver.dlpack_pointer(self.span, stream)
         return capsule_of(SharedArray(*where, self.shape, self.dtype), self)
 

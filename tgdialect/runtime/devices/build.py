@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.pipeline import Stages
 from tgdialect.ops.codegen import ProgramOp, SourceOp
 from tgdialect.ops.source import BinaryDataOp
+from tgdialect.runtime.devices.code import give_code
 from tgdialect.runtime.devices.commands import command_buffer
+from tgdialect.runtime.devices.optimize import DeviceOptimizePass
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.inspection import Kernel, kernels_of
 from tgdialect.runtime.speed import at_full_speed
@@ -25,6 +29,9 @@ class DeviceBuild(StagedModule):
 
     target: Target | None = None
     """What the device is. A `tg.target` of the module takes precedence."""
+    device: str | None = None
+    """The name of the device, which BEAM times schedules on."""
+    optimize: ClassVar[type[OptimizePass]] = DeviceOptimizePass
 
     def described_target(self) -> Target:
         assert self.target is not None
@@ -33,7 +40,12 @@ class DeviceBuild(StagedModule):
     @cached_property
     def passes(self) -> Stages:
         passes = super().passes
-        return replace(passes, render=None) if _has_code(self.source) else passes
+        module = [
+            replace(stage, device=self.device) if isinstance(stage, DeviceOptimizePass) else stage
+            for stage in passes.module
+        ]
+        render = None if _has_code(self.source) else passes.render
+        return Stages(module, passes.kernels, render)
 
     def program(self) -> DeviceProgram:
         """Compile.
@@ -46,8 +58,8 @@ class DeviceBuild(StagedModule):
             for stage in self.passes.kernels:
                 stage.lower(module)
             parameters = self.signature(module, by_reference)
-            if self.passes.render is not None:
-                self.passes.render.lower(module)
+            if (render := self.passes.render) is not None:
+                give_code(module, render)
             buffer = command_buffer(entry_function(module, self.entry))
             return DeviceProgram(tuple(parameters), *buffer, windows)
 
@@ -61,7 +73,10 @@ class DeviceBuild(StagedModule):
         code = {kernel.name: kernel for kernel in self.program().kernels}
 
         def code_of(name: str) -> tuple[str, str]:
-            return ("", code[name].code.hex()) if code[name].is_binary else (code[name].text, "")
+            kernel = code[name]
+            if kernel.is_binary:
+                return "", kernel.code.hex()
+            return ("", kernel.text) if kernel.is_ptx else (kernel.text, "")
 
         return kernels_of(entry_function(self._linear, self.entry), code_of)
 

@@ -38,7 +38,9 @@ class CallMemory:
         device they would be two.
         """
         if isinstance(array, DeviceArray):
-            found = array
+            found = array if self._is_aligned(array) else array.copy()
+            if found is not array:
+                self._copies.append(lambda: self._driver.copy(found.span, array.span))
         else:
             if any(np.may_share_memory(array, other) for other in self._written_here):
                 raise ValueError("two arguments that the program writes share memory")
@@ -50,7 +52,8 @@ class CallMemory:
     def read(self, position: int, array: Array | DeviceArray) -> DeviceArray:
         """Place an array that the program only reads."""
         if isinstance(array, DeviceArray):
-            found = array.copy() if _overlaps(array.span, self._written) else array
+            is_free = self._is_aligned(array) and not _overlaps(array.span, self._written)
+            found = array if is_free else array.copy()
         else:
             found = self._uploaded(array)
         self._place(position, found)
@@ -61,7 +64,11 @@ class CallMemory:
     ) -> DeviceArray:
         """Place a result in the memory given for it, an array of the host or of the device, or in
         new memory."""
-        is_free = isinstance(given, DeviceArray) and not _overlaps(given.span, self._used)
+        is_free = (
+            isinstance(given, DeviceArray)
+            and self._is_aligned(given)
+            and not _overlaps(given.span, self._used)
+        )
         found: DeviceArray = given if is_free else DeviceArray.empty(self._driver, shape, dtype)
         if given is not None and not is_free:
             self._copies.append(lambda: _copy(found, given))
@@ -80,6 +87,11 @@ class CallMemory:
         """Copy results to where the caller wants them, after the program was submitted."""
         for copy in self._copies:
             copy()
+
+    def _is_aligned(self, array: DeviceArray) -> bool:
+        """Whether kernels can access an array by vectors; memory of the device always is."""
+        alignment, start = self._driver.argument_alignment, array.span.block.handle
+        return alignment == 1 or (start + array.span.offset) % alignment == 0
 
     def _uploaded(self, array: Array) -> DeviceArray:
         return DeviceArray.of(self._driver, array)

@@ -18,6 +18,7 @@ from tgdialect.analysis.constants import constants
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import check_call, requirements
+from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.source import c_name
 from tgdialect.ops.call import CallOp, parameters
 from tgdialect.ops.codegen import AtomicAddOp, ProgramOp, SourceOp, SpecialOp
@@ -38,6 +39,8 @@ from tgdialect.ops.walk import computed, operands_of
 from tgdialect.runtime.devices.expressions import OPERATIONS, Expression, applied, argument
 from tgdialect.runtime.devices.program import DeviceKernel, Launch, View
 from tgdialect.runtime.program import dtype_named
+from tgdialect.targets import Target
+from tgdialect.targets.attribute import target_of
 
 _ONE: Expression = (1,)
 _PREFIX = "tg."
@@ -65,6 +68,7 @@ def command_buffer(function: FuncOp) -> CommandBuffer:
         a: argument(a.index) for a in function.args if not is_memory(a)
     }
     host = _Expressions(arguments)
+    target = target_of(function.parent_op())
     intervals = MinMax()
     ops = [op for op in function.walk() if isinstance(op, CallOp)]
     for op in ops:
@@ -74,7 +78,7 @@ def command_buffer(function: FuncOp) -> CommandBuffer:
             name = program.sym_name.data
             if name not in kernels:
                 positions[name] = len(kernels)
-                kernels[name] = _kernel(program)
+                kernels[name] = _kernel(program, target)
             launches.append(_launch(positions[name], op, program, host))
         except PassFailedException as error:
             raise locate(error, op) from None
@@ -90,7 +94,7 @@ def _program(op: CallOp) -> ProgramOp:
     return program
 
 
-def _kernel(program: ProgramOp) -> DeviceKernel:
+def _kernel(program: ProgramOp, target: Target) -> DeviceKernel:
     """A program with its code: the BINARY if there is one, else the SOURCE."""
     name, block = program.sym_name.data, program.linear.body.block
     code: bytes | None = None
@@ -113,6 +117,7 @@ def _kernel(program: ProgramOp) -> DeviceKernel:
     if None in size:
         raise PassFailedException(f"a number of work items of @{name} is no constant")
     x, y, z = (extent or 1 for extent in size)
+    dynamic = dynamic_local(block.ops, target)
     return DeviceKernel(
         name=name,
         symbol=name if is_binary else c_name(name),
@@ -121,6 +126,7 @@ def _kernel(program: ProgramOp) -> DeviceKernel:
         scalars=tuple(None if is_memory(p) else _scalar_dtype(p) for p in params),
         written=tuple(slot for slot, p in enumerate(params) if p in written),
         workgroup=(x, y, z),
+        local=0 if dynamic is None else dynamic.nbytes,
     )
 
 

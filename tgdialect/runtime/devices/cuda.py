@@ -27,6 +27,7 @@ from tgdialect.runtime.devices.driver import (
 )
 from tgdialect.runtime.devices.program import DeviceKernel
 from tgdialect.runtime.program import Array
+from tgdialect.targets.grid import ALIGNMENT
 
 _DLPACK, _LEGACY_STREAM, _NO_STREAM = 2, 1, -1
 """`kDLCUDA`, and what DLPack calls the default stream and no stream."""
@@ -35,6 +36,7 @@ _GRAPHS = 16
 fewer, callers that alternate between more arrays record graphs anew; each graph keeps some tens of
 KiB of the device."""
 _LOG_BYTES = 1 << 14
+_NAME_BYTES = 256
 _OPTIONS = ("--fmad=false", "--disable-warnings")
 """Options of NVRTC: float operations are what the program says."""
 
@@ -72,6 +74,8 @@ def device_count(api: Any = None) -> int:
 class CudaDriver(Driver):
     """A GPU of NVIDIA's: its primary context, and a stream."""
 
+    argument_alignment = ALIGNMENT
+
     def __init__(self, name: str, number: int, api: Any = None, compiler: Any = None) -> None:
         """`api` is the driver API and `compiler` NVRTC; tests pass others than NVIDIA's."""
         self.api = api or bindings()
@@ -95,7 +99,7 @@ class CudaDriver(Driver):
             Limits(
                 memory=memory,
                 allocation=memory,
-                local=attribute("MAX_SHARED_MEMORY_PER_BLOCK"),
+                local=attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
                 workgroup=attribute("MAX_THREADS_PER_BLOCK"),
                 workgroup_axes=(
                     attribute("MAX_BLOCK_DIM_X"),
@@ -140,6 +144,12 @@ class CudaDriver(Driver):
     def enter(self) -> None:
         """Make the device's context that of this thread."""
         self.checked(self.api.cuCtxSetCurrent(self.context))
+
+    @property
+    def identity(self) -> Sequence[str]:
+        name = self.checked(self.api.cuDeviceGetName(_NAME_BYTES, self._device))
+        text = bytes(name).partition(b"\0")[0].decode(errors="replace")
+        return text, str(self.checked(self.api.cuDriverGetVersion()))
 
     # -- memory
 
@@ -206,8 +216,7 @@ class CudaDriver(Driver):
         key = cache_key("cuda", self.target, str(version), kernel.text)
         if store is not None and (found := store.get(key)) is not None:
             return found
-        is_ptx = b".target" in kernel.code
-        code = self._assembled(kernel) if is_ptx else self._compiled(kernel)
+        code = self._assembled(kernel) if kernel.is_ptx else self._compiled(kernel)
         if store is not None:
             store.put(key, code)
         return code
@@ -301,6 +310,7 @@ class _Kernels(LoadedKernels):
         api = driver.api
         driver.enter()
         limit = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+        shared = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         for kernel in kernels:
             try:
                 module = driver.checked(api.cuModuleLoadData(driver.machine_code(kernel)))
@@ -308,6 +318,8 @@ class _Kernels(LoadedKernels):
                 name = kernel.symbol.encode()
                 function = driver.checked(api.cuModuleGetFunction(module, name))
                 most = driver.checked(api.cuFuncGetAttribute(limit, function))
+                if kernel.local:
+                    driver.checked(api.cuFuncSetAttribute(function, shared, kernel.local))
             except DeviceError as error:
                 raise DeviceError(f"{error}, when loading @{kernel.name}") from None
             driver.check_workgroup(kernel, most)
@@ -394,7 +406,7 @@ class _Kernels(LoadedKernels):
             self._functions[command.kernel],
             *command.groups,
             *kernel.workgroup,
-            0,
+            kernel.local,
             driver.stream,
             ctypes.addressof(pointers),
             0,

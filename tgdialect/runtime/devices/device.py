@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -111,7 +112,7 @@ class Device:
         """A copy of an array of NumPy in the memory of this device; without a copy, an array that
         is there: a `DeviceArray`, or one of another library that has DLPack.
 
-        On the host, an array of NumPy.
+        On the host, an array of NumPy. Raises TypeError for what is no array of numbers.
         """
         if self.is_host:
             return value.numpy() if isinstance(value, DeviceArray) else np.asarray(value)
@@ -159,18 +160,26 @@ class Devices:
 
     @property
     def DEFAULT(self) -> str:
-        """The name of the device for tensors and programs that name none: `TG_DEVICE`, or "CPU"."""
-        return self.canonicalize(os.environ.get(VARIABLE) or HOST)
+        """The name of the device for tensors and programs that name none: `TG_DEVICE`, or "CPU".
+
+        Raises DeviceError if the variable has a name that no device could have.
+        """
+        try:
+            return self.canonicalize(os.environ.get(VARIABLE) or HOST)
+        except DeviceError as error:
+            raise DeviceError(f"the environment variable {VARIABLE}: {error}") from None
 
     def canonicalize(self, name: str) -> str:
         """The full name of a device: "CL" and "cl:0" are "CL:0".
 
-        Raises DeviceError for a name that no device could have.
+        Raises DeviceError for a name that no device could have, TypeError for what is no name.
         """
+        if not isinstance(cast(object, name), str):
+            raise TypeError(f"the name of a device is a string, not {type(name).__name__}")
         kind, colon, number = name.upper().partition(":")
         if kind == HOST and number in ("", "0"):
             return HOST
-        if kind not in KINDS or (colon and not number.isdecimal()):
+        if kind not in KINDS or (colon and not re.fullmatch("[0-9]+", number)):
             there_are = ", ".join((HOST, *(f"{kind}:0" for kind in KINDS)))
             raise DeviceError(f"{name!r} is no device: the names are as {there_are}")
         return f"{kind}:{int(number or 0)}"
@@ -216,7 +225,9 @@ def _count(prefix: str) -> int:
 def _reason(kind: _Kind, count: int) -> str:
     if find_spec(kind.package.partition(".")[0]) is None:
         return f"pip install 'tgdialect[{kind.extra}]' first"
-    return f"there are {count} of this kind" if count else "no driver of this kind has a device"
+    if not count:
+        return "no driver of this kind has a device"
+    return "the only one is 0" if count == 1 else f"they are 0 to {count - 1}"
 
 
 DEVICES = Devices()

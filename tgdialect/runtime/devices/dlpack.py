@@ -14,6 +14,8 @@ import numpy as np
 
 from tgdialect.runtime.program import dtype_named
 
+DLPACK_HOST = (1, 0)
+"""DLPack's type and number of the host."""
 _NAME, _USED = b"dltensor", b"used_dltensor"
 
 
@@ -41,18 +43,8 @@ class _Managed(ctypes.Structure):
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
 _Managed._fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _Deleter))
 
-_Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-_new_capsule: Any = ctypes.PYFUNCTYPE(
-    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _Destructor
-)(("PyCapsule_New", ctypes.pythonapi))
 _pointer_of: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
-_raw_pointer_of: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
-_is_valid: Any = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_IsValid", ctypes.pythonapi)
 )
 _rename: Any = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_SetName", ctypes.pythonapi)
@@ -63,20 +55,12 @@ _CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
 _NAMED = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}
 """DLPack's codes of dtypes that NumPy lacks."""
 
-_exported: dict[int, tuple[object, ...]] = {}
-"""What a capsule that is in use refers to, by the address of its structure."""
 
+class _StandIn(np.ndarray[Any, np.dtype[np.uint8]]):
+    """One byte of the host, in place of memory that NumPy cannot address. It keeps `owner` alive,
+    and the capsules that NumPy makes of it keep it alive."""
 
-@_Deleter
-def _delete(managed: Any) -> None:
-    _exported.pop(ctypes.addressof(managed.contents), None)
-
-
-@_Destructor
-def _destroy(capsule: int) -> None:
-    """The end of a capsule: frees the array unless a consumer has taken it over."""
-    if _is_valid(capsule, _NAME):
-        _exported.pop(_raw_pointer_of(capsule, _NAME), None)
+    owner: object
 
 
 class SharedArray(NamedTuple):
@@ -92,23 +76,25 @@ class SharedArray(NamedTuple):
 
 
 def capsule_of(array: SharedArray, owner: object) -> Any:
-    """A capsule for an array in row-major order, which keeps `owner` alive."""
+    """A capsule for an array in row-major order, which keeps `owner` alive.
+
+    NumPy makes it, of another array of that shape: its destructor is C, as it has to be, because
+    consumers that refuse a capsule destroy it while an exception is set.
+    """
     rank, dtype = len(array.shape), array.dtype
     code = _NAMED.get(dtype.name, _CODES.get(dtype.kind))
     if code is None:
         raise TypeError(f"DLPack has no {dtype.name}")
-    extents = (ctypes.c_int64 * rank)(*array.shape)
-    strides = (ctypes.c_int64 * rank)(*row_major(array.shape))
-    managed = _Managed()
-    tensor = managed.tensor
+    stand_in = _StandIn(array.shape, np.uint8, buffer=bytearray(1), strides=(0,) * rank)
+    stand_in.owner = owner
+    capsule: Any = stand_in.__dlpack__()
+    tensor = _Managed.from_address(_pointer_of(capsule, _NAME)).tensor
     tensor.data, tensor.byte_offset = array.pointer, array.offset
     tensor.device_type, tensor.device_id = array.device_type, array.device_id
-    tensor.ndim, tensor.shape, tensor.strides = rank, extents, strides
     tensor.code, tensor.bits, tensor.lanes = code, 8 * dtype.itemsize, 1
-    managed.deleter = _delete
-    address = ctypes.addressof(managed)
-    _exported[address] = (managed, extents, strides, owner)
-    return _new_capsule(address, _NAME, _destroy)
+    for axis, stride in enumerate(row_major(array.shape) if tensor.strides else ()):
+        tensor.strides[axis] = stride
+    return capsule
 
 
 class _Owner:

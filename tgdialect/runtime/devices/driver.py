@@ -95,6 +95,10 @@ class LoadedKernels(ABC):
 class Driver(ABC):
     """One device: its memory, and a queue of commands."""
 
+    argument_alignment = 1
+    """Where memory begins that a caller passes, in bytes: kernels access it by vectors. Memory of
+    another library that begins elsewhere is copied. Blocks of the device begin at such a place."""
+
     def __init__(self, name: str, target: str, limits: Limits) -> None:
         """`target` is the name of the target that its programs are compiled for."""
         self.name = name
@@ -103,6 +107,11 @@ class Driver(ABC):
         self.pool = Pool(limits.memory // 4, self.allocate)
         """Free blocks. A block may be given back before the commands that use it have run: the
         commands of its next user come after them."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> Sequence[str]:
+        """What the time of a kernel depends on: the device, and the version of its driver."""
 
     @abstractmethod
     def allocate(self, nbytes: int) -> DeviceBlock:
@@ -184,7 +193,10 @@ def show_sizes(sizes: Sequence[int]) -> str:
 
 def show_bytes(count: int) -> str:
     """A number of bytes with a unit that fits it."""
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if count >= unit:
-            return f"{count / unit:.4g} {name}"
-    return f"{count} bytes"
+    if count < 1024:
+        return f"{count} bytes"
+    exponent = min((count.bit_length() - 1) // 10, len(_UNITS))
+    return f"{count / 1024**exponent:.4g} {_UNITS[exponent - 1]}"
+
+
+_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")

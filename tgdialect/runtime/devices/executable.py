@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import numpy as np
-
 from tgdialect.runtime.devices.array import DeviceArray, Lease
+from tgdialect.runtime.devices.binding import bound
 from tgdialect.runtime.devices.call import CallMemory
 from tgdialect.runtime.devices.device import Device, is_on
 from tgdialect.runtime.devices.driver import Command, DeviceMemoryError, Span, show_bytes
-from tgdialect.runtime.devices.expressions import evaluate
-from tgdialect.runtime.devices.program import DeviceProgram, Launch, View
+from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.executable import Executable, ParameterSlot
 from tgdialect.runtime.program import Array, Parameter
 from tgdialect.runtime.windows import check_windows
@@ -71,6 +69,9 @@ class DeviceExecutable(Executable):
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         return self._call(arrays, out, self._loaded.submit)
 
+    def resident(self, *arrays: Any) -> Any:
+        return self._call(arrays, None, self._loaded.submit, stays=True)
+
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
         from tgdialect.runtime.profile import add_time, new_records, profile
 
@@ -96,7 +97,7 @@ class DeviceExecutable(Executable):
 
     # -- a call
 
-    def _call(self, arrays: Sequence[Any], out: Any, submit: Submit) -> Any:
+    def _call(self, arrays: Sequence[Any], out: Any, submit: Submit, *, stays: bool = False) -> Any:
         # Check the arguments. Scalars first, since shapes depend on them.
         self._check_count(arrays)
         frame: list[Any] = [None] * len(self.parameters)
@@ -137,12 +138,12 @@ class DeviceExecutable(Executable):
         except MemoryError as error:
             raise DeviceMemoryError(f"{self._sizes(frame)}: {error}") from None
         # Run.
-        submit(self._commands(self._program.launches[self._program.once :], frame))
+        submit(bound(self._program.launches[self._program.once :], frame))
         memory.finish()
         if out is not None:
             return wanted[0] if len(wanted) == 1 else tuple(wanted)
-        is_on_device = any(isinstance(array, DeviceArray) for array in given.values())
-        found = results if is_on_device else [result.numpy() for result in results]
+        stays = stays or any(isinstance(array, DeviceArray) for array in given.values())
+        found = results if stays else [result.numpy() for result in results]
         return found[0] if len(found) == 1 else tuple(found)
 
     def _given(self, parameter: Parameter, value: Any) -> Given:
@@ -167,8 +168,8 @@ class DeviceExecutable(Executable):
         this device."""
         if out is None:
             return [None] * len(self._results)
-        is_one = isinstance(out, np.ndarray | DeviceArray)
-        wanted: list[Any] = [out] if is_one else list(cast("Sequence[Any]", out))
+        is_several = isinstance(out, list | tuple)
+        wanted: list[Any] = list(cast("Sequence[Any]", out)) if is_several else [out]
         self._check_out_count(wanted)
         for array, (_, parameter) in zip(wanted, self._results, strict=True):
             if isinstance(array, DeviceArray) and array.driver is self._driver:
@@ -176,22 +177,6 @@ class DeviceExecutable(Executable):
             else:
                 parameter.check_out(array, frame)
         return wanted
-
-    def _commands(self, launches: Sequence[Launch], frame: Sequence[Any]) -> Sequence[Command]:
-        """Launches with the values of a call. One without workgroups is left out."""
-        commands: list[Command] = []
-        for kernel, groups, arguments in launches:
-            x, y, z = (max(evaluate(count, frame), 0) for count in groups)
-            if not x * y * z:
-                continue
-            values = (
-                _part(frame[a.parameter], evaluate(a.offset, frame), evaluate(a.nbytes, frame))
-                if isinstance(a, View)
-                else evaluate(a, frame)
-                for a in arguments
-            )
-            commands.append(Command(kernel, (x, y, z), tuple(values)))
-        return commands
 
     # -- memory that outlives a call
 
@@ -218,7 +203,7 @@ class DeviceExecutable(Executable):
             leases = [Lease(self._driver.pool, p.nbytes) for _, p in self._persistent]
             for slot, lease in zip(self._persistent, leases, strict=True):
                 frame[slot.position] = Span(lease.block, 0, lease.block.nbytes)
-            submit(self._commands(self._program.launches[: self._program.once], frame))
+            submit(bound(self._program.launches[: self._program.once], frame))
             self._kept = kept = _Kept(constants, copies, leases)
             return kept
 
@@ -265,7 +250,3 @@ _LISTED = 6
 
 def _nbytes(parameter: Parameter, frame: Sequence[Any]) -> int:
     return math.prod(parameter.shape_for(frame)) * parameter.dtype.itemsize
-
-
-def _part(span: Span, offset: int, nbytes: int) -> Span:
-    return Span(span.block, span.offset + offset, nbytes)

@@ -34,6 +34,7 @@ cl: Any = import_module("pyopencl")
 
 _GROUPS = 2**31 - 1
 """Workgroups along an axis: OpenCL states no limit; drivers count them in 32 bits."""
+_WORD = 4
 _DLPACK = 4
 """`kDLOpenCL`."""
 OPTIONS = ("-cl-std=CL1.2", "-w")
@@ -78,11 +79,17 @@ class OpenClDriver(Driver):
         platform = device.platform
         self._compiler = (device.name, device.version, device.driver_version, platform.version)
 
+    @property
+    def identity(self) -> Sequence[str]:
+        return self._compiler
+
     def allocate(self, nbytes: int) -> DeviceBlock:
         if nbytes > self.limits.allocation:
             raise DeviceMemoryError(f"{self.name} has no block of {nbytes} bytes")
         try:
-            handle = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(nbytes, 1))
+            # Whole words: an atomic operation on a narrower element exchanges its word.
+            size = max(nbytes + -nbytes % _WORD, _WORD)
+            handle = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, size)
         except (cl.MemoryError, cl.RuntimeError) as error:
             raise DeviceMemoryError(f"{self.name} has no {nbytes} bytes left: {error}") from None
         return DeviceBlock(handle, nbytes)

@@ -33,6 +33,13 @@ class DeviceKernel:
     scalars: tuple[str | None, ...]
     written: tuple[int, ...]
     workgroup: tuple[int, int, int]
+    local: int = 0
+    """The bytes of LOCAL memory that a launch allocates, besides those that the code declares."""
+
+    @property
+    def is_ptx(self) -> bool:
+        """Whether the code is PTX: every module of that has the directive."""
+        return not self.is_binary and b".target" in self.code
 
     @property
     def text(self) -> str:

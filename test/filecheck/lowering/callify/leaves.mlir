@@ -67,3 +67,25 @@ func.func @constant(%w: tensor<4xf32> {tg.constant}) -> tensor<4xf32> {
   %0 = tg.add %w, %v : tensor<4xf32>
   func.return %0 : tensor<4xf32>
 }
+
+// A COPY of a constant to one device is the constant.
+
+// CHECK-LABEL: func.func @constant_on_a_device
+// CHECK-NEXT:    %0 = tg.const 2.000000e+00 : tensor<f32>
+// CHECK-NEXT:    %1 = tg.mul %a, %0 :
+// CHECK-NEXT:    %2 = tg.store %out0, %1 :
+func.func @constant_on_a_device(%a: tensor<f32, #tg.place<"CL:0">>) -> tensor<f32, #tg.place<"CL:0">> {
+  %0 = tg.const 2.0 : tensor<f32>
+  %1 = tg.copy %0 to "CL:0" : tensor<f32> -> tensor<f32, #tg.place<"CL:0">>
+  %2 = tg.mul %a, %1 : tensor<f32, #tg.place<"CL:0">>
+  func.return %2 : tensor<f32, #tg.place<"CL:0">>
+}
+
+// CHECK-LABEL: func.func @no_value_on_a_device
+// CHECK-NEXT:    %0 = tg.const invalid : tensor<f32>
+// CHECK-NEXT:    %1 = tg.load %0 :
+func.func @no_value_on_a_device() -> tensor<f32, #tg.place<"CL:0">> {
+  %0 = tg.const invalid : tensor<f32>
+  %1 = tg.copy %0 to "CL:0" : tensor<f32> -> tensor<f32, #tg.place<"CL:0">>
+  func.return %1 : tensor<f32, #tg.place<"CL:0">>
+}

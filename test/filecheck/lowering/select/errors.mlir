@@ -30,7 +30,7 @@ tg.kernel @wmma {
 tg.kernel @atomic {
   %o = tg.param 0 : tensor<bf16, #tg.place<global>>
   %v = tg.const 1.0 : tensor<bf16>
-  // expected-error@below {{the target cpu has no atomic add of bf16}}
+  // expected-error@below {{the target cpu has no atomic add of bf16: it has only its bits}}
   %s = tg.atomicadd %o, %v : tensor<bf16, #tg.place<global>>, tensor<bf16>
   tg.sink %s : !tg.void
 }

@@ -11,5 +11,10 @@ func.func @f() {
   // CHECK: %none = tg.vconst [] : tensor<0xindex>
   // GENERIC: %none = "tg.vconst"() <{values = array<i64>}> : () -> tensor<0xindex>
   %none = tg.vconst [] : tensor<0xindex>
+  // CHECK: %run = tg.vconst [-4 to 60] : tensor<64xindex>
+  // GENERIC: %run = "tg.vconst"() <{values = array<i64: -4, -3, {{.*}}, 59>}> : () -> tensor<64xindex>
+  %run = tg.vconst [-4 to 60] : tensor<64xindex>
+  // CHECK: %short = tg.vconst [0, 1, 2, 7] : tensor<4xindex>
+  %short = tg.vconst [0 to 3, 7] : tensor<4xindex>
   func.return
 }

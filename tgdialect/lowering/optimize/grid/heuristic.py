@@ -1,6 +1,7 @@
 """A schedule for a grid: which loops are workgroups, work items and registers.
 
 * A product that the target has matrix instructions for is computed by warps.
+* A kernel that goes over blocks of steps, as an attention, has the nests of a block shared.
 * A kernel whose rows have loops of their own, such as a softmax, runs a workgroup for each row. Its
   work items share the loops inside.
 * A reduction with too few results to fill the device is shared by the work items of a workgroup.
@@ -14,6 +15,7 @@ import math
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.loops import merge_loops, split_loops
+from tgdialect.lowering.optimize.grid.blocks import share_blocks
 from tgdialect.lowering.optimize.grid.matrix import multiply_matrices
 from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest
 from tgdialect.lowering.optimize.grid.products import reusing_row, tile_product
@@ -26,7 +28,7 @@ from tgdialect.targets import Target
 
 def schedule(axes: Axes, target: Target) -> None:
     """Apply OptOps to a kernel. An OptOp that turns out to be illegal is left out."""
-    if multiply_matrices(axes, target):
+    if multiply_matrices(axes, target) or share_blocks(axes, target):
         return
     split_loops(axes)
     merge_loops(axes)

@@ -7,9 +7,9 @@ range, as `stage.py` makes it, would have one for the lane, and hold each cell s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 from xdsl.ir import SSAValue
 
@@ -41,6 +41,11 @@ widest access of a work item, to an address that stays aligned. Rows of 64 bytes
 rows of a fragment of `mma.sync` into different banks of LOCAL memory."""
 
 
+CORE_ROWS = 8
+"""The rows of a core matrix, each of `RUN` bytes. `wgmma` reads core matrices, `ldmatrix` loads
+them, and work items that copy one write to all banks of LOCAL memory."""
+
+
 @dataclass(frozen=True)
 class _Side:
     """The part of one axis of a parameter that a tile has."""
@@ -54,17 +59,33 @@ class _Side:
     """The last index of an axis, if PADTO clamps what a LOAD loads."""
 
 
+@dataclass(frozen=True)
+class _Order:
+    """The order of the cells of a tile in the buffer, and that in which they are copied."""
+
+    shape: Sequence[int]
+    """The extents of the buffer."""
+    ranges: Sequence[RangeOp]
+    """The ranges of the copy, outermost first."""
+    digits: Mapping[int, SSAValue]
+    """By the number of an axis of the parameter, which index of the tile is copied."""
+    cell: Sequence[SSAValue]
+    """Where it is in the buffer."""
+
+
 def copy_box(
     axes: Axes,
     loads: Sequence[LoadOp],
     at: RangeOp,
     around: Set[RangeOp],
     space: AddrSpace,
-    *,
-    padded: bool,
+    order: str,
 ) -> None:
     """Copy the cells that LOADs are of in an iteration of the loop `at` to a buffer with an axis
     for each axis of the parameter, and load from there.
+
+    The order of the buffer is that of the parameter, with `pad` in rows that are longer by RUN
+    bytes, or with `cores` that of core matrices of 8 rows of RUN bytes.
 
     before -> after:
         in the loop of %0, %v = load %x[8 * %0 + %1 / 4, %1 mod 4] ->
@@ -86,38 +107,25 @@ def copy_box(
     tile = [number for number, side in enumerate(sides) if side.extent > 1]
     if not tile:
         raise IllegalOptError("the tile is one element")
+    cells = RUN // max(dtype_of(first.result).itemsize, 1)
     builder = OpBuilder.before(first)
     put, constant = builder.put, builder.index_constant
+    if order == "cores":
+        blocks = _blocks(axes, at, sides, tile, cells)
+        copy, cell_of = _by_cores(builder, blocks, cells), partial(_core_cell, blocks, cells)
+    else:
+        extents = {number: sides[number].extent for number in tile}
+        copy, cell_of = _by_rows(builder, extents, cells, padded=order == "pad"), _row_cell
     # The buffer.
-    element = tensor(first.result).element_type
-    cells = RUN // max(dtype_of(first.result).itemsize, 1)
-    row = sides[tile[-1]].extent
-    shape = [sides[number].extent for number in tile]
-    if padded and len(tile) > 1:
-        shape[-1] += cells
-    where = PlaceAttr.of(addrspace=space)
-    buffer = put(BufferOp(next(builder.free_slots), tensor_type(element, tuple(shape), where)))
-    # The loop of the copy, and the digits of its number.
-    width = math.gcd(row, cells)
-    size = math.prod(side.extent for side in sides)
-    run = put(RangeOp(next(builder.free_axes), AxisType.LOOP, constant(size // width)))
-    ranges, rest = [run], run
-    digits: dict[int, SSAValue] = {}
-    for number in reversed(tile):
-        extent = sides[number].extent // (width if number == tile[-1] else 1)
-        digits[number] = rest if number == tile[0] else put(ModOp(rest, constant(extent)))
-        rest = rest if number == tile[0] else put(IDivOp(rest, constant(extent)))
-    if width > 1:
-        lane = put(RangeOp(next(builder.free_axes), AxisType.UPCAST, constant(width)))
-        ranges.append(lane)
-        scaled = put(MulOp(digits[tile[-1]], constant(width)))
-        digits[tile[-1]] = put(AddOp(scaled, lane))
+    element, where = tensor(first.result).element_type, PlaceAttr.of(addrspace=space)
+    type = tensor_type(element, tuple(copy.shape), where)
+    buffer = put(BufferOp(next(builder.free_slots), type))
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
     indices: list[SSAValue] = []
     for number, side in enumerate(sides):
         position = _sum(builder, side.start)
-        if number in digits:
-            position = put(AddOp(position, digits[number]))
+        if number in copy.digits:
+            position = put(AddOp(position, copy.digits[number]))
         if side.last is not None:
             exists = put(CmpLtOp(position, constant(side.last + 1)))
             position = put(WhereOp(exists, position, constant(side.last)))
@@ -129,13 +137,119 @@ def copy_box(
         value = put(LoadOp(location, first.alt, gate))
     else:
         value = put(LoadOp(location))
-    cell = put(IndexOp(put(AfterOp(buffer, [at.result])), [digits[number] for number in tile]))
-    end = put(EndOp(put(StoreOp(cell, value)), ranges[::-1]))
-    own = [_sum(builder, sides[number].inner) for number in tile]
-    result = put(LoadOp(put(IndexOp(put(AfterOp(buffer, [end])), own))))
+    cell = put(IndexOp(put(AfterOp(buffer, [at.result])), copy.cell))
+    end = put(EndOp(put(StoreOp(cell, value)), [r.result for r in reversed(copy.ranges)]))
+    own = {number: _sum(builder, sides[number].inner) for number in tile}
+    result = put(LoadOp(put(IndexOp(put(AfterOp(buffer, [end])), cell_of(builder, own)))))
     for load in loads:
         load.result.replace_all_uses_with(result)
     axes.erase_dead_ops()
+
+
+def _by_rows(builder: OpBuilder, extents: Mapping[int, int], cells: int, *, padded: bool) -> _Order:
+    """The order of the parameter, in runs of at most so many cells."""
+    put, constant = builder.put, builder.index_constant
+    (*outer, last), shape = extents, list(extents.values())
+    width = math.gcd(shape[-1], cells)
+    run = _range(builder, AxisType.LOOP, math.prod(shape) // width)
+    rest, digits = run.result, dict[int, SSAValue]()
+    for number in reversed([*outer[1:], last] if outer else []):
+        extent = constant(extents[number] // (width if number == last else 1))
+        digits[number], rest = put(ModOp(rest, extent)), put(IDivOp(rest, extent))
+    digits[outer[0] if outer else last] = rest
+    ranges = [run]
+    if width > 1:
+        ranges.append(lane := _range(builder, AxisType.UPCAST, width))
+        digits[last] = put(AddOp(put(MulOp(digits[last], constant(width))), lane))
+    if padded and outer:
+        shape[-1] += cells
+    return _Order(shape, ranges, digits, _row_cell(builder, digits))
+
+
+def _row_cell(builder: OpBuilder, digits: Mapping[int, SSAValue]) -> Sequence[SSAValue]:
+    """Where the element of a tile is in a buffer in the order of the parameter."""
+    return [digits[number] for number in sorted(digits)]
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """A tile as blocks of core matrices."""
+
+    rows: int
+    """The axis of the parameter along which the rows of a core matrix follow each other."""
+    columns: int
+    """The axis along which they lie, the last one of the tile."""
+    extents: Mapping[int, int]
+    """How many blocks each of the two axes has."""
+    inner: int
+    """The axis along which blocks lie next to each other: that of the loop around the tile, so that
+    the tiles of instructions along the other axis follow each other."""
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """The axes of blocks in the buffer."""
+        return (self.columns if self.inner == self.rows else self.rows), self.inner
+
+
+def _blocks(
+    axes: Axes, at: RangeOp, sides: Sequence[_Side], tile: Sequence[int], cells: int
+) -> _Blocks:
+    """A tile as blocks of core matrices. Raises IllegalOptError where it has none."""
+    if len(tile) != 2:
+        raise IllegalOptError("core matrices are of tiles of two axes")
+    rows, columns = tile
+    if sides[rows].extent % CORE_ROWS or sides[columns].extent % cells:
+        sizes = f"{sides[rows].extent}x{sides[columns].extent}"
+        raise IllegalOptError(f"a tile of {sizes} is not made of core matrices {CORE_ROWS}x{cells}")
+    moved = [
+        number
+        for number in tile
+        if any(at in axes.around(atom) for atom in _atoms(sides[number].start))
+    ]
+    if len(moved) != 1:
+        raise IllegalOptError(f"range {at.axis.data} does not move the tile along one axis")
+    extents = {rows: sides[rows].extent // CORE_ROWS, columns: sides[columns].extent // cells}
+    return _Blocks(rows, columns, extents, moved[0])
+
+
+def _by_cores(builder: OpBuilder, blocks: _Blocks, cells: int) -> _Order:
+    """The order of core matrices. The rows of one are copied together, then those beside it: both
+    LOCAL and GLOBAL memory are accessed in whole sectors."""
+    put, constant = builder.put, builder.index_constant
+    columns, rows = blocks.extents[blocks.columns], constant(CORE_ROWS)
+    run = _range(builder, AxisType.LOOP, math.prod(blocks.extents.values()) * CORE_ROWS)
+    lane = _range(builder, AxisType.UPCAST, cells)
+    row, block = put(ModOp(run, rows)), put(IDivOp(run, rows))
+    at = {
+        blocks.columns: put(ModOp(block, constant(columns))),
+        blocks.rows: put(IDivOp(block, constant(columns))),
+    }
+    digits = {
+        blocks.rows: put(AddOp(put(MulOp(at[blocks.rows], rows)), row)),
+        blocks.columns: put(AddOp(put(MulOp(at[blocks.columns], constant(cells))), lane)),
+    }
+    shape = [*(blocks.extents[axis] for axis in blocks.order), CORE_ROWS, cells]
+    cell = [*(at[axis] for axis in blocks.order), row, lane.result]
+    return _Order(shape, (run, lane), digits, cell)
+
+
+def _core_cell(
+    blocks: _Blocks, cells: int, builder: OpBuilder, digits: Mapping[int, SSAValue]
+) -> Sequence[SSAValue]:
+    """Where the element of a tile is in a buffer in the order of core matrices."""
+    sizes = {blocks.rows: CORE_ROWS, blocks.columns: cells}
+    divided = {
+        axis: [
+            builder.put(op(digits[axis], builder.index_constant(size))) for op in (IDivOp, ModOp)
+        ]
+        for axis, size in sizes.items()
+    }
+    outer = [divided[axis][0] for axis in blocks.order]
+    return [*outer, divided[blocks.rows][1], divided[blocks.columns][1]]
+
+
+def _range(builder: OpBuilder, kind: AxisType, extent: int) -> RangeOp:
+    return builder.insert(RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
 
 
 def _limits(load: LoadOp, index: IndexOp) -> Sequence[tuple[int, SSAValue]]:
@@ -200,6 +314,10 @@ def _unclamped(index: SSAValue) -> tuple[Polynomial, bool]:
             term = product_with
         total += term
     return total, is_clamped
+
+
+def _atoms(of: Polynomial) -> Sequence[SSAValue]:
+    return [atom for product in of.terms for atom in product if isinstance(atom, SSAValue)]
 
 
 def _sum(builder: OpBuilder, of: Polynomial) -> SSAValue:

@@ -27,7 +27,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.properties import known_index
 from tgdialect.targets.matrix import matrix_instructions
 
-FACTORS = (2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 128)
+FACTORS = (2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 128, 256)
 """The sizes of parts that a search tries."""
 
 
@@ -331,18 +331,27 @@ class StagePass(OptOpPass):
     """local or reg; or global, where a kernel of its own copies for all iterations first."""
     pad: bool = False
     """Whether rows of the copy are one cell longer than the tile's."""
+    cores: bool = False
+    """Whether the copy is in the order of core matrices, 8 rows of 16 bytes."""
     kernel: str | None = None
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(OptOp.STAGE, self.slot, self.axis, self.space, *["pad"] * self.pad)
+        return opt(
+            OptOp.STAGE,
+            self.slot,
+            self.axis,
+            self.space,
+            *["pad"] * self.pad,
+            *["cores"] * self.cores,
+        )
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
         slots = {op.slot.data for op in axes.params}
-        for axis in axes.ranges:
-            for slot in sorted(slots):
-                yield cls(slot, axis, kernel=kernel)
+        pads = (True, False) if axes.target.is_grid else (False,)
+        for axis, slot, pad in product(axes.ranges, sorted(slots), pads):
+            yield cls(slot, axis, pad=pad, kernel=kernel)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
 
 
-def stage(axes: Axes, slot: int, axis: int, space: str, where: str = "") -> None:
+def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None:
     """Copy the tile of a parameter that the loop of a range loads into a buffer, before it is used.
 
     before -> after:
@@ -34,7 +34,8 @@ def stage(axes: Axes, slot: int, axis: int, space: str, where: str = "") -> None
     On a CPU this is packing: the tile becomes contiguous, and loops inside use it again and again.
     With `pad` rows of the copy are one cell longer, so that work items that access one column of it
     use different banks of LOCAL memory. Where TC has split the ranges of the tile, the copy has an
-    axis for each axis of the parameter (`boxes.py`).
+    axis for each axis of the parameter (`boxes.py`), and with `cores` it is in the order of core
+    matrices of 8 rows of 16 bytes, which `wgmma` multiplies.
 
         stage 1, 0, global:  a kernel that runs before packs the tiles of all iterations of range 0
             and of the ranges around it (`prepack`). For weights, which are the same in every call
@@ -52,13 +53,14 @@ def stage(axes: Axes, slot: int, axis: int, space: str, where: str = "") -> None
     around = _around(axes, at)
     if any(r.axis_type.data in WORK_ITEMS for r in around):
         raise IllegalOptError("the threads of a workgroup would share the buffer")
-    is_padded = where == "pad"
     if any(r.axis_type.data is AxisType.WARP for r in axes.open[loads[0]]):
-        copy_box(axes, loads, at, {*around}, AddrSpace(space), padded=is_padded)
+        copy_box(axes, loads, at, {*around}, AddrSpace(space), order)
         return
+    if order == "cores":
+        raise IllegalOptError("core matrices are of tiles that TC has split")
     if not (inner := in_tile_order(axes, loads[0], around)):
         raise IllegalOptError(f"one element of parameter {slot} is loaded in range {axis}")
-    _stage(axes, loads, at, inner, AddrSpace(space), int(is_padded))
+    _stage(axes, loads, at, inner, AddrSpace(space), int(order == "pad"))
 
 
 def _around(axes: Axes, at: RangeOp) -> Sequence[RangeOp]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DenseArrayBase, i64
@@ -15,7 +16,6 @@ from tgdialect.lowering.matrix_products import (
     Product,
     assembled,
     c_fields,
-    layout_of,
     places,
     product_of,
 )
@@ -49,10 +49,12 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     """Compute a REDUCE by matrix instructions: split its range, and those of the rows and columns
     of its results, into tiles, which are the WARP, UPCAST and UNROLL ranges of a fragment.
 
-    `index` is that of one of the target's instructions, -1 for the first that fits and does not
-    round its operands. `level` 0 takes products of loads in tiles that divide the ranges, 1 also
-    products of values that are computed, 2 also pads ranges. With `mode` 2 the ranges are split,
-    and no matrix instruction is used.
+    `index` is that of one of the target's instructions, -1 for the first that fits, does not round
+    its operands, and has them in registers. One that reads them from LOCAL memory is used if STAGE
+    has copied both there, in the order of `cores`; else the REDUCE is computed without it. `level`
+    0 takes products of loads in tiles that divide the ranges, 1 also products of values that are
+    computed, 2 also pads ranges. With `mode` 2 the ranges are split, and no matrix instruction is
+    used.
 
     before -> after, for tiles of 16x8x16:
         tc 2, -1, 0, 1:  ranges 0 and 1 global, 2 reduce -> ranges 0, 1 and 2 with 16, 8 and 16
@@ -80,7 +82,7 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     )
     # The number of an iteration, by bits of the lane and of the elements.
     values = [range.result for range in (lane, *elements)]
-    at = places(values[0], values[:0:-1], layout_of(config.c), config.threads)
+    at = places(values[0], values[:0:-1], config.layout("c"), config.threads)
     sizes: dict[SSAValue, int] = {
         range.result: axes.extent(range).bit_length() - 1 for range in (lane, *elements)
     }
@@ -145,14 +147,15 @@ def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
         raise IllegalOptError(f"the REDUCE over range {axis} is not of products of one dtype")
     if level < CASTS and not all(isinstance(f.owner, LoadOp) for f in product[:2]):
         raise IllegalOptError("a factor is computed, which level 1 allows")
-    rows, columns = _sides(axes, product, axes[axis])
+    rows, columns = sides_of(axes, product, axes[axis])
     if axes.is_bound_to(reduce.source, {rows, columns, axes[axis]}):
         raise IllegalOptError("a factor is computed by a REDUCE or STORE in these loops")
     for range in (rows, columns, axes[axis]):
         _check_range(axes, range)
     # The instruction, by dtypes and then by extents.
     dtypes = dtype_of(product.a).name, DTYPES[accumulated_dtype(reduce)].name
-    chosen = [i for i in known if not i.rounds] if index < 0 else [known[index]]
+    is_implied = [not i.rounds and not i.reads_local for i in known]
+    chosen = [*compress(known, is_implied)] if index < 0 else [known[index]]
     fitting = [i for i in chosen if (i.factor, i.accumulator) == dtypes]
     if not fitting:
         names = ", ".join(i.name for i in chosen)
@@ -182,9 +185,10 @@ def _reduction(axes: Axes, range: RangeOp) -> ReduceOp:
     return found[0]
 
 
-def _sides(axes: Axes, product: Product, steps: RangeOp) -> tuple[RangeOp, RangeOp]:
+def sides_of(axes: Axes, product: Product, steps: RangeOp) -> tuple[RangeOp, RangeOp]:
     """The ranges of the rows and the columns: the innermost ones that one factor alone depends on.
-    Columns are those whose results are neighbours, or else the inner ones."""
+    Columns are those whose results are neighbours, or else the inner ones. Raises IllegalOptError
+    where there are none."""
     if any(steps not in axes.around(factor) for factor in product[:2]):
         raise IllegalOptError(f"a factor does not depend on range {steps.axis.data}")
     around = [axes.around(factor) for factor in product[:2]]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.gpu_dialect import LaunchFuncOp
+from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.gpu.kernel import indices
 from tgdialect.lowering.render.gpu.vendors import GLOBAL
 from tgdialect.lowering.render.llvm.function import LLVMFunction
@@ -51,7 +53,9 @@ class LaunchingFunction(LLVMFunction):
             [extents.get(f"{kind}{axis}", self.number(1)) for axis in range(3)]
             for kind in ("gidx", "lidx")
         )
-        self.insert(LaunchFuncOp(MODULE, name, grid, workgroup, arguments))
+        dynamic = dynamic_local(block.ops, self._target)
+        shared = None if dynamic is None else self.number(dynamic.nbytes, i32)
+        self.insert(LaunchFuncOp(MODULE, name, grid, workgroup, arguments, shared))
         for _ in empty:
             self.end_if()
 

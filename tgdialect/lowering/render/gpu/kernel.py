@@ -10,6 +10,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.gpu_dialect.gpu import KERNEL
+from tgdialect.lowering.render.dynamic_local import DynamicLocal
+from tgdialect.lowering.render.gpu.matrix import show_to_matrix_instructions
 from tgdialect.lowering.render.gpu.shuffles import shuffle
 from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor
 from tgdialect.lowering.render.llvm.function import LLVMFunction
@@ -29,13 +31,23 @@ class KernelFunction(LLVMFunction):
     global_pointer = GLOBAL
 
     def __init__(
-        self, name: str, parameters: Sequence[SSAValue], target: Target, vendor: Vendor
+        self,
+        name: str,
+        parameters: Sequence[SSAValue],
+        target: Target,
+        vendor: Vendor,
+        dynamic: DynamicLocal | None = None,
     ) -> None:
+        """`dynamic` is where the LOCAL buffers are that the launch allocates."""
         self.stack_pointer = vendor.stack
         super().__init__(name, parameters, target)
         self._vendor = vendor
+        self._dynamic = dynamic
         self.variables: list[llvm.GlobalOp] = []
-        """The memory of a workgroup: one variable for each LOCAL buffer."""
+        """The memory of a workgroup: one variable for each LOCAL buffer, or one without a size for
+        all of them, whose size the launch says."""
+        if dynamic is not None:
+            self._start = self._variable("$local", 0, target.alignment)
 
     def kernel(self, workgroup: Sequence[int]) -> llvm.FuncOp:
         """The function, for workgroups of these extents."""
@@ -67,6 +79,9 @@ class KernelFunction(LLVMFunction):
         for each in self._vendor.wait(pending):
             self.insert(each)
 
+    def show_to_matrix_instructions(self) -> None:
+        show_to_matrix_instructions(self)
+
     def barrier(self, op: BarrierOp) -> None:
         for each in self._vendor.barrier():
             self.insert(each)
@@ -76,19 +91,22 @@ class KernelFunction(LLVMFunction):
     ) -> SSAValue:
         return self._vendor.multiply(self, instruction, fragments)
 
-    def shuffle(self, op: ShuffleOp, value: SSAValue) -> SSAValue:
+    def shuffle_items(self, op: ShuffleOp, value: SSAValue) -> SSAValue:
         return shuffle(self, op, value, self._vendor.move)
 
     def allocate_buffer(self, op: BufferOp, bytes: int, alignment: int) -> SSAValue:
         """REG: zeroed memory of the work item. LOCAL: a variable of the workgroup."""
         if place(op.result).addrspace is AddrSpace.REG:
             return super().allocate_buffer(op, bytes, alignment)
-        name = f"{self._name}.local{len(self.variables)}"
-        self.variables.append(
-            llvm.GlobalOp(
-                llvm.LLVMArrayType(bytes, i8), name, "internal", addr_space=3, alignment=alignment
-            )
-        )
+        if self._dynamic is None:
+            return self._variable(f".local{len(self.variables)}", bytes, alignment)
+        return self.offset(self._start, self.number(self._dynamic.offsets[op.result]), i8)
+
+    def _variable(self, suffix: str, bytes: int, alignment: int) -> SSAValue:
+        """A variable of the workgroup: external without a size, as PTX wants it."""
+        name, linkage = self._name + suffix, "internal" if bytes else "external"
+        type = llvm.LLVMArrayType(bytes, i8)
+        self.variables.append(llvm.GlobalOp(type, name, linkage, addr_space=3, alignment=alignment))
         return self.address_of(name, LOCAL)
 
 

@@ -10,7 +10,16 @@ from xdsl.ir import Attribute, SSAValue
 
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
 from tgdialect.lowering.render.llvm.types import lanes_of, vector_of
-from tgdialect.lowering.render.ptx import mma_registers, mma_sync, to_tf32
+from tgdialect.lowering.render.ptx import (
+    DESCRIBED,
+    DESCRIPTOR_UNIT,
+    PROXY_FENCE,
+    descriptor_fields,
+    mma_registers,
+    mma_sync,
+    to_tf32,
+    wgmma,
+)
 from tgdialect.ops.dtypes import F32
 from tgdialect.targets.matrix import MatrixInstruction
 
@@ -21,10 +30,12 @@ Multiplier = Callable[[LLVMEmitter, MatrixInstruction, Sequence[SSAValue]], SSAV
 def multiply_nvidia(
     e: LLVMEmitter, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
 ) -> SSAValue:
-    """`mma.sync`, as inline assembly: `nvvm.mma.sync` of LLVM 19 has no fp8."""
+    """`mma.sync` or `wgmma`, as inline assembly: `nvvm.mma.sync` of LLVM 19 has no fp8."""
     *factors, sums = fragments
-    registers = [e.lane(sums, i) for i in range(lanes_of(sums.type))]
-    results, count = [F32] * len(registers), len(registers)
+    if instruction.reads_local:
+        operands = [_descriptor(e, instruction, pointer) for pointer in factors]
+        return _in_place(e, wgmma(instruction, "$"), operands, ["l"] * len(operands), sums)
+    registers: list[SSAValue] = []
     counts = mma_registers(instruction)
     for factor, size in zip(factors, counts, strict=False):
         if instruction.rounds:
@@ -33,11 +44,22 @@ def multiply_nvidia(
         else:
             words = e.emit(llvm.BitcastOp, (factor,), vector_of(i32, size))
             registers += [e.lane(words, i) for i in range(size)]
-    own, others = registers[:count], registers[count:]
-    constraints = ["=f"] * count + ["r"] * len(others) + [str(i) for i in range(count)]
-    struct = llvm.LLVMStructType.from_type_list(results)
-    text = mma_sync(instruction, "$")
-    result = _assembly(e, text, ",".join(constraints), (*others, *own), struct)
+    return _in_place(e, mma_sync(instruction, "$"), registers, ["r"] * len(registers), sums)
+
+
+def _in_place(
+    e: LLVMEmitter,
+    text: str,
+    operands: Sequence[SSAValue],
+    constraints: Sequence[str],
+    sums: SSAValue,
+) -> SSAValue:
+    """Inline assembly that changes the elements of a vector, its first operands, in registers."""
+    own = [e.lane(sums, i) for i in range(lanes_of(sums.type))]
+    count = len(own)
+    ties = [*["=f"] * count, *constraints, *map(str, range(count))]
+    struct = llvm.LLVMStructType.from_type_list([F32] * count)
+    result = _assembly(e, text, ",".join(ties), (*operands, *own), struct)
     return e.stack(
         [
             e.put(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [i]), result, F32))
@@ -52,6 +74,20 @@ def _assembly(
     """Inline assembly. Side effects keep LLVM from moving it to where some lanes of a warp are not:
     it has no attribute for that alone."""
     return e.put(llvm.InlineAsmOp(text, constraints, operands, [type], 0, has_side_effects=True))
+
+
+def _descriptor(e: LLVMEmitter, instruction: MatrixInstruction, pointer: SSAValue) -> SSAValue:
+    """The matrix descriptor of a factor in LOCAL memory."""
+    number = e.emit(llvm.PtrToIntOp, (pointer,), i64)
+    number = e.binary(llvm.AndOp, number, e.number(DESCRIBED - 1))
+    number = e.binary(llvm.LShrOp, number, e.number(DESCRIPTOR_UNIT.bit_length() - 1))
+    return e.binary(llvm.OrOp, number, e.number(descriptor_fields(instruction)))
+
+
+def show_to_matrix_instructions(e: LLVMEmitter) -> None:
+    """Order writes of LOCAL memory before the reads of later `wgmma`s, which have a path of their
+    own to it."""
+    e.insert(llvm.InlineAsmOp(PROXY_FENCE, "", (), [], 0, has_side_effects=True))
 
 
 def multiply_amd(

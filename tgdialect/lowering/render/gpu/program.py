@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, Region
 from tgdialect.diagnostics import locate
 from tgdialect.gpu_dialect import ModuleOp
 from tgdialect.lowering.render.calls import Requirement, requirements
+from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.gpu.host import MODULE, LaunchingFunction
 from tgdialect.lowering.render.gpu.kernel import KernelFunction, indices
 from tgdialect.lowering.render.gpu.vendors import VENDORS, Vendor
@@ -71,7 +72,7 @@ def _kernel(
 ) -> Sequence[Operation]:
     name, block = program.sym_name.data, program.linear.body.block
     params = [param.result for param in parameters(block)]
-    output = KernelFunction(name, params, target, vendor)
+    output = KernelFunction(name, params, target, vendor, dynamic_local(block.ops, target))
     walker = LinearWalker(output, target)
     for slot, (param, argument) in enumerate(zip(params, output.given, strict=True)):
         walker.bind(param, argument, alignments.get((name, slot), ALIGNMENT))

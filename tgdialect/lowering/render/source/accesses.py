@@ -11,6 +11,7 @@ from typing import cast
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.output import PointerView
 from tgdialect.lowering.render.source.builder import SourceBuilder, loop_names
 from tgdialect.lowering.render.source.expressions import (
@@ -41,9 +42,18 @@ View = PointerView[Value]
 class SourceAccesses(SourceBuilder):
     """A function whose memory is accessed through views."""
 
-    def __init__(self, language: Language, initial_stores: Mapping[SSAValue, Operation]) -> None:
-        """`initial_stores` are the STOREs that declare a buffer (`placement.py`)."""
+    def __init__(
+        self,
+        language: Language,
+        initial_stores: Mapping[SSAValue, Operation],
+        dynamic: DynamicLocal | None,
+    ) -> None:
+        """`initial_stores` are the STOREs that declare a buffer (`placement.py`); `dynamic` is
+        where the LOCAL buffers are that the launch allocates."""
         super().__init__(language)
+        self._dynamic = dynamic
+        self._local_memory = ""
+        """The name of the array of all of these."""
         self._initial_stores = initial_stores
         self._undeclared: dict[SSAValue, Pointer] = {}
         """Buffers that are declared where they are stored first."""
@@ -92,7 +102,11 @@ class SourceAccesses(SourceBuilder):
         default = "shared" if is_shared else "acc" if is_variable else "buf"
         name = self.fresh(op.result.name_hint, (f"{default}{n}" for n in count()))
         pointer = Pointer(name, self.stored(dtype), space, is_variable=is_variable)
-        if is_shared:
+        if is_shared and self._dynamic is not None:
+            type = self.pointer_type(pointer, dtype)
+            start = f"{self._dynamic_block(alignment)} + {self._dynamic.offsets[op.result]}"
+            self.line(f"{type}{name} = ({type.rstrip()})({start});")
+        elif is_shared:
             aligned = self.language.aligned.format(bytes=min(alignment, 16))
             qualifiers = f"{self.language.shared}{aligned}{self.memory_type(dtype)}"
             self.line(f"{qualifiers} {name}[{max(cells, 1)}];")
@@ -104,6 +118,14 @@ class SourceAccesses(SourceBuilder):
         else:
             self.line(f"{self.memory_type(dtype)} {name}[{max(cells, 1)}] = {{0}};")
         return pointer
+
+    def _dynamic_block(self, alignment: int) -> str:
+        """The array whose size the launch says, which is declared when it is first asked for."""
+        if not self._local_memory:
+            self._local_memory = self.fresh("local_memory", iter(""))
+            declared = self.language.dynamic_shared.format(bytes=alignment, name=self._local_memory)
+            self.line(declared)
+        return self._local_memory
 
     def address(self, view: View) -> Value:
         pointer = pointer_of(view.pointer)
@@ -192,7 +214,10 @@ class SourceAccesses(SourceBuilder):
         """Whether one access moves all lanes. Registers are variables of their own."""
         bytes = view.lanes * view.dtype.itemsize
         is_private = view.dtype.is_bool or pointer_of(view.pointer).space is AddrSpace.REG
+        stored = self.stored(view.dtype).name
         if is_private or view.lanes not in self.language.vectors:
+            return False
+        if stored in self.language.without_vectors:
             return False
         return not self.language.loads_need_alignment or (
             bytes <= 16 and view.alignment % bytes == 0
@@ -279,7 +304,10 @@ class SourceAccesses(SourceBuilder):
         pointer = start if start.startswith("&") or " " not in start else f"({start})"
         space = self.language.spaces.get(pointer_of(view.pointer).space, "")
         if (template := self.language.atomics.get(dtype.name)) is None:
-            raise PassFailedException(f"{self.language.name} has no atomic add of {dtype.name}")
+            there_are = ", ".join(self.language.atomics)
+            raise PassFailedException(
+                f"{self.language.name} has no atomic add of {dtype.name}, only of {there_are}"
+            )
         if template.startswith("helper "):
             _, kind = template.split()
             name = "_".join((kind, dtype.name, *space.strip("_ ").split()))

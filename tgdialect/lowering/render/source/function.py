@@ -10,8 +10,10 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import Output, refusal
+from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.lowering.render.source.accesses import SourceAccesses, View
 from tgdialect.lowering.render.source.arithmetic import combine, compute
 from tgdialect.lowering.render.source.builder import loop_names
@@ -30,7 +32,7 @@ from tgdialect.lowering.render.source.expressions import (
     without_parentheses,
 )
 from tgdialect.lowering.render.source.language import Language
-from tgdialect.lowering.render.source.matrix import multiply_matrices
+from tgdialect.lowering.render.source.matrix import multiply_in_place, multiply_matrices
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
@@ -55,10 +57,12 @@ class SourceFunction(SourceAccesses, Output[Value]):
         parameters: Sequence[SSAValue],
         ops: Sequence[Operation],
         written: Set[SSAValue],
+        dynamic: DynamicLocal | None = None,
     ) -> None:
-        """`ops` are those that will be rendered; `written` are the parameters that they write."""
+        """`ops` are those that will be rendered; `written` are the parameters that they write, and
+        `dynamic` is the LOCAL memory that the launch allocates."""
         self._placement = Placement(ops)
-        super().__init__(language, self._placement.initial_stores)
+        super().__init__(language, self._placement.initial_stores, dynamic)
         self.location: LocationAttr = UNKNOWN_LOC
         self.parameters: list[str] = []
         self.given: list[Value] = []
@@ -178,9 +182,12 @@ class SourceFunction(SourceAccesses, Output[Value]):
     ) -> Value:
         if not self.language.has_mma:
             raise refusal(op)
+        if instruction.reads_local:
+            a, b = (self.pointer_text(pointer_of(factor)) for factor in fragments[:2])
+            return multiply_in_place(self, instruction, (a, b), fragments[2])
         return multiply_matrices(self, instruction, fragments)
 
-    def shuffle(self, op: ShuffleOp, value: Value) -> Value:
+    def shuffle_items(self, op: ShuffleOp, value: Value) -> Value:
         """A variable of its own: in an expression it might stand where only some work items are."""
         dtype = dtype_of(op.value)
         if (template := self.language.shuffles.get(dtype.name)) is None:
@@ -192,6 +199,9 @@ class SourceFunction(SourceAccesses, Output[Value]):
             type=self.type_name(dtype),
         )
         return self.variable(Scalar(text, dtype, Precedence.POSTFIX), None, "t")
+
+    def show_to_matrix_instructions(self) -> None:
+        self.line(f'asm volatile("{PROXY_FENCE}" ::: "memory");')
 
     # -- control flow
 

@@ -73,6 +73,40 @@ void {name}(volatile {space}float *p, float value) {{
     seen = atomic_cmpxchg(bits, old, as_uint(as_float(old) + value));
   }} while (seen != old);
 }}""",
+    # A part of a word of 32 bits, which is the narrowest that is exchanged; the other parts stay.
+    # Bytes are in little-endian order on all devices.
+    "atomic_add_part": """\
+void {name}(volatile {space}{T} *p, {T} value) {{
+  volatile {space}uint *word = (volatile {space}uint *)((size_t)p & ~(size_t)3);
+  uint shift = 8 * ((size_t)p & 3), mask = ~0u >> (32 - {bits}) << shift;
+  uint seen = *word, old;
+  do {{
+    old = seen;
+    uint sum = (old & mask) + ((uint)({U})value << shift);
+    seen = atomic_cmpxchg(word, old, (old & ~mask) | (sum & mask));
+  }} while (seen != old);
+}}""",
+    "atomic_or_byte": """\
+void {name}(volatile {space}{U} *p, {T} value) {{
+  volatile {space}uint *word = (volatile {space}uint *)((size_t)p & ~(size_t)3);
+  atomic_or(word, (uint)value << 8 * ((size_t)p & 3));
+}}""",
+    "atomic_add_part_cuda": """\
+void {name}({T} *p, {T} value) {{
+  unsigned int *word = (unsigned int *)((size_t)p & ~(size_t)3);
+  unsigned int shift = 8 * ((size_t)p & 3), mask = ~0u >> (32 - {bits}) << shift;
+  unsigned int seen = *word, old;
+  do {{
+    old = seen;
+    unsigned int sum = (old & mask) + ((unsigned int)({U})value << shift);
+    seen = atomicCAS(word, old, (old & ~mask) | (sum & mask));
+  }} while (seen != old);
+}}""",
+    "atomic_or_byte_cuda": """\
+void {name}({U} *p, {T} value) {{
+  unsigned int *word = (unsigned int *)((size_t)p & ~(size_t)3);
+  atomicOr(word, (unsigned int)value << 8 * ((size_t)p & 3));
+}}""",
     # The pragmas of an extension are at the beginning of a compound statement.
     "atomic_add_integer": """\
 void {name}(volatile {space}{T} *p, {T} value) {{

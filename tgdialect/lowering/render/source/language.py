@@ -41,6 +41,9 @@ class Language:
     """The qualifiers of pointers."""
     shared: str = ""
     """The qualifiers of an array that a workgroup shares."""
+    dynamic_shared: str = ""
+    """Declares the bytes {name} that a launch allocates for a workgroup, aligned to {bytes}; the
+    language has none if it is empty."""
     aligned: str = ""
     """The qualifier of an array that is aligned to {bytes}; before the type."""
     parameters_after: tuple[str, ...] = ()
@@ -55,6 +58,8 @@ class Language:
     """SHUFFLEs by dtype: of a {value} over a {distance}, among the work items of a {mask}."""
     vectors: Mapping[int, str] = field(default_factory=dict[int, str])
     """Vector types by their number of lanes: {element} is the name of the element's type."""
+    without_vectors: frozenset[str] = frozenset()
+    """The dtypes that there are no vectors of, though the language has them."""
     vector_load: str = ""
     vector_store: str = ""
     """Accesses of {lanes} elements of vector type {type} at {pointer}, with {space}."""

@@ -99,6 +99,8 @@ OPENCL = Language(
     vector_value="({type})({elements})",
     loads_need_alignment=False,
     atomics={
+        "i1": "helper atomic_or_byte",
+        **dict.fromkeys(("i8", "i16", "ui8", "ui16"), "helper atomic_add_part"),
         **dict.fromkeys(("i32", "ui32"), "atomic_add({pointer}, {value})"),
         **dict.fromkeys(("i64", "ui64", "index"), "helper atomic_add_integer"),
         "f32": "helper atomic_add",
@@ -174,6 +176,7 @@ CUDA = Language(
     | _CUDA_NARROW
     | {f"bitcast {a} {b}": text for (a, b), text in _CUDA_BITS.items()},
     shared="__shared__ ",
+    dynamic_shared="extern __shared__ __align__({bytes}) unsigned char {name}[];",
     aligned="__align__({bytes}) ",
     specials={
         "gidx": "blockIdx.{letter}",
@@ -191,11 +194,16 @@ CUDA = Language(
     ),
     unroll="#pragma unroll",
     vectors={lanes: f"{{short}}{lanes}" for lanes in (2, 4)},
+    without_vectors=frozenset(("f16", "bf16")),
     vector_load="*(const {type} *)({pointer})",
     vector_store="*({type} *)({pointer}) = {value}",
     vector_value="make_{type}({elements})",
     atomics={
-        **dict.fromkeys(("i32", "ui32", "ui64", "f32", "f64"), "atomicAdd({pointer}, {value})"),
+        "i1": "helper atomic_or_byte_cuda",
+        **dict.fromkeys(("i8", "i16", "ui8", "ui16"), "helper atomic_add_part_cuda"),
+        **dict.fromkeys(
+            ("i32", "ui32", "ui64", "f16", "bf16", "f32", "f64"), "atomicAdd({pointer}, {value})"
+        ),
         **dict.fromkeys(
             ("i64", "index"),
             "atomicAdd((unsigned long long *){pointer}, (unsigned long long)({value}))",

@@ -1,11 +1,19 @@
-"""WMMA in CUDA C++: `mma.sync` as inline assembly."""
+"""WMMA in CUDA C++: `mma.sync` and `wgmma` as inline assembly."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
 
-from tgdialect.lowering.render.ptx import mma_registers, mma_sync, to_tf32
+from tgdialect.lowering.render.ptx import (
+    DESCRIBED,
+    DESCRIPTOR_UNIT,
+    descriptor_fields,
+    mma_registers,
+    mma_sync,
+    to_tf32,
+    wgmma,
+)
 from tgdialect.lowering.render.source.builder import SourceBuilder
 from tgdialect.lowering.render.source.expressions import Precedence, Scalar, Value, Vector, lanes_of
 from tgdialect.ops.dtypes import DTYPES, TYPES
@@ -16,24 +24,59 @@ def multiply_matrices(
     builder: SourceBuilder, instruction: MatrixInstruction, fragments: Sequence[Value]
 ) -> Value:
     """A call of a helper on arrays of the fragments: the one of C becomes the result."""
-    names: list[str] = []
-    for letter, fragment in zip("abd", fragments, strict=True):
-        lanes = lanes_of(fragment)
-        name = builder.fresh(None, (f"{letter}{n}" for n in count()))
-        names.append(name)
-        type = builder.type_name(lanes[0].dtype)
-        values = ", ".join(lane.text for lane in lanes)
-        aligned = builder.language.aligned.format(bytes=4) if letter != "d" else ""
-        builder.line(f"{aligned}{type} {name}[{len(lanes)}] = {{{values}}};")
-    a, b, d = names
+    aligned = builder.language.aligned.format(bytes=4)
+    a, b = (
+        _array(builder, letter, factor, aligned)
+        for letter, factor in zip("ab", fragments, strict=False)
+    )
+    return multiply_in_place(builder, instruction, (a, b), fragments[2])
+
+
+def multiply_in_place(
+    builder: SourceBuilder, instruction: MatrixInstruction, factors: tuple[str, str], sums: Value
+) -> Value:
+    """A call of a helper on pointers to the factors and an array of the fragment of C."""
+    d = _array(builder, "d", sums)
+    make = _local_helper if instruction.reads_local else _helper
     helper = "mma_" + "_".join(instruction.name.split(".")[1:])
-    builder.helpers.setdefault(helper, f"static __device__ inline {_helper(instruction, helper)}")
-    builder.line(f"{helper}({d}, {a}, {b});")
+    if helper not in builder.helpers:
+        builder.helpers[helper] = f"static __device__ inline {make(instruction, helper)}"
+    builder.line(f"{helper}({d}, {', '.join(factors)});")
     dtype = DTYPES[TYPES[instruction.accumulator]]
-    elements = range(len(lanes_of(fragments[2])))
+    elements = range(len(lanes_of(sums)))
     return Vector(
         tuple(Scalar(f"{d}[{i}]", dtype, Precedence.POSTFIX, reads=True) for i in elements)
     )
+
+
+def _array(builder: SourceBuilder, letter: str, fragment: Value, qualifier: str = "") -> str:
+    """The name of a new array of the elements of a fragment."""
+    lanes = lanes_of(fragment)
+    name = builder.fresh(None, (f"{letter}{n}" for n in count()))
+    values = ", ".join(lane.text for lane in lanes)
+    type = builder.type_name(lanes[0].dtype)
+    builder.line(f"{qualifier}{type} {name}[{len(lanes)}] = {{{values}}};")
+    return name
+
+
+def _local_helper(instruction: MatrixInstruction, name: str) -> str:
+    """A helper on pointers to LOCAL memory, of which it makes descriptors."""
+    *_, (count,) = instruction.fragments.config.operand_shapes
+    results = ", ".join(f'"+f"(d[{i}])' for i in range(count))
+    lines = [f"void {name}(float *d, const void *a, const void *b) {{"]
+    for letter in "ab":
+        address = f"(unsigned long long)__cvta_generic_to_shared({letter})"
+        lines.append(
+            f"  unsigned long long {letter}_descriptor = ({address} & {DESCRIBED - 1}) "
+            f"/ {DESCRIPTOR_UNIT} | {descriptor_fields(instruction)}ULL;"
+        )
+    lines += [
+        f'  asm volatile("{wgmma(instruction, "%")}"',
+        f"               : {results}",
+        '               : "l"(a_descriptor), "l"(b_descriptor));',
+        "}",
+    ]
+    return "\n".join(lines)
 
 
 def _helper(instruction: MatrixInstruction, name: str) -> str:

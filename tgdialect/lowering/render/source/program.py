@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.lowering.render.calls import Requirement, requirements
+from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.grid_loops import loops_of_grid
 from tgdialect.lowering.render.shuffles import shuffles_through_memory
 from tgdialect.lowering.render.source.function import SourceFunction
@@ -45,7 +46,8 @@ def render_program(
     owners = [access.memory.owner for access in accesses(ops) if access.writes]
     slots = {owner.slot.data for owner in owners if isinstance(owner, ParamOp)}
     written = {param for slot, param in enumerate(params) if slot in slots}
-    output = SourceFunction(language, params, ops, written)
+    dynamic = dynamic_local(ops, target) if language.dynamic_shared else None
+    output = SourceFunction(language, params, ops, written, dynamic)
     walker = LinearWalker(output, target)
     name = program.sym_name.data
     for slot, (param, value) in enumerate(zip(params, output.given, strict=True)):

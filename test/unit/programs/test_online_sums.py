@@ -1,0 +1,220 @@
+"""Attentions and their like in one kernel that goes over blocks of keys (`analysis/online.py`),
+against NumPy in float64.
+
+The interpreter runs the workgroups of small grids and reports races; PoCL runs larger ones. The
+target has little LOCAL memory, so that no row of scores fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+import numpy as np
+import pytest
+from executors import Executor, lowered_for_grid, on_opencl, run_grid
+from opencl_device import DEVICE, needs_opencl
+from random_seeds import batches
+from xdsl.dialects.builtin import ModuleOp
+
+import tgdialect as tg
+from tgdialect.diagnostics import SourceFile, parse_module
+from tgdialect.ops.codegen import ProgramOp
+from tgdialect.registry import make_context
+from tgdialect.targets import target_named
+from tgdialect.targets.attribute import state_target
+
+Array = np.ndarray
+SMALL = replace(target_named("opencl"), units=2, local=9000)
+"""A grid for which 16 rows and 80 keys are many."""
+DEVICES = (run_grid, pytest.param(on_opencl, marks=needs_opencl))
+
+
+def traced(function: Callable[..., tg.Tensor], arrays: Sequence[Array]) -> ModuleOp:
+    """The module of a function, for the small grid."""
+    specs = [tg.spec(a.shape, str(a.dtype)) for a in arrays]
+    text = tg.function(function).lower(*specs).as_text()
+    module = parse_module(make_context(), SourceFile("test", text, 1))
+    state_target(module, SMALL)
+    return module
+
+
+def kernels(lowered: ModuleOp) -> int:
+    return sum(isinstance(op, ProgramOp) for op in lowered.walk())
+
+
+def softmax_of(scores: Array) -> Array:
+    with np.errstate(all="ignore"):
+        powers = np.exp(scores - scores.max(-1, keepdims=True))
+        return powers / powers.sum(-1, keepdims=True)
+
+
+@dataclass
+class Case:
+    """A random attention: what it is computed of, and what it gives."""
+
+    function: Callable[..., tg.Tensor]
+    inputs: list[Array]
+    wanted: Array
+
+
+def random_case(seed: int) -> Case:
+    random, rng = Random(seed), np.random.default_rng(seed)
+    batch = tuple(random.choices((1, 2, 3), k=random.randrange(3)))
+    rows, keys = random.randrange(32, 70), random.randrange(73, 130)
+    depth, width = random.randrange(9, 21), random.randrange(1, 35)
+    groups = random.choice((1, 1, 2)) if batch else 1
+    shared = (*batch[:-1], batch[-1] * groups) if batch else ()
+    q = rng.standard_normal((*shared, rows, depth)) * random.choice((1, 1, 10))
+    k = rng.standard_normal((*batch, keys, depth))
+    v = rng.standard_normal((*batch, keys, width))
+    is_causal, has_mask = (random.random() < 0.4 for _ in range(2))
+    mask = np.where(rng.random((rows, keys)) < random.random(), -np.inf, rng.random((rows, keys)))
+    mask[random.randrange(rows)] = -np.inf
+    mask[random.randrange(rows), : keys // 2] = -np.inf
+    if random.random() < 0.3:
+        mask[random.randrange(rows), random.randrange(keys)] = random.choice((np.inf, np.nan))
+    if random.random() < 0.2:
+        q[..., random.randrange(rows), 0] = random.choice((np.inf, np.nan, 1e30))
+    inputs = [array.astype(np.float32) for array in (q, k, v)]
+    if has_mask:
+        inputs.append(mask.astype(np.float32))
+    kind = random.choice((_attention, _attention, _sums, _logarithms))
+
+    def function(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor, *masks: tg.Tensor) -> tg.Tensor:
+        if groups > 1:
+            k, v = (x.repeat_interleave(groups, dim=-3) for x in (k, v))
+        scores = q @ k.transpose(-2, -1) * 0.25
+        if is_causal:
+            visible = tg.Tensor.arange(keys) <= tg.Tensor.arange(rows).reshape((rows, 1))
+            scores = visible.where(scores, -np.inf)
+        for each in masks:
+            scores = scores + each
+        return kind[0](scores, v)
+
+    q, k, v, *masks = (array.astype(np.float64) for array in inputs)
+    if groups > 1:
+        k, v = (np.repeat(x, groups, axis=-3) for x in (k, v))
+    with np.errstate(all="ignore"):
+        scores = q @ k.swapaxes(-1, -2) * 0.25
+        if is_causal:
+            scores = np.where(np.tri(rows, keys, dtype=bool), scores, -np.inf)
+        for each in masks:
+            scores = scores + each
+        return Case(function, inputs, kind[1](scores, v))
+
+
+_attention = (
+    lambda scores, v: scores.softmax(-1) @ v,
+    lambda scores, v: softmax_of(scores) @ v,
+)
+_sums = (
+    lambda scores, v: (scores - scores.max(-1, keepdim=True)).exp2() @ v,
+    lambda scores, v: np.exp2(scores - scores.max(-1, keepdims=True)) @ v,
+)
+
+
+def _logarithm(scores: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+    greatest = scores.max(-1, keepdim=True)
+    return (scores - greatest).exp().sum(-1, keepdim=True).log() + greatest
+
+
+def _logarithm_of(scores: Array, v: Array) -> Array:
+    greatest = scores.max(-1, keepdims=True)
+    return np.log(np.exp(scores - greatest).sum(-1, keepdims=True)) + greatest
+
+
+_logarithms = (_logarithm, _logarithm_of)
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_ATTENTIONS", 20), ids=str)
+@pytest.mark.parametrize("device", DEVICES)
+def test_random_attentions(device: Executor, seeds: range):
+    for seed in seeds:
+        case = random_case(seed)
+        lowered = lowered_for_grid(traced(case.function, case.inputs))
+        assert kernels(lowered) == 1, seed
+        (found,) = device(lowered, case.inputs)
+        np.testing.assert_allclose(found, case.wanted, rtol=2e-4, atol=2e-5, err_msg=f"seed {seed}")
+
+
+def _stored_scores(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+    scores = q @ k.transpose(-2, -1)
+    return scores.softmax(-1) @ v + scores.sum(-1, keepdim=True)
+
+
+def _squares(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+    scores = q @ k.transpose(-2, -1)
+    powers = (scores - scores.max(-1, keepdim=True)).exp2()
+    return (powers * powers) @ v
+
+
+def _negative(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+    scores = q @ k.transpose(-2, -1)
+    return ((scores - scores.max(-1, keepdim=True)) * -0.01).exp2() @ v
+
+
+def _shifted_steps(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+    weights = (q @ k.transpose(-2, -1)).softmax(-1)
+    return weights[:, 1:] @ v[1:]
+
+
+@pytest.mark.parametrize("function", [_stored_scores, _squares, _negative, _shifted_steps])
+def test_what_is_no_recurrence(function: Callable[..., tg.Tensor]):
+    """The scores are used otherwise, or the sums are not linear, or go over other steps."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((n, 12)).astype(np.float32) for n in (40, 90, 90))
+    module = traced(function, [q, k, v])
+    lowered = lowered_for_grid(module)
+    assert kernels(lowered) > 1
+    (found,) = run_grid(lowered, [q, k, v])
+    wanted = function(*(tg.Tensor(x.astype(np.float64)) for x in (q, k, v))).numpy()
+    np.testing.assert_allclose(found, wanted, rtol=2e-4, atol=2e-4)
+
+
+def test_all_that_follows_the_sums():
+    """What is computed of results is stored by the same kernel, in the order of the output."""
+    rng = np.random.default_rng(0)
+    shapes = ((2, 3, 40, 12), (2, 3, 90, 12), (2, 3, 90, 24), (40, 24))
+    q, k, v, r = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+
+    def function(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor, r: tg.Tensor) -> tg.Tensor:
+        out = (q @ k.transpose(-2, -1)).softmax(-1) @ v
+        return (out + r).relu().transpose(1, 2).reshape((2, 40, 72))
+
+    lowered = lowered_for_grid(traced(function, [q, k, v, r]))
+    assert kernels(lowered) == 1
+    (found,) = run_grid(lowered, [q, k, v, r])
+    scores = q.astype(np.float64) @ k.swapaxes(-1, -2)
+    wanted = np.maximum(softmax_of(scores) @ v + r, 0).transpose(0, 2, 1, 3).reshape((2, 40, 72))
+    np.testing.assert_allclose(found, wanted, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", ["float16", "float64"])
+def test_other_floats(name: str):
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((n, 12)).astype(name) for n in (40, 90, 90))
+    lowered = lowered_for_grid(
+        traced(lambda q, k, v: q.scaled_dot_product_attention(k, v), [q, k, v])
+    )
+    assert kernels(lowered) == 1
+    (found,) = run_grid(lowered, [q, k, v])
+    scores = q.astype(np.float64) @ k.T.astype(np.float64) / np.sqrt(12)
+    tolerance = 3e-3 if name == "float16" else 1e-12
+    np.testing.assert_allclose(found, softmax_of(scores) @ v, rtol=tolerance, atol=tolerance)
+
+
+@needs_opencl
+def test_gradients():
+    """With more keys than any device keeps: the backward pass stores all of the weights."""
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal((n, 12)).astype(np.float32) for n in (40, 6000, 6000)]
+
+    def gradients(device: str) -> list[Array]:
+        inputs = [tg.Tensor(a, device=device, requires_grad=True) for a in arrays]
+        (inputs[0].scaled_dot_product_attention(*inputs[1:]) ** 2).sum().backward()
+        return [each.grad.numpy() for each in inputs if each.grad is not None]
+
+    for mine, theirs in zip(gradients(DEVICE), gradients("CPU"), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-6)

@@ -1,0 +1,99 @@
+"""Indices as sums of independent bits: where each bit of a coordinate lies in memory.
+
+OptOp TC computes the row and the column of an element from bits of several ranges, with quotients
+and remainders. This finds the distance in memory that each of these bits stands for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import SSAValue
+
+from tgdialect.analysis.divisors import Divisors
+from tgdialect.ops.elementwise import AddOp, IDivOp, ModOp, MulOp
+from tgdialect.ops.properties import known_index
+from tgdialect.ops.walk import computed, operands_of
+
+
+@dataclass(frozen=True)
+class BitSum:
+    """An index: a part that no bit decides, plus the stride of each bit that is set."""
+
+    divisor: int
+    """A number that divides the other part, whatever it is; 0 if that is 0."""
+    strides: Mapping[str, int] = field(default_factory=dict[str, int])
+    """By the name of a bit, more than 0."""
+
+    def __add__(self, other: BitSum) -> BitSum:
+        strides = dict(self.strides)
+        for bit, stride in other.strides.items():
+            strides[bit] = strides.get(bit, 0) + stride
+        return BitSum(math.gcd(self.divisor, other.divisor), strides)
+
+    def scaled(self, factor: int) -> BitSum | None:
+        """The sum times a factor, which is not negative where there are bits."""
+        if factor <= 0:
+            return None if self.strides and factor else BitSum(self.divisor * abs(factor))
+        strides = {bit: stride * factor for bit, stride in self.strides.items()}
+        return BitSum(self.divisor * factor, strides)
+
+    def split(self, at: int) -> tuple[BitSum, BitSum] | None:
+        """The quotient and the remainder by a number; None where a carry between the two may
+        depend on several bits."""
+        low = {bit: stride for bit, stride in self.strides.items() if stride % at}
+        if self.divisor % at or sum(low.values()) >= at:
+            return None
+        high = {bit: s // at for bit, s in self.strides.items() if bit not in low}
+        return BitSum(self.divisor // at, high), BitSum(0, low)
+
+
+class BitSums:
+    """The indices of a kernel as sums of the bits of some ranges."""
+
+    def __init__(self, ranges: Mapping[SSAValue, Sequence[str]]) -> None:
+        """`ranges` names the bits of each range, from the least significant one up."""
+        self._known: dict[SSAValue, BitSum | None] = {
+            value: BitSum(0, {bit: 1 << i for i, bit in enumerate(bits)})
+            for value, bits in ranges.items()
+        }
+        self._divisors = Divisors()
+
+    def __getitem__(self, index: SSAValue) -> BitSum | None:
+        """An index as a sum of bits; None if it is none."""
+        return computed(index, self._known, operands_of, self._compute)
+
+    def flattened(self, indices: Iterable[SSAValue], steps: Iterable[int]) -> BitSum | None:
+        """The sum of indices times steps; None if it is no sum of bits."""
+        total = BitSum(0)
+        for index, step in zip(indices, steps, strict=True):
+            term = self[index]
+            if term is None or (scaled := term.scaled(step)) is None:
+                return None
+            total += scaled
+        return total
+
+    def _compute(self, value: SSAValue) -> BitSum | None:
+        operands = [self._known[operand] for operand in operands_of(value)]
+        if all(each is not None and not each.strides for each in operands):
+            return BitSum(self._divisors[value])
+        if len(operands) != 2:
+            return None
+        left, right = operands
+        if left is None or right is None:
+            return None
+        first, second = map(known_index, operands_of(value))
+        match value.owner:
+            case AddOp():
+                return left + right
+            case MulOp() if second is not None:
+                return left.scaled(second)
+            case MulOp() if first is not None:
+                return right.scaled(first)
+            case IDivOp() | ModOp() if second is not None and second > 0:
+                parts = left.split(second)
+                return None if parts is None else parts[isinstance(value.owner, ModOp)]
+            case _:
+                return None

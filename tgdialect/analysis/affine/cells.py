@@ -1,0 +1,57 @@
+"""The numbers of the cells that an access of flat memory is of, as sums of index values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+
+from tgdialect.analysis.affine.lanes import lane_indices
+from tgdialect.analysis.memory_order import MemoryAccess
+from tgdialect.ops.affine import Affine
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.properties import Polynomial, polynomial, tensor
+
+
+class CellNumber(NamedTuple):
+    """The cells of an access: for each lane, a number plus the sum that all lanes share."""
+
+    shared: Polynomial
+    """Its constant is 0, because `lanes` includes it."""
+    lanes: Sequence[int]
+
+    @property
+    def is_ramp(self) -> bool:
+        """Whether each lane's cell comes after that of the lane before."""
+        first = self.lanes[0]
+        return all(number == first + i for i, number in enumerate(self.lanes))
+
+
+class CellNumbers:
+    """The cells of accesses. Each value that they are computed from is looked at once: the ops that
+    compute indices must not change between two questions."""
+
+    def __init__(self) -> None:
+        self._polynomials: dict[SSAValue, Polynomial] = {}
+
+    def polynomial(self, value: SSAValue) -> Polynomial:
+        """An index value as a polynomial."""
+        return polynomial(value, known=self._polynomials)
+
+    def __getitem__(self, access: MemoryAccess) -> CellNumber | None:
+        """The cells of an access; None where its index is neither a scalar nor a sum of scalars and
+        a constant for each lane."""
+        location = access.location.owner
+        if not isinstance(location, IndexOp) or len(location.indices) != 1:
+            return None
+        (index,) = location.indices
+        if not tensor(index).get_shape():
+            total, numbers = self.polynomial(index), (0,)
+        elif (vector := lane_indices(index)) is not None:
+            total, numbers = Affine(), vector.numbers
+            for value, factor in vector.scalars.terms.items():
+                total += self.polynomial(value) * factor
+        else:
+            return None
+        return CellNumber(Affine(total.terms), [total.constant + n for n in numbers])

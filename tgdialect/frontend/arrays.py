@@ -1,0 +1,62 @@
+"""`array_of`: numbers in lists, buffers and arrays of other libraries as arrays of NumPy."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.graph import Array
+from tgdialect.ops.arrays import convert
+from tgdialect.ops.dtypes import DType
+
+
+def array_of(data: Any, dtype: DType | None = None) -> Array:
+    """Data as an array of a dtype; without one a list of Python numbers gets a default dtype.
+
+    Raises ValueError for an integer in a list that is out of the dtype's range, and TypeError for
+    values that are not numbers.
+    """
+    is_array = True
+    if isinstance(data, np.ndarray | np.generic):
+        array = np.asarray(cast(Array, data))
+    elif hasattr(data, "__dlpack__"):
+        array = cast(Array, np.from_dlpack(data))
+    elif isinstance(data, bytes | bytearray | memoryview):
+        array = np.frombuffer(cast(bytes, data), np.uint8)
+    else:
+        is_array = False
+        try:
+            array: Array = np.asarray(data)
+        except ValueError:
+            raise ValueError(
+                "lists of different shapes, or of values that are not numbers"
+            ) from None
+        if array.dtype == object and all(isinstance(number, int) for number in array.flat):
+            if dtype is None or not dtype.is_float:
+                raise ValueError(f"an integer beyond 64 bits in {_shortened(array)}")
+            array = array.astype(np.float64)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.kind in "OSU":
+        raise TypeError(f"a tensor of {type(cast(object, data)).__name__}")
+    if dtype is None:
+        return array if is_array else _in_default_dtype(array)
+    if not is_array and dtype.is_integer and array.dtype.kind in "iu" and array.size:
+        for number in (int(array.min()), int(array.max())):
+            if not dtype.low <= number <= dtype.high:
+                raise ValueError(f"{number} is not representable in {dtype.name}")
+    return convert(array, dtypes.to_dtype(array.dtype), dtype)
+
+
+def _in_default_dtype(array: Array) -> Array:
+    """Python numbers as f32, or as i32 if all of them are in its range."""
+    if array.size == 0 or array.dtype == np.float64:
+        return array.astype(np.float32)
+    narrow = array.astype(np.int32) if array.dtype == np.int64 else array
+    return narrow if (narrow == array).all() else array
+
+
+def _shortened(array: Array) -> str:
+    return np.array2string(array, threshold=8, separator=", ")

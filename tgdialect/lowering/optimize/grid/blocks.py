@@ -1,0 +1,148 @@
+"""Blocks: nests over LOCAL buffers inside of a loop over blocks of steps, as in an attention.
+
+A workgroup executes them one after the other. All of them have the same SIDE x SIDE work items, so
+that a buffer whose cells each work item accesses alone, such as the results, is in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation
+
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.grid.nests import VECTOR, part
+from tgdialect.lowering.optimize.grid.products import SIDE
+from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.ops.attributes import AddrSpace, AxisType, OptOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import known_index, place
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.views import memory_of
+from tgdialect.targets import Target
+
+WIDE = 8
+"""The most columns of a row that a work item computes in registers."""
+
+
+def share_blocks(axes: Axes, target: Target) -> bool:
+    """Share the nests of blocks among work items, if a kernel has such. Whether it has."""
+    over = _loop_over_blocks(axes)
+    if over is None or target.workgroup < SIDE * SIDE:
+        return False
+    end = axes.ends[over]
+    around = {*axes.open[end], *closed_ranges(end)}
+    nests = [
+        [r.axis.data for r in loops if r not in around]
+        for loops in map(loops_of, dict.fromkeys(axes.ends.values()))
+    ]
+    reduced = [
+        closed_ranges(op)[-1].axis.data
+        for op in axes.ops
+        if isinstance(op, ReduceOp) and axes.open[op] - around
+    ]
+    loads = [op for op in axes.reads(over) if isinstance(memory_of(op.buffer).owner, ParamOp)]
+    params = [memory_of(load.buffer).owner for load in loads if _is_reused(axes, load, over)]
+    for param in dict.fromkeys(params):
+        if isinstance(param, ParamOp):
+            _stage(axes, param.slot.data, over.axis.data)
+    for loops in nests:
+        if loops:
+            _share(axes, loops)
+    for axis in dict.fromkeys(reduced):
+        if axes.extent(axes[axis]) % VECTOR == 0:
+            try_opt(axes, opt(OptOp.SPLIT, axis, VECTOR, AxisType.UNROLL.value))
+    _order(axes)
+    return True
+
+
+def _loop_over_blocks(axes: Axes) -> RangeOp | None:
+    """The one loop whose iterations have an order and which has several nests over LOCAL buffers
+    inside; None where an extent is dynamic."""
+    found = [r for r in axes.ends if r.axis_type.data is AxisType.REDUCE]
+    if len(found) != 1:
+        return None
+    (over,) = found
+    inner = {end for end in axes.ends.values() if over in axes.open[end]}
+    if len(inner) < 2:
+        return None
+    around = {*axes.open[axes.ends[over]], *closed_ranges(axes.ends[over])}
+    others = [r for r in axes.ranges.values() if r not in around]
+    if any(known_index(r.bound) is None or is_expanded(r) for r in others):
+        return None
+    memories = (memory_of(store.buffer) for store in axes.stores(over))
+    is_local = all(
+        isinstance(memory.owner, BufferOp) and place(memory).addrspace is AddrSpace.LOCAL
+        for memory in memories
+    )
+    return over if is_local else None
+
+
+def _is_reused(axes: Axes, load: LoadOp, over: RangeOp) -> bool:
+    """Whether a LOAD in a block loads the same for several iterations of a loop in it."""
+    around = {*axes.open[axes.ends[over]], *closed_ranges(axes.ends[over])}
+    users = (store for store in axes.stores(over) if load in _of_nest(store))
+    loops = {r for store in users for r in axes.open[store]}
+    return over in axes.open[load] and bool(loops - around - axes.open[load])
+
+
+def _of_nest(store: StoreOp) -> set[Operation]:
+    """The ops that a STORE's value is computed by, without those of other nests."""
+    found: set[Operation] = set()
+    stack = [store.value.owner]
+    while stack:
+        op = stack.pop()
+        if isinstance(op, Operation) and not isinstance(op, EndOp) and op not in found:
+            found.add(op)
+            stack += [operand.owner for operand in op.operands]
+    return found
+
+
+def _stage(axes: Axes, slot: int, over: int) -> None:
+    """Copy what a block loads of a parameter to LOCAL memory, if that is legal."""
+    before = set(axes.ranges)
+    if try_opt(axes, opt(OptOp.STAGE, slot, over, AddrSpace.LOCAL.value, "pad")):
+        _share(axes, [axis for axis in axes.ranges if axis not in before])
+
+
+def _share(axes: Axes, loops: Sequence[int]) -> None:
+    """Give SIDE work items the rows of a nest, and SIDE its columns; or rows alone to all."""
+    row, *columns = loops
+    extent = axes.extent(axes[row])
+    if not columns:
+        count = part(extent, SIDE)
+        inner = part(extent // count, SIDE)
+        if 1 < inner < extent:
+            _split(axes, row, inner, AxisType.LOCAL)
+        _split(axes, row, min(count, axes.extent(axes[row])), AxisType.LOCAL)
+        return
+    for axis, most in ((row, WIDE), (columns[-1], WIDE)):
+        extent = axes.extent(axes[axis])
+        count = part(extent, SIDE)
+        width = part(extent // count, most)
+        if width > 1:
+            _split(axes, axis, width, AxisType.UPCAST)
+        if count > 1 and axes[axis].axis_type.data is not AxisType.UPCAST:
+            _split(axes, axis, count, AxisType.LOCAL)
+
+
+def _split(axes: Axes, axis: int, factor: int, kind: AxisType) -> bool:
+    return try_opt(axes, opt(OptOp.SPLIT, axis, factor, kind.value))
+
+
+def _order(axes: Axes) -> None:
+    """Nest work items around other loops of a nest."""
+    for end in dict.fromkeys(axes.ends.values()):
+        loops = loops_of(end)
+        kinds = {AxisType.LOCAL: 1, AxisType.LOOP: 2}
+        last = [r for r in loops if r.axis_type.data is AxisType.LOCAL]
+        if not last:
+            continue
+        outer = loops[: loops.index(last[0])]
+        rest = [r for r in loops if r not in outer]
+        wanted = [*outer, *sorted(rest, key=lambda r: kinds.get(r.axis_type.data, 2))]
+        if wanted != loops:
+            try_opt(axes, opt(OptOp.ORDER, *(r.axis.data for r in wanted)))

@@ -1,0 +1,63 @@
+"""Blocks of the steps of a product that matrix instructions compute, through LOCAL memory."""
+
+from __future__ import annotations
+
+import math
+
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
+from tgdialect.lowering.optimize.axes import Axes, computed_from
+from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.axis_types import WORK_ITEMS
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import memory_of
+
+
+def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -> bool:
+    """Before each block of so many steps, have the warps of a workgroup copy what all of them load
+    to LOCAL memory, in the `order` of STAGE. Whether both factors are copied: an OptOp that is not
+    legal is left out."""
+    extent = axes.extent(axes[steps])
+    if extent // block < buffers:
+        return False
+    (reduction,) = (op for op in axes.ops if isinstance(op, ReduceOp) and op.wmma is not None)
+    memories = [
+        memory_of(op.buffer).owner
+        for op in computed_from(reduction.source)
+        if isinstance(op, LoadOp)
+    ]
+    loops = next(
+        loops_of(end) for end in axes.ends.values() if {*closed_ranges(end)} <= axes.open[reduction]
+    )
+    items = [r for r in loops if r.axis_type.data in WORK_ITEMS]
+    inside, shape = [r.axis.data for r in items], [axes.extent(r) for r in items]
+    outer = [r.axis.data for r in loops if r not in items]
+    if block > 1 and not try_opt(axes, opt(OptOp.SPLIT, steps, block, AxisType.UNROLL.value)):
+        return False
+    if [*outer, *inside] != [r.axis.data for r in loops] and not try_opt(
+        axes, opt(OptOp.ORDER, *outer, *inside)
+    ):
+        return False
+    if not try_opt(axes, opt(OptOp.ORDER, steps, *inside)):
+        return False
+    # All tiles before the first SPLIT, which rewrites the clamps that STAGE reads in indices.
+    slots = [param.slot.data for param in dict.fromkeys(memories) if isinstance(param, ParamOp)]
+    copies = [_stage(axes, slot, steps, order) for slot in slots]
+    for copy in (loop for loops in copies for loop in loops):
+        if axes.extent(axes[copy]) % math.prod(shape):
+            try_opt(axes, opt(OptOp.PADTO, copy, math.prod(shape)))
+        for extent in reversed(shape):
+            try_opt(axes, opt(OptOp.SPLIT, copy, extent, AxisType.LOCAL.value))
+    if axes.target.copies_asynchronously:
+        try_opt(axes, opt(OptOp.PIPELINE, steps, buffers))
+    return all(copies) and len(copies) == 2
+
+
+def _stage(axes: Axes, slot: int, steps: int, order: str) -> list[int]:
+    """Copy the tile of a parameter. Returns the loops of the copy; none where it is not legal."""
+    before = set(axes.ranges)
+    if not try_opt(axes, opt(OptOp.STAGE, slot, steps, "local", order)):
+        return []
+    return [n for n, r in axes.ranges.items() if n not in before and not is_expanded(r)]

@@ -1,0 +1,313 @@
+"""The kernel of an attention: a workgroup goes over the scores of a block of rows in one pass.
+
+    for a block of rows:
+      m = -inf, l = 0, o = 0
+      for a block of steps:
+        s = the block of scores
+        m' = max(m, max s);  c = exp2(scale * (m - m'))
+        s = exp2(scale * (s - m'))
+        l = c * l + sum s;   o = c * o + sum s * v
+      out = o / l
+
+Each line is a loop nest over LOCAL buffers of its own, which the schedule gives to the work items
+of a workgroup. `analysis/online.py` proves that this is what the function asks for.
+
+Where all scores so far are -inf, `m - m'` would be NaN. The differences are to a finite number
+then, so that the exponentials and the sums are 0. At the end a sum whose maximum is -inf is NaN, as
+it is where the maximum is known from the beginning: exp2(-inf - -inf).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tgdialect.analysis.affine.movement import broadcast
+from tgdialect.analysis.affine.positions import ZERO, Index, Position
+from tgdialect.analysis.online import OnlineSum, OnlineSums, follow, reduced_at
+from tgdialect.analysis.online_blocks import COLUMNS, Blocks
+from tgdialect.lowering.rangeify.cells import Cell, Lowering, done
+from tgdialect.lowering.rangeify.kernel import KernelBuilder
+from tgdialect.lowering.rangeify.masked_blocks import skip_masked_blocks
+from tgdialect.ops.attributes import AxisType, ReduceKind
+from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.elementwise import (
+    AddOp,
+    CastOp,
+    CmpLtOp,
+    CmpNeOp,
+    Exp2Op,
+    MaxOp,
+    MulOp,
+    SubOp,
+    WhereOp,
+)
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
+from tgdialect.ops.properties import shape_of, tensor
+from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
+
+Given = dict[Operation, Callable[[Index], Lowering]]
+
+
+class _Nest(NamedTuple):
+    """Loops over cells of a block: its rows, or its steps, or columns of the result."""
+
+    at: Index
+    """The index of the root."""
+    ranges: tuple[SSAValue, ...]
+    """The loops, outermost first."""
+
+
+class OnlineKernel:
+    """Appends the kernel of some sums to a builder."""
+
+    def __init__(self, k: KernelBuilder, group: OnlineSums, blocks: Blocks) -> None:
+        self.k, self.group, self.blocks = k, group, blocks
+        self.shape = shape = tensor(group.root.results[0]).get_shape()
+        self.extents = list(shape)
+        """The extents of loops: work items share the last of the columns."""
+        for axis in group.columns[-1:]:
+            self.extents[axis] = -(-shape[axis] // COLUMNS) * COLUMNS
+        # The loops of the workgroups: over all other axes that the scores depend on, and blocks.
+        own = {group.row, *group.columns}
+        self.batch = [ZERO] * len(shape)
+        self.around: list[SSAValue] = []
+        for axis, extent in enumerate(shape):
+            if axis not in own and extent != 1:
+                (self.batch[axis],), ranges = k.loops((extent,), AxisType.LOOP)
+                self.around += ranges
+        self.row_blocks = k.new_range(-(-group.rows // blocks.rows), AxisType.LOOP)
+        self.around.append(self.row_blocks)
+        self.step_blocks = k.new_range(-(-group.steps // blocks.steps), AxisType.REDUCE)
+        self.dtype = tensor(group.scores).element_type
+
+    # -- loops
+
+    def rows(self, columns: Sequence[int] = ()) -> _Nest:
+        """New loops over the rows of a block, and over columns."""
+        k, group = self.k, self.group
+        position, row = k.part_of_block(group.rows, self.blocks.rows, self.row_blocks)
+        index, ranges = list(self.batch), [row]
+        index[group.row] = position
+        for axis in columns:
+            index[axis], column = k.padded_loop(self.shape[axis], self.extents[axis])
+            ranges.append(column)
+        return _Nest(tuple(index), tuple(ranges))
+
+    def steps(self, kind: AxisType) -> tuple[Position, SSAValue]:
+        """A new loop over the steps of a block."""
+        return self.k.part_of_block(self.group.steps, self.blocks.steps, self.step_blocks, kind)
+
+    def powers_at(self, nest: _Nest, step: Position) -> Index:
+        """The index of a score."""
+        first = self.group.sums[0]
+        index = follow(self.k, first.reach, nest.at, ZERO)
+        return follow(self.k, first.inner, reduced_at(first.op, index, step), step)
+
+    # -- cells of buffers
+
+    def at(self, buffer: SSAValue, after: Sequence[SSAValue], *indices: SSAValue) -> SSAValue:
+        """A cell of a buffer after some effects and in some loops."""
+        version = self.k.put(AfterOp(buffer, after)) if after else buffer
+        return self.k.put(IndexOp(version, indices))
+
+    def load(self, buffer: SSAValue, after: Sequence[SSAValue], *indices: SSAValue) -> SSAValue:
+        return self.k.put(LoadOp(self.at(buffer, after, *indices)))
+
+    def end(self, stores: Sequence[SSAValue], ranges: Sequence[SSAValue]) -> SSAValue:
+        effect = stores[0] if len(stores) == 1 else self.k.put(GroupOp(stores))
+        return self.k.put(EndOp(effect, ranges[::-1]))
+
+    def power(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`exp2(scale * (a - b))`."""
+        k, scale = self.k, self.group.scale
+        difference = k.emit(SubOp, a, b)
+        if scale != 1:
+            difference = k.emit(MulOp, difference, k.constant(scale, self.dtype))
+        return k.emit(Exp2Op, difference)
+
+    def finite(self, greatest: SSAValue) -> SSAValue:
+        """A maximum, or the least finite number instead of -inf."""
+        least = self.k.constant(_least(self.dtype), self.dtype)
+        return self.k.emit(MaxOp, greatest, least)
+
+    # -- the kernel
+
+    def emit(self) -> tuple[Cell, Index, list[SSAValue]]:
+        """The kernel up to the STORE: the root's cell, its index, and the loops around it."""
+        k, group = self.k, self.group
+        rows, steps = self.blocks.rows, self.blocks.steps
+        scores = k.local_buffer(self.dtype, (rows, steps))
+        greatest, change = (k.local_buffer(self.dtype, (rows,)) for _ in range(2))
+        totals = [
+            k.local_buffer(
+                accumulated_dtype(each.op), (rows, *(self.extents[axis] for axis in each.columns))
+            )
+            for each in group.sums
+        ]
+        # Before the first block.
+        low = k.constant(float("-inf"), self.dtype)
+        start = self.fill([greatest], [low], ())
+        starts = dict[SSAValue, SSAValue]()
+        for columns in dict.fromkeys(each.columns for each in group.sums):
+            same = [
+                b for each, b in zip(group.sums, totals, strict=True) if each.columns == columns
+            ]
+            zeros = [k.constant(0, tensor(buffer).element_type) for buffer in same]
+            starts.update(dict.fromkeys(same, self.fill(same, zeros, columns)))
+        # A block: scores, maxima, exponentials, sums.
+        scored = self.scores(scores)
+        changed = self.maxima(scores, scored, greatest, start, change)
+        powers = self.powers(scores, greatest, changed)
+        ends = [
+            self.add(each, total, starts[total], scores, powers, change, changed)
+            for each, total in zip(group.sums, totals, strict=True)
+        ]
+        end = self.end(ends, [self.step_blocks])
+        # After the last.
+        nest = self.rows(group.columns)
+        maximum = self.load(greatest, [end], nest.ranges[0])
+        known = k.emit(CmpNeOp, maximum, low)
+        given: Given = {group.greatest: lambda _: done(Cell(maximum, None))}
+        for each, total in zip(group.sums, totals, strict=True):
+            column = dict(zip(group.columns, nest.ranges[1:], strict=True))
+            own = [column[axis] for axis in each.columns]
+            value = self.load(total, [end], nest.ranges[0], *own)
+            nan = k.constant(float("nan"), tensor(value).element_type)
+            given[each.op] = self.result(each, k.emit(WhereOp, known, value, nan))
+        k.given = given
+        cell = k.cell(group.root.results[0], nest.at)
+        k.given = {}
+        return cell, nest.at, [*self.around, *nest.ranges]
+
+    def fill(
+        self, buffers: Sequence[SSAValue], values: Sequence[SSAValue], columns: Sequence[int]
+    ) -> SSAValue:
+        """Store what buffers begin with, in each block of rows."""
+        ranges = self.rows(columns).ranges
+        stores = [
+            self.k.put(StoreOp(self.at(buffer, self.around, *ranges), value))
+            for buffer, value in zip(buffers, values, strict=True)
+        ]
+        return self.end(stores, ranges)
+
+    def scores(self, buffer: SSAValue) -> SSAValue:
+        """Store a block of scores; -inf past the last step."""
+        k, nest = self.k, self.rows()
+        step, column = self.steps(AxisType.LOOP)
+        value = k.cell(self.group.scores, self.powers_at(nest, step)).value
+        if self.group.steps % self.blocks.steps:
+            exists = k.emit(CmpLtOp, k.value(step), k.constant(self.group.steps))
+            value = k.emit(WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
+        cell = self.at(buffer, [self.step_blocks], nest.ranges[0], column)
+        self.score = StoreOp(cell, value)
+        return self.end([k.put(self.score)], [*nest.ranges, column])
+
+    def skip_masked(self) -> None:
+        """Shorten the loop over blocks, once the kernel has been simplified."""
+        blocks = self.step_blocks.owner
+        if self.score.parent is not None and isinstance(blocks, RangeOp) and blocks.parent:
+            skip_masked_blocks(self.score, blocks)
+
+    def maxima(
+        self,
+        scores: SSAValue,
+        scored: SSAValue,
+        greatest: SSAValue,
+        start: SSAValue,
+        change: SSAValue,
+    ) -> SSAValue:
+        """Store the maxima with this block, and by what the sums so far are multiplied."""
+        k, (row,) = self.k, self.rows().ranges
+        _, column = self.steps(AxisType.REDUCE)
+        block = self.load(scores, [scored], row, column)
+        cell = self.at(greatest, [start, self.step_blocks], row)
+        old = k.put(LoadOp(cell))
+        new = k.emit(MaxOp, old, k.put(ReduceOp(ReduceKind.MAX, block, (), [column])))
+        factor = self.power(self.finite(old), self.finite(new))
+        stores = [
+            k.put(StoreOp(cell, new)),
+            k.put(StoreOp(self.at(change, [self.step_blocks], row), factor)),
+        ]
+        return self.end(stores, [row])
+
+    def powers(self, scores: SSAValue, greatest: SSAValue, changed: SSAValue) -> SSAValue:
+        """Store the exponentials in place of the scores."""
+        k, (row,) = self.k, self.rows().ranges
+        _, column = self.steps(AxisType.LOOP)
+        cell = self.at(scores, [changed], row, column)
+        maximum = self.finite(self.load(greatest, [changed], row))
+        power = self.power(k.put(LoadOp(cell)), maximum)
+        return self.end([k.put(StoreOp(cell, power))], [row, column])
+
+    def add(
+        self,
+        each: OnlineSum,
+        total: SSAValue,
+        start: SSAValue,
+        powers: SSAValue,
+        stored: SSAValue,
+        change: SSAValue,
+        changed: SSAValue,
+    ) -> SSAValue:
+        """Add a block to a sum."""
+        k, group, nest = self.k, self.group, self.rows(each.columns)
+        row, *columns = nest.ranges
+        step, column = self.steps(AxisType.REDUCE)
+        power = self.load(powers, [stored], row, column)
+        given: Given = {group.powers: lambda _: done(Cell(power, None))}
+        for factor in each.factors:
+            given[factor.op] = self.without(factor.op, factor.operand)
+        k.given = given
+        index = follow(k, each.reach, nest.at, ZERO)
+        value = k.cell(each.op.source, reduced_at(each.op, index, step)).value
+        k.given = {}
+        if group.steps % self.blocks.steps and not self.blocks.reads_zeros:
+            exists = k.emit(CmpLtOp, k.value(step), k.constant(group.steps))
+            value = k.emit(WhereOp, exists, value, k.constant(0, tensor(value).element_type))
+        if tensor(value).element_type != (dtype := tensor(total).element_type):
+            value = k.emit(CastOp, value, dtype)
+        cell = self.at(total, [start, self.step_blocks], row, *columns)
+        by = self.load(change, [changed], row)
+        if tensor(by).element_type != dtype:
+            by = k.emit(CastOp, by, dtype)
+        before = k.emit(MulOp, k.put(LoadOp(cell)), by)
+        after = k.emit(AddOp, before, k.put(ReduceOp(ReduceKind.ADD, value, (), [column])))
+        return self.end([k.put(StoreOp(cell, after))], nest.ranges)
+
+    def without(self, op: Operation, operand: int) -> Callable[[Index], Lowering]:
+        """A rule for a MUL or DIV whose other operand follows the loop."""
+        value, shape = op.operands[operand], shape_of(op.results[0])
+
+        def rule(index: Index) -> Lowering:
+            return (yield value, broadcast(index, shape, shape_of(value)))
+
+        return rule
+
+    def result(self, each: OnlineSum, total: SSAValue) -> Callable[[Index], Lowering]:
+        """A rule for a sum after the loop: its factors follow."""
+        k, dtype = self.k, tensor(each.op.result).element_type
+
+        def rule(index: Index) -> Lowering:
+            value, wide = total, tensor(total).element_type
+            for op, operand, path in reversed(each.factors):
+                # The factor is the same in all steps.
+                at = follow(k, path, reduced_at(each.op, index, ZERO), ZERO)
+                other = op.operands[1 - operand]
+                at = broadcast(at, shape_of(op.result), shape_of(other))
+                factor = (yield other, at).value
+                if tensor(factor).element_type != wide:
+                    factor = k.emit(CastOp, factor, wide)
+                value = k.emit(type(op), value, factor)
+            return Cell(k.emit(CastOp, value, dtype) if wide != dtype else value, None)
+
+        return rule
+
+
+def _least(dtype: Attribute) -> float:
+    """The least finite number of a dtype."""
+    return -DTYPES[dtype].max_finite

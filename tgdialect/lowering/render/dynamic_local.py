@@ -1,0 +1,38 @@
+"""LOCAL memory that the launch of a kernel allocates, because the kernel cannot declare as much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.properties import dtype_of, place, tensor
+from tgdialect.ops.source import BufferOp
+from tgdialect.targets import Target
+
+
+@dataclass(frozen=True)
+class DynamicLocal:
+    """One block of LOCAL memory for all LOCAL buffers of a program, whose size its launch says."""
+
+    offsets: Mapping[SSAValue, int]
+    """Where each buffer begins, in bytes."""
+    nbytes: int
+
+
+def dynamic_local(ops: Iterable[Operation], target: Target) -> DynamicLocal | None:
+    """The block of the LOCAL buffers of a program; None if the program can declare them itself.
+
+    Each buffer begins at a multiple of the target's alignment.
+    """
+    offsets: dict[SSAValue, int] = {}
+    end = 0
+    for op in ops:
+        if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.LOCAL:
+            start = -(-end // target.alignment) * target.alignment
+            size = math.prod(tensor(op.result).get_shape()) * dtype_of(op.result).itemsize
+            offsets[op.result], end = start, start + max(size, 1)
+    return DynamicLocal(offsets, end) if end > target.declared_local else None

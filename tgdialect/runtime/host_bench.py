@@ -1,0 +1,80 @@
+"""Times schedules of a kernel on this CPU."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException
+
+from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.backends.llvm_ir import llvm_ir
+from tgdialect.lowering.pipeline import run_stages, stages
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.runtime.beam import Bench, Run, filled, search_schedules, timed_module
+from tgdialect.runtime.codegen import generated
+from tgdialect.runtime.loader import load
+from tgdialect.runtime.memory import address
+from tgdialect.targets import Target
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE, settle_target
+
+
+def search_on_host(
+    module: ModuleOp, width: int, features: tuple[str, ...], threads: int | None, l2: int | None
+) -> None:
+    """`search_schedules` on this machine.
+
+    `features`, `threads` and `l2` are the options of `OptimizePass`. With neither `features` nor a
+    `tg.target` the target is this machine.
+
+    Raises PassFailedException for an invalid `TG_BEAM_SECONDS`, feature or number of threads.
+    """
+    # The target of the schedules, and the processor that LLVM compiles candidates for: this one, or
+    # one of just the features that were asked for.
+    cpu = CpuTarget.host()
+    if features:
+        target = settle_target(module, features=features, threads=threads, l2=l2)
+        names = ",".join(f"+{name}" for name in sorted(target.features))
+        cpu = replace(cpu, cpu="", features=names)
+    else:
+        known = () if MODULE_ATTRIBUTE in module.attributes else cpu.known_features
+        target = settle_target(module, features=known, threads=threads, l2=l2)
+    search_schedules(module, width, target, lambda _, call: HostBench(call, cpu, target))
+
+
+class HostBench(Bench):
+    """Runs candidates on arrays of this process, by the clock of this process."""
+
+    def __init__(self, call: CallOp, cpu: CpuTarget, target: Target) -> None:
+        """`target` is what instructions go by, `cpu` what LLVM generates code for."""
+        self._call = call
+        self._cpu = cpu
+        self._target = target
+        self._arrays = [filled(argument) for argument in call.arguments]
+        self._stages = replace(stages(), module=())
+
+    @property
+    def key(self) -> Sequence[str]:
+        return (repr(self._cpu),)
+
+    def compiled(self, candidate: KernelOp) -> Run | None:
+        module, entry, arrays = timed_module(candidate, self._call, self._arrays, self._target)
+        try:
+            run_stages(module, self._stages)
+            code = load(generated(self._cpu.object_code, llvm_ir(module)))
+        except DiagnosticException:
+            return None
+        pointers = [ctypes.c_void_p] * len(arrays)
+        function: Any = ctypes.CFUNCTYPE(None, *pointers)(code.address(entry))
+        addresses = [address(array) for array in arrays]
+
+        def run(keep: object = (code, arrays)) -> float:
+            start = time.perf_counter()
+            function(*addresses)
+            return time.perf_counter() - start
+
+        return run
