@@ -15,15 +15,18 @@ from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.linearize import LinearizePass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.rangeify import RangeifyPass
+from tgdialect.lowering.render.ptx import descriptor_fields
 from tgdialect.lowering.select import SelectPass
 from tgdialect.lowering.verify import verify_level
+from tgdialect.targets import target_named
 from tgdialect.targets.grid import GRIDS
-from tgdialect.targets.matrix import matrix_instructions
+from tgdialect.targets.matrix import WGMMA, matrix_instructions
 
 INSTRUCTIONS = [
     (target.name, index, instruction)
     for target in GRIDS
     for index, instruction in enumerate(matrix_instructions(target))
+    if not instruction.reads_local
 ]
 DTYPES = {
     "f16": np.float16,
@@ -118,6 +121,42 @@ def test_layouts(target, index, instruction):
         text = "\n".join(line for line in text.split("\n") if "tg.cast" not in line)
     mode = f"explicit:tc 2, {index}, 0, 1"
     assert "tg.wmma" in check(text, instruction.factor, m, n, k, mode)
+
+
+def described(instruction, letter, minor, k):
+    """The byte at which a descriptor has an element of A or B. Source: PTX ISA, "Asynchronous
+    Warpgroup Level Matrix Shared Memory Layout", canonical layouts without swizzling."""
+    size, fields = np.dtype(DTYPES[instruction.factor]).itemsize, descriptor_fields(instruction)
+    leading, stride = (16 * (fields >> shift & 0x3FFF) for shift in (16, 32))
+    major = instruction.name[-2:]["ab".index(letter)]
+    if major == "k":
+        return minor % 8 * 16 + minor // 8 * stride + k * size // 16 * leading + k * size % 16
+    return minor % 8 * size + k % 8 * 16 + minor // 8 * stride + k // 8 * leading
+
+
+@pytest.mark.parametrize("instruction", WGMMA, ids=lambda instruction: instruction.name)
+def test_layouts_in_local_memory(instruction):
+    """The descriptors of an instruction describe the layouts that WMMA has."""
+    config = instruction.fragments.config
+    rows, columns = coordinates(config.c, "m", config.threads)
+    m, n, _ = config.m_n_k
+    assert sorted(zip(rows.flat, columns.flat, strict=True)) == list(np.ndindex(m, n))
+    size = np.dtype(DTYPES[instruction.factor]).itemsize
+    for letter, row in (("a", "m"), ("b", "k")):
+        first, second = coordinates(getattr(config, letter), row, config.threads)
+        assert (first == first[0]).all()
+        assert (second == second[0]).all()
+        minor, k = (first[0], second[0]) if letter == "a" else (second[0], first[0])
+        found = described(instruction, letter, minor, k)
+        np.testing.assert_array_equal(found, np.arange(len(k)) * size)
+
+
+def test_factors_that_are_not_in_local_memory():
+    """Without STAGE there is no WMMA, and the same result."""
+    known = matrix_instructions(target_named("nvidia:sm_90a"))
+    index = next(i for i, each in enumerate(known) if each.name == "wgmma.m64n64k32.f16.kn")
+    text = product("nvidia:sm_90a", "f16", 64, 64, 32, widened=True)
+    assert "tg.wmma" not in check(text, "f16", 64, 64, 32, f"explicit:tc 2, {index}, 0, 1")
 
 
 @pytest.mark.parametrize(

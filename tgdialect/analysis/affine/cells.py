@@ -46,10 +46,11 @@ class CellNumbers:
         if not isinstance(location, IndexOp) or len(location.indices) != 1:
             return None
         (index,) = location.indices
+        total: Polynomial = Affine()
         if not tensor(index).get_shape():
             total, numbers = self.polynomial(index), (0,)
         elif (vector := lane_indices(index)) is not None:
-            total, numbers = Affine(), vector.numbers
+            numbers = vector.numbers
             for value, factor in vector.scalars.terms.items():
                 total += self.polynomial(value) * factor
         else:

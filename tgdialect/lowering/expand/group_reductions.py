@@ -75,10 +75,8 @@ def reduce_in_groups(block: Block, target: Target) -> None:
     for ranges, batch in batches.items():
         outer = sorted(around[batch[0]], key=lambda range: range.axis.data)
         # A part that does not depend on the work item would be computed outside of their loop.
-        depends = all(
-            isinstance(owner := op.source.owner, Operation) and around[owner].issuperset(ranges)
-            for op in batch
-        )
+        owners = [op.source.owner for op in batch]
+        depends = all(isinstance(o, Operation) and around[o].issuperset(ranges) for o in owners)
         warps = axes.warps(batch[0], ranges) if depends else None
         _Exchange(outer, ranges, warps).rewrite(batch)
     _sort(block)

@@ -69,7 +69,7 @@ def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
     _Grid(block, target).rewrite()
     numbers = CellNumbers()
     keep_in_registers(block, numbers)
-    load_once(block, aliased=aliased)
+    load_once(block, numbers, aliased=aliased)
     clear_uncovered(block, numbers)
     insert_barriers(block)
 

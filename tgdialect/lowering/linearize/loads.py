@@ -53,7 +53,7 @@ class _Load(NamedTuple):
     """The same for LOADs of the same cells, in iterations with the same numbers."""
 
 
-def load_once(block: Block, *, aliased: bool) -> None:
+def load_once(block: Block, numbers: CellNumbers, *, aliased: bool) -> None:
     """Keep what a loop loads and a later loop loads again. `aliased` says that different parameters
     may be the same memory."""
     found = accesses(block.ops)
@@ -61,10 +61,10 @@ def load_once(block: Block, *, aliased: bool) -> None:
     written = {access.memory for access in of_global if access.writes}
     if aliased and written:
         return
-    around, numbers = blocks_around(block), CellNumbers()
+    around = blocks_around(block)
     groups: dict[object, list[_Load]] = defaultdict(list)
     for access in of_global:
-        if access.memory not in written and (load := _load(access, numbers, around)) is not None:
+        if access.memory not in written and (load := _load(access, around, numbers)) is not None:
             groups[load.key].append(load)
     left = MOST_BYTES
     for first, *others in groups.values():
@@ -76,7 +76,7 @@ def load_once(block: Block, *, aliased: bool) -> None:
 
 
 def _load(
-    access: MemoryAccess, numbers: CellNumbers, around: Mapping[Operation, Blocks]
+    access: MemoryAccess, around: Mapping[Operation, Blocks], numbers: CellNumbers
 ) -> _Load | None:
     """A LOAD without a gate, of cells that are a sum of multiples of indices; None for others."""
     op = access.op

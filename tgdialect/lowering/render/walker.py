@@ -82,11 +82,11 @@ class LinearWalker(Generic[V]):
         self._rows: dict[SSAValue, Sequence[V]] = {}
         """The vectors of values that have two axes."""
         self._copies = AsyncCopies()
-        self._unrolled: Set[RangeOp] = frozenset()
         self._multiplies_memory = False
         """Whether WMMAs read their factors from LOCAL memory."""
         self._matrices: set[SSAValue] = set()
         """The factors in LOCAL memory that nothing can have overwritten since their LOADs."""
+        self._unrolled: Set[RangeOp] = frozenset()
         self._buffer_bytes = 0
         self._alignments: Alignments = {} if alignments is None else alignments
 
@@ -113,11 +113,11 @@ class LinearWalker(Generic[V]):
         ops = list(block.ops)
         if self._target.copies_asynchronously:
             self._copies = async_copies(ops)
-        if self._target.is_grid:
-            self._unrolled = register_loops(ops)
         self._multiplies_memory = any(
             isinstance(op, WmmaOp) and op.config.shared_shapes for op in ops
         )
+        if self._target.is_grid:
+            self._unrolled = register_loops(ops)
         for op in ops:
             if isinstance(op, ParamOp) and op.result is not (param := params[op.slot.data]):
                 if is_memory(param):

@@ -116,8 +116,9 @@ def polynomial(
             stack += missing
             continue
         result = rule(*(known[operand] for operand in operands))
-        is_sum = result is not None and is_small(result)
-        known[value] = result if is_sum else Affine({(value,): 1})
+        if result is None or not is_small(result):
+            result = Affine({(value,): 1})
+        known[value] = result
     return known[dim]
 
 

@@ -187,6 +187,9 @@ class SourceFunction(SourceAccesses, Output[Value]):
             return multiply_in_place(self, instruction, (a, b), fragments[2])
         return multiply_matrices(self, instruction, fragments)
 
+    def show_to_matrix_instructions(self) -> None:
+        self.line(f'asm volatile("{PROXY_FENCE}" ::: "memory");')
+
     def shuffle_items(self, op: ShuffleOp, value: Value) -> Value:
         """A variable of its own: in an expression it might stand where only some work items are."""
         dtype = dtype_of(op.value)
@@ -199,9 +202,6 @@ class SourceFunction(SourceAccesses, Output[Value]):
             type=self.type_name(dtype),
         )
         return self.variable(Scalar(text, dtype, Precedence.POSTFIX), None, "t")
-
-    def show_to_matrix_instructions(self) -> None:
-        self.line(f'asm volatile("{PROXY_FENCE}" ::: "memory");')
 
     # -- control flow
 
