@@ -6,24 +6,30 @@ The interpreter runs them at level `linear` in both of its ways, the cpu as loop
 
 from __future__ import annotations
 
+import re
+import subprocess
 from dataclasses import dataclass
 from random import Random
 
 import numpy as np
 import pytest
+from ptxas import assemble, needs_ptxas
 from random_seeds import batches
+from test_device_code import MLIR_OPT, emitted, needs_mlir, printed
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 
 import tgdialect as tg
+from tgdialect.backends.asm import AmdgcnTarget, PtxTarget
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.interpreter import run
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, opt, try_opt
-from tgdialect.lowering.pipeline import run_stages, stages
+from tgdialect.lowering.pipeline import ToGpuPass, run_stages, stages
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
+from tgdialect.ops.codegen import BarrierOp, ShuffleOp
 from tgdialect.registry import make_context
 from tgdialect.transforms.simplify import simplify
 
@@ -142,3 +148,79 @@ def check_reduction(seed: int) -> None:
         lanes, wanted.astype(lanes.dtype), 1e-3, 1e-3, err_msg=f"seed {seed}"
     )
     np.testing.assert_array_equal(lanes, scalar, err_msg=f"seed {seed}")
+
+
+def heuristic(kind: str, shape: tuple[int, int], dtype: str, target: str = "nvidia:sm_90"):
+    module = module_of(kind, shape, dtype)
+    run_stages(module, list(stages(target=target, mode="heuristic"))[:-1])
+    return module
+
+
+ROWS = [
+    ("softmax", (8, 4096), "float32"),
+    ("softmax", (4096, 1000), "float32"),
+    ("softmax", (512, 257), "float16"),
+    ("softmax", (4096, 49), "float32"),
+    ("mean", (4096, 64), "float64"),
+    ("argmax", (64, 640), "float32"),
+    ("max", (4096, 96), "int8"),
+    ("prod", (4096, 128), "uint64"),
+    ("any", (4096, 96), "bool"),
+]
+"""Rows by a workgroup, a warp and a part of one; with and without padding."""
+
+
+@needs_ptxas
+@pytest.mark.parametrize(("kind", "shape", "dtype"), ROWS, ids=str)
+def test_ptxas(kind: str, shape: tuple[int, int], dtype: str):
+    """Registers hold the rows: nothing is spilled, and nothing is on the stack."""
+    module = module_of(kind, shape, dtype)
+    ToGpuPass(target="nvidia:sm_90", mode="heuristic").lower(module)
+    ptx = emitted(PtxTarget(), module)
+    assert "shfl.sync.bfly" in ptx
+    report = assemble(ptx)
+    for what in ("stack frame", "spill stores"):
+        assert {*re.findall(rf"(\d+) bytes {what}", report)} == {"0"}
+
+
+@needs_mlir
+@pytest.mark.parametrize("target", ["nvidia:sm_90", "amd:gfx942"])
+def test_upstream_reads_shuffles_and_loops_to_unroll(target: str):
+    """`mlir-opt` reads what is rendered, and we read what it prints."""
+    assert MLIR_OPT is not None
+    module = module_of("softmax", (8, 4096), "float32")
+    ToGpuPass(target=target, mode="heuristic").lower(module)
+    args = ["--gpu-module-to-binary=format=isa"] * target.startswith("nvidia")
+    text = printed(module)
+    made = subprocess.run([MLIR_OPT, *args], input=text, capture_output=True, text=True, check=True)
+    assert ("shfl.sync.bfly" if args else "rocdl.ds_bpermute") in made.stdout
+    again = subprocess.run([MLIR_OPT], input=text, capture_output=True, text=True, check=True)
+    module = parse_module(make_context(), SourceFile("test", again.stdout, 1))
+    code = emitted(PtxTarget() if args else AmdgcnTarget(), module)
+    assert ("shfl.sync.bfly" if args else "ds_bpermute_b32") in code
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "dtype"),
+    [("softmax", (8, 512), "float32"), ("softmax", (6, 200), "float16"), ("sum", (6, 257), "int8")],
+    ids=str,
+)
+def test_rows_agree_as_loops_of_a_cpu_too(kind: str, shape: tuple[int, int], dtype: str):
+    """A program for warps on the interpreter, and on the cpu, where shuffles are through memory."""
+    x = values(np.random.default_rng(0), shape, dtype)
+    module = heuristic(kind, shape, dtype)
+    assert any(isinstance(op, ShuffleOp) for op in module.walk())
+    name = next(op for op in module.ops if isinstance(op, FuncOp)).sym_name.data
+    (result,) = run(module, name, [x])
+    wanted = expected(kind, x).astype(result.dtype)
+    np.testing.assert_allclose(result, wanted, 2e-3, 2e-3)
+    del module.attributes["tg.target"]
+    on_cpu = tg.compile(module, allow_custom=True)(x)
+    np.testing.assert_allclose(on_cpu, wanted, 2e-3, 2e-3)
+
+
+def test_rows_of_a_warp_need_no_barrier():
+    module = heuristic("softmax", (4096, 1024), "float32")
+    kinds = [type(op) for op in module.walk()]
+    assert ShuffleOp in kinds
+    assert BarrierOp not in kinds

@@ -31,7 +31,7 @@ from random_seeds import batches
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import BarrierOp, SpecialOp
+from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.properties import place, tensor
 from tgdialect.ops.source import BufferOp
@@ -105,8 +105,12 @@ def test_large_programs(target: str):
     features = Counter[str]()
     for seed in range(15):
         features.update(check_large_program(seed, target, run_grid))
-    for feature in FEATURES:
+    # Work items of a warp exchange values by shuffles, others with a BARRIER and a LOCAL buffer.
+    features["exchange"] = features["barrier"] + features["shuffle"]
+    for feature in ("gidx", "lidx", "exchange", "vector"):
         assert features[feature] > 3, f"{feature}: {features}"
+    assert features["barrier"]
+    assert bool(features["shuffle"]) == target_named(target).shuffles
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 220), ids=str)
@@ -139,6 +143,8 @@ def _features(module: ModuleOp) -> Counter[str]:
                 found[op.symbol.data[:4]] += 1
             case BarrierOp():
                 found["barrier"] += 1
+            case ShuffleOp():
+                found["shuffle"] += 1
             case BufferOp() if place(op.result).addrspace is AddrSpace.LOCAL:
                 found["local buffer"] += 1
             case LoadOp() | StoreOp() if tensor(op.operands[0]).get_shape():

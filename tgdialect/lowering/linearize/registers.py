@@ -34,7 +34,7 @@ _COMPUTED = (ElementwiseOp, MovementOp, BufferOp, ConstOp, VConstOp)
 """Ops that do nothing but compute their result."""
 
 
-class Cells(NamedTuple):
+class PrivateCells(NamedTuple):
     """The cells of an access: a sum of multiples of indices, plus a number for each lane."""
 
     terms: Terms
@@ -73,7 +73,7 @@ def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
         _erase_unused(block)
 
 
-def cells_of(access: MemoryAccess, numbers: CellNumbers) -> Cells | None:
+def cells_of(access: MemoryAccess, numbers: CellNumbers) -> PrivateCells | None:
     """The cells of an access; None where its index is not a sum of multiples of indices."""
     if (found := numbers[access]) is None:
         return None
@@ -82,16 +82,16 @@ def cells_of(access: MemoryAccess, numbers: CellNumbers) -> Cells | None:
         if len(product) != 1 or not isinstance(value := product[0], SSAValue):
             return None
         terms[value] = factor
-    return Cells(terms, found.lanes)
+    return PrivateCells(terms, found.lanes)
 
 
 def _private(
-    cells: Sequence[Cells | None], items: Mapping[SSAValue, int]
-) -> Sequence[Cells] | None:
+    cells: Sequence[PrivateCells | None], items: Mapping[SSAValue, int]
+) -> Sequence[PrivateCells] | None:
     """The cells of each access without the digits that work item indices are, which are the same in
     all; None where a work item may access a cell of another."""
     strides: Terms | None = None
-    own: list[Cells] = []
+    own: list[PrivateCells] = []
     for each in cells:
         if each is None:
             return None
@@ -100,7 +100,7 @@ def _private(
             return None
         strides = here
         rest = {value: factor for value, factor in each.terms.items() if value not in items}
-        own.append(Cells(rest, each.numbers))
+        own.append(PrivateCells(rest, each.numbers))
     if not strides or any(extent > 1 and value not in strides for value, extent in items.items()):
         return None
     digits = sorted(_Digit(stride, items[value]) for value, stride in strides.items())
@@ -112,7 +112,7 @@ def _private(
     return own
 
 
-def _end(cells: Cells) -> int:
+def _end(cells: PrivateCells) -> int:
     """The number after the greatest of some cells."""
     extents = {value: _extent(value) or 1 for value in cells.terms}
     return 1 + max(cells.numbers) + sum(f * (extents[v] - 1) for v, f in cells.terms.items())
@@ -123,7 +123,7 @@ def _extent(value: SSAValue) -> int | None:
     return known_index(value.owner.bound) if isinstance(value.owner, RangeOp) else None
 
 
-def _without(digit: _Digit, cells: Cells) -> Cells | None:
+def _without(digit: _Digit, cells: PrivateCells) -> PrivateCells | None:
     """Cells whose number lacks a digit; None unless all lower digits are less than its stride."""
     above = digit.stride * digit.extent
     low, terms = 0, dict[SSAValue, int]()
@@ -139,11 +139,11 @@ def _without(digit: _Digit, cells: Cells) -> Cells | None:
     if min(cells.numbers) < 0 or low + max(lowest) >= digit.stride:
         return None
     numbers = [n // above * digit.stride + n % above for n in cells.numbers]
-    return Cells(terms, numbers)
+    return PrivateCells(terms, numbers)
 
 
 def _replace(
-    buffer: BufferOp, same: Sequence[MemoryAccess], cells: Sequence[Cells], size: int
+    buffer: BufferOp, same: Sequence[MemoryAccess], cells: Sequence[PrivateCells], size: int
 ) -> None:
     """Replace a LOCAL buffer by a REG buffer of so many cells."""
     dtype = tensor(buffer.result).element_type
@@ -181,7 +181,7 @@ def _location(
 
 
 def _clear_at_once(
-    memory: SSAValue, same: Sequence[MemoryAccess], cells: Sequence[Cells], size: int
+    memory: SSAValue, same: Sequence[MemoryAccess], cells: Sequence[PrivateCells], size: int
 ) -> None:
     """Make one STORE of those that write 0 to all cells, one after the other.
 
