@@ -33,5 +33,7 @@ Fusion:
 * `contractions.py`: which reductions are long, and which are products of matrices;
 * `loop_order.py`: the loops around the root of a kernel, their order and splits;
 * `parts.py`: into how many parts long reductions and scans are divided;
+* `online.py`: sums of exponentials that can be computed in one pass over blocks, as attention;
+* `online_blocks.py`: the sizes of these blocks;
 * `fusion.py`: which values get a buffer.
 """

@@ -47,7 +47,7 @@ _MOST = 64
 keeps recognition linear in the size of a program; an attention with all masks has some 30."""
 
 
-class Step(NamedTuple):
+class Operand(NamedTuple):
     """A step from a value to one of its operands."""
 
     op: Operation
@@ -60,7 +60,7 @@ class Factor(NamedTuple):
     op: MulOp | DivOp
     operand: int
     """The operand that the summand is."""
-    path: tuple[Step, ...]
+    path: tuple[Operand, ...]
     """From the operand of the sum to the op."""
 
 
@@ -69,9 +69,9 @@ class OnlineSum:
     """A sum over the exponentials."""
 
     op: ReduceOp
-    reach: tuple[Step, ...]
+    reach: tuple[Operand, ...]
     """From the root to the sum. A REDUCE on the way is another sum."""
-    inner: tuple[Step, ...]
+    inner: tuple[Operand, ...]
     """From the operand of the sum to the exponentials."""
     factors: tuple[Factor, ...]
     """What the sum is multiplied by afterwards."""
@@ -124,7 +124,7 @@ class OnlineSums:
         return tuple(sorted({axis for each in self.sums for axis in each.columns}))
 
 
-def follow(positions: Positions, steps: Iterable[Step], index: Index, at: Position) -> Index:
+def follow(positions: Positions, steps: Iterable[Operand], index: Index, at: Position) -> Index:
     """The index at the end of a path, from that at its beginning. `at` is the position along the
     axis of each REDUCE on the way."""
     for op, operand in steps:
@@ -331,11 +331,11 @@ class _Visit:
     """A sum at the index at which all users need it."""
 
     index: Index
-    reach: tuple[Step, ...]
+    reach: tuple[Operand, ...]
     at: Position
     """The position along the axis that it reduces."""
     powers: Index = ()
-    inner: tuple[Step, ...] = ()
+    inner: tuple[Operand, ...] = ()
     factors: tuple[Factor, ...] = ()
 
 
@@ -360,7 +360,7 @@ class _Walk:
 
     def run(self, root: SSAValue, index: Index) -> bool:
         """Whether each sum is needed at one index, and each of its paths is linear."""
-        stack: list[tuple[SSAValue, Index, tuple[Step, ...]]] = [(root, index, ())]
+        stack: list[tuple[SSAValue, Index, tuple[Operand, ...]]] = [(root, index, ())]
         seen: set[tuple[SSAValue, Index]] = set()
         while stack:
             value, index, path = stack.pop()
@@ -377,7 +377,7 @@ class _Walk:
             elif op is self.powers or not (further := list(self.operands(op, index))):
                 return False
             else:
-                stack += [(op.operands[n], at, (*path, Step(op, n))) for n, at in further]
+                stack += [(op.operands[n], at, (*path, Operand(op, n))) for n, at in further]
         return True
 
     def operands(self, op: Operation, index: Index) -> Iterator[tuple[int, Index]]:
@@ -391,8 +391,8 @@ class _Walk:
                 yield number, broadcast(index, shape, shape_of(operand))
 
     def sum(
-        self, op: ReduceOp, index: Index, path: tuple[Step, ...]
-    ) -> list[tuple[SSAValue, Index, tuple[Step, ...]]] | None:
+        self, op: ReduceOp, index: Index, path: tuple[Operand, ...]
+    ) -> list[tuple[SSAValue, Index, tuple[Operand, ...]]] | None:
         """Visit a sum; returns what its factors need, or None."""
         if op in self.sums:
             return [] if self.sums[op].index == index else None
@@ -406,7 +406,7 @@ class _Walk:
         value, where, needed = (
             op.source,
             reduced_at(op, index, at),
-            list[tuple[SSAValue, Index, tuple[Step, ...]]](),
+            list[tuple[SSAValue, Index, tuple[Operand, ...]]](),
         )
         while (link := value.owner) is not self.powers:
             if not isinstance(link, ElementwiseOp | MovementOp):
@@ -426,10 +426,10 @@ class _Walk:
                 if not isinstance(link, MulOp | DivOp) or _loops(other) & stepped:
                     return None
                 visit.factors = (*visit.factors, Factor(link, number, visit.inner))
-                before = (*path, Step(op, 0), *visit.inner, Step(link, n))
+                before = (*path, Operand(op, 0), *visit.inner, Operand(link, n))
                 needed.append((link.operands[n], other, before))
             where = next(at for n, at in further if n == number)
-            visit.inner = (*visit.inner, Step(link, number))
+            visit.inner = (*visit.inner, Operand(link, number))
             value = link.operands[number]
         visit.powers = where
         return needed

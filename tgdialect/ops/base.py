@@ -19,7 +19,7 @@ from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.creation import initialize
 from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
 from tgdialect.ops.properties import is_type_written, place_of, result_type
-from tgdialect.ops.syntax import Constant, Edges, Int, Integers, Lanes, Name, Signature
+from tgdialect.ops.syntax import Constant, Edges, Int, IntegerRuns, Integers, Name, Signature
 
 AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
 
@@ -88,7 +88,7 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     ESCAPES_BLOCK: ClassVar[bool] = False
     """Whether the result may be used after the block of a LINEAR that the op stands in."""
 
-    custom_directives = (Signature, Integers, Int, Lanes, Name, Constant, Edges)
+    custom_directives = (Signature, Integers, Int, IntegerRuns, Name, Constant, Edges)
 
     @property
     def closed_blocks(self) -> Sequence[SSAValue]:

@@ -225,7 +225,7 @@ class VConstOp(TgOp):
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = "custom<Lanes>($values) attr-dict `:` type($result)"
+    assembly_format = "custom<IntegerRuns>($values) attr-dict `:` type($result)"
 
     def __init__(self, values: Sequence[int]):
         for value in (min(values), max(values)) if values else ():

@@ -137,7 +137,7 @@ class Integers(CustomDirective):
 
 
 @irdl_custom_directive
-class Lanes(CustomDirective):
+class IntegerRuns(CustomDirective):
     """A bracketed list of integers and of ranges without their ends: `[0, 2]`, `[0 to 4096]`."""
 
     values: AttributeVariable

@@ -2,7 +2,8 @@
 
 * `target.py`: `Target`, the description that passes query;
 * `cpu.py`: makes a `Target` from the features of a CPU;
-* `grid.py`: GPUs and OpenCL devices; `matrix.py`: their matrix instructions;
+* `grid.py`: GPUs and OpenCL devices; `matrix.py`: their matrix instructions, `warpgroups.py`: the
+  shapes of those of four warps;
 * `portable.py`: portable C;
 * `architectures.py`: LLVM's names of architectures, intrinsics and calling conventions;
 * `attribute.py`: the attribute that states a module's target;
