@@ -124,7 +124,7 @@ def _extent(value: SSAValue) -> int | None:
 
 
 def _without(digit: _Digit, cells: PrivateCells) -> PrivateCells | None:
-    """CellTerms whose number lacks a digit; None unless all lower digits are less than its stride."""
+    """Cells whose number lacks a digit; None unless all lower digits are less than its stride."""
     above = digit.stride * digit.extent
     low, terms = 0, dict[SSAValue, int]()
     for value, factor in cells.terms.items():

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Set
 
+from xdsl.ir import Operation
+
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.optops.workgroups import check_workgroup
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptOp
-from tgdialect.ops.axis_types import EXPANDED
+from tgdialect.ops.axis_types import EXPANDED, WORKGROUP
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -59,11 +62,14 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
     if kind is AxisType.LOCAL:
         _check_copies(axes, range, factor)
+    count = -(-extent // factor)
+    whole = [(kind, factor)] if count == 1 else [(old, count), (kind, factor)]
+    if kind in WORKGROUP:
+        check_workgroup(axes, range, whole)
     if factor == extent:
         axes.set_type(range, kind)
         new = range
     else:
-        count = -(-extent // factor)
         parts = (factor, count) if top else (count, factor)
         kinds = (kind, old) if top else (old, kind)
         is_divided = bool(divisors(range))
@@ -178,8 +184,22 @@ def _check_copies(axes: Axes, range: RangeOp, count: int) -> None:
         if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.LOCAL:
             size = math.prod(tensor(op.result).get_shape()) * dtype_of(op.result).itemsize
             bytes += size * (count if op in own else 1)
+    # One after another, the REDUCEs that work items share exchange their parts.
+    bytes += max((_exchanged(axes, op, range, count) for op in axes.ops), default=0)
     if own and bytes > axes.target.local:
         raise IllegalOptError(f"buffers of {bytes} bytes do not fit into LOCAL memory")
+
+
+def _exchanged(axes: Axes, op: Operation, split: RangeOp, count: int) -> int:
+    """The LOCAL memory through which work items exchange the parts of a REDUCE, at most."""
+    if not isinstance(op, ReduceOp):
+        return 0
+    groups = [r for r in closed_ranges(op) if r.axis_type.data is AxisType.GROUP_REDUCE]
+    if not groups or not axes.target.is_grid:
+        return 0
+    copies = [r for r in axes.open[op] if r.axis_type.data in (AxisType.LOCAL, AxisType.UPCAST)]
+    cells = math.prod(map(axes.extent, (*groups, *copies)))
+    return cells * (count if split in axes.open[op] else 1) * dtype_of(op.result).itemsize
 
 
 def _check_overlap(axes: Axes, range: RangeOp, factor: int) -> None:
