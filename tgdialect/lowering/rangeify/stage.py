@@ -141,10 +141,10 @@ class _Rangeifier:
         leaf = memory_of(data)
         builder.parameter(leaf)
         kernel = OnlineKernel(builder, group, blocks)
-        cell, index, ranges = kernel.emit()
+        cell, index, gate, ranges = kernel.emit()
         self.online.append(kernel)
         self.realised[op] = Realised(data, None)
-        stores = [builder.store(builder.locate(data, index), cell)]
+        stores = [builder.store(builder.locate(data, index), cell, gate)]
         call = self.call(builder, stores, ranges, [leaf])
         if store:
             self.stored[store] = call
