@@ -32,6 +32,8 @@ Fusion:
 * `one_hot.py`: sums with a one-hot mask, which become loads;
 * `contractions.py`: which reductions are long, and which are products of matrices;
 * `loop_order.py`: the loops around the root of a kernel, their order and splits;
+* `online.py`: sums of exponentials that one pass over blocks of steps can compute, as an attention;
+* `online_blocks.py`: the sizes of these blocks, and whether they pay;
 * `parts.py`: into how many parts long reductions and scans are divided;
 * `online.py`: sums of exponentials that can be computed in one pass over blocks, as attention;
 * `online_blocks.py`: the sizes of these blocks;

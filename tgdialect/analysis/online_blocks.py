@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from xdsl.ir import Operation
+
 from tgdialect.analysis.demand import LOAD, STORE, is_storage
 from tgdialect.analysis.online import OnlineSum, OnlineSums
-from tgdialect.ops.elementwise import CastOp
-from tgdialect.ops.movement import MovementOp, PadOp
-from tgdialect.ops.properties import dtype_of, integers, is_memory, tensor
+from tgdialect.ops.elementwise import CastOp, ElementwiseOp
+from tgdialect.ops.movement import ExpandOp, MovementOp, PermuteOp, ReshapeOp
+from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
@@ -69,17 +71,48 @@ def _depth(product: ReduceOp) -> int:
 
 
 def _are_loaded(each: OnlineSum) -> bool:
-    """Whether all other factors of a sum's summands are memory, or moved from there."""
-    on_path = {step.op for step in each.inner}
+    """Whether all other factors of a sum's summands are memory, or moved from there, so that the
+    steps are an axis of it: past its end a LOAD is 0."""
+    axis: int | None
+    (axis,) = integers(each.op, "axes")
     factors = {factor.op for factor in each.factors}
-    for step in each.inner:
-        for number, operand in enumerate(step.op.operands):
-            if number == step.operand or step.op in factors:
-                continue
-            while isinstance(op := operand.owner, MovementOp | CastOp) and op not in on_path:
-                if isinstance(op, PadOp) or is_memory(operand):
-                    break
-                operand = op.operands[0]
-            if not is_storage(operand):
+    for op, number in each.inner:
+        for other in range(len(op.operands)):
+            if other != number and op not in factors and not _is_loaded(op, other, axis):
                 return False
+        if (axis := _below(op, number, axis)) is None:
+            return False
     return True
+
+
+def _is_loaded(op: Operation, number: int, axis: int) -> bool:
+    """Whether an operand is memory of which an axis of the op's result is an axis."""
+    below = _below(op, number, axis)
+    value = op.operands[number]
+    while below is not None and not is_storage(value):
+        if not isinstance(source := value.owner, MovementOp | CastOp):
+            return False
+        below = _below(source, 0, below)
+        value = source.operands[0]
+    return below is not None
+
+
+def _below(op: Operation, number: int, axis: int) -> int | None:
+    """The axis of an operand that an axis of the result is; None if it is none, or only a part of
+    one."""
+    new, old = (tensor(v).get_shape() for v in (op.results[0], op.operands[number]))
+    match op:
+        case PermuteOp():
+            return integers(op, "order")[axis]
+        case ReshapeOp():
+            same = (
+                a
+                for a, extent in enumerate(old)
+                if extent == new[axis] and math.prod(old[:a]) == math.prod(new[:axis])
+            )
+            return next(same, None)
+        case ElementwiseOp() | ExpandOp():
+            below = axis - (len(new) - len(old))
+            return below if below >= 0 and old[below] == new[axis] else None
+        case _:
+            return None

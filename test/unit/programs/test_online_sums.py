@@ -22,7 +22,7 @@ import tgdialect as tg
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.registry import make_context
-from tgdialect.targets import target_named
+from tgdialect.targets import Target, target_named
 from tgdialect.targets.attribute import state_target
 
 Array = np.ndarray
@@ -31,12 +31,14 @@ SMALL = replace(target_named("opencl"), units=2, local=9000)
 DEVICES = (run_grid, pytest.param(on_opencl, marks=needs_opencl))
 
 
-def traced(function: Callable[..., tg.Tensor], arrays: Sequence[Array]) -> ModuleOp:
-    """The module of a function, for the small grid."""
+def traced(
+    function: Callable[..., tg.Tensor], arrays: Sequence[Array], target: Target = SMALL
+) -> ModuleOp:
+    """The module of a function, for a grid."""
     specs = [tg.spec(a.shape, str(a.dtype)) for a in arrays]
     text = tg.function(function).lower(*specs).as_text()
     module = parse_module(make_context(), SourceFile("test", text, 1))
-    state_target(module, SMALL)
+    state_target(module, target)
     return module
 
 
@@ -181,13 +183,31 @@ def test_all_that_follows_the_sums():
 
     def function(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor, r: tg.Tensor) -> tg.Tensor:
         out = (q @ k.transpose(-2, -1)).softmax(-1) @ v
-        return (out + r).relu().transpose(1, 2).reshape((2, 40, 72))
+        return ((out + r) * 0.5).transpose(1, 2).reshape((2, 40, 72))
 
     lowered = lowered_for_grid(traced(function, [q, k, v, r]))
     assert kernels(lowered) == 1
     (found,) = run_grid(lowered, [q, k, v, r])
     scores = q.astype(np.float64) @ k.swapaxes(-1, -2)
-    wanted = np.maximum(softmax_of(scores) @ v + r, 0).transpose(0, 2, 1, 3).reshape((2, 40, 72))
+    wanted = (softmax_of(scores) @ v + r) * 0.5
+    wanted = wanted.transpose(0, 2, 1, 3).reshape((2, 40, 72))
+    np.testing.assert_allclose(found, wanted, rtol=2e-4, atol=2e-5)
+
+
+def test_steps_that_are_a_part_of_an_axis():
+    """Past the last key, V has other cells, one of which is NaN: they are masked."""
+    rng = np.random.default_rng(0)
+    shapes = ((2, 40, 12), (2, 90, 12), (180, 24))
+    q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    v[90] = np.nan
+    lowered = lowered_for_grid(
+        traced(
+            lambda q, k, v: (q @ k.transpose(1, 2)).softmax(-1) @ v.reshape((2, 90, 24)), [q, k, v]
+        )
+    )
+    assert kernels(lowered) == 1
+    (found,) = run_grid(lowered, [q, k, v])
+    wanted = softmax_of(q.astype(np.float64) @ k.swapaxes(1, 2)) @ v.reshape((2, 90, 24))
     np.testing.assert_allclose(found, wanted, rtol=2e-4, atol=2e-5)
 
 
@@ -195,9 +215,11 @@ def test_all_that_follows_the_sums():
 def test_other_floats(name: str):
     rng = np.random.default_rng(0)
     q, k, v = (rng.standard_normal((n, 12)).astype(name) for n in (40, 90, 90))
-    lowered = lowered_for_grid(
-        traced(lambda q, k, v: q.scaled_dot_product_attention(k, v), [q, k, v])
-    )
+
+    def function(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+        return q.scaled_dot_product_attention(k, v)
+
+    lowered = lowered_for_grid(traced(function, [q, k, v], replace(SMALL, local=18000)))
     assert kernels(lowered) == 1
     (found,) = run_grid(lowered, [q, k, v])
     scores = q.astype(np.float64) @ k.T.astype(np.float64) / np.sqrt(12)
@@ -207,9 +229,10 @@ def test_other_floats(name: str):
 
 @needs_opencl
 def test_gradients():
-    """With more keys than any device keeps: the backward pass stores all of the weights."""
+    """The backward pass needs all weights, and stores them: more keys than a device keeps."""
     rng = np.random.default_rng(0)
-    arrays = [rng.standard_normal((n, 12)).astype(np.float32) for n in (40, 6000, 6000)]
+    shapes = ((40, 12), (6000, 12), (6000, 12))
+    arrays = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
 
     def gradients(device: str) -> list[Array]:
         inputs = [tg.Tensor(a, device=device, requires_grad=True) for a in arrays]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -34,15 +34,25 @@ def clear_uncovered(block: Block, numbers: CellNumbers) -> None:
             found[owner].append(access)
     around = dict(_ifs_and_ranges(block)) if found else {}
     for buffer, same in found.items():
-        first = [
-            *itertools.takewhile(lambda access: _is_always_stored(access, around[access.op]), same)
-        ]
+        first = list(_stored_first(same, around))
         stores = _cells(((access, around[access.op]) for access in first), numbers)
         reads = _cells(((access, ()) for access in same if access.reads), numbers)
         size = math.prod(tensor(buffer.result).get_shape())
         covered = stores is not None and any(_covers(stored, reads, size) for stored in stores)
         if not covered or not _are_in_step(first, same, around, numbers):
             _clear(buffer)
+
+
+def _stored_first(
+    same: Sequence[MemoryAccess], around: Mapping[Operation, Sequence[Operation]]
+) -> Iterator[MemoryAccess]:
+    """The accesses before the first that does not always store the same cells."""
+    # Where a loop around all accesses has no iterations, nothing is read.
+    shared = set(around[same[0].op]).intersection(*(around[access.op] for access in same))
+    for access in same:
+        if not _is_always_stored(access, around[access.op], shared):
+            return
+        yield access
 
 
 def _ifs_and_ranges(block: Block) -> Iterator[tuple[Operation, Sequence[Operation]]]:
@@ -55,16 +65,22 @@ def _ifs_and_ranges(block: Block) -> Iterator[tuple[Operation, Sequence[Operatio
             stack.append(op)
 
 
-def _is_always_stored(access: MemoryAccess, around: Sequence[Operation]) -> bool:
+def _is_always_stored(
+    access: MemoryAccess, around: Sequence[Operation], shared: Set[Operation]
+) -> bool:
     """Whether each workgroup stores the same cells: none are left out by a gate, a loop that may
-    have no iterations, or the number of the workgroup."""
+    have no iterations and is not `shared` by all accesses, or the number of the workgroup."""
     if not isinstance(access.op, StoreOp) or access.op.gate is not None:
         return False
     numbers = [access.location.owner, *(op.gate.owner for op in around if isinstance(op, IfOp))]
     sources = {op for number in numbers if isinstance(number, Operation) for op in _indices(number)}
     return not any(
         isinstance(op, SpecialOp) and op.symbol.data[0] == "g" for op in sources
-    ) and all(known_index(op.bound) is not None for op in around if isinstance(op, RangeOp))
+    ) and all(
+        known_index(op.bound) is not None
+        for op in around
+        if isinstance(op, RangeOp) and op not in shared
+    )
 
 
 def _indices(op: Operation) -> Iterator[Operation]:

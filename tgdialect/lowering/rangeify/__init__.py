@@ -9,8 +9,8 @@ Function level to kernels level (docs/ir.md). In reading order:
 * `schedule.py` makes a task of each such value, STORE and CALL, and orders the tasks;
 * `emitter.py` appends scalar ops and loops to a kernel, `cells.py` says how each op is computed at
   an index, and `kernel.py` makes the kernel of a task of both;
-* `online.py` makes the kernel of an attention in one pass, and `masked_blocks.py` ends its loop
-  where a mask hides the rest;
+* `online.py` makes the kernel of sums that go over blocks of steps in one pass, as in attention;
+* `masked_blocks.py` leaves out the blocks that a mask hides;
 * `host.py` makes the function that calls the kernels;
 * `stage.py` is the pass.
 """

@@ -270,8 +270,8 @@ class ScalarEmitter(Positions, UniquingBuilder):
         """A new loop over the `size` cells of block number `outer` of an axis; returns the position
         along the axis, and the RANGE.
 
-        Positions take it to be less than the extent. In the last block it may not be: a LOAD of
-        memory is 0 there, and a STORE does nothing.
+        Positions take it to be less than the extent. In the last block it may not be: a LOAD reads
+        other cells there, or 0 past the end of an axis of memory, and a STORE needs a gate.
         """
         inner = self.new_range(size, axis_type)
         loop = LoopVariable(extent, extent)

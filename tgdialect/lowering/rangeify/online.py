@@ -137,8 +137,9 @@ class OnlineKernel:
 
     # -- the kernel
 
-    def emit(self) -> tuple[Cell, Index, list[SSAValue]]:
-        """The kernel up to the STORE: the root's cell, its index, and the loops around it."""
+    def emit(self) -> tuple[Cell, Index, SSAValue | None, list[SSAValue]]:
+        """The kernel up to the STORE: the root's cell, its index, the condition for it to exist,
+        and the loops around it."""
         k, group = self.k, self.group
         rows, steps = self.blocks.rows, self.blocks.steps
         scores = k.local_buffer(self.dtype, (rows, steps))
@@ -182,7 +183,13 @@ class OnlineKernel:
         k.given = given
         cell = k.cell(group.root.results[0], nest.at)
         k.given = {}
-        return cell, nest.at, [*self.around, *nest.ranges]
+        gate: SSAValue | None = None
+        for axis in (group.row, *group.columns):
+            size = self.blocks.rows if axis == group.row else self.extents[axis]
+            if self.shape[axis] % size:
+                exists = k.emit(CmpLtOp, k.value(nest.at[axis]), k.constant(self.shape[axis]))
+                gate = k.both(gate, exists)
+        return cell, nest.at, gate, [*self.around, *nest.ranges]
 
     def fill(
         self, buffers: Sequence[SSAValue], values: Sequence[SSAValue], columns: Sequence[int]

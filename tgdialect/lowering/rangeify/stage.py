@@ -141,10 +141,10 @@ class _Rangeifier:
         leaf = memory_of(data)
         builder.parameter(leaf)
         kernel = OnlineKernel(builder, group, blocks)
-        cell, index, ranges = kernel.emit()
+        cell, index, gate, ranges = kernel.emit()
         self.online.append(kernel)
         self.realised[op] = Realised(data, None)
-        stores = [builder.store(builder.locate(data, index), cell)]
+        stores = [builder.store(builder.locate(data, index), cell, gate)]
         call = self.call(builder, stores, ranges, [leaf])
         if store:
             self.stored[store] = call
@@ -152,12 +152,7 @@ class _Rangeifier:
 
     def only_store(self, value: SSAValue) -> StoreOp | None:
         """The STORE of a value in a view of a result of the function, if that is its only use."""
-        # A movement that moved to the destination of a STORE is not used any more.
-        uses = [
-            use.operation
-            for use in value.uses
-            if isinstance(use.operation, StoreOp) or use.operation.results[0].uses
-        ]
+        uses = [use.operation for use in value.uses]
         if len(uses) != 1 or not isinstance(store := uses[0], StoreOp) or store.gate is not None:
             return None
         is_same = tensor(store.buffer).element_type == tensor(value).element_type

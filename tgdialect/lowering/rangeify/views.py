@@ -38,7 +38,10 @@ def store_before_movement(block: Block) -> None:
         if isinstance(store, StoreOp) and store.gate is None:
             while (view := _moved_to_buffer(store)) is not None:
                 buffer, source = view
+                old = store.value.owner
                 store.operands = (OpBuilder.before(store).put(buffer), source)
+                if isinstance(old, TgOp) and not old.results[0].uses:
+                    block.erase_op(old)
 
 
 def _moved_to_buffer(store: StoreOp) -> tuple[TgOp, SSAValue] | None:
