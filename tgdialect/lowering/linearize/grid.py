@@ -63,7 +63,7 @@ def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
     """
     block = linear.body.block
     close_one_by_one(block)
-    while found := set(_serial(block, aliased)):
+    while found := set(_serial(block, aliased)) or _beyond(block, target):
         for range in found:
             range.axis_type = AxisTypeAttr(AxisType.LOOP)
     _Grid(block, target).rewrite()
@@ -86,6 +86,36 @@ def close_one_by_one(block: Block) -> None:
 
 
 # -- which loops become axes ----------------------------------------------------------------------
+
+
+def _beyond(block: Block, target: Target) -> set[RangeOp]:
+    """Loops over work items for which the target's workgroups have no room, although they have for
+    each nest by itself: at one depth, those that make its axis longer than others do. As many work
+    items as possible are left."""
+    levels: dict[int, list[RangeOp]] = defaultdict(list)
+    for op, around in blocks_around(block).items():
+        if isinstance(op, RangeOp) and op.axis_type.data in ITEMS:
+            outer = nest(around, ITEMS)
+            levels[len(outer)].append(op)
+            if math.prod(known_index(r.bound) or 1 for r in (*outer, op)) > target.workgroup:
+                return set()
+    extents = {range: known_index(range.bound) or 1 for same in levels.values() for range in same}
+    longest = {depth: max(map(extents.__getitem__, same)) for depth, same in levels.items()}
+    size = math.prod(longest.values())
+    if size <= target.workgroup:
+        return set()
+    choices: list[tuple[int, set[RangeOp]]] = []
+    for depth, same in levels.items():
+        long = {range for range in same if extents[range] == longest[depth]}
+        if any(range.axis_type.data is AxisType.WARP for range in long):
+            continue
+        others = (extents[range] for range in same if range not in long)
+        left = size // longest[depth] * max(others, default=1)
+        choices.append((left, long))
+    fitting = [choice for choice in choices if choice[0] <= target.workgroup]
+    if fitting:
+        return max(fitting, key=lambda choice: choice[0])[1]
+    return min(choices, key=lambda choice: choice[0], default=(0, set[RangeOp]()))[1]
 
 
 def _serial(block: Block, aliased: bool) -> Iterator[RangeOp]:

@@ -1,6 +1,7 @@
 """The heuristic for targets that run a grid of workgroups: GPUs. In reading order:
 
 * `nests.py`: the loops that one END closes, and how they are split into work items and registers;
+* `workgroups.py`: how many work items the workgroups of a kernel have;
 * `rows.py`: a workgroup for each row, or for each result of a long reduction;
 * `matrix.py`: products by matrix instructions, for warps;
 * `staging.py`: blocks of their steps, which the warps of a workgroup copy to LOCAL memory;

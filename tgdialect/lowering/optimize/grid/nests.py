@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.grid.workgroups import workgroup
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.axis_types import WORKGROUP
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import known_index
@@ -61,7 +63,12 @@ class GridNest:
     # -- parts of loops
 
     def split(self, range: RangeOp, factor: int, kind: AxisType) -> bool:
-        """Split the inner part of a loop off. Whether that was legal."""
+        """Split the inner part of a loop off. Whether that was legal, and left workgroups that the
+        target has."""
+        old, extent = range.axis_type.data, known_index(range.bound) or 1
+        parts = [(kind, factor)] if extent == factor else [(old, extent // factor), (kind, factor)]
+        if kind in WORKGROUP and workgroup(self.axes, range, parts) > self.axes.target.workgroup:
+            return False
         return try_opt(self.axes, opt(OptOp.SPLIT, range.axis.data, factor, kind.value))
 
     def split_registers(self, range: RangeOp, width: int) -> RangeOp:

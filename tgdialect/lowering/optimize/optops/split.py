@@ -9,9 +9,8 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.optops.workgroups import check_workgroup
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptOp
-from tgdialect.ops.axis_types import EXPANDED, WORKGROUP
+from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -62,14 +61,11 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
     if kind is AxisType.LOCAL:
         _check_copies(axes, range, factor)
-    count = -(-extent // factor)
-    whole = [(kind, factor)] if count == 1 else [(old, count), (kind, factor)]
-    if kind in WORKGROUP:
-        check_workgroup(axes, range, whole)
     if factor == extent:
         axes.set_type(range, kind)
         new = range
     else:
+        count = -(-extent // factor)
         parts = (factor, count) if top else (count, factor)
         kinds = (kind, old) if top else (old, kind)
         is_divided = bool(divisors(range))
