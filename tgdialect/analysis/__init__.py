@@ -35,7 +35,5 @@ Fusion:
 * `online.py`: sums of exponentials that one pass over blocks of steps can compute, as an attention;
 * `online_blocks.py`: the sizes of these blocks, and whether they pay;
 * `parts.py`: into how many parts long reductions and scans are divided;
-* `online.py`: sums of exponentials that can be computed in one pass over blocks, as attention;
-* `online_blocks.py`: the sizes of these blocks;
 * `fusion.py`: which values get a buffer.
 """

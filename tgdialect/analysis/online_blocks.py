@@ -19,9 +19,9 @@ ROWS = (64, 32, 16)
 """The rows of a block, the most that fit into LOCAL memory: what is loaded for a block of steps is
 used for all of its rows. With 64 rows, 256 work items have 16 results each of 64 columns."""
 
-STEPS = (64, 32, 16)
-"""The steps of a block, likewise. With more, there are fewer BARRIERs for a step."""
-
+STEPS = (32, 16)
+"""The steps of a block, likewise. With more, there are fewer BARRIERs for a step; with 64 a work
+item has twice as many scores at once, and `ptxas` spills registers."""
 
 COLUMNS = 16
 """Loops over columns are padded to a multiple of this: so many work items share a row."""
