@@ -321,13 +321,20 @@ class WorkItems:
     def _steps_of_remainders(
         self, before: tuple[Atom, ...], after: tuple[Atom, ...], how: Relation
     ) -> Sequence[int] | None:
-        """The values of `b mod m` later minus `a mod m` before, where b - a is known."""
-        ops = [cast(SSAValue, product[0]).owner for product in (before, after)]
-        moduli = [known_index(op.operands[1]) for op in ops if isinstance(op, ModOp)]
-        modulus = moduli[0] if moduli else None
-        if max(map(len, (before, after))) > 1 or moduli != [modulus, modulus] or not modulus:
+        """The values of `b mod m` later minus `a mod m` before, where b - a is known. One of the
+        two may be a value that is less than m."""
+        if max(map(len, (before, after))) > 1:
             return None
-        a, b = (self._exact(op.operands[0]) for op in ops if isinstance(op, ModOp))
+        values = [cast(SSAValue, product[0]) for product in (before, after)]
+        moduli = {known_index(v.owner.operands[1]) for v in values if isinstance(v.owner, ModOp)}
+        modulus = moduli.pop() if len(moduli) == 1 else None
+        if not modulus or not all(
+            isinstance(v.owner, ModOp) or self.intervals[v].within(0, modulus - 1) for v in values
+        ):
+            return None
+        a, b = (
+            self._exact(v.owner.operands[0] if isinstance(v.owner, ModOp) else v) for v in values
+        )
         difference = b - a
         carried = () if how.carrier is None else (how.carrier.results[0],)
         for product in {*a.terms, *b.terms}:

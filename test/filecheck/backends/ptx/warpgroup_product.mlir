@@ -9,7 +9,7 @@
 // SCHEDULE-DAG: tg.buffer {{[0-9]+}} : tensor<{{[0-9]+}}x{{[0-9]+}}x8x8x8xf16, #tg.place<local>>
 // SCHEDULE:     tg.reduce add {{.*}} wmma <64x64x64, threads = 128, a = ["-", "-", "-", "-", "-", "-", "-", "k0", "k1", "k2", "m0"
 // SCHEDULE:     #tg.opt<stage 2, 2, local, cores>, #tg.opt<stage 1, 2, local, cores>
-// SCHEDULE:     #tg.opt<pipeline 2, 4>
+// SCHEDULE:     #tg.opt<pipeline 2, 3>
 
 // The sums are one vector of registers. No buffer is cleared, and a block needs one BARRIER.
 // LINEAR:       tg.buffer {{[0-9]+}} : tensor<32xf32, #tg.place<reg>>

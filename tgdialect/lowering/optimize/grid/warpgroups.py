@@ -70,7 +70,8 @@ def _multiply(
         try_opt(axes, opt(OptOp.SPLIT, rows, groups, AxisType.LOCAL.value))
     least, most = BUFFERS
     fit = axes.target.local // _bytes(instruction, groups)
-    buffers = min(fit, most, axes.extent(axes[steps]))
+    # As many buffers as steps would leave nothing to overlap with.
+    buffers = min(fit, most, max(axes.extent(axes[steps]) - 1, least))
     return buffers >= least and stage_blocks(axes, steps, 1, buffers, "cores")
 
 
