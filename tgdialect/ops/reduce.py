@@ -98,6 +98,14 @@ class ReduceOp(TgOp):
             },
         )
 
+    def over(self, source: Value, axes: Sequence[int], ranges: Sequence[Value]) -> ReduceOp:
+        """The same reduction of another operand or of fewer loops, by the same instructions."""
+        ordered = self.ordered is not None
+        op = ReduceOp(self.kind.data, source, axes, ranges, ordered=ordered)
+        names = [name for name in ("wmma", "fragment") if name in self.properties]
+        op.properties.update((name, self.properties[name]) for name in names)
+        return op
+
     def verify_rule(self) -> None:
         if not self.ranges:
             return

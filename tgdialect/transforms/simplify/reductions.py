@@ -54,8 +54,7 @@ def repeat_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     result = op.source
     axes, kept = integers(op, "axes"), [v for v in op.ranges if v not in lost]
     if axes or kept:
-        ordered = op.ordered is not None
-        result = engine.insert(ReduceOp(op.kind.data, result, axes, kept, ordered=ordered))
+        result = engine.insert(op.over(result, axes, kept))
 
     def repeated(value: SSAValue) -> SSAValue:
         for over in lost:

@@ -33,7 +33,7 @@
 
 // CUDA:         static __device__ inline void mma_m64n64k64_f16_kn(float *d, const void *a, const void *b) {
 // CUDA:         a_descriptor = ((unsigned long long)__cvta_generic_to_shared(a) & 262143) / 16 | 274878431232ULL;
-// CUDA:         __shared__ __align__(16) __half
+// CUDA:         __half *shared0 = (__half *)
 // CUDA:         fence.proxy.async
 // CUDA-NEXT:    __syncthreads();
 // CUDA:         mma_m64n64k64_f16_kn(

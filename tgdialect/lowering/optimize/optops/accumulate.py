@@ -83,10 +83,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
     if wide != dtype:
         partial = put(CastOp(partial, wide))
     if rest := [r.result for r in closed_ranges(reduce) if r is not reduced]:
-        parts_of_step = ReduceOp(kind, partial, ranges=rest)
-        names = [name for name in ("wmma", "fragment") if name in reduce.properties]
-        parts_of_step.properties.update((name, reduce.properties[name]) for name in names)
-        partial = put(parts_of_step)
+        partial = put(reduce.over(partial, (), rest))
     cell = put(IndexOp(put(AfterOp(buffer, [ready, reduced.result])), second))
     sums = [put(LoadOp(cell)), partial]
     update = put(StoreOp(cell, put(ALU[kind].create(operands=sums, result_types=[partial.type]))))
