@@ -2,7 +2,7 @@
 
     python bench/grid_compile_time.py [--warm] [--stages] [--rounds N] [name ...]
 
-For each program, and for each of the targets `cpu`, `nvidia:sm_90` (to PTX) and `opencl` (to
+For each program, and for each of the targets `cpu`, `nvidia:sm_90a` (to PTX) and `opencl` (to
 source): the number of its kernels, and milliseconds per kernel, from the module to the code of the
 target (`all`), and what of that is not LLVM's (`ours`). The ratios are to the cpu's; the goal is at
 most LIMIT. A name stands for the programs whose names begin with it.
@@ -28,7 +28,7 @@ from compile_time import EXAMPLES, measure, medians
 ROUNDS, WARM_UP = 5, 2
 LIMIT = 2.0
 CPU = "cpu"
-GRIDS = ("nvidia:sm_90", "opencl")
+GRIDS = ("nvidia:sm_90a", "opencl")
 PARTS = ("all", "ours")
 
 Program = Callable[..., Any]
