@@ -1,4 +1,4 @@
-// REQUIRES: mlir-opt
+// REQUIRES: mlir
 // RUN: tg-opt %s -p 'tg-to-gpu{target="nvidia:sm_90a" mode=heuristic}' | mlir-opt --gpu-module-to-binary=format=isa | filecheck %s
 
 // Upstream's tools verify a product by wgmma, and make its PTX by themselves.
