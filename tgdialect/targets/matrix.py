@@ -79,7 +79,8 @@ _WMMA_16X16X16 = Fragments(
 
 
 CORE_ROWS = 8
-"""The rows of a core matrix of `wgmma`, each of 16 bytes; they are neighbours in LOCAL memory."""
+"""The rows of a core matrix of `wgmma`, each of 16 bytes: neighbours in LOCAL memory, so that work
+items that copy one write to all of its banks."""
 CORE_BYTES = 16
 """The bytes in a row of a core matrix."""
 _WARPGROUP = 128

@@ -34,16 +34,12 @@ from tgdialect.ops.properties import (
     tensor_type,
 )
 from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.targets.matrix import CORE_ROWS
 
 RUN = 16
 """The bytes that one access of a copy moves, and by which rows of a padded tile are longer: the
 widest access of a work item, to an address that stays aligned. Rows of 64 bytes plus 16 put the 8
 rows of a fragment of `mma.sync` into different banks of LOCAL memory."""
-
-
-CORE_ROWS = 8
-"""The rows of a core matrix, each of `RUN` bytes. `wgmma` reads core matrices, `ldmatrix` loads
-them, and work items that copy one write to all banks of LOCAL memory."""
 
 
 @dataclass(frozen=True)
