@@ -2,6 +2,7 @@
 
 * `tc.py` is TC, matrix instructions;
 * `split.py` is SPLIT, `padto.py` PADTO, `order.py` SWAP and ORDER, `nolocals.py` NOLOCALS;
+  `workgroups.py` counts the work items that they make;
 * `accumulate.py` is ORDER of the loop of a REDUCE around the loops that it is in;
 * `merge.py` is MERGE, `stage.py` STAGE, and `prepack.py` STAGE in global memory; `tile_loads.py`
   says which LOADs of a tile those two may copy, and `boxes.py` is STAGE of what TC has split;

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.affine.strides import strides, unclamped
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.optimize.axes import NAMING, NOT_COPIED, Axes, IllegalOptError
+from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
@@ -60,6 +61,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
         loads = (*_written(axes, range), *_of_workgroup(axes, range))
         gated += [load for load in loads if load not in gated]
     padded = -(-extent // multiple) * multiple
+    check_work_items(axes, range, range.axis_type.data, padded)
     _pad(axes, range, extent, padded, gated)
 
 

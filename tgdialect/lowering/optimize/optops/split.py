@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptOp
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.codegen import AtomicAddOp
@@ -61,6 +62,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
     if kind is AxisType.LOCAL:
         _check_copies(axes, range, factor)
+    check_work_items(axes, range, kind, factor)
     if factor == extent:
         axes.set_type(range, kind)
         new = range
