@@ -24,6 +24,7 @@ from tgdialect.runtime.devices.driver import (
     Driver,
     Limits,
     LoadedKernels,
+    RepeatableKernels,
     Span,
 )
 from tgdialect.runtime.devices.program import DeviceKernel
@@ -298,10 +299,8 @@ def _address(span: Span) -> int:
     return span.block.handle + span.offset
 
 
-class _Kernels(LoadedKernels):
+class _Kernels(RepeatableKernels):
     """Loaded modules, one for each kernel, and the graphs of programs that were called before."""
-
-    can_repeat = True
 
     def __init__(self, driver: CudaDriver, kernels: Sequence[DeviceKernel]) -> None:
         self._driver = driver

@@ -83,14 +83,6 @@ class Command(NamedTuple):
 class LoadedKernels(ABC):
     """The kernels of a program on a device."""
 
-    can_repeat = False
-    """Whether `repeated` is implemented: memory of the device is known by addresses."""
-
-    def repeated(self, commands: Sequence[Command]) -> Callable[[], object]:
-        """What submits these commands again, and keeps none of their memory alive: the caller
-        passes memory at the same addresses."""
-        raise NotImplementedError
-
     @abstractmethod
     def submit(self, commands: Sequence[Command]) -> None:
         """Launch kernels in order. Raises DeviceError, which names the kernel that fails."""
@@ -98,6 +90,15 @@ class LoadedKernels(ABC):
     @abstractmethod
     def timed(self, commands: Sequence[Command]) -> Sequence[float]:
         """As `submit`, but wait for each; returns the seconds that each took on the device."""
+
+
+class RepeatableKernels(LoadedKernels):
+    """Those of a device whose memory is known by addresses."""
+
+    @abstractmethod
+    def repeated(self, commands: Sequence[Command]) -> Callable[[], object]:
+        """What submits these commands again, and keeps none of their memory alive: the caller
+        passes memory at the same addresses."""
 
 
 class Driver(ABC):

@@ -12,7 +12,13 @@ from tgdialect.runtime.devices.array import DeviceArray, Lease
 from tgdialect.runtime.devices.binding import bound
 from tgdialect.runtime.devices.call import CallMemory
 from tgdialect.runtime.devices.device import Device, is_on
-from tgdialect.runtime.devices.driver import Command, DeviceMemoryError, Span, show_bytes
+from tgdialect.runtime.devices.driver import (
+    Command,
+    DeviceMemoryError,
+    RepeatableKernels,
+    Span,
+    show_bytes,
+)
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.devices.repeats import Repeats
 from tgdialect.runtime.executable import Executable, ParameterSlot
@@ -69,7 +75,7 @@ class DeviceExecutable(Executable):
         roles = {p.role for p in self.parameters}
         self._repeats: Repeats | None = None
         if (
-            self._loaded.can_repeat
+            isinstance(self._loaded, RepeatableKernels)
             and self.inputs  # Whose place decides about that of the results.
             and roles <= {"input", "output", "workspace"}
             and not (self._is_dynamic or self._constants)
@@ -156,10 +162,11 @@ class DeviceExecutable(Executable):
         commands = bound(self._program.launches[self._program.once :], frame)
         submit(commands)
         memory.finish()
-        if self._repeats is not None and memory.is_plain:
+        loaded = self._loaded
+        if self._repeats is not None and memory.is_plain and isinstance(loaded, RepeatableKernels):
             order = (*self._arguments, *self._results, *self._workspaces)
             spans = [frame[position] for position, _ in order]
-            self._repeats.keep(spans, self._loaded.repeated(commands))
+            self._repeats.keep(spans, loaded.repeated(commands))
         if out is not None:
             return wanted[0] if len(wanted) == 1 else tuple(wanted)
         stays = stays or any(isinstance(array, DeviceArray) for array in given.values())
