@@ -262,6 +262,7 @@ OPS: dict[type[Operation], Callable[[Maker], Operation]] = {
     codegen.IfOp: lambda m: condition(m).owner,
     codegen.EndIfOp: lambda m: codegen.EndIfOp(condition(m)),
     codegen.WmmaOp: wmma,
+    codegen.ShuffleOp: lambda m: codegen.ShuffleOp(m.value(), m.draw(st.integers(1, 31)), 32),
     codegen.CustomOp: lambda m: codegen.CustomOp(m.draw(NAMES), [m.value(), m.value()]),
     codegen.AtomicAddOp: lambda m: codegen.AtomicAddOp(m.memory(), m.value(F32, (4,))),
     codegen.CustomFunctionOp: lambda m: codegen.CustomFunctionOp("f", [m.value()]),

@@ -155,7 +155,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
 
 
 GRID = (
-    *("workgroup", "warp", "units", "view_alignment", "copies_asynchronously"),
+    *("workgroup", "warp", "shuffles", "units", "view_alignment", "copies_asynchronously"),
     "static_local",
 )
 """Fields that only grids have."""

@@ -33,8 +33,8 @@ from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tenso
 from tgdialect.ops.source import BufferOp, VConstOp
 
 MOST_BYTES = 256
-"""The most memory that a work item keeps in registers: a quarter of the 255 of 4 bytes that a work
-item of NVIDIA's may have."""
+"""The most memory that a work item keeps in registers: a quarter of the 255 registers of 4 bytes
+that a work item of a GPU may have, as the sums and addresses need the others."""
 
 _REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
 
