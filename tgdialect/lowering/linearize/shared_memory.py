@@ -146,12 +146,26 @@ def _cells(
             return None
         digits, constant = each
         found[digits].add(constant)
+    _join(found)
     result: list[Digits] = []
     for digits, constants in found.items():
         if (own := _digits_of(sorted(constants))) is None:
             return None
         result.append(_merged(sorted([*digits, *own])))
     return result
+
+
+def _join(found: dict[Digits, set[int]]) -> None:
+    """Count cells that differ by one digit as further constants of those that lack it.
+
+    A pipeline fills its first buffers in a loop, and the last one in the loop that reads them all.
+    """
+    for digits in sorted(found, key=len, reverse=True):
+        for at, (stride, extent) in enumerate(digits):
+            if (others := (*digits[:at], *digits[at + 1 :])) in found:
+                steps = range(0, stride * extent, stride)
+                found[others].update(first + step for first in found.pop(digits) for step in steps)
+                break
 
 
 def _digits_of(numbers: Sequence[int]) -> Digits | None:

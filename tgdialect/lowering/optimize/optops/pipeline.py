@@ -20,8 +20,7 @@ from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 
 DEEPEST = 8
-"""The most buffers of a pipeline. Each takes LOCAL memory, and a copy of the copying loops before
-the loop; hand-written kernels have 2 to 5."""
+"""The most buffers of a pipeline. Each takes LOCAL memory; hand-written kernels have 2 to 5."""
 
 
 def pipeline(axes: Axes, axis: int, count: int) -> None:
@@ -31,7 +30,8 @@ def pipeline(axes: Axes, axis: int, count: int) -> None:
         pipeline 0, 2:  for %0 { copy tile %0 to %b; use %b } ->
             copy tile 0 to %b[0]
             for %0 { if %0 + 1 < extent: copy tile %0 + 1 to %b[(%0 + 1) mod 2]; use %b[%0 mod 2] }
-    Where there is no later tile the last one is loaded again, and not stored. The copies are those
+    Three buffers or more are first filled by a loop. Where there is no later tile the last one is
+    loaded again, and not stored. The copies are those
     to LOCAL memory that STAGEs have made in the loop. A tile is copied while the one before is
     used, and one BARRIER an iteration suffices. The iterations have an order from then on: the
     range becomes a `reduce`. Source: Lam, "Software Pipelining", PLDI 1988.
@@ -115,17 +115,17 @@ class _Pipeline:
         closer = axes.ends[at]
         nest = loops_of(closer)
         around = [*axes.open[closer], *nest[: nest.index(at)]]
-        # The first tiles, before the loop.
-        before = [range.result for range in around]
-        for number in range(self._count - 1):
-            tile = constant(number)
-            before = [self._copied(tile, tile, self._version(before))]
+        # The first tiles, before the loop, in a loop of their own.
+        first = self._count - 1
+        tile = constant(0) if first == 1 else self._loop(AxisType.LOOP, constant(first))
+        version = self._version([range.result for range in around])
+        before = self._copied(tile, tile, version)
         # In the loop, the tile that is used `count - 1` iterations later.
         modulus = constant(self._count)
-        ahead = put(AddOp(at.result, constant(self._count - 1)))
+        ahead = put(AddOp(at.result, constant(first)))
         gate = put(CmpLtOp(ahead, at.bound))
         tile = put(WhereOp(gate, ahead, constant(axes.extent(at) - 1)))
-        version = self._version([*before, at.result])
+        version = self._version([before, at.result])
         end = self._copied(tile, put(ModOp(ahead, modulus)), version, gate)
         filled, turn = self._version([end]), put(ModOp(at.result, modulus))
         for load in copy.loads:
@@ -139,20 +139,23 @@ class _Pipeline:
             return self._buffers
         return self._builder.put(AfterOp(self._buffers, after))
 
+    def _loop(self, axis_type: AxisType, bound: SSAValue) -> SSAValue:
+        return self._builder.put(RangeOp(next(self._builder.free_axes), axis_type, bound))
+
     def _copied(
         self, tile: SSAValue, turn: SSAValue, version: SSAValue, gate: SSAValue | None = None
     ) -> SSAValue:
         """Copy a tile to the buffer whose turn it is. Returns the END of the copy. Without a gate
-        the copy is before the loop, and has ranges of its own."""
+        the copy is before the loop, and has ranges of its own, of which `tile` may be one."""
         builder, put = self._builder, self._builder.put
         store = self._copy.store
         assert isinstance(store.buffer.owner, IndexOp)
         mapping: dict[SSAValue, SSAValue] = {self._at.result: tile}
         ranges = closed_ranges(self._copy.end)
         if gate is None:
-            for range in ranges:
-                number = next(builder.free_axes)
-                mapping[range.result] = put(RangeOp(number, range.axis_type.data, range.bound))
+            mapping.update((r.result, self._loop(r.axis_type.data, r.bound)) for r in ranges)
+            if isinstance(tile.owner, RangeOp):
+                ranges = [*ranges, tile.owner]
 
         def again(value: SSAValue) -> SSAValue:
             return builder.clone(value, mapping, shared=NOT_COPIED)

@@ -27,14 +27,17 @@
 // KERNEL:      tg.index %[[FILLED]][%[[NOW]], %back]
 // KERNEL:      opts [#tg.opt<pipeline 1, 2>]
 
-// One BARRIER an iteration, and none before the loop: the buffers are not cleared.
+// A loop copies the first two tiles of three. One BARRIER an iteration, and none before the loop: the
+// buffers are not cleared.
 
 // LINEAR:      tg.buffer 0 : tensor<96xf32, #tg.place<local>>
 // LINEAR-NOT:  tg.barrier
-// LINEAR:      tg.store
+// LINEAR-NOT:  tg.store
+// LINEAR:      %[[FIRST:.*]] = tg.range 5 loop to
+// LINEAR:      %[[COPY:.*]] = tg.store
+// LINEAR-NEXT: tg.end %[[COPY]] over %[[FIRST]]
 // LINEAR-NOT:  tg.barrier
-// LINEAR:      tg.store
-// LINEAR-NOT:  tg.barrier
+// LINEAR-NOT:  tg.store
 // LINEAR:      tg.range 1 reduce
 // LINEAR:      tg.barrier
 // LINEAR-NEXT: tg.if
@@ -45,11 +48,12 @@
 
 // The copies before the loop have to be there; in it, the group of the last iteration may be pending.
 
-// PTX:         cp.async.ca.shared.global {{.*}}, 4;
-// PTX:         cp.async.ca.shared.global {{.*}}, 4;
-// PTX:         cp.async.commit_group;
-// PTX-NEXT:    cp.async.wait_group 0;
 // PTX:       $L__BB0_1:
+// PTX:         cp.async.ca.shared.global {{.*}}, 4;
+// PTX:         bra $L__BB0_1;
+// PTX-NEXT:    cp.async.commit_group;
+// PTX-NEXT:    cp.async.wait_group 0;
+// PTX:       $L__BB0_3:
 // PTX:         cp.async.commit_group;
 // PTX-NEXT:    cp.async.wait_group 1;
 // PTX-NEXT:    bar.sync 0;
@@ -57,10 +61,12 @@
 // PTX-NOT:     bar.sync
 
 // CUDA:        __shared__ __align__(16) float shared0[96];
-// CUDA:        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
-// CUDA-NEXT:       :: "r"((unsigned)__cvta_generic_to_shared(shared0 + j)),
-// CUDA-NEXT:          "l"(__cvta_generic_to_global(x + {{.*}})) : "memory");
-// CUDA:        asm volatile("cp.async.commit_group; cp.async.wait_group 0;" ::: "memory");
+// CUDA:        for (int k = 0; k < 2; k++) {
+// CUDA:          asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+// CUDA-NEXT:         :: "r"((unsigned)__cvta_generic_to_shared(shared0 + {{.*}})),
+// CUDA-NEXT:            "l"(__cvta_generic_to_global(x + {{.*}})) : "memory");
+// CUDA-NEXT:   }
+// CUDA-NEXT:   asm volatile("cp.async.commit_group; cp.async.wait_group 0;" ::: "memory");
 // CUDA-NEXT:   for (int t = 0; t < 4; t++) {
 // CUDA:          asm volatile("cp.async.commit_group; cp.async.wait_group 1;" ::: "memory");
 // CUDA-NEXT:     __syncthreads();
