@@ -33,7 +33,7 @@ from tgdialect.ops.dtypes import (
     check_representable,
     number_attribute,
 )
-from tgdialect.ops.properties import dtype_of, number, place_of, tensor
+from tgdialect.ops.properties import dtype_of, index_array, number, place_of, tensor
 from tgdialect.ops.syntax import op_definition
 
 
@@ -230,7 +230,7 @@ class VConstOp(TgOp):
     def __init__(self, values: Sequence[int]):
         for value in (min(values), max(values)) if values else ():
             check_representable(DTYPES[INDEX], value)
-        self.infer((), {"values": DenseArrayBase.from_list(i64, values)})
+        self.infer((), {"values": index_array(values)})
 
 
 @op_definition

@@ -7,18 +7,19 @@ indices of the kernel, which may have been written by hand.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.bits import BitSums
 from tgdialect.lowering.optimize.axes import NOT_COPIED
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import AddOp, IDivOp, MulOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import IndexOp, ReshapeOp
-from tgdialect.ops.properties import place, tensor
+from tgdialect.ops.properties import Polynomial, place, polynomial, tensor
 from tgdialect.ops.views import memory_of
 
 
@@ -49,18 +50,47 @@ def shared_block(
     if len(index.indices) != len(shape):
         return None
     steps = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    found = BitSums(bits).flattened(index.indices, steps)
+    sums = BitSums(bits)
+    found = sums.flattened(index.indices, steps)
     wanted = {bit: 1 << position for position, bit in enumerate(layout)}
     size = 1 << len(layout)
     if found is None or found.strides != wanted or found.divisor % size or math.prod(shape) % size:
         return None
-    # The same index where all bits are 0.
+    number = _number(builder, list(zip(index.indices, steps, strict=True)), sums, bits, size)
+    blocks = builder.put(ReshapeOp(index.source, [math.prod(shape) // size, size]))
+    return builder.put(LoadOp(builder.put(IndexOp(blocks, [number, builder.index_constant(0)]))))
+
+
+def _number(
+    builder: OpBuilder,
+    digits: Sequence[tuple[SSAValue, int]],
+    sums: BitSums,
+    bits: Collection[SSAValue],
+    size: int,
+) -> SSAValue:
+    """The sum of digits times steps where all bits are 0, divided by the size of a block."""
     put, constant = builder.put, builder.index_constant
-    zero = constant(0)
-    mapping = dict.fromkeys(bits, zero)
-    start = zero
-    for value, step in zip(index.indices, steps, strict=True):
+    known: dict[SSAValue, Polynomial] = {value: Affine() for value in bits}
+    start: Polynomial = Affine()
+    for value, step in digits:
+        start += polynomial(value, known=known) * step
+    # Quotients and remainders of bits are 0.
+    atoms = {atom for product in start.terms for atom in product if isinstance(atom, SSAValue)}
+    decided = {atom: sum for atom in atoms if (sum := sums[atom]) is not None and sum.strides}
+    terms = {p: c for p, c in start.terms.items() if decided.keys().isdisjoint(p)}
+    is_whole = not any(factor % size for factor in (*terms.values(), start.constant))
+    if is_whole and not any(sum.divisor for sum in decided.values()):
+        number = constant(start.constant // size)
+        for product, factor in terms.items():
+            term = constant(factor // size)
+            for atom in product:
+                assert isinstance(atom, SSAValue)
+                term = put(MulOp(atom, term))
+            number = put(AddOp(number, term))
+        return number
+    mapping = dict.fromkeys(bits, constant(0))
+    number = constant(0)
+    for value, step in digits:
         digit = builder.clone(value, mapping, shared=NOT_COPIED)
-        start = put(AddOp(start, put(MulOp(digit, constant(step)))))
-    blocks = put(ReshapeOp(index.source, [math.prod(shape) // size, size]))
-    return put(LoadOp(put(IndexOp(blocks, [put(IDivOp(start, constant(size))), zero]))))
+        number = put(AddOp(number, put(MulOp(digit, constant(step)))))
+    return put(IDivOp(number, constant(size)))

@@ -5,7 +5,6 @@ They are put into registers lazily: ops are emitted only for the indices that an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from typing_extensions import TypeIs
@@ -82,7 +81,7 @@ def ramp(start: Scalar, step: int, lanes: int) -> Index:
     return Ramp(start, step, lanes) if step else start
 
 
-def known_positions(ramp: Ramp) -> Sequence[int]:
+def known_positions(ramp: Ramp) -> range:
     """The indices of a ramp whose start is a constant."""
     start = cast(int, ramp.start)
     return range(start, start + ramp.step * ramp.lanes, ramp.step)

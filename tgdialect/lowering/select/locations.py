@@ -243,6 +243,8 @@ class Locations:
             return emit.known_index(emit.lane(piece, lane))
         if is_ramp(position) and isinstance(position.start, int):
             at = known_positions(position)
+            if len(tile.pieces) == 1:
+                return emit.known_index(emit.lanes(tile.pieces[0], at))
             (piece,) = moved_tile(emit, tile, np.array(at), (len(at),)).pieces
             return emit.known_index(piece)
         # Other positions: a chain of WHEREs over all elements.

@@ -44,7 +44,15 @@ from tgdialect.ops.movement import (
     StackOp,
     split,
 )
-from tgdialect.ops.properties import dtype_of, integers, number, tensor, tensor_type, type_of_number
+from tgdialect.ops.properties import (
+    dtype_of,
+    index_array,
+    integers,
+    number,
+    tensor,
+    tensor_type,
+    type_of_number,
+)
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.targets import Target
@@ -349,6 +357,19 @@ class Scalars(OpBuilder):
         type = tensor_type(tensor(piece).element_type)
         return self.emit(IndexOp, (piece, self.index(position)), type=type)
 
+    def lanes(self, piece: Piece, positions: range) -> Piece:
+        """Some lanes of a piece."""
+        if positions == range(lanes_of(piece)):
+            return piece
+        if is_ramp(piece):
+            start = self.add(piece.start, piece.step * positions.start)
+            return Ramp(cast(Scalar, start), piece.step * positions.step, len(positions))
+        if isinstance(piece.owner, VConstOp):
+            values = integers(piece.owner, "values")
+            wanted = [values[position] for position in positions]
+            return self.index(wanted[0]) if len({*wanted}) == 1 else self.numbers(wanted)
+        return self.gathered([self.lane(piece, position) for position in positions])
+
     def compare(self, name: str, a: Index, b: Index) -> SSAValue:
         return self.apply(name, (self.index(a), self.index(b)), "i1")
 
@@ -363,7 +384,7 @@ class Scalars(OpBuilder):
 @lru_cache(maxsize=1024)
 def _vector(values: Sequence[int]) -> Mapping[str, Attribute]:
     """The properties of a VCONST."""
-    return {"values": split(values)[0]}
+    return {"values": index_array(values)}
 
 
 @lru_cache(maxsize=1024)

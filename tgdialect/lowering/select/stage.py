@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of
-from tgdialect.transforms.simplify import simplify
+from tgdialect.transforms.simplify import is_rough, simplify
 
 Rule = Callable[[SelectedKernel, Any], RegisterTile | None]
 """Emits the new ops for an op, and returns the register tile of its result; None for memory."""
@@ -104,18 +104,21 @@ class SelectPass(KernelPass):
         if isinstance(kernel, KernelOp):
             target = target_of(kernel.parent_op(), self.target, self.features)
             old = kernel.body.block
-            new = select(list(old.ops), target)
+            new, copied = select(list(old.ops), target)
             kernel.body.detach_block(old)
             kernel.body.add_block(new)
             kernel.target = StringAttr(target.name)
-            simplify(kernel)
+            # The scalar ops have been simplified before. Lanes and addresses may have made others.
+            if any(is_rough(op) and op not in copied for op in new.ops):
+                simplify(kernel)
         return kernel
 
 
-def select(ops: Sequence[Operation], target: Target) -> Block:
-    """Select instructions for the ops of a kernel, given in order. Returns a new block, and leaves
-    the old ops unchanged."""
+def select(ops: Sequence[Operation], target: Target) -> tuple[Block, Set[Operation]]:
+    """Select instructions for the ops of a kernel, given in order. Returns a new block, with those
+    of its ops that compute the scalars of the old one, and leaves the old ops unchanged."""
     kernel = SelectedKernel(target, vector_lanes(ops, target))
+    copied: set[Operation] = set()
     for op in ops:
         kernel.scalars.location = op.location
         try:
@@ -128,8 +131,10 @@ def select(ops: Sequence[Operation], target: Target) -> Block:
             kernel.values[op.results[0]] = result
             if len(result.pieces) == 1 and isinstance(piece := result.pieces[0], SSAValue):
                 piece.name_hint = piece.name_hint or op.results[0].name_hint
+                if not result.shape and isinstance(piece.owner, Operation):
+                    copied.add(piece.owner)
     _remove_unused(kernel.block)
-    return kernel.block
+    return kernel.block, copied
 
 
 def vector_lanes(ops: Sequence[Operation], target: Target) -> int:

@@ -50,6 +50,7 @@ from tgdialect.ops.properties.table import (
 from tgdialect.ops.properties.values import (
     dtype_of,
     dtype_row,
+    index_array,
     integer,
     integers,
     is_memory,
@@ -75,6 +76,7 @@ __all__ = [
     "device_argument",
     "dtype_of",
     "dtype_row",
+    "index_array",
     "integer",
     "integers",
     "is_memory",

@@ -8,12 +8,15 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    I64,
+    BytesAttr,
     DenseArrayBase,
     FloatAttr,
     IntAttr,
     IntegerAttr,
     NoneAttr,
     TensorType,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -114,6 +117,12 @@ def integer(op: Operation, name: str) -> int | None:
 def integers(op: Operation, name: str) -> tuple[int, ...]:
     """The values of a property that is a dense array of integers."""
     return tuple(cast(DenseArrayBase[Any], op.properties[name]).get_values())
+
+
+def index_array(values: Sequence[int]) -> DenseArrayBase[I64]:
+    """Indices that are known to be representable, as a dense array. xDSL's `from_list` checks each,
+    which takes milliseconds where there are thousands."""
+    return DenseArrayBase(i64, BytesAttr(i64.pack(values)))
 
 
 def mixed(op: Operation, name: str, dynamic: Sequence[SSAValue]) -> Shape:

@@ -108,7 +108,7 @@ def simplify(root: Operation) -> bool:
         engine = Engine(_KEEP_LOOPS if is_scheduled else HANDLERS, selected=is_selected)
         for region in op.regions:
             for block in region.blocks:
-                if not is_scheduled or any(map(_is_rough, block.ops)):
+                if not is_scheduled or any(map(is_rough, block.ops)):
                     changed |= engine.run(block)
                 stack.extend(inner for inner in block.ops if inner.regions)
     return changed
@@ -132,7 +132,7 @@ def _stages_of(op: Operation) -> tuple[bool, bool]:
     return is_selected or op.sink.opts is not None, is_selected
 
 
-def _is_rough(op: Operation) -> bool:
+def is_rough(op: Operation) -> bool:
     """Whether an op is index arithmetic that intervals may simplify."""
     return op.name in _ROUGH and tensor(op.operands[-1]).element_type == INDEX
 
