@@ -61,10 +61,11 @@ def compile(
         target: a device, as "CL:0", or one of `targets.TARGETS`, whose programs run on the first
             device that can; or "interpreter" for the reference semantics. By default the device
             that `TG_DEVICE` names, or else this CPU (docs/devices.md).
-        opt: the mode of `tg-optimize`: "heuristic", "none" for the loops as they are, or "beam:N"
-            for a search that times schedules on this machine (`tgdialect/runtime/optimize.py`), or
-            OptOps, as "explicit:split 0, 8, upcast; @main_1: order 1, 0". Kernels that record
-            OptOps keep them, and have others applied only if they are explicit.
+        opt: the mode of `tg-optimize`: "heuristic", "heuristic:tf32" if f32 products may round
+            their factors to tf32, "none" for the loops as they are, "beam:N" for a search that
+            times schedules on this machine (`tgdialect/runtime/optimize.py`), or OptOps, as
+            "explicit:split 0, 8, upcast; @main_1: order 1, 0". Kernels that record OptOps keep
+            them, and have others applied only if they are explicit.
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own,
             and modules from level `linear` on, where nothing checks memory accesses.
 

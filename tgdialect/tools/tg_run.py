@@ -20,6 +20,7 @@ EPILOG = """inputs, in the order of the function's parameters:
 
 schedules (--opt), for kernels that record none:
   heuristic                 from a model of the machine
+  heuristic:tf32            also rounds factors of f32 products, for tensor cores
   none                      the loops as they are
   beam:4                    from a beam search of width 4 that times kernels
   'explicit:split 0, 8, upcast; @main_1: order 1, 0'
@@ -93,7 +94,8 @@ def argument_parser() -> argparse.ArgumentParser:
     add(
         "--opt",
         metavar="OPT",
-        help="schedule: heuristic (default), none, beam:N, or 'explicit:OPTOP; OPTOP'",
+        help="schedule: heuristic (default), heuristic:tf32, none, beam:N, or 'explicit:OPTOP; "
+        "OPTOP'",
     )
     add("--output", action="append", default=[], metavar="OUT.npy", help="file of the next result")
     add("--print-full", action="store_true", help="print results whole, however large")

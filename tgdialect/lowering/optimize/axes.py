@@ -63,14 +63,18 @@ class Axes:
         original: KernelOp | None = None,
         constants: Set[int] = frozenset(),
         aliased: Set[str] | None = None,
+        *,
+        may_round: bool = False,
     ) -> None:
         """
         Args:
             original: the kernel that this one is a copy of, whose CALLs say which memory is passed.
             constants: the slots whose contents are the same in every call of the program.
             aliased: `aliased_kernels` of the module; found when they are first asked for if None.
+            may_round: whether a heuristic may choose matrix instructions that round factors first.
         """
         self.kernel = kernel
+        self.may_round = may_round
         self.constants = constants
         self.prepacked: list[KernelOp] = []
         """The kernels that STAGEs have made: they run before this one, and pack what it loads."""

@@ -19,7 +19,10 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify_kernels
 
-MODES = ("none", "heuristic", "explicit:OPTS", "beam:N")
+TF32 = "heuristic:tf32"
+"""The heuristic's mode in which products of f32 may round their factors to tf32."""
+
+MODES = ("none", "heuristic", TF32, "explicit:OPTS", "beam:N")
 """The modes. The last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
 
 
@@ -31,7 +34,8 @@ class OptimizePass(LoweringPass):
     order, on one thread. `mode=heuristic` finds a schedule for a machine with these `features`,
     `threads` and `l2`. An option that is not given is read from the module's `tg.target`; options
     that are given are written to it. A kernel whose SINK records OptOps has its schedule: these
-    modes leave it alone.
+    modes leave it alone. `mode="heuristic:tf32"` may also round the factors of f32 products to
+    tf32, 10 bits after the point, where the target has matrix instructions for that.
 
     `mode=explicit` applies `opts`, as `opts="split 0, 4, upcast","@main_1: order 1, 0"`, to every
     kernel but those that a STAGE has made, or to the one that an OptOp names. In one word that is
@@ -64,7 +68,7 @@ class OptimizePass(LoweringPass):
                 f"mode {self.mode!r} needs the pass that times kernels: tgdialect's own tools have "
                 "it (tgdialect/runtime/optimize.py)"
             )
-        if explicit is None and self.mode not in ("none", "heuristic"):
+        if explicit is None and self.mode not in ("none", "heuristic", TF32):
             there_are = ", ".join(MODES)
             raise PassFailedException(
                 f"mode {self.mode!r} is not one of the modes there are: {there_are}"
@@ -80,7 +84,8 @@ class OptimizePass(LoweringPass):
             if self.mode == "none" or (is_scheduled and explicit is None):
                 continue
             slots = constants.get(kernel.sym_name.data, frozenset())
-            axes = Axes(kernel, constants=slots, aliased=aliased)
+            may_round = self.mode == TF32
+            axes = Axes(kernel, constants=slots, aliased=aliased, may_round=may_round)
             begin_schedule(axes)
             if explicit is None:
                 schedule(axes, target)

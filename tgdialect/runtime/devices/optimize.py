@@ -23,7 +23,8 @@ class DeviceOptimizePass(MeasuringOptimizePass):
     order, on one thread. `mode=heuristic` finds a schedule for a machine with these `features`,
     `threads` and `l2`. An option that is not given is read from the module's `tg.target`; options
     that are given are written to it. A kernel whose SINK records OptOps has its schedule: these
-    modes leave it alone.
+    modes leave it alone. `mode="heuristic:tf32"` may also round the factors of f32 products to
+    tf32, 10 bits after the point, where the target has matrix instructions for that.
 
     `mode=explicit` applies `opts`, as `opts="split 0, 4, upcast","@main_1: order 1, 0"`, to every
     kernel but those that a STAGE has made, or to the one that an OptOp names. In one word that is

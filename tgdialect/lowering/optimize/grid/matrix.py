@@ -15,6 +15,7 @@ from tgdialect.ops.attributes import AxisType, OptOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
+from tgdialect.targets.matrix import matrix_instructions
 
 TILES = 4
 """A warp has up to TILES x TILES results of instructions in registers: each fragment that it loads
@@ -52,7 +53,9 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
     extents = [known_index(range.bound) for range in tiled]
     is_long = all(extent is None or extent == 1 or extent >= LEAST for extent in extents)
     level = PADDED if is_long else CASTS
-    if not try_opt(axes, opt(OptOp.TC, steps, -1, level, 1)):
+    rounding = [i for i, each in enumerate(matrix_instructions(target)) if each.rounds]
+    choices = [-1, *(rounding if axes.may_round else [])]
+    if not any(try_opt(axes, opt(OptOp.TC, steps, index, level, 1)) for index in choices):
         return False
     sides = [
         axis
