@@ -106,12 +106,12 @@ def test_compiled(seed: int, target: str):
 @pytest.mark.parametrize("buffers", [1, 2, 3, 4])
 def test_one_barrier_an_iteration_waits_for_one_tile(buffers: int):
     """With N buffers, N - 2 groups of copies may be pending when a tile is used. One buffer needs a
-    BARRIER before each copy and one behind it."""
+    BARRIER before each copy and one behind it. Each factor is copied before the loop and in it."""
     opts = schedule(4, 4, 4, buffers, pad=False)
     module = lowered(product(16, 64, 16), opts, "nvidia:sm_80")
     (program,) = (op for op in module.ops if isinstance(op, ProgramOp))
     copies = async_copies(list(program.linear.body.block.ops))
-    assert len(copies.loads) == 2 * buffers
+    assert len(copies.loads) == (2 if buffers == 1 else 4)
     pending = [n for op, n in copies.waits.items() if isinstance(op, BarrierOp)]
     assert pending == ([0, 0] if buffers == 1 else [buffers - 2])
     before = [n for op, n in copies.waits.items() if isinstance(op, RangeOp)]
