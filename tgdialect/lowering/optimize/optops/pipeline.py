@@ -114,7 +114,8 @@ class _Pipeline:
         constant = self._builder.index_constant
         closer = axes.ends[at]
         nest = loops_of(closer)
-        around = [*axes.open[closer], *nest[: nest.index(at)]]
+        outer = sorted(axes.open[closer], key=lambda r: r.axis.data)
+        around = [*outer, *nest[: nest.index(at)]]
         # The first tiles, before the loop, in a loop of their own.
         first = self._count - 1
         tile = constant(0) if first == 1 else self._loop(AxisType.LOOP, constant(first))

@@ -63,7 +63,7 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
 def may_prepack(axes: Axes, load: LoadOp) -> bool:
     """Whether a kernel that runs before can pack what a LOAD loads, whatever the tile is."""
     param = memory_of(load.buffer).owner
-    ranges = [r for r in axes.open[load] if r in axes.ends]
+    ranges = [r for r in axes.ranges.values() if r in axes.open[load] and r in axes.ends]
     if not isinstance(param, ParamOp) or not ranges:
         return False
     try:
