@@ -28,6 +28,7 @@ from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
+from tgdialect.transforms.simplify import Engines, scheduled_engine, simplify
 
 NAMING = (EndOp, ReduceOp, AfterOp)
 """Ops whose operands after the first name loops. Every other op with a RANGE as operand computes
@@ -81,6 +82,12 @@ class Axes:
         self._original = kernel if original is None else original
         self._aliased = aliased
         self._is_checked = False
+        self._engine = scheduled_engine()
+
+    @property
+    def engines(self) -> Engines:
+        """The engine that has simplified the kernel before."""
+        return {self.kernel: self._engine}
 
     @property
     def is_copy(self) -> bool:
@@ -96,6 +103,7 @@ class Axes:
         self.kernel.body.detach_block(old := self.kernel.body.block)
         old.erase()
         self.kernel.body.add_block(trial.kernel.body.detach_block(trial.kernel.body.block))
+        self._engine = trial._engine
         self.changed()
 
     @property
@@ -146,6 +154,11 @@ class Axes:
     def changed(self) -> None:
         for name in ("ops", "open", "ranges", "ends"):
             self.__dict__.pop(name, None)
+
+    def simplify(self) -> None:
+        """Simplify what has changed since the last time."""
+        simplify(self.kernel, self.engines)
+        self.changed()
 
     def erase_dead_ops(self) -> None:
         """Erase the ops that the SINK does not need."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
@@ -17,7 +18,7 @@ from tgdialect.lowering.optimize.search import BEAM
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.targets.attribute import settle_target
-from tgdialect.transforms.simplify import simplify_kernels
+from tgdialect.transforms.simplify import Engine, simplify_kernels
 
 TF32 = "heuristic:tf32"
 """The heuristic's mode in which products of f32 may round their factors to tf32."""
@@ -77,6 +78,7 @@ class OptimizePass(LoweringPass):
         kernels = [op for op in module.ops if isinstance(op, KernelOp)]
         if explicit is not None:
             check_kernels(explicit, kernels)
+        engines: dict[Operation, Engine] = {}
         constants, aliased = constant_slots(module), aliased_kernels(module)
         for kernel in kernels:
             is_scheduled = has_schedule(kernel)
@@ -92,5 +94,6 @@ class OptimizePass(LoweringPass):
             else:
                 apply_explicit(axes, explicit)
             schedule_prepacking(axes, target)
+            engines.update(axes.engines)
         if self.mode != "none":
-            simplify_kernels(module)
+            simplify_kernels(module, engines)

@@ -9,12 +9,13 @@
   `scatter.py` replace reductions by loads, closed forms, accumulators and loops of additions;
 * `peepholes.py` rewrites CAST, LOAD and STORE;
 * `engine.py` walks a block and does value numbering, `loops.py` repairs the loops of ENDs and
-  REDUCEs after a rewrite;
+  REDUCEs after a rewrite, and `settled.py` says what the next walk need not visit;
 * `test/unit/transforms/test_simplify_proofs.py` proves every rule and theorem.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -96,8 +97,20 @@ class SimplifyPass(ModulePass):
         simplify(op)
 
 
-def simplify(root: Operation) -> bool:
-    """Simplify all blocks inside `root`, as `SimplifyPass` does. Returns whether IR changed."""
+Engines = Mapping[Operation, Engine]
+"""Engines that have simplified kernels before (`scheduled_engine`)."""
+
+
+def scheduled_engine() -> Engine:
+    """An engine for one kernel that has a schedule, to simplify it several times."""
+    return Engine(_KEEP_LOOPS)
+
+
+def simplify(root: Operation, engines: Engines = {}) -> bool:
+    """Simplify all blocks inside `root`, as `SimplifyPass` does. Returns whether IR changed.
+
+    Of the kernels in `engines` only what has changed since the engine's last walk is visited.
+    """
     changed = False
     stack = [root]
     while stack:
@@ -105,20 +118,21 @@ def simplify(root: Operation) -> bool:
         if op.name == "tg.linear" or (op.name == "func.func" and is_foreign(op)):
             continue
         is_scheduled, is_selected = _stages_of(op)
-        engine = Engine(_KEEP_LOOPS if is_scheduled else HANDLERS, selected=is_selected)
+        known = engines.get(op) if is_scheduled and not is_selected else None
+        engine = known or Engine(_KEEP_LOOPS if is_scheduled else HANDLERS, selected=is_selected)
         for region in op.regions:
             for block in region.blocks:
                 if not is_scheduled or any(map(is_rough, block.ops)):
-                    changed |= engine.run(block)
+                    changed |= engine.run_again(block) if known else engine.run(block)
                 stack.extend(inner for inner in block.ops if inner.regions)
     return changed
 
 
-def simplify_kernels(module: ModuleOp) -> None:
+def simplify_kernels(module: ModuleOp, engines: Engines = {}) -> None:
     """Simplify the kernels of a module; its functions stay as they are."""
     for kernel in module.ops:
         if isinstance(kernel, KernelOp):
-            simplify(kernel)
+            simplify(kernel, engines)
 
 
 def _stages_of(op: Operation) -> tuple[bool, bool]:

@@ -42,6 +42,7 @@ from tgdialect.transforms.simplify.matching import (
     repeat,
     same_extent,
 )
+from tgdialect.transforms.simplify.settled import Settled, depends_on_context
 from tgdialect.transforms.simplify.terms import COMMUTATIVE
 
 RULES = RuleIndex((*IDENTITIES, *ARITHMETIC))
@@ -100,6 +101,7 @@ class Engine:
         self._changed = False
         self._backwards: set[RangeOp] = set()
         """The loops that this engine has reversed."""
+        self._settled = Settled()
 
     # -- the walk --------------------------------------------------------------------------------
 
@@ -115,6 +117,16 @@ class Engine:
                 Rewriter.erase_op(op)
                 self._changed = True
         return self._changed
+
+    def run_again(self, block: Block) -> bool:
+        """Simplify a block that this engine has simplified before, and no other since. The result
+        is that of `run`, but only changed ops, and what is computed from them, are visited."""
+        self._settled.begin()
+        if not self._settled.is_first:
+            # Forms of values that have changed are dropped when the walk meets these.
+            self.min_max, self.validity = MinMax(), Validity()
+            self._order.clear()
+        return self.run(block)
 
     def _walk(self, block: Block) -> bool:
         """Visit the ops of a block. Returns False if a loop was reversed: the walk must restart."""
@@ -139,6 +151,7 @@ class Engine:
         self.forms.clear()
         self.costs.clear()
         self._order.clear()
+        self._settled = Settled()
         self._depth = 0
 
     def run_backwards(self, loop: RangeOp) -> None:
@@ -170,19 +183,44 @@ class Engine:
             return None
         if self.selected and dtype_of(op.results[0]).is_float:
             return op.results[0]
+        if not self._settled.is_first and self._stays(op):
+            return op.results[0]
         if op.name in COMMUTATIVE and is_constant(op.operands[0]):
             self._move_constant_right(op)
         # Replace the op by a simpler value, or by an equal op that was visited before (CSE).
         result = op.results[0]
         new = self._replacement(op) if self._depth < MAX_DEPTH else None
         if new is None or not self.loops.keeps(result, new):
-            new = self._values.setdefault(_key(op), result)
+            new = self._values.setdefault(key := _key(op), result)
+            if new is result:
+                self._settled.note(op, key)
         if new is result:
             return result
         self._changed = True
         result.replace_all_uses_with(new)
         Rewriter.erase_op(op)
         return new
+
+    def _stays(self, op: Operation) -> bool:
+        """Whether an op needs no visit: it is as the last walk has left it, and no equal op is
+        before it. Registers it for value numbering."""
+        result, key = op.results[0], _key(op)
+        if not self._settled.is_same(op, key):
+            self.forms.pop(result, None)
+            self.costs.pop(result, None)
+            return False
+        if depends_on_context(op) or key in self._values:
+            return False
+        if result in self.costs:
+            # The last walk may have erased an atom that only it had made.
+            form = self.forms[result]
+            if not self._order.keys() >= form.terms.keys():
+                return False
+            if self.sums.setdefault(form, result) is not result:
+                return False
+        self._values[key] = result
+        self._settled.note(op, key)
+        return True
 
     def _enumerate(self, value: SSAValue, op: Operation) -> None:
         """Give a value its sort key in sums: values that only depend on outer loops come first.

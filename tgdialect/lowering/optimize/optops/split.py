@@ -20,7 +20,6 @@ from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
 from tgdialect.ops.views import memory_of
-from tgdialect.transforms.simplify import simplify
 
 SPLIT_FROM: dict[AxisType, tuple[frozenset[AxisType], frozenset[bool]]] = {
     AxisType.LOCAL: (frozenset({AxisType.GLOBAL, AxisType.LOOP}), frozenset({False})),
@@ -74,8 +73,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         outer, inner = axes.split(range, parts, kinds, top=top)
         new = outer if top else inner
         if is_divided:
-            simplify(axes.kernel)
-            axes.changed()
+            axes.simplify()
             if new.parent is None:
                 return  # What was in the loop does not depend on it any more.
     if kind in EXPANDED or kind is AxisType.LOCAL:
