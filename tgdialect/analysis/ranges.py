@@ -32,14 +32,14 @@ def needed_ops(block: Block) -> list[Operation]:
     """The ops that the SINK of a block needs, and its PARAMs, in the block's order."""
     ops = list(block.ops)
     stack = [op for op in ops if type(op) in (ParamOp, SinkOp)]
-    needed: set[object] = set(stack)
+    needed = set(map(id, stack))  # The hash of an op is its id, but takes a call in Python.
     while stack:
         for operand in stack.pop().operands:
             owner = operand.owner
-            if owner not in needed and type(owner) is not Block:
-                needed.add(owner)
+            if id(owner) not in needed and type(owner) is not Block:
+                needed.add(id(owner))
                 stack.append(cast(Operation, owner))
-    return [op for op in ops if op in needed]
+    return [op for op in ops if id(op) in needed]
 
 
 def closed_ranges(op: EndOp | ReduceOp) -> list[RangeOp]:
@@ -54,11 +54,11 @@ def loops_of(end: EndOp) -> list[RangeOp]:
 
 def open_ranges(ops: Sequence[Operation]) -> dict[Operation, Ranges]:
     """The RANGEs whose loops the result of each op is in; ops come in topological order."""
-    known: dict[object, Ranges] = {}
+    known: dict[int, Ranges] = {}
     for op in ops:
-        sources = {known.get(operand.owner, _NONE) for operand in op.operands}
+        sources = {known.get(id(operand.owner), _NONE) for operand in op.operands}
         if len(sources) > 1 or type(op) in _CHANGES_RANGES:
-            known[op] = ranges_after(op, list(sources))
+            known[id(op)] = ranges_after(op, list(sources))
         else:
-            known[op] = sources.pop() if sources else _NONE
-    return cast(dict[Operation, Ranges], known)
+            known[id(op)] = sources.pop() if sources else _NONE
+    return dict(zip(ops, known.values(), strict=True))

@@ -8,7 +8,6 @@ the lane and then of the element is (`WmmaAttr`). Sources: PTX ISA, "Matrix Frag
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,6 +38,13 @@ class Fragments:
         )
         return WmmaAttr(ArrayAttr(map(IntAttr, self.dims)), IntAttr(self.threads), *layouts)
 
+    @cached_property
+    def reads_local(self) -> bool:
+        """`WmmaAttr.is_shared` of A and of B, without the attribute: there are many instructions,
+        and a kernel has one."""
+        lanes = self.threads.bit_length() - 1
+        return all({*layout.split()[:lanes]} == {"-"} for layout in (self.a, self.b))
+
 
 @dataclass(frozen=True)
 class MatrixInstruction:
@@ -55,7 +61,7 @@ class MatrixInstruction:
     def reads_local(self) -> bool:
         """Whether it reads A and B from LOCAL memory: it has to be asked for by its index, and is
         used where STAGE has copied both factors to the order of its layouts."""
-        return self.fragments.config.is_shared("a") and self.fragments.config.is_shared("b")
+        return self.fragments.reads_local
 
 
 _MMA_C = "n1 n2 m0 m1 m2 n0 m3"
@@ -147,6 +153,14 @@ def instruction_of(
     target: Target, config: WmmaAttr, factor: str, accumulator: str
 ) -> MatrixInstruction | None:
     """The instruction of a target that computes a WMMA of these dtypes; None if it has none."""
-    found: Iterable[MatrixInstruction] = matrix_instructions(target)
-    wanted = factor, accumulator, config
-    return next((i for i in found if (i.factor, i.accumulator, i.fragments.config) == wanted), None)
+    wanted, dims = (factor, accumulator), tuple(dim.data for dim in config.dims)
+    return next(
+        (
+            i
+            for i in matrix_instructions(target)
+            if (i.factor, i.accumulator) == wanted
+            and i.fragments.dims == dims
+            and i.fragments.config == config
+        ),
+        None,
+    )

@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation
 
 def erase_dead_ops(block: Block, needed: Collection[Operation]) -> None:
     """Erase all ops of a block but those that are needed (`analysis.ranges.needed_ops`)."""
-    kept = set(needed)
+    kept = set(map(id, needed))
     for op in reversed(block.ops):
-        if op not in kept:
+        if id(op) not in kept:
             block.erase_op(op)

@@ -152,7 +152,7 @@ class Axes:
         return {range: end for end in ends for range in closed_ranges(end)}
 
     def changed(self) -> None:
-        for name in ("ops", "open", "ranges", "ends"):
+        for name in ("ops", "open", "ranges", "ends", "_stores"):
             self.__dict__.pop(name, None)
 
     def simplify(self) -> None:
@@ -186,9 +186,13 @@ class Axes:
 
     def stores(self, range: RangeOp) -> Iterator[StoreOp]:
         """The STOREs in the loop of a range."""
-        for op in self.ops:
-            if isinstance(op, StoreOp) and range in self.open[op]:
+        for op in self._stores:
+            if range in self.open[op]:
                 yield op
+
+    @cached_property
+    def _stores(self) -> Sequence[StoreOp]:
+        return [op for op in self.ops if isinstance(op, StoreOp)]
 
     def around(self, value: SSAValue) -> Ranges:
         """The ranges in whose loops a value is."""

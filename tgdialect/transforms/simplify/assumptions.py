@@ -173,14 +173,18 @@ class _Assuming(Engine):
     def _enter(self) -> None:
         """Start at the outer engine's insertion point, with the facts it has cached."""
         outer = self._outer
+        self._own: dict[Hashable, SSAValue] = {}
         self.loops = outer.loops
         self.forms = ChainMap({}, outer.forms)
         self.costs = ChainMap({}, outer.costs)
         self.sums = ChainMap({}, outer.sums)
         self._order = outer._order
-        self._values = ChainMap({}, outer._values)
+        self._values = ChainMap(self._own, outer._values)
         self._new: dict[SSAValue, SSAValue] = {}
         self.builder, self._depth = outer.builder, outer._depth
+
+    def visited(self) -> Mapping[Hashable, SSAValue]:
+        return self._own
 
     def _narrow(self) -> bool:
         """Narrow the intervals of single values by the facts.

@@ -183,28 +183,36 @@ class Engine:
             return None
         if self.selected and dtype_of(op.results[0]).is_float:
             return op.results[0]
-        if not self._settled.is_first and self._stays(op):
-            return op.results[0]
+        result = op.results[0]
         if op.name in COMMUTATIVE and is_constant(op.operands[0]):
             self._move_constant_right(op)
-        # Replace the op by a simpler value, or by an equal op that was visited before (CSE).
-        result = op.results[0]
-        new = self._replacement(op) if self._depth < MAX_DEPTH else None
-        if new is None or not self.loops.keeps(result, new):
-            new = self._values.setdefault(key := _key(op), result)
-            if new is result:
-                self._settled.note(op, key)
+        key = _key(op)
+        if not self._settled.is_first and self._stays(op, key):
+            return result
+        # Replace the op by an equal op that was visited before (CSE), or by a simpler value. An
+        # equal op has no simpler value either, unless that depends on more than the operands.
+        new = None if depends_on_context(op) else self.visited().get(key)
+        if new is None:
+            new = self._replacement(op) if self._depth < MAX_DEPTH else None
+            if new is None or not self.loops.keeps(result, new):
+                new = self._values.setdefault(key, result)
         if new is result:
+            if self._depth < MAX_DEPTH:
+                self._settled.note(op, key)
             return result
         self._changed = True
         result.replace_all_uses_with(new)
         Rewriter.erase_op(op)
         return new
 
-    def _stays(self, op: Operation) -> bool:
+    def visited(self) -> Mapping[Hashable, SSAValue]:
+        """The values of the ops that were visited with the intervals of now, by their keys."""
+        return self._values
+
+    def _stays(self, op: Operation, key: Hashable) -> bool:
         """Whether an op needs no visit: it is as the last walk has left it, and no equal op is
         before it. Registers it for value numbering."""
-        result, key = op.results[0], _key(op)
+        result = op.results[0]
         if not self._settled.is_same(op, key):
             self.forms.pop(result, None)
             self.costs.pop(result, None)

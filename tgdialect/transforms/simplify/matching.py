@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from xdsl.dialects.builtin import FloatAttr
@@ -144,15 +145,22 @@ def _is_literal(constant: Attribute, wanted: float) -> bool:
     return isinstance(wanted, int) and value == wrap_to(dtype, wanted)
 
 
+Origin = str | frozenset[str]
+"""What a rule may ask of an operand: the name of its op, or the literals that a constant equals."""
+
+
 class RuleIndex:
-    """Finds the rules that may match an op by its name and the names of its operands' ops."""
+    """Finds the rules that may match an op by its name and by what its operands are made by."""
 
     def __init__(self, rules: Iterable[Rule]):
         self._by_root: dict[str, list[tuple[Rule, Apply]]] = {}
         for rule in rules:
             for variant in rule.variants:
                 self._by_root.setdefault(variant.op, []).append((rule, variant))
-        self._by_operands: dict[tuple[str | bool, ...], list[tuple[Rule, Apply]]] = {}
+        self._literals = {repr(value): value for value in _literals(self._by_root.values())}
+        # The text of literals tells -0.0 from 0.0.
+        self._equal_literals = lru_cache(maxsize=1024)(self._literals_of)
+        self._by_operands: dict[tuple[Origin | bool, ...], list[tuple[Rule, Apply]]] = {}
 
     @property
     def roots(self) -> Iterable[str]:
@@ -164,7 +172,7 @@ class RuleIndex:
         if op.name not in self._by_root:
             return ()
         operands = op.operands
-        origins = [_origin(o) for o in operands]
+        origins = [self._origin(o) for o in operands]
         same = len(operands) == 2 and operands[0] is operands[1]
         key = (op.name, same, *origins)
         if (found := self._by_operands.get(key)) is None:
@@ -177,24 +185,46 @@ class RuleIndex:
             self._by_operands[key] = found
         return found
 
+    def _origin(self, value: SSAValue) -> Origin:
+        if (constant := constant_of(value)) is not None:
+            return self._equal_literals(constant)
+        owner = value.owner
+        return owner.name if isinstance(owner, Operation) else ""
 
-def _origin(value: SSAValue) -> str:
-    owner = value.owner
-    return owner.name if isinstance(owner, Operation) else ""
+    def _literals_of(self, constant: Attribute) -> frozenset[str]:
+        """The literals of the rules that a constant equals."""
+        return frozenset(
+            text for text, literal in self._literals.items() if _is_literal(constant, literal)
+        )
+
+
+def _literals(patterns: Iterable[Sequence[tuple[Rule, Apply]]]) -> Iterator[float]:
+    """The literals in the patterns of rules."""
+    stack: list[Term] = [pattern for of_root in patterns for _, pattern in of_root]
+    while stack:
+        match stack.pop():
+            case Literal(value=value):
+                yield value
+            case Apply(operands=operands):
+                stack += operands
+            case _:
+                pass
 
 
 def _is_same_twice(pattern: Apply) -> bool:
     return len(pattern.operands) == 2 and pattern.operands[0] is pattern.operands[1]
 
 
-def _may_come_from(term: Term, origin: str) -> bool:
+def _may_come_from(term: Term, origin: Origin) -> bool:
     match term:
         case Apply(op=name):
             return name == origin
         case AnyValue():
             return True
+        case Literal(value=value):
+            return not isinstance(origin, str) and repr(value) in origin
         case _:
-            return origin == "tg.const" or origin in REPEATING
+            return not isinstance(origin, str)
 
 
 # -- guards --------------------------------------------------------------------------------------
