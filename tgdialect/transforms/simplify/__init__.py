@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -99,6 +100,7 @@ class SimplifyPass(ModulePass):
 
 Engines = Mapping[Operation, Engine]
 """Engines that have simplified kernels before (`scheduled_engine`)."""
+_NO_ENGINES: Engines = MappingProxyType({})
 
 
 def scheduled_engine() -> Engine:
@@ -106,7 +108,7 @@ def scheduled_engine() -> Engine:
     return Engine(_KEEP_LOOPS)
 
 
-def simplify(root: Operation, engines: Engines = {}) -> bool:
+def simplify(root: Operation, engines: Engines = _NO_ENGINES) -> bool:
     """Simplify all blocks inside `root`, as `SimplifyPass` does. Returns whether IR changed.
 
     Of the kernels in `engines` only what has changed since the engine's last walk is visited.
@@ -128,7 +130,7 @@ def simplify(root: Operation, engines: Engines = {}) -> bool:
     return changed
 
 
-def simplify_kernels(module: ModuleOp, engines: Engines = {}) -> None:
+def simplify_kernels(module: ModuleOp, engines: Engines = _NO_ENGINES) -> None:
     """Simplify the kernels of a module; its functions stay as they are."""
     for kernel in module.ops:
         if isinstance(kernel, KernelOp):

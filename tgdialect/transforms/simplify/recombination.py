@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.elementwise import WhereOp
@@ -32,13 +32,22 @@ and the search for them takes time linear in n."""
 def recombine(engine: Engine, form: Linear, like: SSAValue) -> Linear:
     """Apply the identities to a form of the dtype of `like` until none applies."""
     dtype = dtype_of(like)
-    while True:
+    # Each identity is of two terms or more, of which one is of such an op.
+    while len(form.terms) > 1 and any(_name_of(atom) in _RECOMBINED for atom in form.terms):
         for identity in (_joined, _remainder, _unrolled, _chosen):
             if (smaller := identity(engine, form, like)) is not None:
                 form = smaller.wrapped(dtype)
                 break
         else:
-            return form
+            break
+    return form
+
+
+_RECOMBINED = frozenset({"tg.idiv", "tg.mod", "tg.where"})
+
+
+def _name_of(value: SSAValue) -> str:
+    return value.owner.name if isinstance(value.owner, Operation) else ""
 
 
 def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:

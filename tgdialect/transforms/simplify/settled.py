@@ -67,6 +67,6 @@ def _facts(op: Operation, key: Hashable) -> Hashable:
 
 def depends_on_context(op: Operation) -> bool:
     """Whether the rewrites of an op depend on more than what it is computed from."""
-    return op.name in _OF_USES or type(op) is ReduceOp or (
-        type(op) is LoadOp and op.gate is not None
+    return (
+        op.name in _OF_USES or type(op) is ReduceOp or (type(op) is LoadOp and op.gate is not None)
     )
