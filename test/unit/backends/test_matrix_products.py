@@ -54,6 +54,7 @@ def _expected(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         "columns": lambda: a.T @ b,
         "rows": lambda: a @ b.T,
         "columns and rows": lambda: a.T @ b.T,
+        "padded columns and rows": lambda: a.T @ b.T,
         "transposed b": lambda: a @ b.T,
         "transposed blocks": lambda: a @ b.T,
     }.get(name, lambda: a @ b)()
@@ -75,8 +76,15 @@ IN_LOCAL_MEMORY = {
         *((128, 128), (60, 128)),
     ),
     "batches": (_multiply, (2, 64, 64), (2, 64, 64)),
+    "padded": (_multiply, (120, 184), (184, 120)),
+    "padded columns and rows": (
+        lambda a, b: _multiply(a.transpose(0, 1), b.transpose(0, 1)),
+        *((248, 120), (120, 248)),
+    ),
+    "odd steps": (_multiply, (64, 121), (121, 64)),
 }
-"""Products whose rows of A and columns of B lie along either axis, for `wgmma`."""
+"""Products whose rows of A and columns of B lie along either axis, for `wgmma`; padded ones, too,
+whose copies are gated."""
 CASES = [
     *((name, TARGET) for name in PRODUCTS),
     *((name, HOPPER) for name in ("blocks of steps", "transposed blocks", "ragged blocks")),
@@ -114,8 +122,8 @@ def test_random_products(seeds: range):
 
 def check_product(seed: int) -> None:
     choose, random = Random(seed), np.random.default_rng(seed)
-    m, n = (choose.choice((16, 33, 48, 64, 80, 128)) for _ in range(2))
-    k = choose.choice((32, 64, 72, 96, 100, 128, 160))
+    m, n = (choose.choice((16, 33, 48, 60, 64, 80, 120, 123, 128)) for _ in range(2))
+    k = choose.choice((32, 64, 72, 96, 100, 120, 123, 128, 160, 184, 188))
     batch = choose.choice(((), (), (3,)))
     flips = choose.random() < 0.4, choose.random() < 0.4
     has_bias = choose.random() < 0.4
