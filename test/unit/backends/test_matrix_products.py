@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from random import Random
 
+import ml_dtypes
 import numpy as np
 import pytest
 from ptxas import assemble, needs_ptxas
@@ -23,7 +24,7 @@ from tgdialect.registry import make_context
 
 TARGET, HOPPER = "nvidia:sm_90", "nvidia:sm_90a"
 """With `mma.sync` of one warp; also with `wgmma` of four, whose factors are in LOCAL memory."""
-F16 = np.float16
+F16, F8 = np.float16, ml_dtypes.float8_e4m3fn
 
 
 def _multiply(a: tg.Tensor, b: tg.Tensor) -> tg.Tensor:
@@ -53,6 +54,7 @@ def _expected(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         "transposed a": lambda: a.T @ b,
         "columns": lambda: a.T @ b,
         "rows": lambda: a @ b.T,
+        "rows of fp8": lambda: a @ b.T,
         "columns and rows": lambda: a.T @ b.T,
         "padded columns and rows": lambda: a.T @ b.T,
         "transposed b": lambda: a @ b.T,
@@ -60,9 +62,13 @@ def _expected(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     }.get(name, lambda: a @ b)()
 
 
+def _dtype(name: str) -> type[np.generic]:
+    return F8 if name.endswith("fp8") else F16
+
+
 def _traced(name: str) -> ModuleOp:
     function, *shapes = PRODUCTS[name]
-    specs = [tg.spec(shape, "float16") for shape in shapes]
+    specs = [tg.spec(shape, "fp8e4m3" if _dtype(name) is F8 else "float16") for shape in shapes]
     text = tg.function(function).lower(*specs).as_text()
     return parse_module(make_context(), SourceFile("test", text, 1))
 
@@ -82,6 +88,7 @@ IN_LOCAL_MEMORY = {
         *((248, 120), (120, 248)),
     ),
     "odd steps": (_multiply, (64, 121), (121, 64)),
+    "rows of fp8": (lambda a, b: _multiply(a, b.transpose(0, 1)), (120, 240), (64, 240)),
 }
 """Products whose rows of A and columns of B lie along either axis, for `wgmma`; padded ones, too,
 whose copies are gated."""
@@ -107,7 +114,7 @@ def test_products(name: str, target: str):
     threads = {op.config.threads for op in module.walk() if isinstance(op, WmmaOp)}
     assert threads == {128 if _is_in_local_memory(name, target) else 32}
     function = next(op for op in module.ops if isinstance(op, FuncOp))
-    a, b = ((random.standard_normal(s) / 4).astype(F16) for s in PRODUCTS[name][1:])
+    a, b = ((random.standard_normal(s) / 4).astype(_dtype(name)) for s in PRODUCTS[name][1:])
     (result,) = run(module, function.sym_name.data, [a, b])
     np.testing.assert_allclose(result, _expected(name, a, b), rtol=1e-5, atol=1e-5)
 
