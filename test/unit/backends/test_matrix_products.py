@@ -21,6 +21,8 @@ from tgdialect.interpreter import run
 from tgdialect.lowering.pipeline import ToGpuPass, stages
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.registry import make_context
+from tgdialect.targets import target_named
+from tgdialect.targets.matrix import matrix_instructions
 
 TARGET, HOPPER = "nvidia:sm_90", "nvidia:sm_90a"
 """With `mma.sync` of one warp; also with `wgmma` of four, whose factors are in LOCAL memory."""
@@ -117,6 +119,23 @@ def test_products(name: str, target: str):
     a, b = ((random.standard_normal(s) / 4).astype(_dtype(name)) for s in PRODUCTS[name][1:])
     (result,) = run(module, function.sym_name.data, [a, b])
     np.testing.assert_allclose(result, _expected(name, a, b), rtol=1e-5, atol=1e-5)
+
+
+def test_steps_padded_twice():
+    """The gates of TC stay what they are where PADTO clamps the loop over blocks."""
+    text = tg.function(_multiply).lower(*(tg.spec(s, "float16") for s in ((64, 184), (184, 64))))
+    module = parse_module(make_context(), SourceFile("test", text.as_text(), 1))
+    known = matrix_instructions(target_named(HOPPER))
+    index = next(i for i, each in enumerate(known) if each.name == "wgmma.m64n64k64.f16.kn")
+    opts = (f"tc 2, {index}, 2, 1", "padto 2, 2", "order 2, 3")
+    opts += ("stage 2, 2, local, cores", "stage 1, 2, local, cores")
+    lowering = stages(target=HOPPER, mode="explicit", opts=opts)
+    for stage in (*lowering.module, *lowering.kernels):
+        stage.lower(module)
+    random = np.random.default_rng(0)
+    a, b = ((random.standard_normal(s) / 4).astype(F16) for s in ((64, 184), (184, 64)))
+    (result,) = run(module, "main", [a, b])
+    np.testing.assert_allclose(result, _expected("", a, b), rtol=2e-3, atol=2e-3)
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_PRODUCTS", 24), ids=str)
