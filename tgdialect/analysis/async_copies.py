@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.ops.affine import polynomial_interval
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
@@ -114,13 +115,16 @@ class _Copies:
         self._loads.update(cast("Mapping[StoreOp, LoadOp]", copies))
 
     def _loaded(self, op: Operation) -> LoadOp | None:
-        """The LOAD of a STORE that only copies it from memory that no op writes. All writes of
-        GLOBAL memory come after it, as they may be to the same memory."""
+        """The LOAD of a STORE that only copies it from memory that no op writes, or gives 0 where
+        its gate is false. All writes of GLOBAL memory come after it, as they may be to the same
+        memory."""
         load = op.operands[1].owner
         if not isinstance(op, StoreOp) or not isinstance(load, LoadOp):
             return None
         is_only_use = len(list(load.result.uses)) == 1
-        if op.gate is not None or load.gate is not None or not is_only_use:
+        if op.gate is not None or not is_only_use:
+            return None
+        if load.alt is not None and not is_positive_zero(load.alt):
             return None
         if place(load.buffer).addrspace is not AddrSpace.GLOBAL:
             return None

@@ -68,6 +68,15 @@ def shows_negative_zero(value: SSAValue) -> bool:
     return False
 
 
+def is_positive_zero(value: SSAValue) -> bool:
+    """Whether a value is the constant +0 in all of its cells: all of their bits are 0."""
+    op = _without_movements(value).owner
+    if not isinstance(op, ConstOp) or isinstance(op.value, InvalidAttr):
+        return False
+    constant = number(op.value)
+    return constant == 0 and math.copysign(1, constant) > 0
+
+
 def _without_movements(value: SSAValue) -> SSAValue:
     """The value whose cells a movement in registers shows."""
     while isinstance(op := value.owner, _REARRANGING) and not is_memory(value):

@@ -11,6 +11,7 @@ from xdsl.irdl import (
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
     prop_def,
     result_def,
 )
@@ -94,22 +95,27 @@ class LoadCacheModifierAttr(EnumAttribute[LoadCacheModifier], SpacedOpaqueSyntax
 @irdl_op_definition
 class CpAsyncOp(IRDLOperation):
     """Starts a copy of 4, 8 or 16 bytes from global to shared memory; both are aligned to that.
+    Where a last operand says how many bytes are read, the others are zeros.
 
     `nvvm.cp.async.shared.global %to, %from, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>`
+    `nvvm.cp.async.shared.global %to, %from, 16, cache = cg, %n : !llvm.ptr<3>, !llvm.ptr<1>, i32`
     """
 
     name = "nvvm.cp.async.shared.global"
 
     dst = operand_def(LLVMPointerType)
     src = operand_def(LLVMPointerType)
+    cp_size = opt_operand_def(i32)
     size = prop_def(IntegerAttr[I32])
     modifier = prop_def(LoadCacheModifierAttr)
 
-    def __init__(self, dst: SSAValue, src: SSAValue, size: int) -> None:
+    def __init__(
+        self, dst: SSAValue, src: SSAValue, size: int, cp_size: SSAValue | None = None
+    ) -> None:
         # PTX has `cg` for 16 bytes only.
         modifier = LoadCacheModifier.CG if size == 16 else LoadCacheModifier.CA
         super().__init__(
-            operands=[dst, src],
+            operands=[dst, src, [cp_size] if cp_size is not None else []],
             properties={
                 "size": IntegerAttr(size, i32),
                 "modifier": LoadCacheModifierAttr(modifier),
@@ -118,27 +124,33 @@ class CpAsyncOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_list((self.dst, self.src), printer.print_ssa_value)
         size, modifier = self.size.value.data, self.modifier.data
-        printer.print_string(f", {size}, cache = {modifier} : ")
+        printer.print_string(f", {size}, cache = {modifier}")
+        if self.cp_size is not None:
+            printer.print_string(", ")
+            printer.print_ssa_value(self.cp_size)
+        printer.print_string(" : ")
         printer.print_list(self.operand_types, printer.print_attribute)
 
     @classmethod
     def parse(cls, parser: Parser) -> CpAsyncOp:
-        dst = parser.parse_unresolved_operand()
+        operands = [parser.parse_unresolved_operand()]
         parser.parse_punctuation(",")
-        src = parser.parse_unresolved_operand()
+        operands.append(parser.parse_unresolved_operand())
         parser.parse_punctuation(",")
         size = parser.parse_integer(allow_boolean=False, allow_negative=False)
         parser.parse_punctuation(",")
         parser.parse_keyword("cache")
         parser.parse_punctuation("=")
         modifier = parser.parse_str_enum(LoadCacheModifier)
+        if parser.parse_optional_punctuation(",") is not None:
+            operands.append(parser.parse_unresolved_operand())
         parser.parse_punctuation(":")
-        dst_type = parser.parse_type()
-        parser.parse_punctuation(",")
-        src_type = parser.parse_type()
-        op = cls(parser.resolve_operand(dst, dst_type), parser.resolve_operand(src, src_type), size)
+        position = parser.pos
+        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        dst, src, *cp_size = parser.resolve_operands(operands, types, position)
+        op = cls(dst, src, size, *cp_size)
         op.modifier = LoadCacheModifierAttr(modifier)
         return op
 

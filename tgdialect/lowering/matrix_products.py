@@ -37,7 +37,7 @@ def product_of(value: SSAValue) -> Product | None:
         match value.owner:
             case CastOp(source=narrow) as cast if _widens(cast):
                 value = narrow
-            case WhereOp(operands=(gate, product, zero)) if _is_zero(zero):
+            case WhereOp(operands=(gate, product, zero)) if is_zero(zero):
                 gates.append(gate)
                 value = product
             case MulOp(operands=(a, b)):
@@ -63,7 +63,8 @@ def _dtype(value: SSAValue) -> Attribute:
     return tensor(value).element_type
 
 
-def _is_zero(value: SSAValue) -> bool:
+def is_zero(value: SSAValue) -> bool:
+    """Whether a value is the constant 0."""
     return isinstance(value.owner, ConstOp) and number(value.owner.value) == 0
 
 

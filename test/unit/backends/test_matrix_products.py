@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from random import Random
 
+import ml_dtypes
 import numpy as np
 import pytest
 from ptxas import assemble, needs_ptxas
@@ -20,10 +21,12 @@ from tgdialect.interpreter import run
 from tgdialect.lowering.pipeline import ToGpuPass, stages
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.registry import make_context
+from tgdialect.targets import target_named
+from tgdialect.targets.matrix import matrix_instructions
 
 TARGET, HOPPER = "nvidia:sm_90", "nvidia:sm_90a"
 """With `mma.sync` of one warp; also with `wgmma` of four, whose factors are in LOCAL memory."""
-F16 = np.float16
+F16, F8 = np.float16, ml_dtypes.float8_e4m3fn
 
 
 def _multiply(a: tg.Tensor, b: tg.Tensor) -> tg.Tensor:
@@ -53,15 +56,21 @@ def _expected(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         "transposed a": lambda: a.T @ b,
         "columns": lambda: a.T @ b,
         "rows": lambda: a @ b.T,
+        "rows of fp8": lambda: a @ b.T,
         "columns and rows": lambda: a.T @ b.T,
+        "padded columns and rows": lambda: a.T @ b.T,
         "transposed b": lambda: a @ b.T,
         "transposed blocks": lambda: a @ b.T,
     }.get(name, lambda: a @ b)()
 
 
+def _dtype(name: str) -> type[np.generic]:
+    return F8 if name.endswith("fp8") else F16
+
+
 def _traced(name: str) -> ModuleOp:
     function, *shapes = PRODUCTS[name]
-    specs = [tg.spec(shape, "float16") for shape in shapes]
+    specs = [tg.spec(shape, "fp8e4m3" if _dtype(name) is F8 else "float16") for shape in shapes]
     text = tg.function(function).lower(*specs).as_text()
     return parse_module(make_context(), SourceFile("test", text, 1))
 
@@ -75,8 +84,16 @@ IN_LOCAL_MEMORY = {
         *((128, 128), (60, 128)),
     ),
     "batches": (_multiply, (2, 64, 64), (2, 64, 64)),
+    "padded": (_multiply, (120, 184), (184, 120)),
+    "padded columns and rows": (
+        lambda a, b: _multiply(a.transpose(0, 1), b.transpose(0, 1)),
+        *((248, 120), (120, 248)),
+    ),
+    "odd steps": (_multiply, (64, 121), (121, 64)),
+    "rows of fp8": (lambda a, b: _multiply(a, b.transpose(0, 1)), (120, 240), (64, 240)),
 }
-"""Products whose rows of A and columns of B lie along either axis, for `wgmma`."""
+"""Products whose rows of A and columns of B lie along either axis, for `wgmma`; padded ones, too,
+whose copies are gated."""
 CASES = [
     *((name, TARGET) for name in PRODUCTS),
     *((name, HOPPER) for name in ("blocks of steps", "transposed blocks", "ragged blocks")),
@@ -99,9 +116,26 @@ def test_products(name: str, target: str):
     threads = {op.config.threads for op in module.walk() if isinstance(op, WmmaOp)}
     assert threads == {128 if _is_in_local_memory(name, target) else 32}
     function = next(op for op in module.ops if isinstance(op, FuncOp))
-    a, b = ((random.standard_normal(s) / 4).astype(F16) for s in PRODUCTS[name][1:])
+    a, b = ((random.standard_normal(s) / 4).astype(_dtype(name)) for s in PRODUCTS[name][1:])
     (result,) = run(module, function.sym_name.data, [a, b])
     np.testing.assert_allclose(result, _expected(name, a, b), rtol=1e-5, atol=1e-5)
+
+
+def test_steps_padded_twice():
+    """The gates of TC stay what they are where PADTO clamps the loop over blocks."""
+    text = tg.function(_multiply).lower(*(tg.spec(s, "float16") for s in ((64, 184), (184, 64))))
+    module = parse_module(make_context(), SourceFile("test", text.as_text(), 1))
+    known = matrix_instructions(target_named(HOPPER))
+    index = next(i for i, each in enumerate(known) if each.name == "wgmma.m64n64k64.f16.kn")
+    opts = (f"tc 2, {index}, 2, 1", "padto 2, 2", "order 2, 3")
+    opts += ("stage 2, 2, local, cores", "stage 1, 2, local, cores")
+    lowering = stages(target=HOPPER, mode="explicit", opts=opts)
+    for stage in (*lowering.module, *lowering.kernels):
+        stage.lower(module)
+    random = np.random.default_rng(0)
+    a, b = ((random.standard_normal(s) / 4).astype(F16) for s in ((64, 184), (184, 64)))
+    (result,) = run(module, "main", [a, b])
+    np.testing.assert_allclose(result, _expected("", a, b), rtol=2e-3, atol=2e-3)
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_PRODUCTS", 24), ids=str)
@@ -114,8 +148,8 @@ def test_random_products(seeds: range):
 
 def check_product(seed: int) -> None:
     choose, random = Random(seed), np.random.default_rng(seed)
-    m, n = (choose.choice((16, 33, 48, 64, 80, 128)) for _ in range(2))
-    k = choose.choice((32, 64, 72, 96, 100, 128, 160))
+    m, n = (choose.choice((16, 33, 48, 60, 64, 80, 120, 123, 128)) for _ in range(2))
+    k = choose.choice((32, 64, 72, 96, 100, 120, 123, 128, 160, 184, 188))
     batch = choose.choice(((), (), (3,)))
     flips = choose.random() < 0.4, choose.random() < 0.4
     has_bias = choose.random() < 0.4

@@ -150,7 +150,8 @@ def _named(names: Names, op: Operation, spelling: str) -> str:
 def _cp_async(names: Names, op: Operation, spelling: str) -> str:
     modifier = op.properties["modifier"]
     assert isinstance(modifier, LoadCacheModifierAttr)
-    name = f"@{spelling}.{modifier.data}.shared.global.{integer(op, 'size')}"
+    is_partial = ".s" if len(op.operands) > 2 else ""
+    name = f"@{spelling}.{modifier.data}.shared.global.{integer(op, 'size')}{is_partial}"
     return _call_text(names, op, name, [names.typed[operand] for operand in op.operands])
 
 

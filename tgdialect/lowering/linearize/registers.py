@@ -6,7 +6,6 @@ tile. On a CPU they are memory; on a grid no other work item needs them.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -16,15 +15,15 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.affine.lanes import scalar_of
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import EndIfOp, IfOp, SpecialOp
 from tgdialect.ops.elementwise import AddOp, ElementwiseOp, MulOp
-from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import ExpandOp, IndexOp, MovementOp, ReshapeOp
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import known_index, number, place, tensor, tensor_type
+from tgdialect.ops.properties import known_index, place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
 
 Terms = Mapping[SSAValue, int]
@@ -216,10 +215,7 @@ def _is_zero(access: MemoryAccess) -> bool:
 def _zero_of(value: SSAValue) -> SSAValue | None:
     """The scalar +0 that a value has in all lanes; None for other values."""
     scalar = scalar_of(value)
-    attribute = None if scalar is None else constant_attribute(scalar)
-    if attribute is None or (found := number(attribute)) != 0 or math.copysign(1, found) < 0:
-        return None
-    return scalar
+    return scalar if scalar is not None and is_positive_zero(scalar) else None
 
 
 def _are_in_one_block(ops: Sequence[Operation]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Generic, cast
+from typing import Any, Generic, NamedTuple, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
@@ -203,20 +203,33 @@ _MOVEMENTS: dict[type[Operation], Callable[[_Views, Any, PointerView[Any]], Poin
 }
 
 
+class CopyPart(NamedTuple, Generic[V]):
+    """A copy of some aligned bytes, which are zeros where a gate is false."""
+
+    to: PointerView[V]
+    source: PointerView[V]
+    bytes: int
+    gate: V | None
+
+
 def copy_parts(
-    output: Output[V], to: PointerView[V], source: PointerView[V]
-) -> Sequence[tuple[PointerView[V], PointerView[V], int]] | None:
-    """The copies of 4, 8 or 16 aligned bytes that one access is: their views and sizes; None where
-    that is not possible."""
+    output: Output[V], to: PointerView[V], source: PointerView[V], gate: V | None
+) -> Sequence[CopyPart[V]] | None:
+    """The copies of 4, 8 or 16 bytes that one access is; None where that is not possible."""
     size = to.dtype.itemsize
     bytes = size * to.lanes
     alignment = math.gcd(to.alignment, source.alignment)
-    if not to.elements and not source.elements and bytes in (4, 8, 16) and alignment % bytes == 0:
-        return [(to, source, bytes)]
+    is_one_gate = gate is None or output.lanes(gate) == 1
+    is_run = not to.elements and not source.elements and is_one_gate
+    if is_run and bytes in (4, 8, 16) and alignment % bytes == 0:
+        return [CopyPart(to, source, bytes, gate)]
     if size not in (4, 8) or alignment % size:
         return None
     pairs = zip(elements(output, to), elements(output, source), strict=True)
-    return [(a, b, size) for a, b in pairs]
+    return [
+        CopyPart(a, b, size, gate if gate is None or is_one_gate else output.lane(gate, lane))
+        for lane, (a, b) in enumerate(pairs)
+    ]
 
 
 def elements(output: Output[V], view: PointerView[V]) -> Sequence[PointerView[V]]:

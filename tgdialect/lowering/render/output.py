@@ -203,8 +203,11 @@ class Output(ABC, Generic[V]):
         """The index of a work item or workgroup; only a grid has these."""
         raise refusal(op)
 
-    def copy_asynchronously(self, to: PointerView[V], source: PointerView[V]) -> bool:
-        """Start copying elements, which goes on after this; whether that can be done."""
+    def copy_asynchronously(
+        self, to: PointerView[V], source: PointerView[V], gate: V | None
+    ) -> bool:
+        """Start copying elements, which goes on after this, or filling them with zeros where a gate
+        is false; whether that can be done."""
         return False
 
     def wait_for_copies(self, pending: int) -> None:

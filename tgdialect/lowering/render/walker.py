@@ -232,7 +232,8 @@ class LinearWalker(Generic[V]):
     def store(self, op: StoreOp) -> None:
         if (load := self._copies.loads.get(op)) is not None:
             views = self._memory[op.buffer], self._memory[load.buffer]
-            if self._output.copy_asynchronously(*views):
+            gate = None if load.gate is None else self._values[load.gate]
+            if self._output.copy_asynchronously(*views, gate):
                 return
             self._load(load)
         out, value, view = self._output, self._values[op.value], self._memory[op.buffer]

@@ -33,14 +33,15 @@ class BoundsChecks:
         self._scalars = scalars
         self._intervals: dict[SSAValue | None, MinMax] = {None: MinMax()}
         """For each gate, the intervals of values under the assumption that it is true."""
+        self._limits: dict[SSAValue | None, Sequence[Polynomial]] = {None: ()}
+        """For each gate, polynomials that are 0 or less where it is true."""
 
     def gate(self, checks: Sequence[Check], gate: SSAValue | None) -> SSAValue | None:
         """The gate of an access: the conjunction of `gate` and of each check that is not proven
         under it; None where there is no condition."""
         conditions = [] if gate is None else [gate]
-        intervals = self._under(gate)
         for index, extent in dict.fromkeys(checks):
-            conditions += self._unproven(index, extent, intervals)
+            conditions += self._unproven(index, extent, gate)
         return self._scalars.all_of(conditions)
 
     def is_positive(self, extent: Extent) -> bool:
@@ -55,7 +56,19 @@ class BoundsChecks:
             known = self._intervals[gate] = MinMax(assumed)
         return known
 
-    def _unproven(self, index: Index, extent: Extent, intervals: MinMax) -> Sequence[SSAValue]:
+    def _limits_under(self, gate: SSAValue | None) -> Sequence[Polynomial]:
+        """The inequalities that a gate is made of, as polynomials that are 0 or less."""
+        if (known := self._limits.get(gate)) is None:
+            assert gate is not None
+            orders = [order(*condition) for condition in conjuncts([(gate, True)])]
+            intervals = self._intervals[None]
+            known = self._limits[gate] = [
+                exact_polynomial(low, intervals) + margin - exact_polynomial(high, intervals)
+                for low, high, margin in filter(None, orders)
+            ]
+        return known
+
+    def _unproven(self, index: Index, extent: Extent, gate: SSAValue | None) -> Sequence[SSAValue]:
         """The comparisons `0 <= index` and `index < extent` that are not proven.
 
         For a ramp it is enough to prove them at its first and last index.
@@ -68,20 +81,29 @@ class BoundsChecks:
                 ends.reverse()
         first, last = (cast(Scalar, end) for end in ends)
         result: list[SSAValue] = []
-        if not self._is_less(-1, first, intervals):
+        if not self._is_less(-1, first, gate):
             result.append(self._scalars.compare("cmpge", index, 0))
-        if not self._is_less(last, extent, intervals):
+        if not self._is_less(last, extent, gate):
             result.append(self._scalars.compare("cmplt", index, extent))
         return result
 
-    def _is_less(self, a: Scalar, b: Scalar, intervals: MinMax) -> bool:
-        """Whether a is proven to be less than b."""
+    def _is_less(self, a: Scalar, b: Scalar, gate: SSAValue | None) -> bool:
+        """Whether a is proven to be less than b where a gate is true."""
         if isinstance(a, int) and isinstance(b, int):
             return a < b
+        intervals = self._under(gate)
         if self._interval(a, intervals).hi < self._interval(b, intervals).lo:
             return True
         # Intervals are not enough: compare polynomials, where a RANGE is less than its bound.
-        return is_less(self._exact(a, intervals), self._exact(b, intervals), intervals)
+        low, high = self._exact(a, intervals), self._exact(b, intervals)
+        if is_less(low, high, intervals):
+            return True
+        # Take away a multiple of what is 0 or less: i < 5 implies 8 * i + 7 < 40.
+        return any(
+            is_less(low - limit * factor, high, intervals)
+            for limit in self._limits_under(gate)
+            for factor in _common_factors(low - high, limit)
+        )
 
     def _exact(self, index: Scalar, intervals: MinMax) -> Polynomial:
         """An index as a polynomial over the integers. A sum that might wrap becomes an atom, for
@@ -99,6 +121,16 @@ class BoundsChecks:
             distance = Interval(index.distance, index.distance)
             return add(_INDEX, intervals[index.base], distance)
         return intervals[index]
+
+
+def _common_factors(of: Polynomial, limit: Polynomial) -> Sequence[int]:
+    """The positive numbers times which a polynomial has a term of another one."""
+    found = {
+        of.terms[product] // factor
+        for product, factor in limit.terms.items()
+        if product in of.terms and of.terms[product] % factor == 0
+    }
+    return sorted(factor for factor in found if factor > 0)
 
 
 def implied_intervals(gate: SSAValue, intervals: MinMax) -> dict[SSAValue, Interval]:

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.lowering.select.accesses import Accesses
 from tgdialect.lowering.select.bounds_checks import BoundsChecks
 from tgdialect.lowering.select.indices import Piece, Ramp, is_ramp
@@ -30,10 +31,9 @@ from tgdialect.lowering.select.transposes import Transposes
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import WmmaOp
-from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ReshapeOp
-from tgdialect.ops.properties import dtype_of, is_memory, number, place, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
 from tgdialect.targets import Target
 
 
@@ -216,9 +216,7 @@ class SelectedKernel:
         is_one = len(pieces) > 1 and all(piece is pieces[0] for piece in pieces)
         if self._register == 1 or not is_one or place(memory).addrspace is not AddrSpace.REG:
             return False
-        attribute = constant_attribute(pieces[0])
-        value = 1 if attribute is None else number(attribute)
-        return value == 0 and math.copysign(1, value) > 0 and self.locations.is_whole(memory)
+        return is_positive_zero(pieces[0]) and self.locations.is_whole(memory)
 
 
 def _is_matrix(memory: SSAValue) -> bool:

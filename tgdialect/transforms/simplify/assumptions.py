@@ -24,11 +24,13 @@ from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import number_attribute, wrap_to
 from tgdialect.ops.elementwise import ElementwiseOp, IDivOp, ModOp
+from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.transforms.simplify.comparison import is_of_clamp
 from tgdialect.transforms.simplify.engine import NAMING, Engine, is_even
 
 MAX_OPS = 32
@@ -258,7 +260,11 @@ class _Assuming(Engine):
             # Copy an op that changes, or that the narrower bounds may simplify.
             if new is None and (op.name in _REVISITED or operands != list(op.operands)):
                 new = self.insert(op.rebuild(operands))
-                if not isinstance(self._outer, _Assuming):
+                is_same = operands == list(op.operands)
+                if is_same and is_of_clamp(op) and constant_attribute(new) is None:
+                    # The copy has no WHERE yet, and other sides. The clamp would be another value.
+                    new = result
+                elif not isinstance(self._outer, _Assuming):
                     new = self._in_all_cases(new)
             self._new[result] = new or result
         return self._outer.adopt(self._known_or_same(value), last)

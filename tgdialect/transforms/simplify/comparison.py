@@ -151,7 +151,7 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
         new = compare(difference, engine.min_max.__getitem__)
     if isinstance(new, bool):
         return engine.splat(number_attribute(new != (op.name in _NEGATED), BOOL), result.type)
-    if _is_of_clamp(op):
+    if is_of_clamp(op):
         return None
     # Emit the new sides only if they take fewer ops than the operands, and do not wrap.
     written = engine.written_cost(op)
@@ -164,7 +164,7 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
     return engine.widened(engine.apply(op.name, sides[::-1] if swapped else sides), result)
 
 
-def _is_of_clamp(op: Operation) -> bool:
+def is_of_clamp(op: Operation) -> bool:
     """Whether a WHERE uses a comparison to clamp one of the values it compares.
 
     An example is `where(i < n, i, n - 1)`. Its interval is known only while the comparison has the

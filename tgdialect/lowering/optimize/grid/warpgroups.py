@@ -31,8 +31,8 @@ one is multiplied. More hide more latency, and leave room for fewer steps in a b
 measured."""
 
 WASTE = 8
-"""Rows and columns are padded to tiles if that adds at most one in so many. More padding costs more
-than instructions of smaller tiles do."""
+"""Rows, columns and steps are padded to tiles if that adds at most one in so many. More padding
+costs more than instructions of smaller tiles do."""
 
 
 def multiply_in_local_memory(axes: Axes, target: Target, factors: Product, steps: int) -> bool:
@@ -104,22 +104,19 @@ def _fitting(
 ) -> MatrixInstruction | None:
     """The instruction of the most columns that has the device full of workgroups, or else that of
     the fewest; of those the one of the most steps whose blocks fit into LOCAL memory."""
-    rows, columns, steps = extents
     fitting = [
         instruction
         for instruction in known
         if instruction.reads_local
         and (instruction.factor, instruction.name.rpartition(".")[2]) == (dtype, majors)
-        and steps % instruction.fragments.dims[2] == 0
-        and steps // instruction.fragments.dims[2] >= BUFFERS[0]
-        and not _is_wasteful(rows, instruction.fragments.dims[0])
-        and not _is_wasteful(columns, instruction.fragments.dims[1])
+        and not any(map(_is_wasteful, extents, instruction.fragments.dims))
+        and math.ceil(extents[2] / instruction.fragments.dims[2]) >= BUFFERS[0]
         and BUFFERS[0] * _bytes(instruction, GROUPS) <= target.local
     ]
 
     def workgroups(instruction: MatrixInstruction) -> int:
         height, width, _ = instruction.fragments.dims
-        return math.ceil(rows / (GROUPS * height)) * math.ceil(columns / width)
+        return math.ceil(extents[0] / (GROUPS * height)) * math.ceil(extents[1] / width)
 
     widths = [instruction.fragments.dims[1] for instruction in fitting]
     full = [

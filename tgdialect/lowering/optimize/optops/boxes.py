@@ -118,11 +118,13 @@ def copy_box(
     buffer = put(BufferOp(next(builder.free_slots), type))
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
     indices: list[SSAValue] = []
+    gated = {number for number, _ in limits}
     for number, side in enumerate(sides):
         position = _sum(builder, side.start)
         if number in copy.digits:
             position = put(AddOp(position, copy.digits[number]))
-        if side.last is not None:
+        # A gate is of the index without a clamp, which would hide what is past the end.
+        if side.last is not None and number not in gated:
             exists = put(CmpLtOp(position, constant(side.last + 1)))
             position = put(WhereOp(exists, position, constant(side.last)))
         indices.append(position)

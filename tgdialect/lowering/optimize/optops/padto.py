@@ -8,9 +8,10 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.strides import strides, unclamped
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
+from tgdialect.lowering.matrix_products import is_zero, product_of
 from tgdialect.lowering.optimize.axes import NAMING, NOT_COPIED, Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.workgroups import check_work_items
-from tgdialect.ops.attributes import AddrSpace, AxisType
+from tgdialect.ops.attributes import AddrSpace, AxisType, ReduceKind
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES
@@ -34,6 +35,10 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     vectors lie along another range. On a grid, LOADs of memory that the kernel writes are gated,
     since another workgroup may be writing the cell, and those of LOCAL buffers, since they may
     become registers.
+
+    With `zero`, as TC pads for instructions that read LOCAL memory, both factors of a product are
+    gated and 0 past the end, in whatever order they lie. A sum of such products has no mask: the
+    instruction, which adds up all that has been copied, computes it.
     """
     range = axes[axis]
     extent = axes.extent(range)
@@ -57,12 +62,25 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     if has_vectors and where != "clamp":
         loads = axes.reads(range)
         gated = [load for load in loads if strides(load.buffer, axes.around).get(range) == 1]
+    if where == "zero":
+        gated += [load for load in _factors(axes, range) if load not in gated]
     if axes.target.is_grid:
         loads = (*_written(axes, range), *_of_workgroup(axes, range))
         gated += [load for load in loads if load not in gated]
     padded = -(-extent // multiple) * multiple
     check_work_items(axes, range, range.axis_type.data, padded)
     _pad(axes, range, extent, padded, gated)
+
+
+def _factors(axes: Axes, range: RangeOp) -> Sequence[LoadOp]:
+    """The LOADs that are factors of a sum of products, and that the index of a range moves."""
+    products = [product_of(op.source) for op in axes.ops if isinstance(op, ReduceOp)]
+    return [
+        load
+        for product in products
+        for factor in (product[:2] if product is not None else ())
+        if isinstance(load := factor.owner, LoadOp) and axes.depends_on_index(load.buffer, range)
+    ]
 
 
 def _written(axes: Axes, range: RangeOp) -> Sequence[LoadOp]:
@@ -100,18 +118,35 @@ def _pad(
     for use in list(range.result.uses):
         if use.operation not in keep and not (isinstance(use.operation, NAMING) and use.index > 0):
             use.operation.operands[use.index] = clamped
+    zero = [
+        op
+        for op in axes.ops
+        if isinstance(op, ReduceOp) and range in closed_ranges(op) and _adds_zero(op, gated)
+    ]
     for load in gated:
         _gate_load(load, gate, range.result, clamped)
     for store in stores:
         _gate_store(store, gate, range.result, clamped)
     for op in list(axes.kernel.body.block.ops):
-        if isinstance(op, ReduceOp) and range in closed_ranges(op):
+        if isinstance(op, ReduceOp) and range in closed_ranges(op) and op not in zero:
             dtype = tensor(op.source).element_type
             builder = OpBuilder.before(op)
             neutral = builder.put(ConstOp(identity(op.kind.data, DTYPES[dtype]), dtype))
             value = builder.put(WhereOp(gate, op.source, neutral))
             op.operands = (value, *op.operands[1:])
     axes.changed()
+
+
+def _adds_zero(op: ReduceOp, gated: Sequence[LoadOp]) -> bool:
+    """Whether a REDUCE adds 0 where LOADs are gated: products of two of them, which give 0 there.
+    0 times anything else may be NaN."""
+    product = product_of(op.source) if op.kind.data is ReduceKind.ADD else None
+    return product is not None and all(
+        isinstance(load := factor.owner, LoadOp)
+        and load in gated
+        and (load.gate is None or (load.alt is not None and is_zero(load.alt)))
+        for factor in product[:2]
+    )
 
 
 def _is_own(axes: Axes, store: StoreOp, range: RangeOp) -> bool:

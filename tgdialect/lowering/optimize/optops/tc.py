@@ -53,8 +53,8 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     its operands, and has them in registers. One that reads them from LOCAL memory is used if STAGE
     has copied both there, in the order of `cores`; else the REDUCE is computed without it. `level`
     0 takes products of loads in tiles that divide the ranges, 1 also products of values that are
-    computed, 2 also pads ranges. With `mode` 2 the ranges are split, and no matrix instruction is
-    used.
+    computed, 2 also pads ranges: with zeros, if the instruction reads LOCAL memory. With `mode` 2
+    the ranges are split, and no matrix instruction is used.
 
     before -> after, for tiles of 16x8x16:
         tc 2, -1, 0, 1:  ranges 0 and 1 global, 2 reduce -> ranges 0, 1 and 2 with 16, 8 and 16
@@ -68,7 +68,8 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     if level >= PADDED:
         for range, multiple in zip((rows, columns, axes[axis]), config.m_n_k, strict=True):
             if axes.extent(range) % multiple:
-                padto(axes, range.axis.data, multiple)
+                where = "zero" if instruction.reads_local else ""
+                padto(axes, range.axis.data, multiple, where)
     steps = axes[axis]
     # The ranges of a fragment: the lane, the elements of C, and the steps.
     first = next(op for op in axes.kernel.body.block.ops if op in (rows, columns, steps))

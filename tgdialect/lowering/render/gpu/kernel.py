@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import UnitAttr, i8, i64
+from xdsl.dialects.builtin import UnitAttr, i8, i32, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -67,12 +68,24 @@ class KernelFunction(LLVMFunction):
         index = self.put(axes[int(name[-1])]())
         return self.emit(llvm.ZExtOp, (index,), i64)
 
-    def copy_asynchronously(self, to: PointerView[SSAValue], source: PointerView[SSAValue]) -> bool:
-        parts = copy_parts(self, to, source)
+    def copy_asynchronously(
+        self,
+        to: PointerView[SSAValue],
+        source: PointerView[SSAValue],
+        gate: SSAValue | None,
+    ) -> bool:
+        parts = copy_parts(self, to, source, gate)
         if (copy := self._vendor.copy) is None or parts is None:
             return False
-        for target, origin, bytes in parts:
-            self.insert(copy(self.address(target), self.address(origin), bytes))
+        for target, origin, bytes, exists in parts:
+            known = None
+            if exists is not None:
+                # Nothing is read there, but the address may be looked up.
+                if origin.index is not None:
+                    index = self.select(exists, origin.index, self.number(0))
+                    origin = replace(origin, index=index)
+                known = self.select(exists, self.number(bytes, i32), self.number(0, i32))
+            self.insert(copy(self.address(target), self.address(origin), bytes, known))
         return True
 
     def wait_for_copies(self, pending: int) -> None:

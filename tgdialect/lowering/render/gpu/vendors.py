@@ -46,8 +46,9 @@ class Vendor:
     """The matrix instructions."""
     move: MoveWord
     """The shuffle of a register."""
-    copy: Callable[[SSAValue, SSAValue, int], Operation] | None = None
-    """Makes the op that starts to copy so many bytes to LOCAL memory from GLOBAL memory."""
+    copy: Callable[[SSAValue, SSAValue, int, SSAValue | None], Operation] | None = None
+    """Makes the op that starts to copy so many bytes to LOCAL memory from GLOBAL memory, where the
+    last operand, if there is one, is how many of them are read: the others are zeros."""
     wait: Callable[[int], Sequence[Operation]] = lambda pending: ()
     """Makes the ops that wait for all groups of copies but so many."""
 

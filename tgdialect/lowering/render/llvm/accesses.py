@@ -18,7 +18,13 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.lanes import covering
 from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
-from tgdialect.lowering.render.llvm.types import is_vector, lanes_of, memory_type, vector_of
+from tgdialect.lowering.render.llvm.types import (
+    address_type,
+    is_vector,
+    lanes_of,
+    memory_type,
+    vector_of,
+)
 from tgdialect.lowering.render.output import PointerView
 from tgdialect.targets import Target
 
@@ -44,7 +50,7 @@ class LLVMAccesses(LLVMEmitter):
     def address(self, view: View) -> SSAValue:
         if view.index is None:
             return view.pointer
-        return self.offset(view.pointer, view.index, memory_type(view.dtype))
+        return self.offset(view.pointer, view.index, address_type(view.dtype))
 
     def load_view(self, view: View, gate: SSAValue | None, alt: SSAValue | None) -> SSAValue:
         # Elements at known offsets are picked out of full vectors. Under a gate the mask maps each

@@ -59,6 +59,12 @@ def memory_type(dtype: DType) -> Attribute:
     return i8 if dtype.is_bool else register_type(dtype)
 
 
+def address_type(dtype: DType) -> Attribute:
+    """The type whose size neighbours are apart: of fp8, which only matrix instructions read, a
+    byte."""
+    return i8 if dtype.itemsize == 1 else memory_type(dtype)
+
+
 def is_vector(type: Attribute) -> TypeGuard[VectorType[Attribute]]:
     """Whether a type is a vector."""
     return isinstance(type, VectorType)

@@ -257,13 +257,23 @@ class SourceFunction(SourceAccesses, Output[Value]):
         value = Scalar(text, LONG, Precedence.POSTFIX, interval=interval)
         return self.named(value, op.result.name_hint or op.symbol.data)
 
-    def copy_asynchronously(self, to: View, source: View) -> bool:
-        parts = copy_parts(self, to, source) if self.language.async_copy else None
-        for target, origin, bytes in parts or ():
-            text = self.language.async_copy.format(
+    def copy_asynchronously(self, to: View, source: View, gate: Value | None) -> bool:
+        parts = copy_parts(self, to, source, gate) if self.language.async_copy else None
+        for target, origin, bytes, exists in parts or ():
+            template, known = self.language.async_copy, ""
+            if exists is not None:
+                template = self.language.async_copy_or_zeros
+                condition, sizes = scalar_of(exists), map(self.index_literal, (bytes, 0))
+                known = self.choice(condition, *sizes).text
+                # Nothing is read there, but the address may be looked up.
+                if origin.index is not None:
+                    index = self.choice(condition, scalar_of(origin.index), self.index_literal(0))
+                    origin = replace(origin, index=index)
+            text = template.format(
                 to=self.start(target),
                 source=self.start(origin),
                 bytes=bytes,
+                known=known,
                 caches="cg" if bytes == 16 else "ca",
             )
             for line in text.split("\n"):

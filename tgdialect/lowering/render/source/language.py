@@ -33,6 +33,8 @@ class Language:
     async_copy: str = ""
     """Starts to copy {bytes} bytes of memory from {source} to {to} in LOCAL memory, through the
     {caches}."""
+    async_copy_or_zeros: str = ""
+    """Starts to copy the first {known} bytes, and to fill the others with zeros."""
     async_wait: str = ""
     """Makes a group of the copies since the last one, and waits for all but {pending} groups."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -189,6 +189,11 @@ CUDA = Language(
         '    :: "r"((unsigned)__cvta_generic_to_shared({to})),\n'
         '       "l"(__cvta_generic_to_global({source})) : "memory");'
     ),
+    async_copy_or_zeros=(
+        'asm volatile("cp.async.{caches}.shared.global [%0], [%1], {bytes}, %2;"\n'
+        '    :: "r"((unsigned)__cvta_generic_to_shared({to})),\n'
+        '       "l"(__cvta_generic_to_global({source})), "r"({known}) : "memory");'
+    ),
     async_wait=(
         'asm volatile("cp.async.commit_group; cp.async.wait_group {pending};" ::: "memory");'
     ),
