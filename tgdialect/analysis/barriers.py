@@ -8,13 +8,13 @@ if that has accesses left from the first, once more for all later ones.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.work_items import CellIndex, Relation, WorkItems
+from tgdialect.analysis.affine.work_items import CellShape, Meeting, Relation, WorkItems
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp
@@ -27,33 +27,26 @@ class _Scope:
     """A loop, an IF, or the whole block (without `op`)."""
 
     op: Operation | None = None
-    parent: _Scope | None = None
+    outer: tuple[_Scope, ...] = ()
     children: list[Operation | _Scope] = field(default_factory=list["Operation | _Scope"])
     has_accesses: bool = False
 
-    def around(self) -> list[_Scope]:
-        """This scope and those around it, the outermost first."""
-        scopes: list[_Scope] = []
-        scope: _Scope | None = self
-        while scope is not None:
-            scopes.append(scope)
-            scope = scope.parent
-        return scopes[::-1]
+    def __post_init__(self) -> None:
+        self.around = (*self.outer, self)
+        """The scopes around and this one, the outermost first."""
 
 
 @dataclass(eq=False)
 class _Group:
-    """Accesses of a scope whose indices differ by constants, as the STOREs of a register tile.
-
-    Where no two cells of two groups meet, no pair of accesses has to be looked at.
-    """
+    """What accesses of a scope have in common whose indices differ by constants, as the STOREs of a
+    register tile: where two of them meet is a question of their distance."""
 
     scope: _Scope
     memory: SSAValue
     writes: bool
     is_atomic: bool
-    index: CellIndex | None = None
-    """The cells of all accesses."""
+    shape: CellShape | None
+    """None where the access may be of any cell."""
 
 
 @dataclass(eq=False)
@@ -61,12 +54,14 @@ class _Access:
     """An access, with the cells that work items access."""
 
     access: MemoryAccess
-    index: CellIndex | None
     group: _Group
+    first: int
+    conflicting: set[_Earlier] = field(default_factory=set["_Earlier"])
+    """The accesses before it that it conflicts with, as far as `compared` has them."""
+    compared: set[_Earlier] = field(default_factory=set["_Earlier"])
 
 
-@dataclass(frozen=True)
-class _Earlier:
+class _Earlier(NamedTuple):
     """An access that may have happened since the last BARRIER."""
 
     access: _Access
@@ -84,13 +79,13 @@ class Conflict:
     later: MemoryAccess
     before: Operation
     """The op that a BARRIER has to stand before."""
-    blocked: Operation | None
-    """The loop or IF that keeps some work items from reaching a BARRIER there."""
     depth: int
     """The number of loops and IFs around the place of the BARRIER."""
 
 
-_State = frozenset[_Earlier]
+_State = Set[_Earlier]
+_Steps = Generator[Conflict, None, _State]
+"""Conflicts as they are found, and the state after that."""
 
 
 class ConflictError(Exception):
@@ -116,11 +111,12 @@ class Barriers:
         shared = [a for a in found if a.memory in written] if self.items.count > 1 else []
         self._accesses: dict[Operation, list[_Access]] = {a.op: [] for a in shared}
         self._scopes: dict[Operation, _Scope] = {}
-        self._meet: dict[Hashable, bool] = {}
-        """By two accesses or two groups, and how iterations relate: whether they may meet."""
+        self._number = {op: i for i, op in enumerate(self._accesses)}
+        self._meetings: dict[tuple[_Group, _Group, _Scope | None, int | None], Meeting | bool] = {}
+        """By two groups, and how iterations relate."""
         self._root = _Scope()
         self._nest()
-        self._group(shared)
+        self._find_cells(shared)
 
     def _nest(self) -> None:
         """Make the tree of loops and IFs."""
@@ -128,92 +124,68 @@ class Barriers:
         for op in self.ops:
             if isinstance(op, EndOp | EndIfOp):
                 for _ in op.ranges if isinstance(op, EndOp) else (op,):
-                    assert scope.parent is not None
-                    scope = scope.parent
+                    scope = scope.outer[-1]
             self._scopes[op] = scope
             if isinstance(op, RangeOp | IfOp):
-                inner = _Scope(op, scope)
+                inner = _Scope(op, scope.around)
                 scope.children.append(inner)
                 scope = inner
             elif isinstance(op, BarrierOp) or op in self._accesses:
                 scope.children.append(op)
             if op in self._accesses:
-                for each in scope.around():
+                for each in scope.around:
                     each.has_accesses = True
 
-    def _group(self, shared: Iterable[MemoryAccess]) -> None:
-        """Find the cells of accesses, and the groups."""
-        groups: dict[Hashable, _Group] = {}
-        members: dict[_Group, list[CellIndex]] = defaultdict(list)
+    def _find_cells(self, shared: Iterable[MemoryAccess]) -> None:
+        groups: dict[object, _Group] = {}
         for access in shared:
             scope, is_atomic = self._scopes[access.op], isinstance(access.op, AtomicAddOp)
-            gates = [each.op.gate for each in scope.around() if isinstance(each.op, IfOp)]
-            index = self.items.index_of(access, gates)
-            kind = scope, access.memory, access.writes, is_atomic
-            group = groups.setdefault((*kind, index and index.shape), _Group(*kind))
-            self._accesses[access.op].append(_Access(access, index, group))
-            if index is not None:
-                members[group].append(index)
-        for group, (first, *others) in members.items():
-            group.index = first.joined(others)
+            gates = [each.op.gate for each in scope.around if isinstance(each.op, IfOp)]
+            shape, first = self.items.index_of(access, gates) or (None, 0)
+            key = scope, access.memory, access.writes, is_atomic, shape
+            group = groups.setdefault(key, _Group(*key))
+            self._accesses[access.op].append(_Access(access, group, first))
 
     # -- who reaches a BARRIER
 
     def blocked(self, barrier: Operation) -> Operation | None:
         """The innermost loop or IF around a BARRIER that not all work items may enter alike."""
-        return self._blocked(self._scopes[barrier])
-
-    def _blocked(self, scope: _Scope) -> Operation | None:
-        for each in reversed(scope.around()):
+        for each in reversed(self._scopes[barrier].around):
             if each.op is not None and self.items.varies(each.op.operands[0]):
                 return each.op
         return None
 
     # -- conflicts
 
-    def conflicts(self, inserted: Set[Operation] = frozenset()) -> list[Conflict]:
+    def conflicts(self, inserted: Set[Operation] = frozenset()) -> Iterator[Conflict]:
         """The conflicts in order of execution, if there were a BARRIER before each op of
-        `inserted` too."""
-        found: dict[tuple[Operation, Operation], Conflict] = {}
+        `inserted` too. There may be several of two accesses."""
         if self._accesses:
-            self._follow(self._root, frozenset(), inserted, found)
-        return list(found.values())
+            yield from self._follow(self._root, frozenset(), inserted)
 
-    def _follow(
-        self,
-        scope: _Scope,
-        state: _State,
-        inserted: Set[Operation],
-        found: dict[tuple[Operation, Operation], Conflict],
-    ) -> _State:
-        """The state after one execution of a scope's body; conflicts are added to `found`."""
+    def _follow(self, scope: _Scope, before: _State, inserted: Set[Operation]) -> _Steps:
+        """One execution of a scope's body."""
+        state = set(before)
         for child in scope.children:
             op = child.op if isinstance(child, _Scope) else child
             if op in inserted or isinstance(op, BarrierOp):
-                state = frozenset()
+                state.clear()
             if isinstance(child, _Scope):
-                state = self._enter(child, state, inserted, found)
+                after = yield from self._enter(child, state, inserted)
+                state = set(after)
                 continue
             for access in self._accesses.get(child, ()):
-                writes = access.group.writes
-                for earlier in state:
-                    if not writes and not earlier.access.group.writes:
-                        continue
-                    key = earlier.access.access.op, access.access.op
-                    if key not in found and self._conflicts(earlier, access):
-                        found[key] = self._conflict(earlier, access.access)
-                state |= {_Earlier(access)}
+                self._compare(access, state)
+                if not access.conflicting.isdisjoint(state):
+                    found = access.conflicting & state
+                    for each in sorted(found, key=lambda e: self._number[e.access.access.op]):
+                        yield self._conflict(each, access.access)
+                state.add(_Earlier(access))
         return state
 
-    def _enter(
-        self,
-        scope: _Scope,
-        before: _State,
-        inserted: Set[Operation],
-        found: dict[tuple[Operation, Operation], Conflict],
-    ) -> _State:
-        """The state after a loop or an IF."""
-        first = self._follow(scope, before, inserted, found)
+    def _enter(self, scope: _Scope, before: _State, inserted: Set[Operation]) -> _Steps:
+        """A loop or an IF."""
+        first = yield from self._follow(scope, before, inserted)
         if not isinstance(scope.op, RangeOp):
             return before | first
         trips = self.items.intervals[scope.op.bound]
@@ -221,62 +193,56 @@ class Barriers:
         if not scope.has_accesses or trips.hi <= 1:
             return after
         # The second iteration; and the later ones, for what no BARRIER has ended by then.
-        second = self._follow(scope, self._carried(first, scope, 1), inserted, found)
+        second = yield from self._follow(scope, _carried(first, scope, 1), inserted)
         left = {each for each in second if each.carrier is scope}
         if left and trips.hi > 2:
-            second |= self._follow(scope, self._carried(left, scope, None), inserted, found)
+            second |= yield from self._follow(scope, _carried(left, scope, None), inserted)
         # Outside of the loop, its iterations make no difference.
-        return after | {
-            replace(e, carrier=None, distance=None) if e.carrier is scope else e for e in second
-        }
+        return after | {_Earlier(e.access) if e.carrier is scope else e for e in second}
 
-    def _carried(self, state: Iterable[_Earlier], loop: _Scope, distance: int | None) -> _State:
-        """The state at the beginning of the next iteration of a loop, or of one after that."""
-        return frozenset(
-            replace(each, carrier=loop, distance=distance)
-            if each.carrier in (None, loop) and loop in each.access.group.scope.around()
-            else each
-            for each in state
-        )
+    def _compare(self, access: _Access, state: _State) -> None:
+        """Find out which accesses of a state an access conflicts with: two work items may access
+        one cell, and one of them writes it."""
+        later = access.group
+        for each in state - access.compared:
+            access.compared.add(each)
+            group = each.access.group
+            key = group, later, each.carrier, each.distance
+            if (meeting := self._meetings.get(key)) is None:
+                meeting = self._meetings[key] = self._meeting(each, later)
+            if meeting is True or (meeting and meeting.at(access.first - each.access.first)):
+                access.conflicting.add(each)
 
-    def _conflicts(self, earlier: _Earlier, later: _Access) -> bool:
-        """Whether two work items may access one cell, and one of them writes it."""
-        before, one, other = earlier.access, earlier.access.group, later.group
-        if one.memory is not other.memory:
+    def _meeting(self, earlier: _Earlier, later: _Group) -> Meeting | bool:
+        """Where accesses of two groups conflict; False for nowhere, and True for everywhere."""
+        before = earlier.access.group
+        is_ordered = before.memory is not later.memory or not (before.writes or later.writes)
+        if is_ordered or (before.is_atomic and later.is_atomic):
             return False
-        if one.is_atomic and other.is_atomic:
-            return False
-        for a, b in ((one, other), (before, later)):
-            key = a, b, earlier.carrier, earlier.distance
-            if key not in self._meet:
-                how = self._relation(earlier, other.scope)
-                self._meet[key] = self.items.may_meet(a.index, b.index, how)
-            if not self._meet[key]:
-                return False
-        return True
-
-    def _relation(self, earlier: _Earlier, later: _Scope) -> Relation:
-        one, other = earlier.access.group.scope.around(), later.around()
+        if before.shape is None or later.shape is None:
+            return True
+        one, other = before.scope.around, later.scope.around
         same = {a.op for a, b in zip(one, other, strict=False) if a is b}
         if earlier.carrier is not None:
             same -= {each.op for each in one[one.index(earlier.carrier) :]}
         changed = {s.op for s in (*one, *other) if isinstance(s.op, RangeOp) and s.op not in same}
-        return Relation(changed, earlier.carrier and earlier.carrier.op, earlier.distance)
+        carrier = earlier.carrier and earlier.carrier.op
+        how = Relation(changed, carrier, earlier.distance)
+        return self.items.meeting(before.shape, later.shape, how)
 
     def _conflict(self, earlier: _Earlier, later: MemoryAccess) -> Conflict:
         """The BARRIER stands in the innermost scope around both accesses, or in the loop that
         carries the conflict: before the loop or IF in there that has the later access, or before
         that."""
-        around = self._scopes[later.op].around()
+        around = self._scopes[later.op].around
         if earlier.carrier is not None:
             depth = around.index(earlier.carrier)
         else:
-            pairs = zip(earlier.access.group.scope.around(), around, strict=False)
+            pairs = zip(earlier.access.group.scope.around, around, strict=False)
             depth = sum(a is b for a, b in pairs) - 1
-        scope = around[depth]
         inner = around[depth + 1].op if depth + 1 < len(around) else later.op
         assert inner is not None
-        return Conflict(earlier.access.access, later, inner, self._blocked(scope), depth)
+        return Conflict(earlier.access.access, later, inner, depth)
 
     # -- places
 
@@ -288,12 +254,22 @@ class Barriers:
         pair that no BARRIER can order.
         """
         chosen: dict[Operation, None] = {}
-        while found := self.conflicts(chosen.keys()):
+        while found := list(self.conflicts(chosen.keys())):
             deepest = max(found, key=lambda conflict: conflict.depth)
-            if deepest.blocked is not None or deepest.before in chosen:
+            if self.blocked(deepest.before) is not None or deepest.before in chosen:
                 raise ConflictError(deepest)
             chosen[deepest.before] = None
         for op in list(chosen):
-            if not self.conflicts(chosen.keys() - {op}):
+            if next(self.conflicts(chosen.keys() - {op}), None) is None:
                 del chosen[op]
         return [op for op in self.ops if op in chosen]
+
+
+def _carried(state: _State, loop: _Scope, distance: int | None) -> _State:
+    """The state at the beginning of the next iteration of a loop, or of one after that."""
+    return {
+        _Earlier(each.access, loop, distance)
+        if each.carrier in (None, loop) and loop in each.access.group.scope.around
+        else each
+        for each in state
+    }

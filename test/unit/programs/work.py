@@ -51,7 +51,7 @@ class Work:
     demands: int = field(default=0, metadata={"of": (Demands, "operands")})
     """Steps of walks that say what a value costs to compute again."""
     meetings: int = field(default=0, metadata={"of": (WorkItems, "_meet")})
-    """Pairs of accesses that are compared, to find out whether work items may meet in a cell."""
+    """Pairs of shapes of indices that are compared, to find out where work items may meet."""
     schedules: int = field(default=0, metadata={"of": (Axes, "changed")})
     """Times that an OptOp changed a kernel, which is analysed anew then."""
     kernels: int = 0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.affine.lanes import lane_indices
+from tgdialect.analysis.affine.lanes import is_ramp, lane_indices, shifted
 from tgdialect.analysis.memory_order import MemoryAccess
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.movement import IndexOp
@@ -20,12 +20,12 @@ class CellNumber(NamedTuple):
     shared: Polynomial
     """Its constant is 0, because `lanes` includes it."""
     lanes: Sequence[int]
+    """A `range` where all are equally far apart."""
 
     @property
     def is_ramp(self) -> bool:
         """Whether each lane's cell comes after that of the lane before."""
-        first = self.lanes[0]
-        return all(number == first + i for i, number in enumerate(self.lanes))
+        return is_ramp(self.lanes)
 
 
 class CellNumbers:
@@ -48,11 +48,11 @@ class CellNumbers:
         (index,) = location.indices
         total: Polynomial = Affine()
         if not tensor(index).get_shape():
-            total, numbers = self.polynomial(index), (0,)
+            total, numbers = self.polynomial(index), range(1)
         elif (vector := lane_indices(index)) is not None:
             numbers = vector.numbers
             for value, factor in vector.scalars.terms.items():
                 total += self.polynomial(value) * factor
         else:
             return None
-        return CellNumber(Affine(total.terms), [total.constant + n for n in numbers])
+        return CellNumber(Affine(total.terms), shifted(numbers, total.constant))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeGuard
 
+import numpy as np
+from numpy.typing import NDArray
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.elementwise import AddOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp, StackOp
-from tgdialect.ops.properties import integers, is_memory, number, tensor
+from tgdialect.ops.properties import is_memory, number, tensor
 from tgdialect.ops.source import VConstOp
 
 
@@ -20,14 +22,37 @@ class LaneIndices(NamedTuple):
 
     scalars: Linear
     """The shared sum. Its constant is 0, because `numbers` includes it."""
-    numbers: tuple[int, ...]
-    """The constant of each lane."""
+    numbers: Sequence[int]
+    """The constant of each lane: a `range` where all are equally far apart."""
 
     @property
     def is_ramp(self) -> bool:
         """Whether each index is one more than the index in the lane before."""
-        first = self.numbers[0]
-        return self.numbers == tuple(range(first, first + len(self.numbers)))
+        return is_ramp(self.numbers)
+
+
+def is_ramp(numbers: Sequence[int]) -> bool:
+    """Whether each number is one more than the one before it."""
+    return isinstance(numbers, range) and (numbers.step == 1 or len(numbers) == 1)
+
+
+def compact(numbers: Sequence[int] | NDArray[np.int64]) -> Sequence[int]:
+    """Numbers as a `range` where all are equally far apart, and otherwise as a tuple. A matrix in
+    memory has thousands of lanes: nothing should look at each of them in turn."""
+    array = np.asarray(numbers, np.int64)
+    if array.size == 1:
+        return range(first := int(array[0]), first + 1)
+    steps = np.diff(array)
+    if array.size and (step := int(steps[0])) and (steps == step).all():
+        return range(first := int(array[0]), first + step * array.size, step)
+    return tuple(array.tolist())
+
+
+def shifted(numbers: Sequence[int], distance: int) -> Sequence[int]:
+    """Numbers with another one added to each."""
+    if isinstance(numbers, range):
+        return range(numbers.start + distance, numbers.stop + distance, numbers.step)
+    return tuple(number + distance for number in numbers)
 
 
 def lane_indices(index: SSAValue) -> LaneIndices | None:
@@ -50,7 +75,7 @@ def lane_indices(index: SSAValue) -> LaneIndices | None:
     for scalar in reversed(added):
         attribute = constant_attribute(scalar)
         total += Affine({scalar: 1}) if attribute is None else int(number(attribute))
-    return LaneIndices(Affine(total.terms), tuple(n + total.constant for n in numbers))
+    return LaneIndices(Affine(total.terms), shifted(numbers, total.constant))
 
 
 def scalar_of(value: SSAValue) -> SSAValue | None:
@@ -62,15 +87,15 @@ def scalar_of(value: SSAValue) -> SSAValue | None:
     return None if is_memory(value) else value
 
 
-def _lane_constants(op: Operation | Block) -> tuple[int, ...] | None:
+def _lane_constants(op: Operation | Block) -> Sequence[int] | None:
     """The lanes of a VCONST or of a STACK of constants; None for other ops."""
     if isinstance(op, VConstOp):
-        return integers(op, "values")
+        return compact(np.frombuffer(op.values.data.data, "<i8"))
     if not isinstance(op, StackOp) or tensor(op.sources[0]).get_shape():
         return None
     attributes = [constant_attribute(source) for source in op.sources]
-    numbers = tuple(int(number(a)) for a in attributes if a is not None)
-    return numbers if len(numbers) == len(attributes) else None
+    numbers = [int(number(a)) for a in attributes if a is not None]
+    return compact(numbers) if len(numbers) == len(attributes) else None
 
 
 def only_locates(op: Operation) -> bool:

@@ -10,17 +10,18 @@ remainders and swizzles of `lidx` are exact.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product as pairs
 from math import gcd, prod
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial
-from tgdialect.analysis.affine.lanes import lane_indices
+from tgdialect.analysis.affine.lanes import lane_indices, shifted
 from tgdialect.analysis.memory_order import MemoryAccess
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops.affine import Affine, polynomial_interval
@@ -54,7 +55,7 @@ _MOST_SUMS = 4096
 common divisor. An enumerated set takes time proportional to its size and the work items."""
 
 _MOST_CELLS = 1 << 20
-"""Cells that are further apart are not counted one by one."""
+"""Distances in wider intervals are sorted, instead of marked in an array with all integers."""
 
 _ZERO = np.zeros(1, np.int64)
 
@@ -66,12 +67,15 @@ _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED})
 
 @dataclass(frozen=True, eq=False)
 class CellShape:
-    """All of the index of an access but a constant for each lane."""
+    """All of the index of an access but a constant."""
 
     items: Numbers
     """The part that each work item has to itself, beyond that of the first one."""
     active: NDArray[np.bool_]
     """The work items that may make the access."""
+    lanes: Sequence[int]
+    """The part that each lane has to itself, beyond that of the first one: a `range` where all are
+    equally far apart."""
     uniform: Polynomial
     """The part that all work items share, in values that loops outside may change."""
     rest: Sequence[tuple[int, Interval]]
@@ -81,24 +85,23 @@ class CellShape:
     def key(self) -> Hashable:
         """Equal for equal shapes."""
         arrays = self.items.tobytes(), self.active.tobytes()
-        return arrays, frozenset(self.uniform.terms.items()), tuple(self.rest)
+        return arrays, self.lanes, frozenset(self.uniform.terms.items()), tuple(self.rest)
+
+    @cached_property
+    def parts(self) -> tuple[Numbers, Numbers]:
+        """The distinct parts of active work items, in order; and the work item that a part is of,
+        or -1 where it is of several."""
+        active = np.flatnonzero(self.active)
+        parts, first, count = np.unique(self.items[active], return_index=True, return_counts=True)
+        return parts, np.where(count == 1, active[first], -1)
 
 
-@dataclass(frozen=True)
-class CellIndex:
+class CellIndex(NamedTuple):
     """The index of an access in memory of one axis, for the work items that make it."""
 
     shape: CellShape
-    offsets: Sequence[int]
-    """The cells of the first work item, without the other parts: one for each lane of a vector."""
-
-    def offsets_from(self, origin: int) -> Sequence[int]:
-        return tuple(offset - origin for offset in self.offsets)
-
-    def joined(self, others: Iterable[CellIndex]) -> CellIndex:
-        """The cells of several accesses, whose indices have the same shape."""
-        offsets = {*self.offsets}.union(*(other.offsets for other in others))
-        return replace(self, offsets=sorted(offsets))
+    first: int
+    """The cell of the first lane of the first work item, without the other parts."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,11 @@ class Relation:
     """The RANGE of which the second access is in a later iteration."""
     distance: int | None = None
     """How many iterations later, if that is known."""
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for equal relations."""
+        return frozenset(self.changed), self.carrier, self.distance
 
 
 @dataclass
@@ -132,14 +140,14 @@ class WorkItems:
         self.is_known = self.count <= MOST_WORK_ITEMS
         self._values: dict[SSAValue, Numbers | None] = {}
         self._varies: dict[SSAValue, bool] = {op.result: True for op in specials}
-        self._met: dict[Hashable, bool] = {}
+        self._meetings: dict[Hashable, Meeting] = {}
         self._polynomials: dict[SSAValue, Polynomial] = {}
         self._ranges: dict[SSAValue, Set[Operation]] = {}
         self._shapes: dict[Hashable, CellShape] = {}
         """By key: equal shapes are one."""
-        self._both: dict[tuple[CellShape, CellShape], _Both] = {}
-        self._indices: dict[Hashable, tuple[CellShape, int]] = {}
-        """By terms and gates: the shape, and the cell of the first work item."""
+        self._apart: dict[tuple[CellShape, CellShape], Numbers] = {}
+        self._indices: dict[Hashable, CellIndex] = {}
+        """By terms, lanes and gates."""
         if self.is_known:
             numbers = np.arange(self.count)
             for op, extent in zip(specials, extents, strict=True):
@@ -211,28 +219,26 @@ class WorkItems:
         if not isinstance(location, IndexOp) or not _is_flat(location) or not self.is_known:
             return None
         (index,) = location.indices
-        lane_offsets: Sequence[int] = (0,)
-        terms: list[tuple[SSAValue, int]] = [(index, 1)]
+        numbers: Sequence[int] = range(1)
+        terms: Iterable[tuple[SSAValue, int]] = [(index, 1)]
         if tensor(index).get_shape():
-            lanes = lane_indices(index)
-            if lanes is None:
+            if (vector := lane_indices(index)) is None:
                 return None
-            terms, lane_offsets = list(lanes.scalars.terms.items()), lanes.numbers
+            terms, numbers = vector.scalars.terms.items(), vector.numbers
         total: Polynomial = Affine()
         for value, factor in terms:
             total += self._exact(value) * factor
         gates = [gate for gate in (*gates, *_own_gates(access.op)) if not tensor(gate).get_shape()]
-        key = frozenset(total.terms.items()), tuple(gates)
+        lanes = shifted(numbers, -numbers[0])
+        key = frozenset(total.terms.items()), lanes, tuple(gates)
         if (found := self._indices.get(key)) is None:
-            found = self._indices[key] = self._shape(total.terms, gates)
-        shape, first = found
-        first += total.constant
-        return CellIndex(shape, [first + offset for offset in lane_offsets])
+            found = self._indices[key] = self._index(total.terms, lanes, gates)
+        return CellIndex(found.shape, found.first + total.constant + numbers[0])
 
-    def _shape(
-        self, terms: Mapping[tuple[Atom, ...], int], gates: Sequence[SSAValue]
-    ) -> tuple[CellShape, int]:
-        """The shape of a sum, and the first work item's own part."""
+    def _index(
+        self, terms: Mapping[tuple[Atom, ...], int], lanes: Sequence[int], gates: Sequence[SSAValue]
+    ) -> CellIndex:
+        """The index that is a sum of terms, plus a number for each lane."""
         items = np.zeros(self.count, np.int64)
         uniform: Polynomial = Affine()
         rest: list[tuple[int, Interval]] = []
@@ -248,8 +254,8 @@ class WorkItems:
             else:
                 uniform += Affine({product: coefficient})
         first = int(items[0])
-        shape = CellShape(items - first, self._mask(gates), uniform, rest)
-        return self._shapes.setdefault(shape.key, shape), first
+        shape = CellShape(items - first, self._mask(gates), lanes, uniform, rest)
+        return CellIndex(self._shapes.setdefault(shape.key, shape), first)
 
     def _exact(self, value: SSAValue) -> Polynomial:
         return exact_polynomial(value, self.intervals, known=self._polynomials)
@@ -259,25 +265,17 @@ class WorkItems:
 
     # -- conflicts
 
-    def may_meet(self, before: CellIndex | None, after: CellIndex | None, how: Relation) -> bool:
-        """Whether two different work items may access one cell, one by each access."""
-        if self.count == 1:
-            return False
-        if before is None or after is None:
-            return True
-        # Only the distance of the cells matters: the STOREs of a register tile have few.
-        origin = before.offsets[0]
-        offsets = before.offsets_from(origin), after.offsets_from(origin)
-        relation = frozenset(how.changed), how.carrier, how.distance
-        key = before.shape, after.shape, offsets, relation
-        if (known := self._met.get(key)) is None:
-            known = self._met[key] = self._meet(before, after, how)
+    def meeting(self, before: CellShape, after: CellShape, how: Relation) -> Meeting:
+        """Where two different work items may access one cell, one by each of two accesses."""
+        key = before, after, how.key
+        if (known := self._meetings.get(key)) is None:
+            known = self._meetings[key] = self._meet(before, after, how)
         return known
 
-    def _meet(self, before: CellIndex, after: CellIndex, how: Relation) -> bool:
-        sums, one, other = _Sums(), before.shape, after.shape
-        sums.add([-offset for offset in before.offsets])
-        sums.add(after.offsets)
+    def _meet(self, one: CellShape, other: CellShape, how: Relation) -> Meeting:
+        sums = _Sums()
+        sums.add(one.lanes, -1)
+        sums.add(other.lanes)
         for shape, sign in ((one, -1), (other, 1)):
             for factor, interval in shape.rest:
                 sums.add_multiple(factor * sign, interval)
@@ -292,9 +290,9 @@ class WorkItems:
         for product in {**earlier, **later}:
             factors = earlier.get(product, 0), later.get(product, 0)
             self._add_difference(sums, product, factors, how)
-        if (both := self._both.get((one, other))) is None:
-            both = self._both[one, other] = _Both(one, other)
-        return sums.meets(both)
+        if (apart := self._apart.get((one, other))) is None:
+            apart = self._apart[one, other] = _apart(one, other)
+        return Meeting(apart, sums)
 
     def _add_difference(
         self, sums: _Sums, product: tuple[Atom, ...], factors: tuple[int, int], how: Relation
@@ -362,45 +360,38 @@ class WorkItems:
         return computed(value, self._ranges, sources, compute)
 
 
-class _Both:
-    """The cells of the work items that may make two accesses, one `before` and one `later`."""
+def _apart(before: CellShape, after: CellShape) -> Numbers:
+    """How far the part of a work item before may be from that of another work item later, in
+    order."""
+    (ones, items), (others, other_items) = before.parts, after.parts
+    both = np.subtract.outer(ones, others)
+    # Only where both parts are of a single work item, it may be the same one.
+    distances = both[(items[:, None] != other_items) | (items < 0)[:, None]]
+    if not distances.size:
+        return distances
+    first, last = int(distances.min()), int(distances.max())
+    if last - first >= _MOST_CELLS:
+        return np.unique(distances)
+    is_distance = np.zeros(last - first + 1, np.bool_)
+    is_distance[distances - first] = True
+    return np.flatnonzero(is_distance) + first
 
-    def __init__(self, before: CellShape, after: CellShape) -> None:
-        items, others = np.flatnonzero(before.active), np.flatnonzero(after.active)
-        self.before, self.later = before.items[items], after.items[others]
-        self.differ = items[:, None] != others
-        """Where the two are different work items."""
-        self.has_others = bool(self.differ.any())
-        self.first, self.last = int(before.items.min()), int(before.items.max())
-        self.lowest, self.highest = int(after.items.min()), int(after.items.max())
-        self._count: Numbers | None = None
-        """How many work items have each cell from the first to the last."""
-        if max(self.last - self.first, self.highest - self.lowest) < _MOST_CELLS:
-            self._count = np.bincount(
-                self.before - self.first, minlength=self.last - self.first + 1
-            )
-        self._own = (before.items - after.items)[before.active & after.active]
-        """How far the cell before is from that of the same work item later."""
 
-    def may_have(self, sums: Numbers, run: int) -> bool | None:
-        """Whether a cell of `later`, plus one of some distinct numbers or of the `run` integers
-        after it, is the cell of another work item before. None where that takes too long."""
-        begin = min(self.first, self.lowest + int(sums.min()))
-        end = max(self.last, self.highest + int(sums.max()) + run) + 1
-        if self._count is None or end - begin > _MOST_CELLS:
-            return None
-        # How many have a cell before each one.
-        count = np.zeros(end - begin + 1, np.int64)
-        np.cumsum(self._count, out=count[self.first - begin + 1 : self.last - begin + 2])
-        count[self.last - begin + 2 :] = count[self.last - begin + 1]
-        at = self.later[:, None] + (sums - begin)
-        found = count[at + run + 1] - count[at]
-        if found.max() > 1:
-            return True
-        # Where there is one, it may be the work item itself.
-        distance = self._own[:, None] - sums
-        own = np.count_nonzero((distance >= 0) & (distance <= run))
-        return bool(np.count_nonzero(found) > own)
+class Meeting:
+    """The distances between two accesses at which different work items may access one cell."""
+
+    def __init__(self, apart: Numbers, sums: _Sums) -> None:
+        self._apart = apart
+        """How far the part of a work item before is from that of another one later."""
+        self._sums = sums
+        """How far the other parts of the cells are from each other."""
+        self._known: dict[int, bool] = {}
+
+    def at(self, distance: int) -> bool:
+        """Whether it may happen where the second access is of cells that much further on."""
+        if (found := self._known.get(distance)) is None:
+            found = self._known[distance] = self._sums.meet(self._apart, distance)
+        return found
 
 
 class _Sums:
@@ -420,20 +411,25 @@ class _Sums:
         self._high: float = 0
         self._step = 0
 
-    def add(self, values: Sequence[int]) -> None:
-        """Add a term that has one of some values."""
-        first = min(values)
-        self._constant += first
+    def add(self, values: Sequence[int], sign: int = 1) -> None:
+        """Add a term that has one of some values, or of these times -1."""
         if len(values) == 1:
+            self._constant += sign * values[0]
             return
-        distances = np.array(sorted({value - first for value in values}))
-        self._high += int(distances[-1])
-        self._step = gcd(self._step, int(np.gcd.reduce(distances)))
-        if distances[-1] == distances.size - 1:
-            self._run += distances.size - 1
-        elif self._set is not None and self._set.size * distances.size <= _MOST_SUMS:
+        if isinstance(values, range):
+            numbers = np.arange(len(values)) * abs(values.step)
+            self._constant += min(sign * values[0], sign * values[-1])
+        else:
+            numbers = np.unique(sign * np.array(values))
+            self._constant += int(numbers[0])
+            numbers -= numbers[0]
+        self._high += int(numbers[-1])
+        self._step = gcd(self._step, int(np.gcd.reduce(numbers)))
+        if numbers[-1] == numbers.size - 1:
+            self._run += numbers.size - 1
+        elif self._set is not None and self._set.size * numbers.size <= _MOST_SUMS:
             is_first = self._set.size == 1
-            self._set = distances if is_first else np.unique(self._set[:, None] + distances)
+            self._set = numbers if is_first else np.unique(self._set[:, None] + numbers)
         else:
             self._set = None
 
@@ -449,23 +445,22 @@ class _Sums:
         self._low, self._high = self._low + min(bounds), self._high + max(bounds)
         self._step, self._set = gcd(self._step, factor), None
 
-    def meets(self, both: _Both) -> bool:
-        """Whether a cell of `both.later` plus a value of the sum is the cell of another work item
-        before."""
-        least, most = self._constant + self._low, self._constant + self._high
-        if not both.has_others or least < -_WIDEST or most > _WIDEST:
-            return both.has_others
-        if both.highest + most < both.first or both.last < both.lowest + least:
+    def meet(self, wanted: Numbers, constant: int) -> bool:
+        """Whether a value of the sum, plus a constant, may be one of some numbers, which are in
+        order."""
+        constant += self._constant
+        least, most = constant + self._low, constant + self._high
+        if not wanted.size or least < -_WIDEST or most > _WIDEST:
+            return bool(wanted.size)
+        begin = np.searchsorted(wanted, least)
+        near = wanted[begin : np.searchsorted(wanted, most, "right")] - constant
+        if not near.size:
             return False
-        found = None
-        if self._set is not None:
-            found = both.may_have(self._set + self._constant, self._run)
-        if found is not None:
-            return found
-        distance = both.before[:, None] - (both.later + self._constant)
-        near = (distance >= self._low) & (distance <= self._high)
-        near &= (distance - int(self._low)) % max(self._step, 1) == 0
-        return bool((near & both.differ).any())
+        if self._set is None:
+            return not ((near - int(self._low)) % max(self._step, 1)).all()
+        # Of the numbers of the set, the last that is not above.
+        at = np.searchsorted(self._set, near, "right") - 1
+        return bool((near - self._set[at] <= self._run).any())
 
 
 def _memory(view: SSAValue) -> SSAValue:

@@ -95,7 +95,7 @@ def _load(
     shape = tuple(zip(extents, strides, strict=True))
     view = access.location.owner
     assert isinstance(view, IndexOp)
-    key = view.source, op.result.type, rest, shape, tuple(cells.numbers)
+    key = view.source, op.result.type, rest, shape, cells.numbers
     return _Load(op, around[op], loops, key)
 
 

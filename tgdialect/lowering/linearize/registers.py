@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.cells import CellNumbers
-from tgdialect.analysis.affine.lanes import scalar_of
+from tgdialect.analysis.affine.lanes import compact, scalar_of
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
@@ -138,7 +138,7 @@ def _without(digit: _Digit, cells: PrivateCells) -> PrivateCells | None:
     if min(cells.numbers) < 0 or low + max(lowest) >= digit.stride:
         return None
     numbers = [n // above * digit.stride + n % above for n in cells.numbers]
-    return PrivateCells(terms, numbers)
+    return PrivateCells(terms, compact(numbers))
 
 
 def _replace(
@@ -157,9 +157,9 @@ def _replace(
         if terms:
             here = OpBuilder.before(access.op)
             location = _location(here, memory, terms, numbers, is_vector=is_vector)
-        elif (location := constant.get(key := tuple(numbers))) is None:
+        elif (location := constant.get(numbers)) is None:
             location = _location(front, memory, terms, numbers, is_vector=is_vector)
-            constant[key] = location
+            constant[numbers] = location
         access.op.operands[0] = location
     _clear_at_once(memory, same, cells, size)
 
