@@ -227,7 +227,7 @@ class Barriers:
             same -= {each.op for each in one[one.index(earlier.carrier) :]}
         changed = {s.op for s in (*one, *other) if isinstance(s.op, RangeOp) and s.op not in same}
         carrier = earlier.carrier and earlier.carrier.op
-        how = Relation(changed, carrier, earlier.distance)
+        how = Relation(frozenset(changed), carrier, earlier.distance)
         return self.items.meeting(before.shape, later.shape, how)
 
     def _conflict(self, earlier: _Earlier, later: MemoryAccess) -> Conflict:

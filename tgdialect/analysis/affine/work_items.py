@@ -66,13 +66,31 @@ _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED})
 
 
 @dataclass(frozen=True, eq=False)
-class CellShape:
-    """All of the index of an access but a constant."""
+class ItemParts:
+    """The part of an index that each work item has to itself."""
 
-    items: Numbers
-    """The part that each work item has to itself, beyond that of the first one."""
+    numbers: Numbers
+    """How far it is beyond that of the first work item."""
     active: NDArray[np.bool_]
     """The work items that may make the access."""
+
+    @cached_property
+    def distinct(self) -> tuple[Numbers, Numbers]:
+        """The numbers of active work items in order, each once; and the work item that each is of,
+        or -1 where it is of several."""
+        items = np.flatnonzero(self.active)
+        items = items[np.argsort(self.numbers[items], kind="stable")]
+        numbers = self.numbers[items]
+        begins = _differs(numbers)
+        first = np.flatnonzero(begins)
+        is_alone = np.diff(first, append=numbers.size) == 1
+        return numbers[begins], np.where(is_alone, items[begins], -1)
+
+
+class CellShape(NamedTuple):
+    """All of the index of an access but a constant."""
+
+    items: ItemParts
     lanes: Sequence[int]
     """The part that each lane has to itself, beyond that of the first one: a `range` where all are
     equally far apart."""
@@ -80,20 +98,6 @@ class CellShape:
     """The part that all work items share, in values that loops outside may change."""
     rest: Sequence[tuple[int, Interval]]
     """Multiples of values of which only an interval is known."""
-
-    @property
-    def key(self) -> Hashable:
-        """Equal for equal shapes."""
-        arrays = self.items.tobytes(), self.active.tobytes()
-        return arrays, self.lanes, frozenset(self.uniform.terms.items()), tuple(self.rest)
-
-    @cached_property
-    def parts(self) -> tuple[Numbers, Numbers]:
-        """The distinct parts of active work items, in order; and the work item that a part is of,
-        or -1 where it is of several."""
-        active = np.flatnonzero(self.active)
-        parts, first, count = np.unique(self.items[active], return_index=True, return_counts=True)
-        return parts, np.where(count == 1, active[first], -1)
 
 
 class CellIndex(NamedTuple):
@@ -108,17 +112,12 @@ class CellIndex(NamedTuple):
 class Relation:
     """How the iterations of two accesses relate, of which one comes before the other."""
 
-    changed: Set[Operation]
+    changed: frozenset[Operation]
     """The RANGEs of which the accesses may be in different iterations."""
     carrier: Operation | None = None
     """The RANGE of which the second access is in a later iteration."""
     distance: int | None = None
     """How many iterations later, if that is known."""
-
-    @property
-    def key(self) -> Hashable:
-        """Equal for equal relations."""
-        return frozenset(self.changed), self.carrier, self.distance
 
 
 @dataclass
@@ -140,12 +139,12 @@ class WorkItems:
         self.is_known = self.count <= MOST_WORK_ITEMS
         self._values: dict[SSAValue, Numbers | None] = {}
         self._varies: dict[SSAValue, bool] = {op.result: True for op in specials}
-        self._meetings: dict[Hashable, Meeting] = {}
+        self._meetings: dict[tuple[CellShape, CellShape, Relation], Meeting] = {}
         self._polynomials: dict[SSAValue, Polynomial] = {}
         self._ranges: dict[SSAValue, Set[Operation]] = {}
-        self._shapes: dict[Hashable, CellShape] = {}
-        """By key: equal shapes are one."""
-        self._apart: dict[tuple[CellShape, CellShape], Numbers] = {}
+        self._parts: dict[tuple[bytes, bytes], ItemParts] = {}
+        """By their arrays: equal ones are one."""
+        self._apart: dict[tuple[ItemParts, ItemParts], Numbers] = {}
         self._indices: dict[Hashable, CellIndex] = {}
         """By terms, lanes and gates."""
         if self.is_known:
@@ -192,12 +191,11 @@ class WorkItems:
             return None
         assert isinstance(op, Operation)
         types = dtype_of(op.operands[0]), dtype_of(value)
-        rows = np.stack(cast("list[Numbers]", operands), axis=1)
-        distinct, which = np.unique(rows, axis=0, return_inverse=True)
-        results = [evaluate(op.name, *types, row) for row in distinct.tolist()]
-        if any(each is None for each in results):
+        rows = list(zip(*(each.tolist() for each in operands if each is not None), strict=True))
+        results = {row: evaluate(op.name, *types, row) for row in {*rows}}
+        if any(each is None for each in results.values()):
             return None
-        return np.array(results, np.int64)[which.reshape(-1)]
+        return np.array([results[row] for row in rows], np.int64)
 
     def _mask(self, gates: Iterable[SSAValue]) -> NDArray[np.bool_]:
         """The work items for which all gates may be true."""
@@ -254,8 +252,9 @@ class WorkItems:
             else:
                 uniform += Affine({product: coefficient})
         first = int(items[0])
-        shape = CellShape(items - first, self._mask(gates), lanes, uniform, rest)
-        return CellIndex(self._shapes.setdefault(shape.key, shape), first)
+        parts = ItemParts(items - first, self._mask(gates))
+        parts = self._parts.setdefault((parts.numbers.tobytes(), parts.active.tobytes()), parts)
+        return CellIndex(CellShape(parts, lanes, uniform, tuple(rest)), first)
 
     def _exact(self, value: SSAValue) -> Polynomial:
         return exact_polynomial(value, self.intervals, known=self._polynomials)
@@ -267,7 +266,7 @@ class WorkItems:
 
     def meeting(self, before: CellShape, after: CellShape, how: Relation) -> Meeting:
         """Where two different work items may access one cell, one by each of two accesses."""
-        key = before, after, how.key
+        key = before, after, how
         if (known := self._meetings.get(key)) is None:
             known = self._meetings[key] = self._meet(before, after, how)
         return known
@@ -290,8 +289,9 @@ class WorkItems:
         for product in {**earlier, **later}:
             factors = earlier.get(product, 0), later.get(product, 0)
             self._add_difference(sums, product, factors, how)
-        if (apart := self._apart.get((one, other))) is None:
-            apart = self._apart[one, other] = _apart(one, other)
+        parts = one.items, other.items
+        if (apart := self._apart.get(parts)) is None:
+            apart = self._apart[parts] = _apart(*parts)
         return Meeting(apart, sums)
 
     def _add_difference(
@@ -360,21 +360,34 @@ class WorkItems:
         return computed(value, self._ranges, sources, compute)
 
 
-def _apart(before: CellShape, after: CellShape) -> Numbers:
+def _differs(numbers: Numbers) -> NDArray[np.bool_]:
+    """Which numbers differ from the one before them. (`np.unique` imports all of `numpy.ma`.)"""
+    return np.diff(numbers, prepend=numbers[:1] - 1) != 0
+
+
+def _distinct(numbers: Numbers) -> Numbers:
+    """Numbers in order, each once."""
+    numbers = np.sort(numbers, axis=None)
+    return numbers[_differs(numbers)]
+
+
+def _apart(before: ItemParts, after: ItemParts) -> Numbers:
     """How far the part of a work item before may be from that of another work item later, in
     order."""
-    (ones, items), (others, other_items) = before.parts, after.parts
-    both = np.subtract.outer(ones, others)
+    (ones, items), (others, other_items) = before.distinct, after.distinct
+    if not ones.size or not others.size:
+        return _ZERO[:0]
+    distances = np.subtract.outer(ones, others)
+    first, last = int(distances[0, -1]), int(distances[-1, 0])
     # Only where both parts are of a single work item, it may be the same one.
-    distances = both[(items[:, None] != other_items) | (items < 0)[:, None]]
-    if not distances.size:
-        return distances
-    first, last = int(distances.min()), int(distances.max())
+    same = np.nonzero((items[:, None] == other_items) & (items >= 0)[:, None])
+    distances[same] = last + 1
     if last - first >= _MOST_CELLS:
-        return np.unique(distances)
-    is_distance = np.zeros(last - first + 1, np.bool_)
+        found = _distinct(distances)
+        return found[found <= last]
+    is_distance = np.zeros(last - first + 2, np.bool_)
     is_distance[distances - first] = True
-    return np.flatnonzero(is_distance) + first
+    return np.flatnonzero(is_distance[:-1]) + first
 
 
 class Meeting:
@@ -420,7 +433,7 @@ class _Sums:
             numbers = np.arange(len(values)) * abs(values.step)
             self._constant += min(sign * values[0], sign * values[-1])
         else:
-            numbers = np.unique(sign * np.array(values))
+            numbers = _distinct(sign * np.array(values))
             self._constant += int(numbers[0])
             numbers -= numbers[0]
         self._high += int(numbers[-1])
@@ -429,7 +442,7 @@ class _Sums:
             self._run += numbers.size - 1
         elif self._set is not None and self._set.size * numbers.size <= _MOST_SUMS:
             is_first = self._set.size == 1
-            self._set = numbers if is_first else np.unique(self._set[:, None] + numbers)
+            self._set = numbers if is_first else _distinct(self._set[:, None] + numbers)
         else:
             self._set = None
 
