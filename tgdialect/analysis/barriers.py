@@ -8,7 +8,7 @@ if that has accesses left from the first, once more for all later ones.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -79,13 +79,10 @@ class Conflict:
     later: MemoryAccess
     before: Operation
     """The op that a BARRIER has to stand before."""
-    depth: int
-    """The number of loops and IFs around the place of the BARRIER."""
 
 
 _State = Set[_Earlier]
-_Steps = Generator[Conflict, None, _State]
-"""Conflicts as they are found, and the state after that."""
+_Pairs = list[tuple[_Earlier, _Access]]
 
 
 class ConflictError(Exception):
@@ -157,35 +154,42 @@ class Barriers:
 
     # -- conflicts
 
-    def conflicts(self, inserted: Set[Operation] = frozenset()) -> Iterator[Conflict]:
-        """The conflicts in order of execution, if there were a BARRIER before each op of
-        `inserted` too. There may be several of two accesses."""
-        if self._accesses:
-            yield from self._follow(self._root, frozenset(), inserted)
+    def conflicts(self) -> Sequence[Conflict]:
+        """The conflicts in order of execution. There may be several of two accesses."""
+        return [self._conflict(*pair) for pair in self._pairs(frozenset())]
 
-    def _follow(self, scope: _Scope, before: _State, inserted: Set[Operation]) -> _Steps:
-        """One execution of a scope's body."""
+    def _pairs(self, inserted: Set[Operation]) -> _Pairs:
+        """The accesses that conflict if there were a BARRIER before each op of `inserted` too."""
+        found: _Pairs = []
+        if self._accesses:
+            self._follow(self._root, frozenset(), inserted, found)
+        return found
+
+    def _follow(
+        self, scope: _Scope, before: _State, inserted: Set[Operation], found: _Pairs
+    ) -> _State:
+        """The state after one execution of a scope's body; conflicts are added to `found`."""
         state = set(before)
         for child in scope.children:
             op = child.op if isinstance(child, _Scope) else child
             if op in inserted or isinstance(op, BarrierOp):
                 state.clear()
             if isinstance(child, _Scope):
-                after = yield from self._enter(child, state, inserted)
-                state = set(after)
+                state = {*self._enter(child, state, inserted, found)}
                 continue
             for access in self._accesses.get(child, ()):
                 self._compare(access, state)
                 if not access.conflicting.isdisjoint(state):
-                    found = access.conflicting & state
-                    for each in sorted(found, key=lambda e: self._number[e.access.access.op]):
-                        yield self._conflict(each, access.access)
+                    pairs = [(each, access) for each in access.conflicting & state]
+                    found += sorted(pairs, key=lambda pair: self._number[pair[0].access.access.op])
                 state.add(_Earlier(access))
         return state
 
-    def _enter(self, scope: _Scope, before: _State, inserted: Set[Operation]) -> _Steps:
-        """A loop or an IF."""
-        first = yield from self._follow(scope, before, inserted)
+    def _enter(
+        self, scope: _Scope, before: _State, inserted: Set[Operation], found: _Pairs
+    ) -> _State:
+        """The state after a loop or an IF."""
+        first = self._follow(scope, before, inserted, found)
         if not isinstance(scope.op, RangeOp):
             return before | first
         trips = self.items.intervals[scope.op.bound]
@@ -193,31 +197,32 @@ class Barriers:
         if not scope.has_accesses or trips.hi <= 1:
             return after
         # The second iteration; and the later ones, for what no BARRIER has ended by then.
-        second = yield from self._follow(scope, _carried(first, scope, 1), inserted)
+        second = self._follow(scope, _carried(first, scope, 1), inserted, found)
         left = {each for each in second if each.carrier is scope}
         if left and trips.hi > 2:
-            second |= yield from self._follow(scope, _carried(left, scope, None), inserted)
+            second |= self._follow(scope, _carried(left, scope, None), inserted, found)
         # Outside of the loop, its iterations make no difference.
         return after | {_Earlier(e.access) if e.carrier is scope else e for e in second}
 
     def _compare(self, access: _Access, state: _State) -> None:
         """Find out which accesses of a state an access conflicts with: two work items may access
         one cell, and one of them writes it."""
-        later = access.group
-        for each in state - access.compared:
-            access.compared.add(each)
-            group = each.access.group
-            key = group, later, each.carrier, each.distance
+        later, new = access.group, state - access.compared
+        access.compared |= new
+        for each in new:
+            before, carrier, distance = each
+            if before.group.memory is not later.memory:
+                continue
+            key = before.group, later, carrier, distance
             if (meeting := self._meetings.get(key)) is None:
                 meeting = self._meetings[key] = self._meeting(each, later)
-            if meeting is True or (meeting and meeting.at(access.first - each.access.first)):
+            if meeting is True or (meeting and meeting.at(access.first - before.first)):
                 access.conflicting.add(each)
 
     def _meeting(self, earlier: _Earlier, later: _Group) -> Meeting | bool:
-        """Where accesses of two groups conflict; False for nowhere, and True for everywhere."""
+        """Where accesses of two groups, of one memory, conflict; False for nowhere, and True for everywhere."""
         before = earlier.access.group
-        is_ordered = before.memory is not later.memory or not (before.writes or later.writes)
-        if is_ordered or (before.is_atomic and later.is_atomic):
+        if not (before.writes or later.writes) or (before.is_atomic and later.is_atomic):
             return False
         if before.shape is None or later.shape is None:
             return True
@@ -230,19 +235,22 @@ class Barriers:
         how = Relation(frozenset(changed), carrier, earlier.distance)
         return self.items.meeting(before.shape, later.shape, how)
 
-    def _conflict(self, earlier: _Earlier, later: MemoryAccess) -> Conflict:
-        """The BARRIER stands in the innermost scope around both accesses, or in the loop that
-        carries the conflict: before the loop or IF in there that has the later access, or before
-        that."""
-        around = self._scopes[later.op].around
+    def _depth(self, earlier: _Earlier, later: _Access) -> int:
+        """The number of loops and IFs around a BARRIER between two accesses. It stands in the
+        innermost scope around both, or in the loop that carries the conflict."""
+        around = later.group.scope.around
         if earlier.carrier is not None:
-            depth = around.index(earlier.carrier)
-        else:
-            pairs = zip(earlier.access.group.scope.around, around, strict=False)
-            depth = sum(a is b for a, b in pairs) - 1
-        inner = around[depth + 1].op if depth + 1 < len(around) else later.op
+            return around.index(earlier.carrier)
+        pairs = zip(earlier.access.group.scope.around, around, strict=False)
+        return sum(a is b for a, b in pairs) - 1
+
+    def _conflict(self, earlier: _Earlier, later: _Access) -> Conflict:
+        """The BARRIER stands before the loop or IF in its scope that has the later access, or
+        before that."""
+        depth, around = self._depth(earlier, later), later.group.scope.around
+        inner = around[depth + 1].op if depth + 1 < len(around) else later.access.op
         assert inner is not None
-        return Conflict(earlier.access.access, later, inner, depth)
+        return Conflict(earlier.access.access, later.access, inner)
 
     # -- places
 
@@ -254,13 +262,14 @@ class Barriers:
         pair that no BARRIER can order.
         """
         chosen: dict[Operation, None] = {}
-        while found := list(self.conflicts(chosen.keys())):
-            deepest = max(found, key=lambda conflict: conflict.depth)
+        while found := self._pairs(chosen.keys()):
+            deepest = self._conflict(*max(found, key=lambda pair: self._depth(*pair)))
             if self.blocked(deepest.before) is not None or deepest.before in chosen:
                 raise ConflictError(deepest)
             chosen[deepest.before] = None
-        for op in list(chosen):
-            if next(self.conflicts(chosen.keys() - {op}), None) is None:
+        # The last one has been found necessary with all others there.
+        for op in list(chosen)[:-1]:
+            if not self._pairs(chosen.keys() - {op}):
                 del chosen[op]
         return [op for op in self.ops if op in chosen]
 

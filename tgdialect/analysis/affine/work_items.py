@@ -471,9 +471,9 @@ class _Sums:
             return False
         if self._set is None:
             return not ((near - int(self._low)) % max(self._step, 1)).all()
-        # Of the numbers of the set, the last that is not above.
-        at = np.searchsorted(self._set, near, "right") - 1
-        return bool((near - self._set[at] <= self._run).any())
+        # Of the numbers, the first that is not below.
+        gap = near.take(np.searchsorted(near, self._set), mode="clip") - self._set
+        return bool(((gap >= 0) & (gap <= self._run)).any())
 
 
 def _memory(view: SSAValue) -> SSAValue:
