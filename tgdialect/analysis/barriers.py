@@ -220,7 +220,8 @@ class Barriers:
                 access.conflicting.add(each)
 
     def _meeting(self, earlier: _Earlier, later: _Group) -> Meeting | bool:
-        """Where accesses of two groups, of one memory, conflict; False for nowhere, and True for everywhere."""
+        """Where accesses of two groups, of one memory, conflict; False for nowhere, and True for
+        everywhere."""
         before = earlier.access.group
         if not (before.writes or later.writes) or (before.is_atomic and later.is_atomic):
             return False
