@@ -33,7 +33,14 @@ from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, number_attribute, wrap_to
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, MulOp
+from tgdialect.ops.elementwise import (
+    DECOMPOSED,
+    PRIMITIVES,
+    AddOp,
+    AndOp,
+    CompareOp,
+    MulOp,
+)
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.movement import (
     BitcastOp,
@@ -344,7 +351,11 @@ class Scalars(OpBuilder):
         return self.emit(ExpandOp, (one,), _shape(lanes), tensor_type(type, (lanes,)))
 
     def lane(self, piece: Piece, position: int) -> SSAValue:
-        """One lane of a piece, as a scalar register."""
+        """One lane of a piece, as a scalar register.
+
+        On a grid each lane is a register of its own. A condition on indices is computed for the
+        lane, so that bounds checks see what a gate says.
+        """
         if is_ramp(piece):
             return self.index(self.add(piece.start, piece.step * position))
         if lanes_of(piece) == 1:
@@ -354,8 +365,23 @@ class Scalars(OpBuilder):
             return owner.sources[position]
         if isinstance(owner, VConstOp):
             return self.index(integers(owner, "values")[position])
+        if self.target.is_grid and (conditions := _comparisons(piece)):
+            decided = [self._decided(condition, position) for condition in conditions]
+            return cast(SSAValue, self.all_of(decided))
         type = tensor_type(tensor(piece).element_type)
         return self.emit(IndexOp, (piece, self.index(position)), type=type)
+
+    def _decided(self, comparison: SSAValue, position: int) -> SSAValue:
+        """One lane of a comparison of indices."""
+        if lanes_of(comparison) == 1:
+            return comparison
+        op = cast(CompareOp, comparison.owner)
+        lanes: list[Index] = []
+        for operand in op.operands:
+            summands = operand.owner.operands if isinstance(operand.owner, AddOp) else (operand,)
+            each = [self.known_index(self.lane(summand, position)) for summand in summands]
+            lanes.append(self.add(*each) if len(each) == 2 else each[0])
+        return self.compare(op.name.removeprefix("tg."), *lanes)
 
     def lanes(self, piece: Piece, positions: range) -> Piece:
         """Some lanes of a piece."""
@@ -379,6 +405,30 @@ class Scalars(OpBuilder):
         for condition in dict.fromkeys(conditions):
             result = condition if result is None else self.apply("and", (result, condition), "i1")
         return result
+
+
+def _comparisons(condition: SSAValue) -> Sequence[SSAValue]:
+    """The comparisons of indices, and scalars, that a vector of bools is the conjunction of. None
+    for other vectors, and where there are too many to be a gate."""
+    found: list[SSAValue] = []
+    values = [condition]
+    for value in values:  # It grows while they are visited.
+        if lanes_of(value) > 1 and isinstance(op := value.owner, AndOp):
+            values += [operand for operand in op.operands if operand not in values]
+        elif lanes_of(value) == 1 or (
+            isinstance(op := value.owner, CompareOp) and dtype_name(op.operands[0]) == "index"
+        ):
+            found.append(value)
+        else:
+            return ()
+        if len(values) > _MOST_CONDITIONS:
+            return ()
+    return found
+
+
+_MOST_CONDITIONS = 16
+"""A gate has a comparison for each loop that is padded, and a nest has a few of these. More are no
+gate, but a program's own values."""
 
 
 @lru_cache(maxsize=1024)
