@@ -96,7 +96,8 @@ class Axes:
 
     def trial(self) -> Axes:
         """A copy of the kernel, for OptOps of which all have to be legal."""
-        return Axes(self.kernel.clone(), self._original, self.constants, self._aliased)
+        kernel, facts = self.kernel.clone(), (self._original, self.constants, self._aliased)
+        return Axes(kernel, *facts, may_round=self.may_round)
 
     def adopt(self, trial: Axes) -> None:
         """Take over what OptOps have made of a copy."""

@@ -31,10 +31,10 @@ def pipeline(axes: Axes, axis: int, count: int) -> None:
             copy tile 0 to %b[0]
             for %0 { if %0 + 1 < extent: copy tile %0 + 1 to %b[(%0 + 1) mod 2]; use %b[%0 mod 2] }
     Three buffers or more are first filled by a loop. Where there is no later tile the last one is
-    loaded again, and not stored. The copies are those
-    to LOCAL memory that STAGEs have made in the loop. A tile is copied while the one before is
-    used, and one BARRIER an iteration suffices. The iterations have an order from then on: the
-    range becomes a `reduce`. Source: Lam, "Software Pipelining", PLDI 1988.
+    loaded again, and not stored. The copies are those to LOCAL memory that STAGEs have made in the
+    loop. A tile is copied while the one before is used, and one BARRIER an iteration suffices. The
+    iterations have an order from then on: the range becomes a `reduce`. Source: Lam, "Software
+    Pipelining", PLDI 1988.
     """
     at = axes[axis]
     if at not in axes.ends or at.axis_type.data not in (AxisType.LOOP, AxisType.REDUCE):
