@@ -43,6 +43,7 @@ from tqdm import tqdm
 
 import tgdialect as tg
 from bench.table import markdown
+from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import Device
 
 OURS = "tgdialect"
@@ -243,7 +244,7 @@ def _numbers(session: Session, result: Any) -> np.ndarray[Any, Any]:
     """A result in f64, whichever tool made it."""
     if isinstance(result, session.torch.Tensor):
         return result.double().cpu().numpy()
-    if isinstance(result, tg.Tensor):
+    if isinstance(result, tg.Tensor | DeviceArray):
         return result.numpy().astype(np.float64)
     return result.float().numpy().astype(np.float64)  # NumPy has no bf16, and tinygrad knows.
 
