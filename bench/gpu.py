@@ -190,7 +190,7 @@ class Session:
 
 def _ours(session: Session, row: Row, inputs: Sequence[Any]) -> Call:
     arrays = [session.device.array(session.on_host(x)) for x in inputs]
-    if row.tf32:  # Which is said when a program is compiled.
+    if row.tf32:  # Rounding is allowed by an option of `tg.compile`.
         specs = [tg.spec(shape, "f32") for shape in row.shapes]
         exe = tg.compile(row.tensor, *specs, target=session.device.name, opt="heuristic:tf32")
         return lambda: exe(*arrays)

@@ -74,12 +74,12 @@ def _number(
     start: Polynomial = Affine()
     for value, step in digits:
         start += polynomial(value, known=known) * step
-    # Quotients and remainders of bits are 0.
+    # A quotient or remainder of bits alone is 0, and its terms are left out.
     atoms = {atom for product in start.terms for atom in product if isinstance(atom, SSAValue)}
-    decided = {atom: sum for atom in atoms if (sum := sums[atom]) is not None and sum.strides}
-    terms = {p: c for p, c in start.terms.items() if decided.keys().isdisjoint(p)}
+    of_bits = {atom: part for atom in atoms if (part := sums[atom]) is not None and part.strides}
+    terms = {p: c for p, c in start.terms.items() if of_bits.keys().isdisjoint(p)}
     is_whole = not any(factor % size for factor in (*terms.values(), start.constant))
-    if is_whole and not any(sum.divisor for sum in decided.values()):
+    if is_whole and not any(part.divisor for part in of_bits.values()):
         number = constant(start.constant // size)
         for product, factor in terms.items():
             term = constant(factor // size)
@@ -88,6 +88,7 @@ def _number(
                 term = put(MulOp(atom, term))
             number = put(AddOp(number, term))
         return number
+    # Otherwise it is computed from the same ops, with 0 for the bits.
     mapping = dict.fromkeys(bits, constant(0))
     number = constant(0)
     for value, step in digits:

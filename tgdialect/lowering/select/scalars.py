@@ -33,14 +33,7 @@ from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, number_attribute, wrap_to
-from tgdialect.ops.elementwise import (
-    DECOMPOSED,
-    PRIMITIVES,
-    AddOp,
-    AndOp,
-    CompareOp,
-    MulOp,
-)
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, AddOp, AndOp, CompareOp, MulOp
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.movement import (
     BitcastOp,
@@ -408,7 +401,7 @@ class Scalars(OpBuilder):
 
 
 def _comparisons(condition: SSAValue) -> Sequence[SSAValue]:
-    """The comparisons of indices, and scalars, that a vector of bools is the conjunction of. None
+    """The comparisons of indices, and scalars, that a vector of bools is the conjunction of. Empty
     for other vectors, and where there are too many to be a gate."""
     found: list[SSAValue] = []
     values = [condition]

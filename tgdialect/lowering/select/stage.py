@@ -108,7 +108,8 @@ class SelectPass(KernelPass):
             kernel.body.detach_block(old)
             kernel.body.add_block(new)
             kernel.target = StringAttr(target.name)
-            # The scalar ops have been simplified before. Lanes and addresses may have made others.
+            # `tg-optimize` has simplified the kernel, and `tg-expand` makes few scalar indices. So
+            # only ops on lanes and addresses, which this stage has made, may be worth a walk.
             if any(is_rough(op) and op not in copied for op in new.ops):
                 simplify(kernel)
         return kernel
