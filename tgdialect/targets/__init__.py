@@ -2,8 +2,8 @@
 
 * `target.py`: `Target`, the description that passes query;
 * `cpu.py`: makes a `Target` from the features of a CPU;
-* `grid.py`: GPUs and OpenCL devices; `matrix.py`: their matrix instructions, `warpgroups.py`: the
-  shapes of those of four warps;
+* `grid.py`: GPUs and OpenCL devices; `matrix.py`: their matrix instructions, `local_factors.py`:
+  the shapes of those that read LOCAL memory;
 * `portable.py`: portable C;
 * `architectures.py`: LLVM's names of architectures, intrinsics and calling conventions;
 * `attribute.py`: the attribute that states a module's target;

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from tgdialect.targets.local_factors import WARP_SHAPES, WARPGROUP_SHAPES
 from tgdialect.targets.target import Target
-from tgdialect.targets.warpgroups import WARPGROUP_SHAPES
 
 ALIGNMENT = 16
 """The alignment in bytes of memory that is an argument of a host function: that of the widest
@@ -35,6 +35,8 @@ what a device reports."""
 METAL = replace(GRID, name="metal", workgroup=1024, warp=32, shuffles=True, units=10)
 """A GPU of Apple's M series. Source: Metal Feature Set Tables, family Apple7."""
 
+_LDMATRIX = frozenset(shape.name for shape in WARP_SHAPES)
+_LDMATRIX_16 = frozenset(shape.name for shape in WARP_SHAPES if shape.itemsize == 2)
 _MMA = frozenset(("mma.m16n8k16.f16", "mma.m16n8k16.bf16", "mma.m16n8k8.tf32"))
 _MMA_FP8 = frozenset(("mma.m16n8k32.e4m3", "mma.m16n8k32.e5m2"))
 _WGMMA = frozenset(shape.name for shape in WARPGROUP_SHAPES)
@@ -46,7 +48,7 @@ _WMMA = frozenset(("wmma.16x16x16.f16", "wmma.16x16x16.bf16"))
 _NVIDIA = replace(
     GRID,
     converted=frozenset(("f16", "bf16")),
-    matrix=_MMA,
+    matrix=_MMA | _LDMATRIX_16,
     workgroup=1024,
     warp=32,
     local=163 << 10,
@@ -56,7 +58,9 @@ _NVIDIA = replace(
     copies_asynchronously=True,
 )
 """A GPU of NVIDIA's. Source: CUDA C++ Programming Guide, "Compute Capabilities"."""
-_HOPPER = replace(_NVIDIA, matrix=_MMA | _MMA_FP8, local=227 << 10, units=132, l2=50 << 20)
+_HOPPER = replace(
+    _NVIDIA, matrix=_MMA | _MMA_FP8 | _LDMATRIX, local=227 << 10, units=132, l2=50 << 20
+)
 
 _AMD = replace(
     GRID,

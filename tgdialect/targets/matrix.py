@@ -2,7 +2,7 @@
 
 A layout lists, from the least significant bit up, which bit of the matrix coordinate each bit of
 the lane and then of the element is (`WmmaAttr`). Sources: PTX ISA, "Matrix Fragments for mma.*" and
-"Asynchronous Warpgroup Level Matrix Instructions"; AMD's Matrix Instruction Calculator for MFMA
+those of `local_factors.py`; AMD's Matrix Instruction Calculator for MFMA
 (CDNA) and WMMA (RDNA3).
 """
 
@@ -14,8 +14,14 @@ from functools import cached_property
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
 
 from tgdialect.ops.attributes import WmmaAttr
+from tgdialect.targets.local_factors import (
+    WARP,
+    WARP_SHAPES,
+    WARPGROUP,
+    WARPGROUP_SHAPES,
+    LocalShape,
+)
 from tgdialect.targets.target import Target
-from tgdialect.targets.warpgroups import ROWS, WARPGROUP_SHAPES, WarpgroupShape
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,11 @@ class MatrixInstruction:
         used where STAGE has copied both factors to the order of its layouts."""
         return self.fragments.reads_local
 
+    @property
+    def is_asynchronous(self) -> bool:
+        """Whether it reads LOCAL memory by a path of its own, as `wgmma` does."""
+        return self.fragments.threads == WARPGROUP
+
 
 _MMA_C = "n1 n2 m0 m1 m2 n0 m3"
 MMA_16X8X16 = Fragments((16, 8, 16), 32, "k1 k2 m0 m1 m2 k0 m3 k3", "k1 k2 n0 n1 n2 k0 k3", _MMA_C)
@@ -85,12 +96,10 @@ _WMMA_16X16X16 = Fragments(
 
 
 CORE_ROWS = 8
-"""The rows of a core matrix of `wgmma`, each of 16 bytes: neighbours in LOCAL memory, so that work
-items that copy one write to all of its banks."""
+"""The rows of a core matrix of `wgmma` and `ldmatrix`, each of 16 bytes: neighbours in LOCAL
+memory, so that work items that copy one write to all of its banks."""
 CORE_BYTES = 16
 """The bytes in a row of a core matrix."""
-_WARPGROUP = 128
-"""The threads that compute a `wgmma`: four warps."""
 
 
 def _bits(letter: str, start: int, end: int) -> list[str]:
@@ -98,34 +107,36 @@ def _bits(letter: str, start: int, end: int) -> list[str]:
     return [f"{letter}{i}" for i in range(start.bit_length() - 1, end.bit_length() - 1)]
 
 
-def _core_matrices(side: str, extent: int, steps: int, major: str, row: int) -> str:
-    """The layout of A or B in LOCAL memory: core matrices whose rows of `row` elements lie along
-    the `major` axis, those along k next to each other, then those along the rows of A or the
-    columns of B. All threads read the same elements: no bit of a layout is of a lane."""
-    minor = side if major == "k" else "k"
+def _core_matrices(side: str, extent: int, shape: LocalShape, major: str) -> str:
+    """The layout of A or B in LOCAL memory: core matrices whose rows lie along the `major` axis,
+    those along k next to each other, then those along the rows of A or the columns of B. All
+    threads read the same elements: no bit of a layout is of a lane."""
+    minor, row = side if major == "k" else "k", CORE_BYTES // shape.itemsize
     core = [*_bits(major, 1, row), *_bits(minor, 1, CORE_ROWS)]
     k, others = (row, CORE_ROWS) if major == "k" else (CORE_ROWS, row)
-    blocks = [*_bits("k", k, steps), *_bits(side, others, extent)]
-    return " ".join(["-"] * (_WARPGROUP.bit_length() - 1) + core + blocks)
+    blocks = [*_bits("k", k, shape.steps), *_bits(side, others, extent)]
+    return " ".join(["-"] * (shape.threads.bit_length() - 1) + core + blocks)
 
 
-def _warpgroup_instruction(shape: WarpgroupShape) -> MatrixInstruction:
-    """A `wgmma`, or a group of them that the warps wait for together."""
-    row = CORE_BYTES // shape.itemsize
+def _local_instruction(shape: LocalShape) -> MatrixInstruction:
+    """A group of `wgmma` that the warps wait for together, or of `mma.sync` of one warp."""
     a, b = shape.majors
-    c = ["n1 n2 m0 m1 m2 m4 m5 n0 m3", *_bits("n", 8, shape.columns)]
+    if shape.threads == WARP:
+        c = [_MMA_C, *_bits("n", 8, shape.columns), *_bits("m", 16, shape.rows)]
+    else:
+        c = ["n1 n2 m0 m1 m2 m4 m5 n0 m3", *_bits("n", 8, shape.columns)]
     fragments = Fragments(
-        (ROWS, shape.columns, shape.steps),
-        _WARPGROUP,
-        _core_matrices("m", ROWS, shape.steps, a, row),
-        _core_matrices("n", shape.columns, shape.steps, b, row),
+        (shape.rows, shape.columns, shape.steps),
+        shape.threads,
+        _core_matrices("m", shape.rows, shape, a),
+        _core_matrices("n", shape.columns, shape, b),
         " ".join(c),
     )
     return MatrixInstruction(shape.name, fragments, shape.dtype)
 
 
-WGMMA = tuple(map(_warpgroup_instruction, WARPGROUP_SHAPES))
-"""Instructions of four warps that read both factors from LOCAL memory."""
+LOCAL_INSTRUCTIONS = tuple(map(_local_instruction, (*WARPGROUP_SHAPES, *WARP_SHAPES)))
+"""Instructions that read both factors from LOCAL memory."""
 
 _INSTRUCTIONS = (
     MatrixInstruction("mma.m16n8k16.f16", MMA_16X8X16, "f16"),
@@ -139,7 +150,7 @@ _INSTRUCTIONS = (
     MatrixInstruction("mfma.32x32x8.bf16", _MFMA_32X32X8, "bf16"),
     MatrixInstruction("wmma.16x16x16.f16", _WMMA_16X16X16, "f16"),
     MatrixInstruction("wmma.16x16x16.bf16", _WMMA_16X16X16, "bf16"),
-    *WGMMA,
+    *LOCAL_INSTRUCTIONS,
 )
 """All instructions; `Target.matrix` names those of a target."""
 

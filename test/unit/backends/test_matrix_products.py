@@ -25,7 +25,7 @@ from tgdialect.targets import target_named
 from tgdialect.targets.matrix import matrix_instructions
 
 TARGET, HOPPER = "nvidia:sm_90", "nvidia:sm_90a"
-"""With `mma.sync` of one warp; also with `wgmma` of four, whose factors are in LOCAL memory."""
+"""With `mma.sync` of one warp; also with `wgmma` of four, which reads LOCAL memory by itself."""
 F16, F8 = np.float16, ml_dtypes.float8_e4m3fn
 
 
@@ -92,19 +92,24 @@ IN_LOCAL_MEMORY = {
     "odd steps": (_multiply, (64, 121), (121, 64)),
     "rows of fp8": (lambda a, b: _multiply(a, b.transpose(0, 1)), (120, 240), (64, 240)),
 }
-"""Products whose rows of A and columns of B lie along either axis, for `wgmma`; padded ones, too,
-whose copies are gated."""
+"""Products whose rows of A and columns of B lie along either axis, for `wgmma` and `ldmatrix`;
+padded ones, too, whose copies are gated."""
 CASES = [
     *((name, TARGET) for name in PRODUCTS),
     *((name, HOPPER) for name in ("blocks of steps", "transposed blocks", "ragged blocks")),
     *((name, HOPPER) for name in IN_LOCAL_MEMORY),
+    *((name, TARGET) for name in IN_LOCAL_MEMORY),
 ]
 PRODUCTS |= IN_LOCAL_MEMORY
+OF_WARPS = ("plain", "transposed blocks", "batched blocks")
+"""Products that are made of tiles of `ldmatrix`, but not of `wgmma`."""
 
 
-def _is_in_local_memory(name: str, target: str) -> bool:
-    """Whether a product is made of tiles of `wgmma`: the others are ragged or too small."""
-    return target == HOPPER and name in (*IN_LOCAL_MEMORY, "blocks of steps")
+def _instruction(name: str, target: str) -> str:
+    """What computes a product. Those that are ragged or too small do not read LOCAL memory."""
+    if name not in (*IN_LOCAL_MEMORY, *OF_WARPS, "blocks of steps"):
+        return "mma.sync"
+    return "wgmma" if target == HOPPER and name not in OF_WARPS else "ldmatrix"
 
 
 @pytest.mark.parametrize(("name", "target"), CASES)
@@ -113,8 +118,10 @@ def test_products(name: str, target: str):
     lowering = stages(target=target, mode="heuristic")
     for stage in (*lowering.module, *lowering.kernels):
         stage.lower(module)
-    threads = {op.config.threads for op in module.walk() if isinstance(op, WmmaOp)}
-    assert threads == {128 if _is_in_local_memory(name, target) else 32}
+    configs = {op.config for op in module.walk() if isinstance(op, WmmaOp)}
+    expected = {"wgmma": (128, 2), "ldmatrix": (32, 2), "mma.sync": (32, 0)}
+    found = {(config.threads, len(config.shared_shapes)) for config in configs}
+    assert found == {expected[_instruction(name, target)]}
     function = next(op for op in module.ops if isinstance(op, FuncOp))
     a, b = ((random.standard_normal(s) / 4).astype(_dtype(name)) for s in PRODUCTS[name][1:])
     (result,) = run(module, function.sym_name.data, [a, b])
@@ -191,7 +198,8 @@ def test_ptxas(name: str, target: str):
     module = _traced(name)
     ToGpuPass(target=target, mode="heuristic").lower(module)
     ptx = emitted(PtxTarget(), module)
-    assert ("wgmma" if _is_in_local_memory(name, target) else "mma.sync") in ptx
+    assert {*re.findall(r"wgmma|ldmatrix|mma\.sync", ptx)} >= {_instruction(name, target)}
+    assert ("ldmatrix" in ptx) == (_instruction(name, target) == "ldmatrix")
     report = assemble(ptx, target.partition(":")[2])
     assert max(map(int, re.findall(r"Used (\d+) registers", report))) <= 255
     assert {*re.findall(r"(\d+) bytes spill", report)} == {"0"}

@@ -20,8 +20,9 @@ from tgdialect.lowering.select import SelectPass
 from tgdialect.lowering.verify import verify_level
 from tgdialect.targets import target_named
 from tgdialect.targets.grid import GRIDS
-from tgdialect.targets.matrix import WGMMA, matrix_instructions
+from tgdialect.targets.matrix import LOCAL_INSTRUCTIONS, matrix_instructions
 
+WGMMA = [each for each in LOCAL_INSTRUCTIONS if each.is_asynchronous]
 INSTRUCTIONS = [
     (target.name, index, instruction)
     for target in GRIDS

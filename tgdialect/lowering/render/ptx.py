@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 
 from tgdialect.ops.dtypes import DTYPES, TYPES
+from tgdialect.targets.local_factors import WARP
 from tgdialect.targets.matrix import CORE_BYTES, CORE_ROWS, MatrixInstruction
 
 
@@ -29,13 +30,70 @@ def mma_sync(instruction: MatrixInstruction, mark: str) -> str:
     ]
     m, n, k = instruction.fragments.dims
     factor = instruction.name.rpartition(".")[2]
-    name = f"mma.sync.aligned.m{m}n{n}k{k}.row.col.f32.{factor}.{factor}.f32"
+    name = _mma_name(f"m{m}n{n}k{k}", factor)
     return f"{name} {groups[0]}, {groups[1]}, {groups[2]}, {groups[0]};"
+
+
+def _mma_name(dims: str, factor: str) -> str:
+    return f"mma.sync.aligned.{dims}.row.col.f32.{factor}.{factor}.f32"
 
 
 def to_tf32(mark: str) -> str:
     """A float rounded to tf32, to nearest with ties away from zero: `mma.sync` truncates."""
     return f"cvt.rna.tf32.f32 {mark}0, {mark}1;"
+
+
+# -- factors in LOCAL memory -----------------------------------------------------------------------
+
+_CORE = CORE_ROWS * CORE_BYTES
+_STEP = 32
+"""The bytes along k that one `wgmma` or `mma.sync` multiplies: two core matrices."""
+
+
+def multiply_local(instruction: MatrixInstruction, mark: str) -> str:
+    """The assembly of an instruction that reads both factors from LOCAL memory, on operands that
+    come after a mark: the registers of C, which are also the result; then those of A and B, which
+    are matrix descriptors for `wgmma`, and otherwise 64-bit addresses in shared memory."""
+    write = _wgmma if instruction.is_asynchronous else _ldmatrix_mma
+    return write(instruction, mark)
+
+
+def _ldmatrix_mma(instruction: MatrixInstruction, mark: str) -> str:
+    """For each step, `ldmatrix` of all fragments and the `mma.sync`s on them. An `ldmatrix` loads
+    four core matrices, and each lane has the address of one of their rows: in A, the next core
+    matrix is the one along the rows, in B the one along k. It transposes those that do not lie
+    along k. Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix"."""
+    m, n, _ = instruction.fragments.dims
+    *_, factor, majors = instruction.name.split(".")
+    itemsize = DTYPES[TYPES[instruction.factor]].itemsize
+    pitch = _CORE * _core_columns(instruction)
+    lane = "%%laneid" if mark == "%" else "%laneid"
+    first = m * n // WARP
+    lines = [
+        f"{{ .reg .b32 l, r, p, q, a<{m // 4}>, b<{n // 4}>; mov.u32 l, {lane};",
+        f"cvt.u32.u64 p, {mark}{first}; cvt.u32.u64 q, {mark}{first + 1};",
+        f"and.b32 r, l, {CORE_ROWS - 1}; mad.lo.u32 p, r, {CORE_BYTES}, p;",
+        f"mad.lo.u32 q, r, {CORE_BYTES}, q; bfe.u32 r, l, 3, 1; bfe.u32 l, l, 4, 1;",
+        f"mad.lo.u32 p, r, {pitch}, p; mad.lo.u32 p, l, {_CORE}, p;",
+        f"mad.lo.u32 q, r, {_CORE}, q; mad.lo.u32 q, l, {pitch}, q;",
+    ]
+    for step in range(_core_columns(instruction) // 2):
+        for letter, pointer, major, extent in zip("ab", "pq", majors, (m, n), strict=True):
+            for i in range(extent // 16):
+                registers = ", ".join(f"{letter}{r}" for r in range(4 * i, 4 * i + 4))
+                at = 2 * i * pitch + 2 * step * _CORE
+                trans = "" if major == "k" else ".trans"
+                name = f"ldmatrix.sync.aligned.m8n8.x4{trans}.shared.b16"
+                lines.append(f"{name} {{{registers}}}, [{pointer}+{at}];")
+        for i, j in product(range(m // 16), range(n // 8)):
+            c = 4 * (i * (n // 8) + j)
+            c, a, b = (
+                "{" + ", ".join(f"{prefix}{r}" for r in range(start, start + count)) + "}"
+                for prefix, start, count in ((mark, c, 4), ("a", 4 * i, 4), ("b", 2 * j, 2))
+            )
+            name = _mma_name(f"m16n8k{_STEP // itemsize}", factor)
+            lines.append(f"{name} {c}, {a}, {b}, {c};")
+    return " ".join([*lines, "}"])
 
 
 # -- wgmma. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions" -------------------
@@ -46,9 +104,6 @@ DESCRIPTOR_UNIT = 16
 """The bytes that 1 stands for in an address or offset of a matrix descriptor."""
 DESCRIBED = 1 << 18
 """A matrix descriptor has the address in shared memory modulo this, which is more than its size."""
-_STEP = 32
-"""The bytes along k that one `wgmma` multiplies."""
-_CORE = CORE_ROWS * CORE_BYTES
 
 
 def descriptor_fields(instruction: MatrixInstruction) -> int:
@@ -61,9 +116,8 @@ def descriptor_fields(instruction: MatrixInstruction) -> int:
     return along_k // DESCRIPTOR_UNIT << 16 | across // DESCRIPTOR_UNIT << 32
 
 
-def wgmma(instruction: MatrixInstruction, mark: str) -> str:
-    """The `wgmma`s of an instruction and the wait for them, on operands that come after a mark: the
-    registers of C, which are also the result, then the descriptors of A and B."""
+def _wgmma(instruction: MatrixInstruction, mark: str) -> str:
+    """The `wgmma`s of an instruction, and the wait for them."""
     *_, c = instruction.fragments.config.operand_shapes
     registers = "{" + ", ".join(f"{mark}{i}" for i in range(c[0])) + "}"
     m, n, _ = instruction.fragments.dims

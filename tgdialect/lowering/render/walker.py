@@ -82,8 +82,8 @@ class LinearWalker(Generic[V]):
         self._rows: dict[SSAValue, Sequence[V]] = {}
         """The vectors of values that have two axes."""
         self._copies = AsyncCopies()
-        self._multiplies_memory = False
-        """Whether WMMAs read their factors from LOCAL memory."""
+        self._readers = 0
+        """The most threads of a WMMA that reads LOCAL memory; 0 if none does."""
         self._matrices: set[SSAValue] = set()
         """The factors in LOCAL memory that nothing can have overwritten since their LOADs."""
         self._unrolled: Set[RangeOp] = frozenset()
@@ -113,9 +113,8 @@ class LinearWalker(Generic[V]):
         ops = list(block.ops)
         if self._target.copies_asynchronously:
             self._copies = async_copies(ops)
-        self._multiplies_memory = any(
-            isinstance(op, WmmaOp) and op.config.shared_shapes for op in ops
-        )
+        configs = (op.config for op in ops if isinstance(op, WmmaOp))
+        self._readers = max((c.threads for c in configs if c.shared_shapes), default=0)
         if self._target.is_grid:
             self._unrolled = register_loops(ops)
         for op in ops:
@@ -212,7 +211,7 @@ class LinearWalker(Generic[V]):
     # -- memory
 
     def load(self, op: LoadOp) -> None:
-        if self._multiplies_memory and _is_matrix(op):
+        if self._readers and _is_matrix(op):
             self._matrix(op)
         elif op not in self._copies.loads.values():
             self._load(op)
@@ -346,7 +345,8 @@ class LinearWalker(Generic[V]):
     def barrier(self, op: BarrierOp) -> None:
         self._matrices.clear()
         self._wait(op)
-        if self._multiplies_memory:
+        if self._readers > self._target.warp:
+            # Several warps read it by another path than they write it.
             self._output.show_to_matrix_instructions()
         self._output.barrier(op)
 

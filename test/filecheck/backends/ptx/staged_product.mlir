@@ -1,31 +1,45 @@
-// RUN: tg-opt %s -p 'tg-to-gpu{target="nvidia:sm_90" mode=heuristic}' -t ptx | filecheck %s
-// RUN: tg-opt %s -p 'tg-callify,tg-rangeify{target="nvidia:sm_90"},tg-optimize{mode=heuristic}' | filecheck %s --check-prefix=SCHEDULE
-// RUN: tg-opt %s -p 'tg-callify,tg-rangeify{target="nvidia:sm_90"},tg-optimize{mode=heuristic},tg-expand,tg-select,tg-linearize' | filecheck %s --check-prefix=LINEAR
+// RUN: tg-opt %s -p 'tg-to-gpu{target="nvidia:sm_80" mode=heuristic}' -t ptx | filecheck %s
+// RUN: tg-opt %s -p 'tg-callify,tg-rangeify{target="nvidia:sm_80"},tg-optimize{mode=heuristic}' | filecheck %s --check-prefix=SCHEDULE
+// RUN: tg-opt %s -p 'tg-callify,tg-rangeify{target="nvidia:sm_80"},tg-optimize{mode=heuristic},tg-expand,tg-select,tg-linearize' | filecheck %s --check-prefix=LINEAR
 
-// A product by tensor cores. The warps of a workgroup copy blocks of both factors to shared memory
-// while they multiply the blocks before. A lane keeps its sums in registers from block to block.
+// RUN: tg-opt %s -p 'tg-to-source{target="nvidia:sm_80" mode=heuristic}' -t cuda | filecheck %s --check-prefix=CUDA
 
-// SCHEDULE-DAG: tg.buffer {{[0-9]+}} : tensor<2x128x40xf16, #tg.place<local>>
-// SCHEDULE-DAG: tg.buffer {{[0-9]+}} : tensor<2x32x72xf16, #tg.place<local>>
-// SCHEDULE:     tg.reduce add {{.*}} wmma <16x8x16
-// SCHEDULE:     #tg.opt<stage 1, 2, local, pad>
-// SCHEDULE:     #tg.opt<pipeline 2, 2>
+// A product by tensor cores. The warps of a workgroup copy blocks of both factors to shared memory, in
+// the order of core matrices, while they multiply the blocks before. Each warp loads its fragments by
+// ldmatrix, and keeps its sums in registers from block to block.
+
+// SCHEDULE-DAG: tg.buffer {{[0-9]+}} : tensor<{{[0-9]+}}x8x4x8x8xf16, #tg.place<local>>
+// SCHEDULE:     tg.reduce add {{.*}} wmma <32x32x32, threads = 32, a = ["-", "-", "-", "-", "-", "k0", "k1", "k2", "m0"
+// SCHEDULE:     #tg.opt<stage 2, 2, local, cores>, #tg.opt<stage 1, 2, local, cores>
+// SCHEDULE:     #tg.opt<pipeline 2, 4>
 
 // LINEAR:       tg.special "lidx0"
 // LINEAR-NOT:   tensor<{{[0-9x]+}}f32, #tg.place<local>>
-// LINEAR:       tg.buffer {{[0-9]+}} : tensor<64xf32, #tg.place<reg>>
+// LINEAR:       tg.buffer {{[0-9]+}} : tensor<32xf32, #tg.place<reg>>
 // LINEAR:       tg.range 2 reduce
 // LINEAR:       tg.barrier
 // LINEAR-NOT:   tg.barrier
 // LINEAR:       tg.wmma
 // LINEAR-NOT:   tg.barrier
+// The results are stored in loops, which compilers unroll.
+// LINEAR-COUNT-3: tg.range {{[0-9]+}} loop
+// LINEAR:       tg.load {{.*}} : tensor<2xf32, #tg.place<reg>>
+// LINEAR:       tg.store
+// LINEAR-NOT:   tg.store
 
 // CHECK-DAG:    .shared
 // CHECK-DAG:    cp.async.cg.shared.global
 // CHECK-DAG:    cp.async.wait_group
 // CHECK-DAG:    bar.sync
-// CHECK-DAG:    ld.shared.b32
+// CHECK-DAG:    mov.u32 l, %laneid
+// CHECK-DAG:    ldmatrix.sync.aligned.m8n8.x4.shared.b16 {a0, a1, a2, a3}, [p+0];
+// CHECK-DAG:    ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {b0, b1, b2, b3}, [q+0];
 // CHECK-DAG:    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+
+// CUDA:         static __device__ inline void ldmatrix_m32n32k32_f16_kn(float *d, const void *a, const void *b) {
+// CUDA-NEXT:    a_operand = (unsigned long long)__cvta_generic_to_shared(a);
+// CUDA:         mov.u32 l, %%laneid
+// CUDA:         #pragma unroll
 
 func.func @main(%a: tensor<256x256xf16>, %b: tensor<256x256xf16>) -> tensor<256x256xf32> {
   %0 = tg.reshape %a [256, 1, 256] : tensor<256x256xf16> -> tensor<256x1x256xf16>

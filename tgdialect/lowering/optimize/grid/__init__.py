@@ -5,7 +5,7 @@
 * `rows.py`: a workgroup for each row, or for each result of a long reduction;
 * `matrix.py`: products by matrix instructions, for warps;
 * `staging.py`: blocks of their steps, which the warps of a workgroup copy to LOCAL memory;
-* `warpgroups.py`: products by instructions of four warps that read LOCAL memory;
+* `local_factors.py`: products by instructions that read both factors from LOCAL memory;
 * `products.py`: register tiles, and blocks of steps that are staged in LOCAL memory;
 * `blocks.py`: nests over LOCAL buffers in a loop over blocks of steps, as in an attention;
 * `transposes.py`: squares that go through LOCAL memory;

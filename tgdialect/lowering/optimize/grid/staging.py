@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes, computed_from
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
@@ -28,9 +31,11 @@ def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -
         for op in computed_from(reduction.source)
         if isinstance(op, LoadOp)
     ]
-    loops = next(
-        loops_of(end) for end in axes.ends.values() if {*closed_ranges(end)} <= axes.open[reduction]
+    end = next(
+        end for end in axes.ends.values() if {*closed_ranges(end)} <= axes.open[reduction]
     )
+    loops = loops_of(end)
+    tiles = [r for r in closed_ranges(end) if r.axis_type.data is AxisType.UPCAST]
     items = [r for r in loops if r.axis_type.data in WORK_ITEMS]
     inside, shape = [r.axis.data for r in items], [axes.extent(r) for r in items]
     outer = [r.axis.data for r in loops if r not in items]
@@ -42,6 +47,7 @@ def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -
         return False
     if not try_opt(axes, opt(OptOp.ORDER, steps, *inside)):
         return False
+    _loop_over_results(axes, tiles)
     # All tiles before the first SPLIT, which rewrites the clamps that STAGE reads in indices.
     slots = [param.slot.data for param in dict.fromkeys(memories) if isinstance(param, ParamOp)]
     copies = [_stage(axes, slot, steps, order) for slot in slots]
@@ -53,6 +59,17 @@ def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -
     if axes.target.copies_asynchronously:
         try_opt(axes, opt(OptOp.PIPELINE, steps, buffers))
     return all(copies) and len(copies) == 2
+
+
+def _loop_over_results(axes: Axes, tiles: Sequence[RangeOp]) -> None:
+    """Make loops of the ranges of results, but of those along which a lane stores neighbours. The
+    results stay in registers, since the compiler of the output unrolls loops that index those; the
+    kernel has one STORE where it had one for each run of results."""
+    for range in tiles:
+        along = [strides(store.buffer, axes.around).get(range) for store in axes.stores(range)]
+        if 1 not in along:
+            loop = opt(OptOp.SPLIT, range.axis.data, axes.extent(range), AxisType.LOOP.value, "top")
+            try_opt(axes, loop)
 
 
 def _stage(axes: Axes, slot: int, steps: int, order: str) -> list[int]:

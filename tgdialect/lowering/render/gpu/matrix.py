@@ -17,8 +17,8 @@ from tgdialect.lowering.render.ptx import (
     descriptor_fields,
     mma_registers,
     mma_sync,
+    multiply_local,
     to_tf32,
-    wgmma,
 )
 from tgdialect.ops.dtypes import F32
 from tgdialect.targets.matrix import MatrixInstruction
@@ -30,11 +30,13 @@ Multiplier = Callable[[LLVMEmitter, MatrixInstruction, Sequence[SSAValue]], SSAV
 def multiply_nvidia(
     e: LLVMEmitter, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
 ) -> SSAValue:
-    """`mma.sync` or `wgmma`, as inline assembly: `nvvm.mma.sync` of LLVM 19 has no fp8."""
+    """`mma.sync`, `ldmatrix` or `wgmma`, as inline assembly: `nvvm.mma.sync` of LLVM 19 has no fp8."""
     *factors, sums = fragments
     if instruction.reads_local:
-        operands = [_descriptor(e, instruction, pointer) for pointer in factors]
-        return _in_place(e, wgmma(instruction, "$"), operands, ["l"] * len(operands), sums)
+        operands = [e.emit(llvm.PtrToIntOp, (pointer,), i64) for pointer in factors]
+        if instruction.is_asynchronous:
+            operands = [_descriptor(e, instruction, address) for address in operands]
+        return _in_place(e, multiply_local(instruction, "$"), operands, ["l"] * 2, sums)
     registers: list[SSAValue] = []
     counts = mma_registers(instruction)
     for factor, size in zip(factors, counts, strict=False):
@@ -76,10 +78,9 @@ def _assembly(
     return e.put(llvm.InlineAsmOp(text, constraints, operands, [type], 0, has_side_effects=True))
 
 
-def _descriptor(e: LLVMEmitter, instruction: MatrixInstruction, pointer: SSAValue) -> SSAValue:
+def _descriptor(e: LLVMEmitter, instruction: MatrixInstruction, address: SSAValue) -> SSAValue:
     """The matrix descriptor of a factor in LOCAL memory."""
-    number = e.emit(llvm.PtrToIntOp, (pointer,), i64)
-    number = e.binary(llvm.AndOp, number, e.number(DESCRIBED - 1))
+    number = e.binary(llvm.AndOp, address, e.number(DESCRIBED - 1))
     number = e.binary(llvm.LShrOp, number, e.number(DESCRIPTOR_UNIT.bit_length() - 1))
     return e.binary(llvm.OrOp, number, e.number(descriptor_fields(instruction)))
 

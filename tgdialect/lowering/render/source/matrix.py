@@ -1,4 +1,4 @@
-"""WMMA in CUDA C++: `mma.sync` and `wgmma` as inline assembly."""
+"""WMMA in CUDA C++: `mma.sync`, `ldmatrix` and `wgmma` as inline assembly."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tgdialect.lowering.render.ptx import (
     descriptor_fields,
     mma_registers,
     mma_sync,
+    multiply_local,
     to_tf32,
-    wgmma,
 )
 from tgdialect.lowering.render.source.builder import SourceBuilder
 from tgdialect.lowering.render.source.expressions import Precedence, Scalar, Value, Vector, lanes_of
@@ -38,7 +38,7 @@ def multiply_in_place(
     """A call of a helper on pointers to the factors and an array of the fragment of C."""
     d = _array(builder, "d", sums)
     make = _local_helper if instruction.reads_local else _helper
-    helper = "mma_" + "_".join(instruction.name.split(".")[1:])
+    helper = instruction.name.replace(".", "_")
     if helper not in builder.helpers:
         builder.helpers[helper] = f"static __device__ inline {make(instruction, helper)}"
     builder.line(f"{helper}({d}, {', '.join(factors)});")
@@ -60,20 +60,20 @@ def _array(builder: SourceBuilder, letter: str, fragment: Value, qualifier: str 
 
 
 def _local_helper(instruction: MatrixInstruction, name: str) -> str:
-    """A helper on pointers to LOCAL memory, of which it makes descriptors."""
+    """A helper on pointers to LOCAL memory."""
     *_, (count,) = instruction.fragments.config.operand_shapes
     results = ", ".join(f'"+f"(d[{i}])' for i in range(count))
     lines = [f"void {name}(float *d, const void *a, const void *b) {{"]
     for letter in "ab":
         address = f"(unsigned long long)__cvta_generic_to_shared({letter})"
-        lines.append(
-            f"  unsigned long long {letter}_descriptor = ({address} & {DESCRIBED - 1}) "
-            f"/ {DESCRIPTOR_UNIT} | {descriptor_fields(instruction)}ULL;"
-        )
+        if instruction.is_asynchronous:
+            fields = descriptor_fields(instruction)
+            address = f"({address} & {DESCRIBED - 1}) / {DESCRIPTOR_UNIT} | {fields}ULL"
+        lines.append(f"  unsigned long long {letter}_operand = {address};")
     lines += [
-        f'  asm volatile("{wgmma(instruction, "%")}"',
+        f'  asm volatile("{multiply_local(instruction, "%")}"',
         f"               : {results}",
-        '               : "l"(a_descriptor), "l"(b_descriptor));',
+        '               : "l"(a_operand), "l"(b_operand) : "memory");',
         "}",
     ]
     return "\n".join(lines)

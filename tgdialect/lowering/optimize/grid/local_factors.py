@@ -1,4 +1,4 @@
-"""Products by instructions of several warps that read both factors from LOCAL memory (`wgmma`)."""
+"""Products by instructions that read both factors from LOCAL memory (`wgmma`, `ldmatrix`)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.targets import Target
+from tgdialect.targets.local_factors import WARP, WARPGROUP
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
-GROUPS = 2
-"""The groups of warps of a workgroup, one below the other along the rows: they share the block of B
-in LOCAL memory. With one, a multiprocessor loads B twice as often; with more, the sums of a
-workgroup do not fit into its registers. The usual choice of hand-written kernels; not measured."""
+GROUPS = {WARPGROUP: (2, 1), WARP: (2, 2)}
+"""By the threads of an instruction, how many groups of so many a workgroup has along the rows and
+along the columns: groups next to each other share the block of a factor in LOCAL memory. With
+fewer, a multiprocessor loads a factor more often; with more, the sums of a workgroup do not fit
+into its registers. The usual choice of hand-written kernels; not measured."""
 
 BUFFERS = 2, 4
 """The least and the most blocks of each factor in LOCAL memory: all but one are being copied while
@@ -42,34 +44,37 @@ def multiply_in_local_memory(axes: Axes, target: Target, factors: Product, steps
     if factors.gates or not any(instruction.reads_local for instruction in known):
         return False
     try:
-        rows, columns = sides_of(axes, factors, axes[steps])
-        extents = [axes.extent(range) for range in (rows, columns, axes[steps])]
+        sides = sides_of(axes, factors, axes[steps])
+        extents = [axes.extent(range) for range in (*sides, axes[steps])]
     except IllegalOptError:
         return False
-    majors = _majors(axes, factors, rows, columns, axes[steps])
+    majors = _majors(axes, factors, *sides, axes[steps])
     fitting = _fitting(target, known, dtype_of(factors.a).name, majors, extents)
     if fitting is None:
         return False
     trial = axes.trial()
-    if not _multiply(trial, known.index(fitting), fitting, rows.axis.data, steps):
+    numbers = [range.axis.data for range in sides]
+    if not _multiply(trial, known.index(fitting), fitting, numbers, steps):
         return False
     axes.adopt(trial)
     return True
 
 
 def _multiply(
-    axes: Axes, index: int, instruction: MatrixInstruction, rows: int, steps: int
+    axes: Axes, index: int, instruction: MatrixInstruction, sides: Sequence[int], steps: int
 ) -> bool:
     """Whether a product could be computed by an instruction on blocks in LOCAL memory."""
     if not try_opt(axes, opt(OptOp.TC, steps, index, PADDED, 1)):
         return False
-    if axes.extent(axes[rows]) % GROUPS and axes.extent(axes[rows]) > 1:
-        try_opt(axes, opt(OptOp.PADTO, rows, GROUPS))
-    groups = part(axes.extent(axes[rows]), GROUPS)
-    if groups > 1:
-        try_opt(axes, opt(OptOp.SPLIT, rows, groups, AxisType.LOCAL.value))
+    parts: list[int] = []
+    for axis, most in zip(sides, GROUPS[instruction.fragments.threads], strict=True):
+        if axes.extent(axes[axis]) % most and axes.extent(axes[axis]) > 1:
+            try_opt(axes, opt(OptOp.PADTO, axis, most))
+        parts.append(part(axes.extent(axes[axis]), most))
+        if parts[-1] > 1:
+            try_opt(axes, opt(OptOp.SPLIT, axis, parts[-1], AxisType.LOCAL.value))
     least, most = BUFFERS
-    fit = axes.target.local // _bytes(instruction, groups)
+    fit = axes.target.local // _bytes(instruction, parts)
     # As many buffers as steps would leave nothing to overlap with.
     buffers = min(fit, most, max(axes.extent(axes[steps]) - 1, least))
     return buffers >= least and stage_blocks(axes, steps, 1, buffers, "cores")
@@ -102,8 +107,9 @@ def _fitting(
     majors: str | None,
     extents: Sequence[int],
 ) -> MatrixInstruction | None:
-    """The instruction of the most columns that has the device full of workgroups, or else that of
-    the fewest; of those the one of the most steps whose blocks fit into LOCAL memory."""
+    """The instruction of the most threads, and of those that of the most results that has the
+    device full of workgroups, or else that of the fewest; then that of the most steps whose blocks
+    fit into LOCAL memory."""
     fitting = [
         instruction
         for instruction in known
@@ -111,26 +117,29 @@ def _fitting(
         and (instruction.factor, instruction.name.rpartition(".")[2]) == (dtype, majors)
         and not any(map(_is_wasteful, extents, instruction.fragments.dims))
         and math.ceil(extents[2] / instruction.fragments.dims[2]) >= BUFFERS[0]
-        and BUFFERS[0] * _bytes(instruction, GROUPS) <= target.local
+        and BUFFERS[0] * _bytes(instruction, GROUPS[instruction.fragments.threads]) <= target.local
     ]
+    threads = max((each.fragments.threads for each in fitting), default=0)
+    fitting = [each for each in fitting if each.fragments.threads == threads]
+
+    def results(instruction: MatrixInstruction) -> int:
+        return math.prod(instruction.fragments.dims[:2])
 
     def workgroups(instruction: MatrixInstruction) -> int:
-        height, width, _ = instruction.fragments.dims
-        return math.ceil(extents[0] / (GROUPS * height)) * math.ceil(extents[1] / width)
+        tiles = zip(extents, instruction.fragments.dims, GROUPS[threads], strict=False)
+        return math.prod(math.ceil(extent / (tile * groups)) for extent, tile, groups in tiles)
 
-    widths = [instruction.fragments.dims[1] for instruction in fitting]
-    full = [
-        width for i, width in zip(fitting, widths, strict=True) if workgroups(i) >= target.units
-    ]
-    wanted = max(full) if full else min(widths, default=0)
-    return next((i for i, width in zip(fitting, widths, strict=True) if width == wanted), None)
+    full = [results(each) for each in fitting if workgroups(each) >= target.units]
+    wanted = max(full) if full else min(map(results, fitting), default=0)
+    return next((each for each in fitting if results(each) == wanted), None)
 
 
 def _is_wasteful(extent: int, tile: int) -> bool:
     return -extent % tile * WASTE > extent
 
 
-def _bytes(instruction: MatrixInstruction, groups: int) -> int:
+def _bytes(instruction: MatrixInstruction, groups: Sequence[int]) -> int:
     """The LOCAL memory that one block of both factors takes."""
     height, width, steps = instruction.fragments.dims
-    return (groups * height + width) * steps * DTYPES[TYPES[instruction.factor]].itemsize
+    sides = height * groups[0] + width * groups[1]
+    return sides * steps * DTYPES[TYPES[instruction.factor]].itemsize
