@@ -1,5 +1,6 @@
 """Pytest puts the folder of a conftest on the path: all unit tests can import from here."""
 
+import gc
 import os
 
 import pytest
@@ -10,3 +11,11 @@ os.environ["TG_CACHE_DIR"] = ""  # Tests compile what they say; those of the cac
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-work", action="store_true", help="write work_table.md anew")
     parser.addoption("--update-tour", action="store_true", help="write the blocks of the tour anew")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_old_objects() -> None:
+    """Have `gc.collect`, which many tests call, skip what earlier files of tests have left in
+    caches: that is gigabytes in the end."""
+    gc.collect()
+    gc.freeze()

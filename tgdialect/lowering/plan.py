@@ -274,6 +274,7 @@ def plan_program(program: ProgramOp) -> None:
     barriers = list(_outer_barriers(ops))
     is_parallel = any(map(_is_in_workgroup, ops))
     buffers = [op for op in ops if isinstance(op, BufferOp)]
+    positions = {buffer: position for position, buffer in enumerate(buffers)}
     owners: dict[Attribute, list[tuple[int, BufferOp]]] = defaultdict(list)
     # In order of their first use, each takes over a buffer of its type that is not live any more.
     for buffer in sorted(buffers, key=lambda b: live.get(b.result, _NEVER)):
@@ -286,6 +287,11 @@ def plan_program(program: ProgramOp) -> None:
         for index, (last, owner) in enumerate(candidates):
             if last < start and (not needs_barrier or _any_between(barriers, last, start)):
                 candidates[index] = (end, owner)
+                if positions[buffer] < positions[owner]:
+                    # A view of the buffer may come before the owner.
+                    owner.detach()
+                    linear.body.block.insert_op_before(owner, buffer)
+                    positions[owner] = positions[buffer]
                 buffer.result.replace_all_uses_with(owner.result)
                 _drop(buffer)
                 break

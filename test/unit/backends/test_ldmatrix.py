@@ -1,4 +1,4 @@
-"""The assembly of `ldmatrix` and `mma.sync` on factors in LOCAL memory, run by a model of a warp."""
+"""`ldmatrix` and `mma.sync` on factors in LOCAL memory, run by a model of a warp."""
 
 from __future__ import annotations
 
@@ -116,10 +116,14 @@ def test_products(instruction: MatrixInstruction):
     for matrix, sides, layout in ((a, "mk", config.layout("a")), (b, "kn", config.layout("b"))):
         at = [_placed(layout[5:], i) for i in range(matrix.size)]
         blocks.append(np.array([matrix[each[sides[0]], each[sides[1]]] for each in at], dtype))
-    memory = np.concatenate([np.zeros(start, np.uint8), *(block.view(np.uint8) for block in blocks)])
+    memory = np.concatenate(
+        [np.zeros(start, np.uint8), *(block.view(np.uint8) for block in blocks)]
+    )
     count = m * n // WARP
     begin = random.integers(-9, 10, (m, n)).astype(np.float64)
-    places = [[_placed(config.layout("c"), lane + (i << 5)) for lane in LANES] for i in range(count)]
+    places = [
+        [_placed(config.layout("c"), lane + (i << 5)) for lane in LANES] for i in range(count)
+    ]
     operands = {
         f"${i}": np.array([begin[at["m"], at["n"]] for at in lanes])
         for i, lanes in enumerate(places)

@@ -133,3 +133,26 @@ tg.program @lanes {
     tg.sink %e : !tg.void
   }
 }
+
+// %b comes after %a, and takes over from it. Its view is before the BUFFER of %a, which moves there.
+// CHECK-LABEL: tg.program @early_view
+// CHECK:         %a = tg.buffer 0
+// CHECK-NEXT:    %bl = tg.index %a[%c0]
+// CHECK-NOT:     tg.buffer
+tg.program @early_view {
+  tg.linear {
+    %x = tg.param 0 : tensor<2xf32, #tg.place<global>>
+    %c0 = tg.const 0 : tensor<index>
+    %b = tg.buffer 1 : tensor<2xf32, #tg.place<reg>>
+    %bl = tg.index %b[%c0] : (tensor<2xf32, #tg.place<reg>>, tensor<index>) -> tensor<f32, #tg.place<reg>>
+    %a = tg.buffer 0 : tensor<2xf32, #tg.place<reg>>
+    %xv = tg.load %x : tensor<2xf32, #tg.place<global>> -> tensor<2xf32>
+    %s0 = tg.store %a, %xv : tensor<2xf32, #tg.place<reg>>, tensor<2xf32>
+    %av = tg.load %a : tensor<2xf32, #tg.place<reg>> -> tensor<2xf32>
+    %s1 = tg.store %b, %av : tensor<2xf32, #tg.place<reg>>, tensor<2xf32>
+    %bv = tg.load %bl : tensor<f32, #tg.place<reg>> -> tensor<f32>
+    %y = tg.index %x[%c0] : (tensor<2xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+    %s2 = tg.store %y, %bv : tensor<f32, #tg.place<global>>, tensor<f32>
+    tg.sink %s2 : !tg.void
+  }
+}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.matrix_products import product_of
 from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.grid.local_factors import multiply_in_local_memory
 from tgdialect.lowering.optimize.grid.nests import part
 from tgdialect.lowering.optimize.grid.products import BUFFERS
 from tgdialect.lowering.optimize.grid.staging import stage_blocks
-from tgdialect.lowering.optimize.grid.local_factors import multiply_in_local_memory
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.tc import CASTS, PADDED
 from tgdialect.ops.attributes import AxisType, OptOp

@@ -31,9 +31,7 @@ def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -
         for op in computed_from(reduction.source)
         if isinstance(op, LoadOp)
     ]
-    end = next(
-        end for end in axes.ends.values() if {*closed_ranges(end)} <= axes.open[reduction]
-    )
+    end = next(end for end in axes.ends.values() if {*closed_ranges(end)} <= axes.open[reduction])
     loops = loops_of(end)
     tiles = [r for r in closed_ranges(end) if r.axis_type.data is AxisType.UPCAST]
     items = [r for r in loops if r.axis_type.data in WORK_ITEMS]

@@ -30,7 +30,7 @@ Multiplier = Callable[[LLVMEmitter, MatrixInstruction, Sequence[SSAValue]], SSAV
 def multiply_nvidia(
     e: LLVMEmitter, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
 ) -> SSAValue:
-    """`mma.sync`, `ldmatrix` or `wgmma`, as inline assembly: `nvvm.mma.sync` of LLVM 19 has no fp8."""
+    """`mma.sync`, `ldmatrix` or `wgmma`, as inline assembly: LLVM 19 has no `mma.sync` of fp8."""
     *factors, sums = fragments
     if instruction.reads_local:
         operands = [e.emit(llvm.PtrToIntOp, (pointer,), i64) for pointer in factors]
