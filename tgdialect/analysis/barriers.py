@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.work_items import CellShape, Meeting, Relation, WorkItems
+from tgdialect.analysis.affine.meetings import Meeting
+from tgdialect.analysis.affine.work_items import CellShape, Relation, WorkItems
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from random_seeds import batches
 
-from tgdialect.analysis.affine import work_items
+from tgdialect.analysis.affine import meetings
 from tgdialect.analysis.affine.lanes import compact, is_ramp, shifted
-from tgdialect.analysis.affine.work_items import CellShape, ItemParts, Relation, WorkItems
+from tgdialect.analysis.affine.meetings import ItemParts
+from tgdialect.analysis.affine.work_items import CellShape, Relation, WorkItems
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.intervals import Interval
 
@@ -45,7 +46,7 @@ def cells_of(shape):
     }
 
 
-def meetings(seed):
+def found_meetings(seed):
     """The distances at which two random shapes meet, and those at which they do by all pairs."""
     one, other = (shape_of(random.Random(f"{seed} {name}")) for name in "ab")
     meeting = WorkItems((), frozenset()).meeting(one, other, Relation(frozenset()))
@@ -58,20 +59,20 @@ def meetings(seed):
     return {d for d in range(-BEYOND, BEYOND) if meeting.at(d)}, apart
 
 
-@pytest.mark.parametrize("most_cells", [work_items._MOST_CELLS, 1])
+@pytest.mark.parametrize("most_cells", [meetings._MOST_CELLS, 1])
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_MEETINGS", 100))
 def test_meetings_are_those_of_all_pairs(seeds, most_cells, monkeypatch):
-    monkeypatch.setattr(work_items, "_MOST_CELLS", most_cells)
+    monkeypatch.setattr(meetings, "_MOST_CELLS", most_cells)
     for seed in seeds:
-        found, apart = meetings(seed)
+        found, apart = found_meetings(seed)
         assert found == apart, seed
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_MEETINGS", 100))
 def test_no_meeting_is_missed_where_sets_are_described_by_bounds(seeds, monkeypatch):
-    monkeypatch.setattr(work_items, "_MOST_SUMS", 2)
+    monkeypatch.setattr(meetings, "_MOST_SUMS", 2)
     for seed in seeds:
-        found, apart = meetings(seed)
+        found, apart = found_meetings(seed)
         assert found >= apart, seed
 
 

@@ -7,5 +7,6 @@
 * `strides.py`: the stride of a memory access in each range;
 * `cells.py`: the numbers of the cells of an access, as polynomials;
 * `work_items.py`: the cells that each work item accesses, and whether two may meet;
+* `meetings.py`: the arithmetic of that;
 * `lanes.py`: vectors of indices, and the vector loads that cover them.
 """

@@ -9,11 +9,10 @@ remainders and swizzles of `lidx` are exact.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import product as pairs
-from math import gcd, prod
+from math import prod
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -22,13 +21,14 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial
 from tgdialect.analysis.affine.lanes import lane_indices, shifted
+from tgdialect.analysis.affine.meetings import ItemParts, Meeting, Numbers, Sums, distances
 from tgdialect.analysis.memory_order import MemoryAccess
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops.affine import Affine, polynomial_interval
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import SpecialOp
-from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, AndOp, ModOp, MulOp
+from tgdialect.ops.dtypes import DTYPES, INDEX
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, AndOp, IDivOp, ModOp, MulOp
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
@@ -44,47 +44,29 @@ from tgdialect.ops.properties import (
 )
 from tgdialect.ops.walk import computed, operands_of
 
-Numbers = NDArray[np.int64]
-
 MOST_WORK_ITEMS = 2048
 """Workgroups with more work items, or with a number that is not constant, are not enumerated: then
 any two accesses may conflict. No device has more than 1024."""
 
-_MOST_SUMS = 4096
-"""Sets of differences between indices with more elements are described by their bounds and greatest
-common divisor. An enumerated set takes time proportional to its size and the work items."""
-
-_MOST_CELLS = 1 << 20
-"""Distances in wider intervals are sorted, instead of marked in an array with all integers."""
-
-_ZERO = np.zeros(1, np.int64)
-
-_WIDEST = 1 << 62
-"""Sums beyond this magnitude have any value: NumPy's integers do not hold them."""
-
 _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED})
 
+_AT_ONCE: Mapping[str, Callable[[Numbers, Numbers], Numbers]] = {
+    "tg.add": np.add,
+    "tg.mul": np.multiply,
+    "tg.idiv": np.floor_divide,
+    "tg.mod": np.remainder,
+}
+"""The ops on indices that are computed for all work items at once, if no number is negative or
+beyond _SMALL, and no divisor 0: then nothing wraps, and all roundings are one."""
 
-@dataclass(frozen=True, eq=False)
-class ItemParts:
-    """The part of an index that each work item has to itself."""
+_SMALL = 1 << 31
 
-    numbers: Numbers
-    """How far it is beyond that of the first work item."""
-    active: NDArray[np.bool_]
-    """The work items that may make the access."""
 
-    @cached_property
-    def distinct(self) -> tuple[Numbers, Numbers]:
-        """The numbers of active work items in order, each once; and the work item that each is of,
-        or -1 where it is of several."""
-        items = np.flatnonzero(self.active)
-        items = items[np.argsort(self.numbers[items], kind="stable")]
-        numbers = self.numbers[items]
-        begins = _differs(numbers)
-        first = np.flatnonzero(begins)
-        is_alone = np.diff(first, append=numbers.size) == 1
-        return numbers[begins], np.where(is_alone, items[begins], -1)
+def _are_small(op: Operation, operands: Sequence[Numbers]) -> bool:
+    is_division = isinstance(op, IDivOp | ModOp)
+    return all(each.min() >= 0 and each.max() <= _SMALL for each in operands) and not (
+        is_division and not operands[1].all()
+    )
 
 
 class CellShape(NamedTuple):
@@ -190,8 +172,12 @@ class WorkItems:
         if any(each is None for each in operands):
             return None
         assert isinstance(op, Operation)
+        arrays = [each for each in operands if each is not None]
         types = dtype_of(op.operands[0]), dtype_of(value)
-        rows = list(zip(*(each.tolist() for each in operands if each is not None), strict=True))
+        at_once = _AT_ONCE.get(op.name)
+        if at_once is not None and types[1] is DTYPES[INDEX] and _are_small(op, arrays):
+            return at_once(*arrays)
+        rows = list(zip(*(each.tolist() for each in arrays), strict=True))
         results = {row: evaluate(op.name, *types, row) for row in {*rows}}
         if any(each is None for each in results.values()):
             return None
@@ -272,7 +258,7 @@ class WorkItems:
         return known
 
     def _meet(self, one: CellShape, other: CellShape, how: Relation) -> Meeting:
-        sums = _Sums()
+        sums = Sums()
         sums.add(one.lanes, -1)
         sums.add(other.lanes)
         for shape, sign in ((one, -1), (other, 1)):
@@ -291,11 +277,11 @@ class WorkItems:
             self._add_difference(sums, product, factors, how)
         parts = one.items, other.items
         if (apart := self._apart.get(parts)) is None:
-            apart = self._apart[parts] = _apart(*parts)
+            apart = self._apart[parts] = distances(*parts)
         return Meeting(apart, sums)
 
     def _add_difference(
-        self, sums: _Sums, product: tuple[Atom, ...], factors: tuple[int, int], how: Relation
+        self, sums: Sums, product: tuple[Atom, ...], factors: tuple[int, int], how: Relation
     ) -> None:
         """Add the values of `factors[1] * product` later minus `factors[0] * product` before."""
         before, after = factors
@@ -358,122 +344,6 @@ class WorkItems:
             return () if isinstance(value.owner, RangeOp) else operands_of(value)
 
         return computed(value, self._ranges, sources, compute)
-
-
-def _differs(numbers: Numbers) -> NDArray[np.bool_]:
-    """Which numbers differ from the one before them. (`np.unique` imports all of `numpy.ma`.)"""
-    return np.diff(numbers, prepend=numbers[:1] - 1) != 0
-
-
-def _distinct(numbers: Numbers) -> Numbers:
-    """Numbers in order, each once."""
-    numbers = np.sort(numbers, axis=None)
-    return numbers[_differs(numbers)]
-
-
-def _apart(before: ItemParts, after: ItemParts) -> Numbers:
-    """How far the part of a work item before may be from that of another work item later, in
-    order."""
-    (ones, items), (others, other_items) = before.distinct, after.distinct
-    if not ones.size or not others.size:
-        return _ZERO[:0]
-    distances = np.subtract.outer(ones, others)
-    first, last = int(distances[0, -1]), int(distances[-1, 0])
-    # Only where both parts are of a single work item, it may be the same one.
-    same = np.nonzero((items[:, None] == other_items) & (items >= 0)[:, None])
-    distances[same] = last + 1
-    if last - first >= _MOST_CELLS:
-        found = _distinct(distances)
-        return found[found <= last]
-    is_distance = np.zeros(last - first + 2, np.bool_)
-    is_distance[distances - first] = True
-    return np.flatnonzero(is_distance[:-1]) + first
-
-
-class Meeting:
-    """The distances between two accesses at which different work items may access one cell."""
-
-    def __init__(self, apart: Numbers, sums: _Sums) -> None:
-        self._apart = apart
-        """How far the part of a work item before is from that of another one later."""
-        self._sums = sums
-        """How far the other parts of the cells are from each other."""
-        self._known: dict[int, bool] = {}
-
-    def at(self, distance: int) -> bool:
-        """Whether it may happen where the second access is of cells that much further on."""
-        if (found := self._known.get(distance)) is None:
-            found = self._known[distance] = self._sums.meet(self._apart, distance)
-        return found
-
-
-class _Sums:
-    """The values that a sum of terms may have: those of a set plus those of an interval, or bounds
-    and a common divisor.
-
-    A constant apart, as most terms are constant, and NumPy takes long for arrays of one element.
-    """
-
-    def __init__(self) -> None:
-        self._constant = 0
-        self._run = 0
-        """The last integer of the interval, which begins at 0. Terms whose values are neighbours,
-        as the lanes of a vector, add to it: the set stays small."""
-        self._set: Numbers | None = _ZERO
-        self._low: float = 0
-        self._high: float = 0
-        self._step = 0
-
-    def add(self, values: Sequence[int], sign: int = 1) -> None:
-        """Add a term that has one of some values, or of these times -1."""
-        if len(values) == 1:
-            self._constant += sign * values[0]
-            return
-        if isinstance(values, range):
-            numbers = np.arange(len(values)) * abs(values.step)
-            self._constant += min(sign * values[0], sign * values[-1])
-        else:
-            numbers = _distinct(sign * np.array(values))
-            self._constant += int(numbers[0])
-            numbers -= numbers[0]
-        self._high += int(numbers[-1])
-        self._step = gcd(self._step, int(np.gcd.reduce(numbers)))
-        if numbers[-1] == numbers.size - 1:
-            self._run += numbers.size - 1
-        elif self._set is not None and self._set.size * numbers.size <= _MOST_SUMS:
-            is_first = self._set.size == 1
-            self._set = numbers if is_first else _distinct(self._set[:, None] + numbers)
-        else:
-            self._set = None
-
-    def add_multiple(self, factor: int, of: Interval) -> None:
-        """Add a multiple of a value in an interval."""
-        if factor == 0:
-            return
-        if of.hi - of.lo < _MOST_SUMS:
-            first, last = factor * int(of.lo), factor * int(of.hi)
-            self.add(range(first, last + (1 if factor > 0 else -1), factor))
-            return
-        bounds = (factor * of.lo, factor * of.hi)
-        self._low, self._high = self._low + min(bounds), self._high + max(bounds)
-        self._step, self._set = gcd(self._step, factor), None
-
-    def meet(self, wanted: Numbers, constant: int) -> bool:
-        """Whether a value of the sum, plus a constant, may be one of some numbers, which are in
-        order."""
-        constant += self._constant
-        least, most = constant + self._low, constant + self._high
-        if not wanted.size or least < -_WIDEST or most > _WIDEST:
-            return bool(wanted.size)
-        begin = np.searchsorted(wanted, least)
-        near = wanted[begin : np.searchsorted(wanted, most, "right")] - constant
-        if not near.size:
-            return False
-        if self._set is None:
-            return not ((near - int(self._low)) % max(self._step, 1)).all()
-        # Of the numbers, the first that is not below.
-        gap = near.take(np.searchsorted(near, self._set), mode="clip") - self._set
-        return bool(((gap >= 0) & (gap <= self._run)).any())
 
 
 def _memory(view: SSAValue) -> SSAValue:

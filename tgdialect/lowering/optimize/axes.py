@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Generator, Iterator, Sequence, Set
+from contextlib import contextmanager
 from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
@@ -83,6 +84,7 @@ class Axes:
         self._aliased = aliased
         self._is_checked = False
         self._engine = scheduled_engine()
+        self._waits = self._is_rough = False
 
     @property
     def engines(self) -> Engines:
@@ -158,8 +160,23 @@ class Axes:
 
     def simplify(self) -> None:
         """Simplify what has changed since the last time."""
-        simplify(self.kernel, self.engines)
+        if self._waits:
+            self._is_rough = True
+        else:
+            simplify(self.kernel, self.engines)
+            self._is_rough = False
         self.changed()
+
+    @contextmanager
+    def simplified_once(self) -> Generator[None]:
+        """Have OptOps that simplify the kernel leave that to the end."""
+        self._waits = True
+        try:
+            yield
+        finally:
+            self._waits = False
+            if self._is_rough:
+                self.simplify()
 
     def erase_dead_ops(self) -> None:
         """Erase the ops that the SINK does not need."""

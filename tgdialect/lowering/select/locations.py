@@ -243,8 +243,9 @@ class Locations:
             return emit.known_index(emit.lane(piece, lane))
         if is_ramp(position) and isinstance(position.start, int):
             at = known_positions(position)
-            if len(tile.pieces) == 1:
-                return emit.known_index(emit.lanes(tile.pieces[0], at))
+            whole = tile.pieces[0] if len(tile.pieces) == 1 else tile.ramp
+            if whole is not None:
+                return emit.known_index(emit.lanes(whole, at))
             (piece,) = moved_tile(emit, tile, np.array(at), (len(at),)).pieces
             return emit.known_index(piece)
         # Other positions: a chain of WHEREs over all elements.

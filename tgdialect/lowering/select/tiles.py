@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tgdialect.lowering.select.indices import Piece
+from tgdialect.lowering.select.indices import Piece, Ramp, apart, is_ramp
 from tgdialect.lowering.select.scalars import Scalars
 from tgdialect.ops.movement import ExpandOp, FlipOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import integers, tensor
@@ -45,6 +45,20 @@ class RegisterTile(NamedTuple):
         """For a tile of one row, the piece that holds the element at `position`, and its lane."""
         i = bisect(self.starts, position) - 1
         return self.pieces[i], position - self.starts[i]
+
+    @property
+    def ramp(self) -> Ramp | None:
+        """A tile of one row as one ramp, if each piece goes on where the one before ends."""
+        first = self.pieces[0]
+        if not is_ramp(first):
+            return None
+        base, start = apart(first.start)
+        for piece, column in zip(self.pieces, self.starts, strict=True):
+            if not is_ramp(piece) or piece.step != first.step:
+                return None
+            if apart(piece.start) != (base, start + first.step * column):
+                return None
+        return first._replace(lanes=row_length(self.shape))
 
 
 def scalar(value: Piece) -> RegisterTile:

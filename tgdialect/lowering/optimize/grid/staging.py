@@ -49,11 +49,12 @@ def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -
     # All tiles before the first SPLIT, which rewrites the clamps that STAGE reads in indices.
     slots = [param.slot.data for param in dict.fromkeys(memories) if isinstance(param, ParamOp)]
     copies = [_stage(axes, slot, steps, order) for slot in slots]
-    for copy in (loop for loops in copies for loop in loops):
-        if axes.extent(axes[copy]) % math.prod(shape):
-            try_opt(axes, opt(OptOp.PADTO, copy, math.prod(shape)))
-        for extent in reversed(shape):
-            try_opt(axes, opt(OptOp.SPLIT, copy, extent, AxisType.LOCAL.value))
+    with axes.simplified_once():
+        for copy in (loop for loops in copies for loop in loops):
+            if axes.extent(axes[copy]) % math.prod(shape):
+                try_opt(axes, opt(OptOp.PADTO, copy, math.prod(shape)))
+            for extent in reversed(shape):
+                try_opt(axes, opt(OptOp.SPLIT, copy, extent, AxisType.LOCAL.value))
     if axes.target.copies_asynchronously:
         try_opt(axes, opt(OptOp.PIPELINE, steps, buffers))
     return all(copies) and len(copies) == 2
