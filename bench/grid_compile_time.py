@@ -4,8 +4,9 @@
 
 For each program, and for each of the targets `cpu`, `nvidia:sm_90a` (to PTX) and `opencl` (to
 source): the number of its kernels, and milliseconds per kernel, from the module to the code of the
-target (`all`), and what of that is not LLVM's (`ours`). The ratios are to the cpu's; the goal is at
-most LIMIT. A name stands for the programs whose names begin with it.
+target (`all`), and what of that is not LLVM's (`ours`). The ratios are to the cpu's, where a kernel
+that fuses several of the cpu's counts as these; the goal is at most LIMIT of `all`. A name stands
+for the programs whose names begin with it.
 
 Everything that a compilation imports is imported before, nothing else has been compiled (with
 `--warm`, the same program has been), and there is no object cache. Times are those that processors
@@ -128,8 +129,9 @@ def show(name: str, runs: Mapping[str, Mapping[str, float]], *, stages: bool) ->
     for part in PARTS:
         print("".join(f"{run[part]:>8.1f}" for run in runs.values()), end="")
         for grid in GRIDS:
-            ratio = runs[grid][part] / runs[CPU][part]
-            is_reached &= ratio <= LIMIT
+            fused = max(runs[CPU]["kernels"] / runs[grid]["kernels"], 1)
+            ratio = runs[grid][part] / runs[CPU][part] / fused
+            is_reached &= ratio <= LIMIT or part != PARTS[0]
             print(f"{ratio:>6.2f}", end="")
     print("" if is_reached else " *", flush=True)
     if stages:

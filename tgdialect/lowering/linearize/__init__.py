@@ -6,7 +6,8 @@
 * `shared_registers.py`: registers that work items share become LOCAL buffers;
 * `registers.py`: LOCAL buffers that work items do not share become registers;
 * `loads.py`: what several loops load is loaded once, and kept in registers;
-* `shared_memory.py`: clears the LOCAL buffers that are not zero by themselves.
+* `shared_memory.py`: clears the LOCAL buffers that are not zero by themselves;
+* `shared_indices.py`: what several loops compute from the place of a work item is computed once.
 """
 
 from tgdialect.lowering.linearize.stage import LinearizePass, is_per_lane, linearize_kernel

@@ -31,6 +31,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.lowering.linearize.blocks import GROUPS, ITEMS, blocks_around, nest
 from tgdialect.lowering.linearize.loads import load_once
 from tgdialect.lowering.linearize.registers import keep_in_registers
+from tgdialect.lowering.linearize.shared_indices import share_indices
 from tgdialect.lowering.linearize.shared_memory import clear_uncovered
 from tgdialect.lowering.linearize.shared_registers import share_registers
 from tgdialect.lowering.optimize.axes import computed_from
@@ -71,6 +72,7 @@ def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
     keep_in_registers(block, numbers)
     load_once(block, numbers, aliased=aliased)
     clear_uncovered(block, numbers)
+    share_indices(block)
     insert_barriers(block)
 
 

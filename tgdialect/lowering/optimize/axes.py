@@ -158,18 +158,19 @@ class Axes:
         for name in ("ops", "open", "ranges", "ends", "_stores"):
             self.__dict__.pop(name, None)
 
-    def simplify(self) -> None:
-        """Simplify what has changed since the last time."""
-        if self._waits:
-            self._is_rough = True
-        else:
+    def simplify(self) -> bool:
+        """Simplify what has changed since the last time; in `simplified_once`, later. Whether it
+        was now."""
+        self._is_rough = self._waits
+        if not self._waits:
             simplify(self.kernel, self.engines)
-            self._is_rough = False
         self.changed()
+        return not self._waits
 
     @contextmanager
     def simplified_once(self) -> Generator[None]:
-        """Have OptOps that simplify the kernel leave that to the end."""
+        """Have OptOps that simplify the kernel leave that to the end. Each iteration of the loops
+        that are split meanwhile has to write cells of its own, as in the copies of STAGE."""
         self._waits = True
         try:
             yield

@@ -136,6 +136,12 @@ class Output(ABC, Generic[V]):
         memory; only some outputs have it."""
         raise refusal(op)
 
+    def multiply_in_memory(
+        self, op: WmmaOp, instruction: MatrixInstruction, factors: Sequence[V], sums: PointerView[V]
+    ) -> None:
+        """WMMA of factors in LOCAL memory, added to a REG buffer; only some outputs have it."""
+        raise refusal(op)
+
     def shuffle_items(self, op: ShuffleOp, value: V) -> V:
         """SHUFFLE of a scalar; only some outputs have it."""
         raise refusal(op)

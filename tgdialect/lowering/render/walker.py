@@ -86,6 +86,8 @@ class LinearWalker(Generic[V]):
         """The most threads of a WMMA that reads LOCAL memory; 0 if none does."""
         self._matrices: set[SSAValue] = set()
         """The factors in LOCAL memory that nothing can have overwritten since their LOADs."""
+        self._in_place: Set[Operation] = frozenset()
+        """WMMAs that add to a REG buffer, with the LOADs and STOREs of it."""
         self._unrolled: Set[RangeOp] = frozenset()
         self._buffer_bytes = 0
         self._alignments: Alignments = {} if alignments is None else alignments
@@ -115,6 +117,8 @@ class LinearWalker(Generic[V]):
             self._copies = async_copies(ops)
         configs = (op.config for op in ops if isinstance(op, WmmaOp))
         self._readers = max((c.threads for c in configs if c.shared_shapes), default=0)
+        if self._readers:
+            self._in_place = frozenset(_in_place(ops))
         if self._target.is_grid:
             self._unrolled = register_loops(ops)
         for op in ops:
@@ -213,7 +217,7 @@ class LinearWalker(Generic[V]):
     def load(self, op: LoadOp) -> None:
         if self._readers and _is_matrix(op):
             self._matrix(op)
-        elif op not in self._copies.loads.values():
+        elif op not in self._in_place and op not in self._copies.loads.values():
             self._load(op)
 
     def _matrix(self, op: LoadOp) -> None:
@@ -229,6 +233,8 @@ class LinearWalker(Generic[V]):
         self._define(op, self._output.load_view(self._memory[op.buffer], gate, alt))
 
     def store(self, op: StoreOp) -> None:
+        if op in self._in_place:
+            return
         if (load := self._copies.loads.get(op)) is not None:
             views = self._memory[op.buffer], self._memory[load.buffer]
             gate = None if load.gate is None else self._values[load.gate]
@@ -308,6 +314,11 @@ class LinearWalker(Generic[V]):
             if op.config.is_shared(name) and operand not in self._matrices:
                 message = f"{name.upper()} may have been overwritten in LOCAL memory since its LOAD"
                 raise PassFailedException(message)
+        load = op.accumulator.owner
+        if op in self._in_place and isinstance(load, LoadOp):
+            factors, sums = (self._values[op.a], self._values[op.b]), self._memory[load.buffer]
+            self._output.multiply_in_memory(op, instruction, factors, sums)
+            return
         fragments = [self._values[operand] for operand in op.operands]
         self._define(op, self._output.multiply_matrices(op, instruction, fragments))
 
@@ -383,6 +394,31 @@ def _is_matrix(op: LoadOp) -> bool:
         isinstance(user, WmmaOp) and tensor(op.result).get_shape() in user.config.shared_shapes
         for user in uses
     )
+
+
+def _in_place(ops: Sequence[Operation]) -> Iterator[Operation]:
+    """The WMMAs of factors in LOCAL memory whose sum is loaded from a REG buffer and stored there
+    again, with these LOADs and STOREs."""
+    loaded: dict[SSAValue, LoadOp] = {}
+    for op in ops:
+        if isinstance(op, LoadOp):
+            is_register = place(op.buffer).addrspace is AddrSpace.REG
+            if is_register and op.gate is None and op.result.has_one_use():
+                loaded[op.result] = op
+        elif isinstance(op, StoreOp):
+            product = op.value.owner
+            if (
+                isinstance(product, WmmaOp)
+                and len(product.config.shared_shapes) == 2
+                and (load := loaded.get(product.accumulator)) is not None
+                and load.buffer is op.buffer
+                and op.gate is None
+                and product.result.has_one_use()
+            ):
+                yield from (load, product, op)
+            loaded.clear()
+        elif isinstance(op, RangeOp | EndOp | IfOp | EndIfOp | AtomicAddOp):
+            loaded.clear()
 
 
 def _in_order(block: Block) -> Iterator[Operation]:

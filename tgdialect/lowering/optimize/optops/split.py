@@ -62,6 +62,8 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     if kind is AxisType.LOCAL:
         _check_copies(axes, range, factor)
     check_work_items(axes, range, kind, factor)
+    has_copies = kind in EXPANDED or kind is AxisType.LOCAL
+    shared = axes.shared_buffers(range) if has_copies else ()
     if factor == extent:
         axes.set_type(range, kind)
         new = range
@@ -72,15 +74,14 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         is_divided = bool(divisors(range))
         outer, inner = axes.split(range, parts, kinds, top=top)
         new = outer if top else inner
-        if is_divided:
-            axes.simplify()
+        if is_divided and axes.simplify():
             if new.parent is None:
                 return  # What was in the loop does not depend on it any more.
-    if kind in EXPANDED or kind is AxisType.LOCAL:
-        for buffer in axes.shared_buffers(new):
-            axes.privatize(buffer, new)
-            new = axes[new.axis.data]
-    elif kind is AxisType.THREAD:
+            shared = axes.shared_buffers(new) if has_copies else ()
+    for buffer in shared:
+        axes.privatize(buffer, new)
+        new = axes[new.axis.data]
+    if kind is AxisType.THREAD:
         ends = closed_ranges(axes.ends[new])
         axes.reorder([new, *(r for r in reversed(ends) if r is not new)])
 

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.gpu_dialect.gpu import KERNEL
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
-from tgdialect.lowering.render.gpu.matrix import show_to_matrix_instructions
+from tgdialect.lowering.render.gpu.matrix import multiply_in_memory, show_to_matrix_instructions
 from tgdialect.lowering.render.gpu.shuffles import shuffle
 from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor
 from tgdialect.lowering.render.llvm.function import LLVMFunction
@@ -103,6 +103,15 @@ class KernelFunction(LLVMFunction):
         self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
     ) -> SSAValue:
         return self._vendor.multiply(self, instruction, fragments)
+
+    def multiply_in_memory(
+        self,
+        op: WmmaOp,
+        instruction: MatrixInstruction,
+        factors: Sequence[SSAValue],
+        sums: PointerView[SSAValue],
+    ) -> None:
+        multiply_in_memory(self, instruction, factors, self.address(sums), sums.lanes)
 
     def shuffle_items(self, op: ShuffleOp, value: SSAValue) -> SSAValue:
         return shuffle(self, op, value, self._vendor.move)

@@ -33,10 +33,8 @@ def multiply_nvidia(
     """`mma.sync`, `ldmatrix` or `wgmma`, as inline assembly: LLVM 19 has no `mma.sync` of fp8."""
     *factors, sums = fragments
     if instruction.reads_local:
-        operands = [e.emit(llvm.PtrToIntOp, (pointer,), i64) for pointer in factors]
-        if instruction.is_asynchronous:
-            operands = [_descriptor(e, instruction, address) for address in operands]
-        return _in_place(e, multiply_local(instruction, "$"), operands, ["l"] * 2, sums)
+        text, operands = multiply_local(instruction, "$"), _pointers(e, instruction, factors)
+        return _in_place(e, text, operands, ["l"] * 2, sums)
     registers: list[SSAValue] = []
     counts = mma_registers(instruction)
     for factor, size in zip(factors, counts, strict=False):
@@ -49,6 +47,32 @@ def multiply_nvidia(
     return _in_place(e, mma_sync(instruction, "$"), registers, ["r"] * len(registers), sums)
 
 
+def multiply_in_memory(
+    e: LLVMEmitter,
+    instruction: MatrixInstruction,
+    factors: Sequence[SSAValue],
+    sums: SSAValue,
+    count: int,
+) -> None:
+    """`ldmatrix` or `wgmma` that adds to so many neighbours in the memory of a work item. They are
+    loaded and stored as a struct: a vector would have to be taken apart and put together."""
+    struct = llvm.LLVMStructType.from_type_list([F32] * count)
+    own = _elements(e, e.load(sums, struct, 4), count)
+    operands = _pointers(e, instruction, factors)
+    result = _added(e, multiply_local(instruction, "$"), operands, ["l"] * 2, own)
+    e.store(result, sums, 4)
+
+
+def _pointers(
+    e: LLVMEmitter, instruction: MatrixInstruction, factors: Sequence[SSAValue]
+) -> Sequence[SSAValue]:
+    """The operands of an instruction for its factors in LOCAL memory."""
+    addresses = [e.emit(llvm.PtrToIntOp, (pointer,), i64) for pointer in factors]
+    if instruction.is_asynchronous:
+        return [_descriptor(e, instruction, address) for address in addresses]
+    return addresses
+
+
 def _in_place(
     e: LLVMEmitter,
     text: str,
@@ -58,16 +82,26 @@ def _in_place(
 ) -> SSAValue:
     """Inline assembly that changes the elements of a vector, its first operands, in registers."""
     own = [e.lane(sums, i) for i in range(lanes_of(sums.type))]
-    count = len(own)
-    ties = [*["=f"] * count, *constraints, *map(str, range(count))]
-    struct = llvm.LLVMStructType.from_type_list([F32] * count)
-    result = _assembly(e, text, ",".join(ties), (*operands, *own), struct)
-    return e.stack(
-        [
-            e.put(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [i]), result, F32))
-            for i in range(count)
-        ]
-    )
+    return e.stack(_elements(e, _added(e, text, operands, constraints, own), len(own)))
+
+
+def _added(
+    e: LLVMEmitter,
+    text: str,
+    operands: Sequence[SSAValue],
+    constraints: Sequence[str],
+    sums: Sequence[SSAValue],
+) -> SSAValue:
+    """Inline assembly that changes its first operands in registers. Returns a struct of these."""
+    ties = [*["=f"] * len(sums), *constraints, *map(str, range(len(sums)))]
+    struct = llvm.LLVMStructType.from_type_list([F32] * len(sums))
+    return _assembly(e, text, ",".join(ties), (*operands, *sums), struct)
+
+
+def _elements(e: LLVMEmitter, struct: SSAValue, count: int) -> Sequence[SSAValue]:
+    """The elements of a struct of floats."""
+    positions = (DenseArrayBase.from_list(i64, [i]) for i in range(count))
+    return [e.put(llvm.ExtractValueOp(position, struct, F32)) for position in positions]
 
 
 def _assembly(

@@ -32,7 +32,11 @@ from tgdialect.lowering.render.source.expressions import (
     without_parentheses,
 )
 from tgdialect.lowering.render.source.language import Language
-from tgdialect.lowering.render.source.matrix import multiply_in_place, multiply_matrices
+from tgdialect.lowering.render.source.matrix import (
+    call_helper,
+    multiply_in_place,
+    multiply_matrices,
+)
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
@@ -183,9 +187,19 @@ class SourceFunction(SourceAccesses, Output[Value]):
         if not self.language.has_mma:
             raise refusal(op)
         if instruction.reads_local:
-            a, b = (self.pointer_text(pointer_of(factor)) for factor in fragments[:2])
-            return multiply_in_place(self, instruction, (a, b), fragments[2])
+            factors = self._addresses(fragments[:2])
+            return multiply_in_place(self, instruction, factors, fragments[2])
         return multiply_matrices(self, instruction, fragments)
+
+    def multiply_in_memory(
+        self, op: WmmaOp, instruction: MatrixInstruction, factors: Sequence[Value], sums: View
+    ) -> None:
+        if not self.language.has_mma:
+            raise refusal(op)
+        call_helper(self, instruction, self.start(sums), self._addresses(factors))
+
+    def _addresses(self, factors: Sequence[Value]) -> Sequence[str]:
+        return [self.pointer_text(pointer_of(factor)) for factor in factors]
 
     def show_to_matrix_instructions(self) -> None:
         self.line(f'asm volatile("{PROXY_FENCE}" ::: "memory");')

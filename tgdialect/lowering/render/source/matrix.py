@@ -32,16 +32,23 @@ def multiply_matrices(
     return multiply_in_place(builder, instruction, (a, b), fragments[2])
 
 
-def multiply_in_place(
-    builder: SourceBuilder, instruction: MatrixInstruction, factors: tuple[str, str], sums: Value
-) -> Value:
-    """A call of a helper on pointers to the factors and an array of the fragment of C."""
-    d = _array(builder, "d", sums)
+def call_helper(
+    builder: SourceBuilder, instruction: MatrixInstruction, sums: str, factors: Sequence[str]
+) -> None:
+    """A call of a helper on pointers to the factors and to the sums, which it adds to."""
     make = _local_helper if instruction.reads_local else _helper
     helper = instruction.name.replace(".", "_")
     if helper not in builder.helpers:
         builder.helpers[helper] = f"static __device__ inline {make(instruction, helper)}"
-    builder.line(f"{helper}({d}, {', '.join(factors)});")
+    builder.line(f"{helper}({sums}, {', '.join(factors)});")
+
+
+def multiply_in_place(
+    builder: SourceBuilder, instruction: MatrixInstruction, factors: Sequence[str], sums: Value
+) -> Value:
+    """A call of a helper on pointers to the factors and a new array of the fragment of C."""
+    d = _array(builder, "d", sums)
+    call_helper(builder, instruction, d, factors)
     dtype = DTYPES[TYPES[instruction.accumulator]]
     elements = range(len(lanes_of(sums)))
     return Vector(
