@@ -91,7 +91,7 @@ class LLVMAccesses(LLVMEmitter):
     ) -> SSAValue:
         """Gather elements by shuffles of the vectors at the offsets `starts`, which cover all of
         them."""
-        lanes, near = view.lanes, replace(view, elements=(), offsets=())
+        lanes, first_cells = view.lanes, replace(view, elements=(), offsets=())
         lane_at = {offset: lane for lane, offset in enumerate(view.offsets)}
         mask = result = None
         if gate is not None and alt is not None:
@@ -101,6 +101,7 @@ class LLVMAccesses(LLVMEmitter):
             if gate is not None:
                 closed = self.number(0, gate.type)
                 mask = self.shuffle(gate, closed, [lane_at.get(offset, lanes) for offset in here])
+            near = first_cells
             if start:
                 alignment = math.gcd(view.alignment, start * view.dtype.itemsize)
                 near = replace(near, index=self.number(start), alignment=alignment)
