@@ -13,10 +13,11 @@ From the lowest layer to the highest:
 * `dialect.py`: the dialect, with its canonicalisation patterns;
 * `legacy/`: the older vocabularies of the same system;
 * `lowering/`: the eight stages from tensors to code;
-* `llvm_dialect/`, `gpu_dialect/`: operations that xDSL's dialects lack;
+* `llvm_dialect/`, `gpu_dialect/`, `shard_dialect/`: operations that xDSL's dialects lack;
 * `backends/`: LLVM IR text, object code, tinygrad's listing;
 * `runtime/`: loading, calling, caching and timing of compiled programs;
 * `frontend/`: `Tensor`, `@function` and gradients; `nn/`: layers and optimizers;
+* `collectives.py`: the seven collectives, on tensors;
 * `compilation.py`: the public `compile`;
 * `interpreter/`: the reference semantics, in NumPy;
 * `universe.py`: passes and targets for every xDSL tool; `registry.py`: the same for our own tools;
@@ -32,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 from tgdialect.forking import prepare_for_forks
 
 if TYPE_CHECKING:
-    from tgdialect import nn
+    from tgdialect import collectives, nn
     from tgdialect.compilation import compile
     from tgdialect.diagnostics import CompilationError
     from tgdialect.frontend.function import function
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from tgdialect.runtime.devices.array import DeviceArray
     from tgdialect.runtime.devices.device import DEVICES as Device
     from tgdialect.runtime.devices.driver import DeviceError
+    from tgdialect.runtime.distributed.array import ShardedArray
+    from tgdialect.runtime.distributed.communicator import RankError
     from tgdialect.runtime.executable import Executable
 
 __all__ = [
@@ -50,8 +53,11 @@ __all__ = [
     "DeviceArray",
     "DeviceError",
     "Executable",
+    "RankError",
+    "ShardedArray",
     "Tensor",
     "Variable",
+    "collectives",
     "compile",
     "function",
     "nn",
@@ -63,6 +69,8 @@ _HOMES = {
     "Device": "tgdialect.runtime.devices",
     "DeviceArray": "tgdialect.runtime.devices",
     "DeviceError": "tgdialect.runtime.devices",
+    "RankError": "tgdialect.runtime.distributed",
+    "ShardedArray": "tgdialect.runtime.distributed",
     "Executable": "tgdialect.runtime.executable",
     "Tensor": "tgdialect.frontend.tensor",
     "Variable": "tgdialect.frontend.symbolic",
@@ -75,8 +83,8 @@ prepare_for_forks()  # Before another thread may be importing the rest.
 
 
 def __getattr__(name: str) -> Any:
-    if name == "nn":
-        return import_module("tgdialect.nn")
+    if name in ("collectives", "nn"):
+        return import_module(f"tgdialect.{name}")
     if (home := _HOMES.get(name)) is None:
         raise AttributeError(f"module 'tgdialect' has no attribute {name!r}")
     return getattr(import_module(home), name)

@@ -28,13 +28,23 @@ def _gpu_dialect() -> Dialect:
     return GPU_WITH_GAPS
 
 
+def _shard_dialect() -> Dialect:
+    from tgdialect.shard_dialect import SHARD_WITH_GAPS
+
+    return SHARD_WITH_GAPS
+
+
 def _llvm_target() -> type[Target]:
     from tgdialect.backends.llvm_ir import LlvmIrTarget
 
     return LlvmIrTarget
 
 
-REPLACED_DIALECTS: dict[str, Callable[[], Dialect]] = {"llvm": _llvm_dialect, "gpu": _gpu_dialect}
+REPLACED_DIALECTS: dict[str, Callable[[], Dialect]] = {
+    "llvm": _llvm_dialect,
+    "gpu": _gpu_dialect,
+    "shard": _shard_dialect,
+}
 REPLACED_TARGETS: dict[str, Callable[[], type[Target]]] = {"llvm": _llvm_target}
 """Replacements for xDSL's targets of the same name, which lack operations that we emit."""
 

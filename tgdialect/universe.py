@@ -25,6 +25,9 @@ PASSES = {
     "tg-decompose": "tgdialect.transforms.decompose:DecomposePass",
     "tg-explicit-broadcast": "tgdialect.transforms.explicit_broadcast:ExplicitBroadcastPass",
     "tg-gradient": "tgdialect.transforms.gradient:GradientPass",
+    "tg-lower-shards": "tgdialect.transforms.shard:LowerShardsPass",
+    "tg-raise-collectives": "tgdialect.transforms.shard:RaiseCollectivesPass",
+    "tg-split-collectives": "tgdialect.transforms.shard:SplitCollectivesPass",
     "tg-simplify": "tgdialect.transforms.simplify:SimplifyPass",
     # from the older vocabularies
     "tg-upgrade-legacy": "tgdialect.legacy.upgrade.stage:UpgradeLegacyPass",
@@ -62,8 +65,8 @@ TARGETS = {
     "ptx": "tgdialect.backends.asm:PtxTarget",
     "uops": "tgdialect.legacy.listing.printer:UopsTarget",
 }
-"""Targets that xDSL does not have. `tg-opt` also replaces xDSL's dialects `llvm` and `gpu`, and its
-target `llvm`, by ours."""
+"""Targets that xDSL does not have. `tg-opt` also replaces xDSL's dialects `llvm`, `gpu` and
+`shard`, and its target `llvm`, by ours."""
 
 
 def _factory(path: str) -> Callable[[], Any]:

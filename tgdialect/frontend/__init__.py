@@ -15,6 +15,7 @@ Methods of `Tensor`, one class per family:
 * `elementwise.py`, `functions.py`: arithmetic, then functions of floats;
 * `movement.py`, `indexing.py`: reshaping, slicing, gather and scatter;
 * `reduction.py`, `sorting.py`, `linear_algebra.py`, `neural.py`: sums, sorts, products, networks;
+* `sharding.py`: tensors on several devices;
 * `tensor.py`: `Tensor`, which has all of them.
 
 Compiled functions:

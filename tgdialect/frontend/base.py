@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.graph import Node, apply, constant, same
+from tgdialect.frontend.graph import Node, apply, constant, placed, same
 from tgdialect.frontend.symbolic import SymInt, greatest, to_dim
 from tgdialect.frontend.views import NO_VIEW
 from tgdialect.ops.base import TgOp
@@ -80,18 +80,30 @@ class TensorBase:
         return len(self.node.shape)
 
     @property
-    def device(self) -> str:
-        """The name of the device that it is on, or will be computed on: "CPU", "CL:0"."""
+    def device(self) -> str | tuple[str, ...]:
+        """The name of the device that it is on, or will be computed on, as "CL:0"; a tuple of
+        names for several devices."""
         data = self.node.data
         if (named := self.node.device) is not None or data is None:
             return named or DEVICES.DEFAULT
         return data.device if isinstance(data, DeviceArray) else HOST
 
-    def to(self, device: str | None) -> Self:
-        """This value on a device, as "CL:0"; None is the default device. Raises DeviceError for a
-        device that does not exist."""
+    def to(self, device: str | tuple[str, ...] | None) -> Self:
+        """This value on a device, as "CL:0"; None is the default device. A tuple of devices gets a
+        copy on each. Raises DeviceError for a device that does not exist."""
+        if isinstance(device, tuple):
+            return self._on_devices(device, None)
         name = DEVICES[DEVICES.DEFAULT if device is None else device].name
-        return self if name == self.device else self._apply(CopyOp, self.node, name)
+        if name == self.device:
+            return self
+        return self._apply(CopyOp, self.node, name)
+
+    def _on_devices(self, devices: tuple[str, ...], axis: int | None) -> Self:
+        """This value split along an axis among devices, or on each of them."""
+        try:
+            return self.of_node(placed(self.node, DEVICES.names(devices), axis))
+        except VerifyException as error:
+            raise ValueError(str(error)) from None
 
     def numel(self) -> int:
         """The number of elements."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -54,7 +55,8 @@ class Creation(Movement):
     @classmethod
     def _of_data(cls, data: Data, device: str | None = None) -> Self:
         """A tensor of an array in C order, where it is. The type names `device`, if given."""
-        return cls.of_node(leaf(data, dtypes.to_dtype(data.dtype), is_named=device is not None))
+        found = cls.of_node(leaf(data, dtypes.to_dtype(data.dtype), is_named=device is not None))
+        return found if device is None else found.to(device)
 
     @classmethod
     def full(
@@ -99,7 +101,7 @@ class Creation(Movement):
     ) -> Self:
         """One value in every cell, of this shape and dtype, on this device."""
         dtype = self.dtype if dtype is None else dtype
-        return self.full(self.shape, fill_value, dtype, self._named(device))
+        return self._like(lambda where: self.full(self.shape, fill_value, dtype, where), device)
 
     def zeros_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
         """Zeros, of this shape and dtype, on this device."""
@@ -113,9 +115,12 @@ class Creation(Movement):
         """Unspecified contents of this shape and dtype, on this device; currently zeros."""
         return self.full_like(0, dtype, device)
 
-    def _named(self, device: str | None) -> str | None:
-        """A device, by default the one that the type of this tensor names, if it names one."""
-        return self.node.device if device is None else device
+    def _like(self, make: Callable[[str | None], Self], device: str | None) -> Self:
+        """A tensor that is made on a device, by default where this one is, in the same parts."""
+        where = self.node.device if device is None else device
+        if isinstance(where, tuple):
+            return make(None)._on_devices(where, self.node.axis)
+        return make(where)
 
     @classmethod
     def arange(

@@ -16,24 +16,28 @@ from weakref import WeakValueDictionary
 import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend.dtypes import attribute_of, of_attribute
 from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable, atoms_of, substituted
 from tgdialect.ops.affine import renamed
-from tgdialect.ops.attributes import PlaceAttr, is_tensor
+from tgdialect.ops.attributes import Device, PlaceAttr, is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX, DType, round_to
 from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.marker import DetachOp
-from tgdialect.ops.movement import ReshapeOp
+from tgdialect.ops.memory import CopyOp
+from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
+from tgdialect.ops.multi import ReplicatedOp
 from tgdialect.ops.properties import UnknownDim, place_of, polynomial, shape_of, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES, HOST
+from tgdialect.runtime.distributed.array import ShardedArray
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Data = Array | DeviceArray
+Data = Array | DeviceArray | ShardedArray
 Shape = tuple[Dim, ...]
 
 serials = count()
@@ -46,8 +50,8 @@ class Node:
     Attributes:
         prototype: the op; None for a node that was data from the beginning.
         operands: the nodes that it is applied to.
-        data: the array, of the host or of a device, once it is computed. Prototype and operands are
-            dropped then, unless the node is tracked.
+        data: the array, of the host, of a device or of several, once it is computed. Prototype and
+            operands are dropped then, unless the node is tracked.
         is_tracked: whether a gradient may be asked for that goes through this node.
         extents: the shape, if some extents depend on variables.
         size: for an index scalar, the size that it stands for in shapes.
@@ -100,11 +104,14 @@ class Node:
         return cast("TensorType[Attribute]", self.type)
 
     @property
-    def device(self) -> str | None:
-        """The device that the type names: None for a value that may be anywhere."""
-        where = place_of(self.tensor_type).device
-        assert not isinstance(where, tuple), "the front end shards nothing"
-        return where
+    def device(self) -> Device:
+        """The device that the type names, or devices: None for a value that may be anywhere."""
+        return place_of(self.tensor_type).device
+
+    @property
+    def axis(self) -> int | None:
+        """The axis that is split among the devices; None if there is none."""
+        return place_of(self.tensor_type).axis
 
     @property
     def owner_node(self) -> object:
@@ -126,6 +133,9 @@ class Node:
 def leaf(data: Data, dtype: DType, *, is_named: bool = False) -> Node:
     """A node of an array in C order. Its type names the device if `is_named`, or if that is neither
     the host nor the default device."""
+    if isinstance(data, ShardedArray):
+        place = data.place
+        return Node(None, (), tensor_type(attribute_of(dtype), data.shape, place), data)
     device = HOST if isinstance(data, np.ndarray) else data.device
     if not is_named and device in (HOST, DEVICES.DEFAULT):
         device = None
@@ -247,6 +257,27 @@ def _drop_dead_sources(node: Node) -> None:
             node = source
         else:
             node.prototype, node.operands = source.prototype, source.operands
+
+
+def placed(node: Node, devices: tuple[str, ...], axis: int | None) -> Node:
+    """A node split along an axis among devices, or a copy on each of them.
+
+    COPY to several devices splits axis 0, so another axis is permuted to the front and back.
+    """
+    if (node.device, node.axis) == (devices, axis):
+        return node
+    shape = node.shape
+    if axis is None:
+        row = apply(ReshapeOp, node, (1, *shape))
+        copies = apply(CopyOp, apply(ExpandOp, row, (len(devices), *shape)), devices)
+        return apply(ReplicatedOp, copies, 0)
+    if axis not in range(len(shape)):
+        raise VerifyException(f"axis {axis} of shape {shape} cannot be split: there is none")
+    if axis == 0:
+        return apply(CopyOp, node, devices)
+    order = (axis, *(i for i in range(len(shape)) if i != axis))
+    copied = apply(CopyOp, apply(PermuteOp, node, order), devices)
+    return apply(PermuteOp, copied, tuple(order.index(i) for i in range(len(shape))))
 
 
 def made(prototype: TgOp, operands: tuple[Node, ...], extents: Shape | None = None) -> Node:

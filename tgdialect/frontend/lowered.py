@@ -24,6 +24,7 @@ from tgdialect.frontend.symbolic import Atom, SymInt, substituted, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.device import DEVICES
+from tgdialect.runtime.distributed.array import ShardedArray
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT
 
@@ -188,7 +189,7 @@ class Binding:
             assert isinstance(tensor, Tensor)
             type, extents = interface.results[len(results) - 1]
             node = Node(None, (), type, results.pop(), False, substituted(extents, sizes))
-            if node.device is not None:
+            if isinstance(node.device, str) and not isinstance(node.data, ShardedArray):
                 node.data = DEVICES[node.device].array(node.data)
             tensor.adopt(node)
         for view in interface.views:

@@ -118,14 +118,19 @@ class Random(Sorting):
     def rand_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
         """Uniform in [0, 1), of this shape and dtype, on this device."""
         dtype = self.dtype if dtype is None else dtype
-        return self.rand(self.shape, dtype=dtype, device=self._named(device))
+        shape = self.shape
+        return self._like(lambda where: self.rand(shape, dtype=dtype, device=where), device)
 
     def randn_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
         """Normal with mean 0 and variance 1, of this shape and dtype, on this device: Box &
         Muller's transform."""
         wanted = self.dtype if dtype is None else dtypes.to_dtype(dtype)
-        cosine, radius = self._polar(self.shape, self._named(device))
-        return (cosine * radius).cast(wanted)
+
+        def make(where: str | None) -> Self:
+            cosine, radius = self._polar(self.shape, where)
+            return (cosine * radius).cast(wanted)
+
+        return self._like(make, device)
 
     @classmethod
     def _polar(cls, shape: Sequence[int], device: str | None) -> tuple[Self, Self]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
@@ -13,14 +14,13 @@ from tgdialect.frontend.graph import INDEX_TYPE, Array, Data, Node, Shape, emit_
 from tgdialect.frontend.symbolic import Atom, SymInt
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import view_of
-from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.attributes import is_process, is_tensor
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.movement import ShrinkOp
 from tgdialect.ops.properties import place_of, shape_of
 from tgdialect.ops.source import ParamOp, parameters
 from tgdialect.runtime.compiler import compile
-from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.executable import Executable
 
@@ -37,23 +37,30 @@ def realize(roots: Iterable[Node]) -> None:
     if not wanted:
         return
     order = sorted_nodes(wanted)
+    if is_sharded(order):
+        _compute(order, wanted, None)
+        return
     # A program runs on one device: compute what is copied from one to another, and copy it.
     if copies := _copies(order):
         for node in copies:
             source = computed(next(iter(node.operands)))
-            node.settle(DEVICES[node.device or DEVICES.DEFAULT].array(source))
+            node.settle(DEVICES[_single(node) or DEVICES.DEFAULT].copied(source))
         realize(wanted)
         return
     # The results of each device have a program, after those that may be anywhere.
-    devices = sorted({node.device or "" for node in wanted})
+    devices = sorted({_single(node) or "" for node in wanted})
     if len(devices) > (2 if devices[0] == "" else 1):
         for device in devices:
-            realize([node for node in wanted if (node.device or "") == device])
+            realize([node for node in wanted if (_single(node) or "") == device])
         return
+    _compute(order, wanted, device_of(order) or DEVICES.DEFAULT)
+
+
+def _compute(order: Sequence[Node], wanted: Sequence[Node], device: str | None) -> None:
+    """Compute nodes by a program on a device, or on those that the types name."""
     if any(is_parameter(node) for node in order):
         raise RuntimeError("a value is not known while its function is traced")
     leaves, key = _key(order, wanted)
-    device = device_of(order) or DEVICES.DEFAULT
     key = (device, *key)
     executable = _executables.get(key)
     if executable is None:
@@ -70,8 +77,17 @@ def realize(roots: Iterable[Node]) -> None:
         node.settle(data)
 
 
-def _compiled(module: ModuleOp, device: str) -> Executable:
+def _compiled(module: ModuleOp, device: str | None) -> Executable:
     return cast(Executable, compile(module, target=device))
+
+
+def is_sharded(nodes: Iterable[Node]) -> bool:
+    """Whether a graph has a value on several devices, or on a process of MPI."""
+    return any(
+        isinstance(device, tuple) or is_process(device)
+        for node in nodes
+        if is_tensor(node.type) and (device := node.device) is not None
+    )
 
 
 def _copies(order: Iterable[Node]) -> list[Node]:
@@ -227,11 +243,22 @@ def insert_nodes(
     return values
 
 
-def device_of(nodes: Iterable[Node]) -> str | None:
-    """The device that a program of these nodes runs on; None for the default device.
+def _single(node: Node) -> str | None:
+    """The device of a node of a graph that is not sharded."""
+    device = node.device
+    assert not isinstance(device, tuple)
+    return device
 
-    Raises RuntimeError if they name several.
+
+def device_of(nodes: Iterable[Node]) -> str | None:
+    """The device that a program of these nodes runs on; None for the default device, and for
+    values on several devices.
+
+    Raises RuntimeError if they name several, one each.
     """
+    nodes = list(nodes)
+    if is_sharded(nodes):
+        return None
     types = [node.type for node in nodes if is_tensor(node.type)]
     named = {str(name) for type in types if (name := place_of(type).device) is not None}
     if len(named) > 1:
@@ -251,4 +278,4 @@ def computed(node: Node) -> Data:
 def as_array(node: Node) -> Array:
     """The data of a node as an array of the host, computed if necessary."""
     data = computed(node)
-    return data.numpy() if isinstance(data, DeviceArray) else data
+    return data if isinstance(data, np.ndarray) else data.numpy()

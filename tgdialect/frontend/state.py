@@ -24,11 +24,16 @@ class State(Neural):
     def assign(self, x: Self | Number | Sequence[Any]) -> Self:
         """Set the value to another one of this shape and dtype."""
         device = self.node.device
-        new = x if isinstance(x, TensorBase) else self._of_array(array_of(x, self.dtype), device)
+        where = device if isinstance(device, str) else None
+        new = x if isinstance(x, TensorBase) else self._of_array(array_of(x, self.dtype), where)
         if new.dtype != self.dtype:
             raise TypeError(f"assign {new.dtype.name} to {self.dtype.name}")
         new = new._broadcast_to(self.shape).detach()
-        self.adopt((new if device is None else new.to(device)).node.copy(False))
+        if isinstance(device, tuple):
+            new = new._on_devices(device, self.node.axis)
+        elif device is not None:
+            new = new.to(device)
+        self.adopt(new.node.copy(False))
         return self
 
     def replace(self, x: Self) -> Self:
@@ -39,7 +44,7 @@ class State(Neural):
         self._rebind(same(x.node))
         return self
 
-    def to_(self, device: str | None) -> Self:
+    def to_(self, device: str | tuple[str, ...] | None) -> Self:
         """Move this tensor, and its `grad`, to a device; None is the default device.
 
         A tensor that requires a gradient has no history afterwards. Raises DeviceError for a device
@@ -47,7 +52,10 @@ class State(Neural):
         """
         if self.grad is not None:
             self.grad.to_(device)
-        moved = self.to(device)
+        return self._moved(self.to(device))
+
+    def _moved(self, moved: Self) -> Self:
+        """Take the value of this tensor on other devices."""
         if moved is self:
             return self
         if self.requires_grad:

@@ -17,7 +17,7 @@ from tgdialect.frontend.gradient import gradient_nodes
 from tgdialect.frontend.graph import Array, Node, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import as_array, computed, realize
-from tgdialect.frontend.state import State
+from tgdialect.frontend.sharding import Sharding
 from tgdialect.frontend.symbolic import value_of
 from tgdialect.runtime.devices.device import DEVICES, on_a_device
 
@@ -28,7 +28,7 @@ _parameters: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDiction
 """The tensors that require a gradient, by id. Not in a set, which would compare them with `==`."""
 
 
-class Tensor(State, Casts):
+class Tensor(Sharding, Casts):
     """A tensor that is computed when its elements are needed.
 
     Args:
@@ -36,8 +36,9 @@ class Tensor(State, Casts):
             contiguous array is not copied: changing it changes the tensor.
         dtype: by default that of the data: a Python float is f32, an int i32.
         requires_grad: whether `backward` gives this tensor a `grad`.
-        device: where it is copied, as "CL:0". By default an array on a device stays there, and
-            anything else goes to the default device (docs/devices.md).
+        device: where it is copied, as "CL:0", or a tuple of devices that get a copy each. By
+            default an array on a device stays there, and anything else goes to the default device
+            (docs/devices.md).
     """
 
     __slots__ = ()
@@ -47,12 +48,14 @@ class Tensor(State, Casts):
         data: Any = (),
         dtype: dtypes.DTypeLike | None = None,
         requires_grad: bool = False,
-        device: str | None = None,
+        device: str | tuple[str, ...] | None = None,
     ) -> None:
         wanted = None if dtype is None else dtypes.to_dtype(dtype)
         self.grad = None
         self.requires_grad = False
-        if isinstance(data, Tensor):
+        if isinstance(device, tuple):
+            found = Tensor(data, dtype).to(device)
+        elif isinstance(data, Tensor):
             found = data if device is None else data.to(device)
         elif isinstance(data, bool | int | float) and not isinstance(data, np.generic):
             found = self._number(data, wanted, device)
@@ -183,7 +186,7 @@ class Tensor(State, Casts):
             if node is None and target.node not in order:
                 raise RuntimeError(f"{self!r} does not depend on {target!r}")
         return [
-            target.zeros_like() if node is None else Tensor.of_node(node).to(target.device)
+            target.zeros_like() if node is None else Tensor.of_node(node).shard_like(target)
             for target, node in zip(targets, nodes, strict=True)
         ]
 
@@ -193,7 +196,7 @@ class Tensor(State, Casts):
         targets = [t for t in _parameters.values() if t.node in order]
         nodes = self._gradients(gradient, [t.node for t in targets])
         for target, node in zip(targets, nodes, strict=True):
-            found = target.zeros_like() if node is None else Tensor.of_node(node).to(target.device)
+            found = target.zeros_like() if node is None else Tensor.of_node(node).shard_like(target)
             target.grad = found if target.grad is None else target.grad + found
         return self
 

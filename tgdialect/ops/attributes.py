@@ -31,6 +31,15 @@ Device = str | tuple[str, ...] | None
 """No device, one device, or the devices over which a value is sharded or replicated."""
 
 
+PROCESS = "MPI:"
+"""How the name of a device begins that is a process of MPI; its rank follows."""
+
+
+def is_process(device: str) -> bool:
+    """Whether a device is a process of MPI, by its name."""
+    return device.startswith(PROCESS) and device[len(PROCESS) :].isdecimal()
+
+
 def is_tensor(type: Attribute) -> TypeGuard[TensorType[Attribute]]:
     """Whether a type is a builtin ranked tensor."""
     return isinstance(type, TensorType)
@@ -117,8 +126,8 @@ class PlaceAttr(ParametrizedAttribute):
             raise VerifyException(f"{space.data!r} is not one of {', '.join(AddrSpace)}")
         if axis is not None and not isinstance(device, tuple):
             raise VerifyException(f"a sharding axis needs a tuple of devices, got {device!r}")
-        if isinstance(device, tuple) and (len(device) < 2 or len(set(device)) != len(device)):
-            raise VerifyException(f"a device tuple holds two or more distinct devices: {device}")
+        if isinstance(device, tuple) and (not device or len(set(device)) != len(device)):
+            raise VerifyException(f"a device tuple holds one or more distinct devices: {device}")
         if axis is not None and axis < 0:
             raise VerifyException(f"the sharding axis is negative: {axis}")
 

@@ -6,6 +6,7 @@ For a text that is in the object cache, the compiler is not even imported.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from tgdialect.runtime.devices.device import DEVICES, HOST, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.devices.executable import DeviceExecutable
 from tgdialect.runtime.devices.program import DeviceProgram
+from tgdialect.runtime.distributed.mpi import MPI
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.program import DEFAULT_OPT, Array, Program
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from tgdialect.runtime.build import Build
     from tgdialect.runtime.c_build import CBuild
     from tgdialect.runtime.devices.build import DeviceBuild
+
+_SEVERAL_DEVICES = re.compile(r"#tg\.place<\s*(\[|\"MPI:)")
+"""A type of a value on several devices, or on a process of MPI."""
 
 AnyProgram = Program | DeviceProgram
 
@@ -56,8 +61,9 @@ def compile(
             or a brace is text.
         entry: the name of the function to call.
         target: a device, as "CL:0", or one of `targets.TARGETS`, whose programs run on the first
-            device that can; or "interpreter" for the reference semantics. By default the device
-            that `TG_DEVICE` names, or else this CPU (docs/devices.md).
+            device that can; "interpreter" for the reference semantics; or "mpi", if device number k
+            of the program is the process of rank k. By default the device that `TG_DEVICE` names,
+            or else this CPU, and for programs that name several devices these (docs/devices.md).
         opt: the mode of `tg-optimize`: "heuristic", "heuristic:tf32" if f32 products may round
             their factors to tf32, "none" for the loops as they are, "beam:N" for a search that
             times schedules on this machine (`tgdialect/runtime/optimize.py`), or OptOps, as
@@ -80,8 +86,23 @@ def compile(
         if opt not in ("none", DEFAULT_OPT):
             raise ValueError(f"opt={opt!r} schedules compiled kernels: the interpreter takes none")
         return _interpreted(source, entry, allow_custom)
-    device = device_for(target)
     name, text = _name_and_text(source)
+    if _SEVERAL_DEVICES.search(text):
+        return _sharded(source, name, text, target, entry, opt, allow_custom)
+    return _on_one_device(source, name, text, target, entry, opt, allow_custom)
+
+
+def _on_one_device(
+    source: str | os.PathLike[str] | ModuleOp,
+    name: str,
+    text: str,
+    target: str | None,
+    entry: str,
+    opt: str,
+    allow_custom: bool,
+) -> Executable:
+    """Compile a program for one device."""
+    device = device_for(target)
     described = PORTABLE if target == PORTABLE.name else target_of_device(device)
     how = entry, opt, allow_custom
     is_text = isinstance(source, str | os.PathLike)
@@ -114,12 +135,37 @@ def compile(
     )
 
 
+def _sharded(
+    source: str | os.PathLike[str] | ModuleOp,
+    name: str,
+    text: str,
+    target: str | None,
+    entry: str,
+    opt: str,
+    allow_custom: bool,
+) -> Executable:
+    """Compile a program with values on several devices."""
+    from tgdialect.diagnostics import SourceFile, errors_in
+    from tgdialect.runtime.distributed.build import build
+
+    def compiled(module: ModuleOp, part: str, device: str) -> Executable:
+        text = str(module)
+        return _on_one_device(module, "<module>", text, device, part, opt, allow_custom)
+
+    if target not in (None, MPI):
+        target = device_for(target).name
+    is_text = isinstance(source, str | os.PathLike)
+    module = _parse(name, text) if is_text else load_module(source)
+    with errors_in(SourceFile(name, text)):
+        return build(module, entry, target, compiled)
+
+
 def device_for(target: str | None) -> Device:
     """The device that a target or device name stands for. None is the default device.
 
     Raises ValueError for a name that is neither, and DeviceError if there is no such device.
     """
-    if target is None:
+    if target is None or target == MPI:
         return DEVICES[DEVICES.DEFAULT]
     if target in (DEFAULT_TARGET, PORTABLE.name):
         return DEVICES[HOST]

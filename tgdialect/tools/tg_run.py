@@ -32,6 +32,8 @@ targets (--target):
   nvidia:sm_90, ...         the first GPU of NVIDIA's (pip install 'tgdialect[cuda]')
   CL:1, CUDA:0              a device by its name
   interpreter               the reference semantics
+  mpi                       device number k of the program is the process of rank k, as under
+                            mpiexec -n 4 tg-run ... (pip install 'tgdialect[mpi]')
 
 levels:
   A program may be at the level after any stage: after tg-optimize, for example, to run an edited
@@ -52,6 +54,7 @@ examples:
   tg-run file.mlir --input a.npy --benchmark=100
   tg-run file.mlir --input a.npy --profile
   tg-opt file.mlir -p cse | tg-run - --input 1,2,3
+  mpiexec -n 4 tg-run file.mlir --input a.npy
   tg-run file.mlir --input a.npy --opt 'explicit:split 0, 8, upcast'
 """
 
@@ -87,7 +90,7 @@ def argument_parser() -> argparse.ArgumentParser:
     add(
         "--target",
         metavar="TARGET",
-        help="cpu, opencl, nvidia:sm_90, ...; a device, as CL:0; or interpreter "
+        help="cpu, opencl, nvidia:sm_90, ...; a device, as CL:0; interpreter; or mpi "
         "(default: the device that TG_DEVICE names, else cpu)",
     )
     add("--scalar", action="store_true", help="interpreter: one iteration of a loop at a time")

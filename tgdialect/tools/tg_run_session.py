@@ -35,6 +35,8 @@ from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.ops.source import ParamOp
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.driver import DeviceError, DeviceMemoryError
+from tgdialect.runtime.distributed import RankError
+from tgdialect.runtime.distributed.mpi import MPI, launched_size, mpi_communicator
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.profile import show_seconds
 from tgdialect.runtime.program import DEFAULT_OPT
@@ -78,18 +80,22 @@ def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> E
 
 def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
     opt, allow_custom = options.opt or DEFAULT_OPT, options.allow_custom
+    target = options.target
+    if target is None and launched_size() > 1:
+        target = MPI
     try:
         executable = compiler.compile(
-            module, entry=entry, target=options.target, opt=opt, allow_custom=allow_custom
+            module, entry=entry, target=target, opt=opt, allow_custom=allow_custom
         )
-    except (ValueError, DeviceError) as error:  # Or an environment variable has an invalid value.
+    # A ValueError: also where an environment variable has an invalid value.
+    except (ValueError, DeviceError, RankError) as error:
         raise CompilationError(Diagnostic(str(error))) from error
     assert isinstance(executable, Executable)
 
     def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
         try:
             return _results(executable(*inputs))
-        except (DeviceError, DeviceMemoryError) as error:
+        except (DeviceError, DeviceMemoryError, RankError) as error:
             raise CompilationError(Diagnostic(str(error))) from error
 
     def profile(inputs: Sequence[Array]) -> str:
@@ -261,7 +267,7 @@ def benchmark(execute: Callable[[], object], repetitions: int) -> str:
 
 def run_session(options: argparse.Namespace) -> None:
     """Execute the command line. Raises `CompilationError` for mistakes of the user."""
-    if options.target != INTERPRETER:
+    if options.target not in (INTERPRETER, MPI):
         try:
             compiler.device_for(options.target)
         except (ValueError, DeviceError) as error:
@@ -307,6 +313,8 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
         tables.append(benchmark(lambda: executor.run(inputs), options.benchmark))
     if options.profile and executor.profile is not None:
         tables.append(executor.profile(inputs))
+    if launched_size() > 1 and mpi_communicator().rank:
+        return  # Each process has the results, and one shows them.
     if options.output:
         write_outputs(options.output, outputs)
     if tables:

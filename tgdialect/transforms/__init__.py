@@ -4,6 +4,7 @@
 * `simplify/`: `tg-simplify`, symbolic arithmetic on integers and bools;
 * `explicit_broadcast.py`, `annotate_properties.py`: passes that make IR easier to read;
 * `gradient/`: `tg-gradient`, reverse-mode derivatives;
+* `shard/`: programs on several devices; `substitution.py`: substitutes FUNCTIONs and calls;
 * `decompose.py`: `tg-decompose`, which rewrites ops into primitives by recipes:
   * `recipe.py`: the language of recipes; `float_format.py`: fields and polynomials of f32 and f64;
   * `transcendental.py`, `sine.py`, `error_function.py`, `soft_float.py`, `threefry.py`: the

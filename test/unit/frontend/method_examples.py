@@ -13,6 +13,7 @@ import numpy as np
 import tgdialect as tg
 
 T = tg.Tensor
+PLACES = ("CPU:0", "CPU:1")
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 Example = tuple[Callable[[], Any], Any]
 
@@ -50,6 +51,12 @@ def in_training() -> bool:
 
 EXAMPLES: Mapping[str, Example] = {
     "T": (lambda: T(X).T, X.T),
+    "axis": (lambda: T(X).shard(PLACES, 0).axis, 0),
+    "copy": (lambda: T(X).copy(PLACES), X),
+    "replicated": (lambda: T(np.stack([X, X])).copy(PLACES).replicated(), X),
+    "shard": (lambda: T(X).shard(PLACES, 0), X),
+    "shard_": (lambda: T(X).shard_(PLACES), X),
+    "shard_like": (lambda: T(X).shard_like(T(X).shard(PLACES, -2)), X),
     "arange": (lambda: T.arange(1, 7, 2), np.arange(1, 7, 2)),
     "assign": (lambda: T(X).assign(X + 1), X + 1),
     "backward": (trained, 2 * X),

@@ -15,17 +15,19 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.properties import Dim, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import Dim, place_of, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
 
 ArgumentAttributes = dict[str, Attribute]
+
+SEVERAL_DEVICES = "a value on several devices: tg-lower-shards makes a program of one device of it"
 
 
 class NewFunction:
@@ -57,7 +59,12 @@ class NewFunction:
     # -- types
 
     def memory_type(self, value: SSAValue) -> TensorType[Attribute]:
-        """The type of memory that holds a value, on the device of all memory of the result."""
+        """The type of memory that holds a value, on the device of all memory of the result.
+
+        Raises PassFailedException for a value on several devices.
+        """
+        if isinstance(place_of(tensor(value)).device, tuple):
+            raise self.error(SEVERAL_DEVICES, value.owner if isinstance(value, OpResult) else None)
         place = PlaceAttr.of(self.device, AddrSpace.GLOBAL)
         type = tensor(value)
         return tensor_type(type.element_type, type.get_shape(), place)

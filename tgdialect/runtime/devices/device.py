@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple, cast
 
@@ -17,6 +17,8 @@ from tgdialect.runtime.devices.driver import DeviceError, Driver, Limits
 VARIABLE = "TG_DEVICE"
 """The environment variable that names the default device."""
 HOST = "CPU"
+PROCESS = "MPI"
+"""The kind of devices that are processes of MPI (`runtime/distributed`)."""
 DLPACK_CUDA = 2
 """DLPack's number of NVIDIA's GPUs."""
 
@@ -122,6 +124,11 @@ class Device:
             return DeviceArray.from_dlpack(self.driver, value)
         return DeviceArray.of(self.driver, np.asarray(value))
 
+    def copied(self, value: Any) -> Any:
+        """A copy of an array of the host or of a device in the memory of this device."""
+        found = self.array(value)
+        return found.copy() if found is value else found
+
     def synchronize(self) -> None:
         """Wait until the device has done all that it was asked for."""
         if not self.is_host:
@@ -170,25 +177,39 @@ class Devices:
             raise DeviceError(f"the environment variable {VARIABLE}: {error}") from None
 
     def canonicalize(self, name: str) -> str:
-        """The full name of a device: "CL" and "cl:0" are "CL:0".
+        """The full name of a device: "CL" and "cl:0" are "CL:0", and "CPU:0" is "CPU".
 
         Raises DeviceError for a name that no device could have, TypeError for what is no name.
         """
         if not isinstance(cast(object, name), str):
             raise TypeError(f"the name of a device is a string, not {type(name).__name__}")
         kind, colon, number = name.upper().partition(":")
-        if kind == HOST and number in ("", "0"):
-            return HOST
-        if kind not in KINDS or (colon and not re.fullmatch("[0-9]+", number)):
-            there_are = ", ".join((HOST, *(f"{kind}:0" for kind in KINDS)))
+        is_known = kind in (HOST, PROCESS) or kind in KINDS
+        if not is_known or (colon and not re.fullmatch("[0-9]+", number)):
+            there_are = ", ".join((HOST, *(f"{kind}:0" for kind in (*KINDS, PROCESS))))
             raise DeviceError(f"{name!r} is no device: the names are as {there_are}")
-        return f"{kind}:{int(number or 0)}"
+        return HOST if kind == HOST and not int(number or 0) else f"{kind}:{int(number or 0)}"
+
+    def names(self, devices: Sequence[str]) -> tuple[str, ...]:
+        """The full names of several devices, each of which has a part of a tensor.
+
+        Raises DeviceError for a name that no device could have, or that occurs twice.
+        """
+        found = tuple(map(self.canonicalize, devices))
+        if not found or len(set(found)) < len(found):
+            raise DeviceError(f"one or more distinct devices, not {', '.join(found) or 'none'}")
+        return found
 
     def __getitem__(self, name: str) -> Device:
-        """A device by its name. Raises DeviceError if there is no such device, with the reason."""
+        """A device by its name. Raises DeviceError if there is no such device, with the reason.
+
+        "CPU:1" and so on are further places of the host, and "MPI:1" is a process.
+        """
         full = self.canonicalize(name)
         if full not in self._known:
             prefix, _, number = full.partition(":")
+            if prefix in (HOST, PROCESS):
+                return self._known.setdefault(full, Device(full, None, int(number)))
             kind = KINDS[prefix]
             there_are = _count(prefix)
             if int(number) >= there_are:

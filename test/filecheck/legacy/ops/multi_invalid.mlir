@@ -41,7 +41,7 @@ func.func @f(%a: tensor<2xf32, #tg.place<"A">>, %b: tensor<3xf32, #tg.place<"B">
 // -----
 
 func.func @f(%a: tensor<2xf32, #tg.place<"A">>, %b: tensor<2xf32, #tg.place<"A">>) {
-  // expected-error@below {{a device tuple holds two or more distinct devices: ('A', 'A')}}
+  // expected-error@below {{a device tuple holds one or more distinct devices: ('A', 'A')}}
   %m = tg_legacy.multi %a, %b axis 0 real [true, true] : (tensor<2xf32, #tg.place<"A">>, tensor<2xf32, #tg.place<"A">>) -> tensor<4xf32>
   func.return
 }

@@ -25,18 +25,14 @@ func.func @leaves() -> tensor<?xf32> {
 
 // -----
 
-// Markers go; CONTIGUOUS and COPY are LOADs; a replicated value is its first shard.
+// Markers go; CONTIGUOUS and COPY are LOADs.
 
 // CHECK-LABEL: func.func @markers
 func.func @markers(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tg.detach %a : tensor<4xf32>
   %1 = tg.contiguous_backward %0 : tensor<4xf32>
   %2 = tg.contiguous %1 : tensor<4xf32>
-  %3 = tg.reshape %2 [1, 4] : tensor<4xf32> -> tensor<1x4xf32>
-  %4 = tg.expand %3 [2, 4] : tensor<1x4xf32> -> tensor<2x4xf32>
-  %5 = tg.copy %4 to ["A", "B"] : tensor<2x4xf32> -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>>
-  %6 = tg.replicated %5 axis 0 : tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4xf32, #tg.place<["A", "B"]>>
-  %7 = tg.copy %6 to "A" : tensor<4xf32, #tg.place<["A", "B"]>> -> tensor<4xf32, #tg.place<"A">>
+  %7 = tg.copy %2 to "A" : tensor<4xf32> -> tensor<4xf32, #tg.place<"A">>
   %8 = tg.copy %7 to "CPU" : tensor<4xf32, #tg.place<"A">> -> tensor<4xf32, #tg.place<"CPU">>
   %9 = tg.add %8, %a : (tensor<4xf32, #tg.place<"CPU">>, tensor<4xf32>) -> tensor<4xf32, #tg.place<"CPU">>
   %10 = tg.copy %9 to "CPU" clone : tensor<4xf32, #tg.place<"CPU">> -> tensor<4xf32, #tg.place<"CPU">>
@@ -48,11 +44,8 @@ func.func @markers(%a: tensor<4xf32>) -> tensor<4xf32> {
   func.return %12 : tensor<4xf32>
 }
 // CHECK-NEXT: %[[C:.*]] = tg.load %a
-// CHECK-NEXT: %[[R:.*]] = tg.reshape %[[C]] [1, 4]
-// CHECK-NEXT: %[[E:.*]] = tg.expand %[[R]] [2, 4]
-// CHECK-NEXT: %[[L:.*]] = tg.load %[[E]]
-// CHECK-NEXT: %[[S:.*]] = tg.shrink %[[L]] at [0, 0] to [1, 4]
-// CHECK-NEXT: %[[F:.*]] = tg.reshape %[[S]] [4]
+// CHECK-NEXT: %[[A:.*]] = tg.load %[[C]]
+// CHECK-NEXT: %[[B:.*]] = tg.load %[[A]]
 // CHECK:      tg.store %out0, %a
 
 // -----

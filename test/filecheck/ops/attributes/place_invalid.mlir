@@ -30,12 +30,12 @@ func.func private @f(tensor<4xf32, #tg.place<["A", "B"], axis = -1>>)
 
 // -----
 
-// expected-error@below {{a device tuple holds two or more distinct devices}}
-func.func private @f(tensor<4xf32, #tg.place<["A"]>>)
+// expected-error@below {{a device tuple holds one or more distinct devices}}
+func.func private @f(tensor<4xf32, #tg.place<[]>>)
 
 // -----
 
-// expected-error@below {{a device tuple holds two or more distinct devices}}
+// expected-error@below {{a device tuple holds one or more distinct devices}}
 func.func private @f(tensor<4xf32, #tg.place<["A", "A"]>>)
 
 // -----

@@ -33,7 +33,7 @@ func.func @f(%x: tensor<f32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error@below {{a device tuple holds two or more distinct devices}}
+  // expected-error@below {{a device tuple holds one or more distinct devices}}
   %0 = tg.copy %x to ["A", "A"] : tensor<4xf32> -> tensor<4xf32, #tg.place<"CPU">>
   func.return
 }

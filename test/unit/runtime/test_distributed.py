@@ -1,0 +1,186 @@
+"""Programs on several devices: within one process, and by MPI."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import collective_cases
+import numpy as np
+import pytest
+from random_seeds import batches
+from random_shards import RandomShards
+
+import tgdialect as tg
+from tgdialect import collectives
+from tgdialect.frontend import realization
+from tgdialect.interpreter import run
+from tgdialect.runtime.distributed.exchange import Exchange
+from tgdialect.runtime.distributed.executable import ShardedExecutable
+from tgdialect.runtime.distributed.threads import ThreadCommunicator
+
+MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+needs_mpi = pytest.mark.skipif(MPIEXEC is None, reason="needs mpiexec: pip install tgdialect[mpi]")
+CASES = Path(collective_cases.__file__)
+
+
+def launch(ranks: int, *command: object, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+    """Run a Python program by so many processes."""
+    assert MPIEXEC is not None
+    full = [MPIEXEC, "-n", str(ranks), sys.executable, *map(str, command)]
+    return subprocess.run(full, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("dtype", collective_cases.DTYPES, ids=lambda d: np.dtype(d).name)
+def test_collectives(count: int, dtype: object):
+    names = collective_cases.devices(count, mpi=False)
+    assert collective_cases.check(names, dtype) == 39
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_collectives_by_mpi(ranks: int):
+    done = launch(ranks, CASES)
+    assert done.returncode == 0, done.stderr
+    assert f"{39 * len(collective_cases.DTYPES)} cases" in done.stdout
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_SHARDS", 200), ids=str)
+def test_random_programs(seeds: range):
+    for seed in seeds:
+        program = RandomShards(seed)
+        wanted = run(program.module(), "main", program.inputs())
+        for a, b in zip(collective_cases.run_program(seed, None), wanted, strict=True):
+            np.testing.assert_array_equal(a, b, f"seed {seed}")
+
+
+@needs_mpi
+def test_random_programs_by_mpi(tmp_path: Path):
+    results = tmp_path / "results.npz"
+    done = launch(2, CASES, "--programs", 200, "--results", results)
+    assert done.returncode == 0, done.stderr
+    found = np.load(results)
+    for seed in range(200):
+        for i, wanted in enumerate(collective_cases.run_program(seed, None)):
+            np.testing.assert_array_equal(found[f"{seed}_{i}"], wanted, f"seed {seed}")
+
+
+def test_devices_of_one_program_differ():
+    with pytest.raises(tg.DeviceError, match="one or more distinct devices, not CPU, CPU"):
+        tg.Tensor([1, 2]).shard(("CPU", "CPU:0"))
+
+
+def test_axis_that_does_not_split():
+    with pytest.raises(ValueError, match="axis 0 of shape 3 does not split into 2 equal shards"):
+        tg.Tensor([1, 2, 3]).shard(("CPU:0", "CPU:1"), 0)
+
+
+# -- failures --------------------------------------------------------------------------------------
+
+PROLOGUE = """
+import os, signal, sys, time
+import numpy as np
+import tgdialect as tg
+from tgdialect import collectives
+from tgdialect.runtime.distributed.mpi import mpi_communicator
+
+rank, size = mpi_communicator().rank, mpi_communicator().size
+devices = tuple(f"MPI:{i}" for i in range(size))
+x = tg.Tensor(np.ones((size * size, 4), np.float32)).shard(devices, 0).realize()
+
+def step(x):
+    return collectives.allreduce(x).numpy()
+
+step(x)
+"""
+"""A program whose processes work together before something happens to one of them."""
+SECONDS = 10
+"""How long a process may go on after another one has failed."""
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize(
+    ("happens", "message"),
+    [
+        ("raise ValueError('no such batch')", "rank 1 failed: ValueError: no such batch"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "BAD TERMINATION"),
+        ("(x * 2).numpy(); time.sleep(0.1)", "rank 1 runs another program than rank 0"),
+        ("sys.exit(0)", "rank 1 has ended before rank 0"),
+    ],
+    ids=["raises", "is killed", "runs another program", "ends"],
+)
+def test_failure_of_a_rank_ends_all(ranks: int, happens: str, message: str, tmp_path: Path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"{PROLOGUE}\nprint('start', time.time(), flush=True)\n"
+        f"if rank == 1:\n    {happens}\nstep(x)\nstep(x)\nprint('not reached')\n"
+    )
+    done = launch(ranks, program, timeout=120)
+    end = time.time()
+    output = done.stdout + done.stderr
+    assert done.returncode != 0, output
+    assert message in output
+    starts = [float(text) for text in re.findall(r"start ([\d.]+)", done.stdout)]
+    assert end - max(starts) < SECONDS
+
+
+def test_failure_of_a_device_of_this_process():
+    # An index argument that is out of its bounds, on one device alone.
+    text = """
+      func.func @main(%x: tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<4xf32, #tg.place<["A", "B"]>> {
+        %0 = tg.reshape %x [1, 4] : tensor<4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<1x4xf32, #tg.place<["A", "B"], axis = 1>>
+        %1 = tg.expand %0 [2, 4] : tensor<1x4xf32, #tg.place<["A", "B"], axis = 1>> -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>>
+        %2 = tg.copy %1 to ["A", "B"] : tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>> -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>>
+        %3 = tg.replicated %2 axis 0 : tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4xf32, #tg.place<["A", "B"]>>
+        func.return %3 : tensor<4xf32, #tg.place<["A", "B"]>>
+      }
+    """  # noqa: E501
+    executable = tg.compile(text)
+    assert isinstance(executable, ShardedExecutable)
+    start = ThreadCommunicator.start
+
+    def failing(self: ThreadCommunicator, exchange: Exchange, value: object) -> object:
+        if self.rank == 1:
+            raise ValueError("no memory")
+        return start(self, exchange, value)  # pyright: ignore
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ThreadCommunicator, "start", failing)
+        with pytest.raises(ValueError, match="no memory"):
+            executable(np.ones(4, np.float32))
+    np.testing.assert_array_equal(executable(np.ones(4, np.float32)), np.ones(4, np.float32))
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 8])
+def test_bytes_are_those_of_the_textbook(count: int):
+    names = collective_cases.devices(count, mpi=False)
+    size = 32 * count  # The bytes of one part.
+
+    def bytes_of(function: Callable[[tg.Tensor], tg.Tensor], device: object) -> tuple[int, int]:
+        """The bytes that the ops send, and those that threads have read of others."""
+        x = tg.Tensor(np.ones((count * count, 8), np.float32))
+        x = x.shard(names, 0) if device is None else x[:count].to(names[-1])
+        x.realize()
+        realization._executables.clear()
+        function(x).realize()
+        executable = list(realization._executables.values())[-1]
+        assert isinstance(executable, ShardedExecutable)
+        sent = executable.bytes_sent
+        function(x).realize()
+        return sum(e.bytes_sent for e in executable.exchanges), executable.bytes_sent - sent
+
+    n = count
+    assert bytes_of(lambda x: collectives.broadcast(x, names), 0) == ((n - 1) * size,) * 2
+    assert bytes_of(lambda x: collectives.scatter(x, names), 0) == ((n - 1) * size // n,) * 2
+    assert bytes_of(collectives.gather, None) == ((n - 1) * size,) * 2
+    assert bytes_of(collectives.reduce, None) == ((n - 1) * size,) * 2
+    assert bytes_of(collectives.allgather, None) == (n * (n - 1) * size,) * 2
+    assert bytes_of(collectives.reduce_scatter, None) == ((n - 1) * size,) * 2
+    assert bytes_of(collectives.allreduce, None) == (2 * (n - 1) * size,) * 2

@@ -1,0 +1,15 @@
+"""Programs on several devices: each runs the same program on its own part of the data.
+
+* `array.py`: arrays whose parts are on several devices;
+* `program.py`: what `tg-split-collectives` gives, as steps;
+* `exchange.py`: collectives as data, and on arrays of NumPy; `communicator.py`: the interface to
+  what executes them; `threads.py`: within one process, a thread for each device; `mpi.py`: between
+  processes;
+* `runner.py`: the steps on one device; `executable.py`: calls of a program; `build.py`: from a
+  module to an executable.
+"""
+
+from tgdialect.runtime.distributed.array import ShardedArray
+from tgdialect.runtime.distributed.communicator import RankError
+
+__all__ = ["RankError", "ShardedArray"]

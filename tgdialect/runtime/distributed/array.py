@@ -1,0 +1,99 @@
+"""`ShardedArray`: an array whose parts are on several devices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tgdialect.ops.attributes import PlaceAttr
+from tgdialect.runtime.program import Array
+
+
+def own_part(array: Array, axis: int | None, position: int, parts: int) -> Array:
+    """Part number `position` of an array along an axis, as a view; None is the whole."""
+    if axis is None:
+        return array
+    size = array.shape[axis] // parts
+    window = [slice(None)] * array.ndim
+    window[axis] = slice(position * size, (position + 1) * size)
+    return array[tuple(window)]
+
+
+class ShardedArray:
+    """An array in equal parts along an axis, or as a copy on each of its devices.
+
+    In a program of several processes each has the parts of its own devices, so that `numpy` is a
+    collective: all processes have to call it.
+
+    Attributes:
+        shape: the extents of the whole.
+        dtype: of the elements.
+        device: the names of the devices; one name for an array of one process among several.
+        axis: the axis that is split; None if each device has the whole.
+        shards: what is on each device of this process, by its name.
+    """
+
+    __slots__ = ("__weakref__", "_gather", "axis", "device", "dtype", "shape", "shards")
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        device: str | tuple[str, ...],
+        axis: int | None,
+        shards: Mapping[str, Any],
+        gather: Callable[[ShardedArray], Array] | None = None,
+    ) -> None:
+        """`gather` makes the whole of an array whose parts are in several processes."""
+        self.shape = shape
+        self.dtype = dtype
+        self.device = device
+        self.axis = axis
+        self.shards = shards
+        self._gather = gather
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The names of the devices."""
+        return (self.device,) if isinstance(self.device, str) else self.device
+
+    @property
+    def place(self) -> PlaceAttr:
+        """The place of a value of a program that this array is."""
+        return PlaceAttr.of(self.device, None, self.axis)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the whole in bytes."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def numpy(self) -> Array:
+        """The whole in the memory of the host."""
+        if self._gather is not None:
+            return self._gather(self)
+        if self.axis is None:
+            return np.asarray(next(iter(self.shards.values())))
+        parts = [np.asarray(self.shards[device]) for device in self.devices]
+        return np.concatenate(parts, self.axis)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self.numpy().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return np.empty(0).__dlpack_device__()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.numpy(), dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        how = "copies on" if self.axis is None else f"split along axis {self.axis} over"
+        extents = "x".join(map(str, self.shape))
+        return f"<ShardedArray {extents} {self.dtype}, {how} {', '.join(self.devices)}>"

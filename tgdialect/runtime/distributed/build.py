@@ -1,0 +1,110 @@
+"""From a module with values on several devices to an executable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp as FuncCallOp
+from xdsl.dialects.func import FuncOp
+from xdsl.traits import SymbolTable
+
+from tgdialect.ops.attributes import is_process
+from tgdialect.ops.call import CallOp
+from tgdialect.runtime.devices.device import DEVICES, HOST, Device
+from tgdialect.runtime.devices.driver import DeviceError
+from tgdialect.runtime.distributed.executable import ShardedExecutable
+from tgdialect.runtime.distributed.mpi import MPI, launched_size, mpi_communicator
+from tgdialect.runtime.distributed.program import ShardedProgram, program_of
+from tgdialect.runtime.executable import Executable
+from tgdialect.transforms.shard.lower import lower_shards
+from tgdialect.transforms.shard.raise_collectives import raise_collectives
+from tgdialect.transforms.shard.split import split_collectives
+
+CompilePart = Callable[[ModuleOp, str, str], Executable]
+"""Compiles the function of that name of a module for the device of that name."""
+
+
+def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart) -> Executable:
+    """Compile the function `entry` of a module with values on several devices.
+
+    Args:
+        module: the program at level `tensor`.
+        entry: the function.
+        target: "mpi", if device number k is the process of rank k, whatever its name; else the
+            device that each device's own program runs on, by default the device itself.
+        compile: how a part is compiled.
+
+    Raises DeviceError if there is no such device, or if MPI has not started a process for each.
+    """
+    stages: dict[str, ModuleOp] = {}
+    module = _reachable(module, entry)
+    size = mpi_communicator().size if launched_size() > 1 else 0
+    for name, apply in (
+        ("tg-lower-shards", partial(lower_shards, processes=size)),
+        ("tg-raise-collectives", raise_collectives),
+        ("tg-split-collectives", split_collectives),
+    ):
+        apply(module)
+        stages[name] = module.clone()
+    program = program_of(module, entry)
+    by_mpi = _is_by_mpi(program, target)
+    if by_mpi:
+        communicator = mpi_communicator()
+        _check_size(program, communicator.size)
+        used = {communicator.rank: DEVICES[DEVICES.DEFAULT]}
+    else:
+        used = {rank: _device(name, target) for rank, name in enumerate(program.devices)}
+    kinds = {device.name: device for device in used.values()}
+    parts = {
+        name: {part: compile(m, part, name) for part, m in program.parts.items()} for name in kinds
+    }
+    return ShardedExecutable(program, parts, used, stages, by_mpi=by_mpi)
+
+
+def _reachable(module: ModuleOp, entry: str) -> ModuleOp:
+    """A copy of a module with the function `entry` and what it calls alone."""
+    module = module.clone()
+    wanted, seen = [entry], set[str]()
+    while wanted:
+        name = wanted.pop()
+        function = SymbolTable.lookup_symbol(module, name)
+        if name in seen or function is None:
+            continue
+        seen.add(name)
+        calls = (op for op in function.walk() if isinstance(op, FuncCallOp | CallOp))
+        wanted += [op.callee.string_value() for op in calls]
+    for op in list(module.ops):
+        if isinstance(op, FuncOp) and op.sym_name.data not in seen:
+            module.body.block.erase_op(op, safe_erase=False)
+    return module
+
+
+def _is_by_mpi(program: ShardedProgram, target: str | None) -> bool:
+    if target == MPI:
+        return True
+    return all(map(is_process, program.devices))
+
+
+def _check_size(program: ShardedProgram, size: int) -> None:
+    """Raise DeviceError unless each device of a program is a process."""
+    wanted = len(program.devices)
+    if size != wanted:
+        start = "" if launched_size() > 1 else f"; start it by mpiexec -n {wanted}"
+        raise DeviceError(f"the program has {wanted} devices, and MPI {size} processes{start}")
+
+
+def _device(name: str, target: str | None) -> Device:
+    """The device of this process that a name of the program stands for. Names that no device could
+    have are places of the host: a thread each."""
+    if target is not None:
+        return DEVICES[target]
+    kind = name.partition(":")[0].upper()
+    if kind == HOST:
+        return DEVICES[HOST]
+    try:
+        full = DEVICES.canonicalize(name)
+    except DeviceError:
+        return DEVICES[DEVICES.DEFAULT]
+    return DEVICES[full]

@@ -1,0 +1,115 @@
+"""Collectives as data, and what they compute on arrays of NumPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tgdialect.runtime.distributed.array import own_part
+from tgdialect.runtime.program import Array
+
+
+class Collective(Enum):
+    """What a collective does (`shard_dialect`), by the name of its op."""
+
+    ALL_GATHER = "all_gather"
+    ALL_REDUCE = "all_reduce"
+    ALL_TO_ALL = "all_to_all"
+    BROADCAST = "broadcast"
+    GATHER = "gather"
+    REDUCE = "reduce"
+    REDUCE_SCATTER = "reduce_scatter"
+    SCATTER = "scatter"
+    TRANSFER = "transfer"
+    """A SEND and its RECV."""
+
+
+FROM_ROOT = frozenset({Collective.BROADCAST, Collective.SCATTER, Collective.TRANSFER})
+"""Kinds whose root alone has something to send."""
+TO_ROOT = frozenset({Collective.GATHER, Collective.REDUCE})
+"""Kinds whose root alone gets a result."""
+
+
+class Exchange(NamedTuple):
+    """A collective of a program.
+
+    Attributes:
+        kind: what it does.
+        members: the numbers of the devices that take part, in the order of the parts.
+        shape, dtype: of the value of one device.
+        result: the shape of the result of one device.
+        axis: the axis that is split, joined or scattered; for `all_to_all` the one that is split.
+        joined: the axis that `all_to_all` joins.
+        reduction: "add", "mul" or "max".
+        root: for rooted kinds, the root's position in `members`; for a transfer, the source's. The
+            destination of a transfer is the other one of two members.
+    """
+
+    kind: Collective
+    members: tuple[int, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    result: tuple[int, ...]
+    axis: int = 0
+    joined: int = 0
+    reduction: str = "add"
+    root: int = 0
+
+    @property
+    def bytes_sent(self) -> int:
+        """The bytes that all members together send to others, by the textbook algorithm.
+
+        Rabenseifner's for `all_reduce`: each of n devices sends (n - 1) / n of its value twice.
+        """
+        n = len(self.members)
+        value = math.prod(self.shape) * self.dtype.itemsize
+        match self.kind:
+            case Collective.ALL_REDUCE:
+                return 2 * (n - 1) * value
+            case Collective.ALL_GATHER:
+                return n * (n - 1) * value
+            case Collective.ALL_TO_ALL | Collective.REDUCE_SCATTER:
+                return (n - 1) * value
+            case Collective.BROADCAST | Collective.GATHER | Collective.REDUCE:
+                return (n - 1) * value
+            case Collective.SCATTER:
+                return (n - 1) * value // n
+            case Collective.TRANSFER:
+                return value
+
+
+def combined(arrays: Sequence[Array], reduction: str, out: Array | None = None) -> Array:
+    """The reduction of arrays of one shape, in their order. On bools add is or, and mul is and.
+
+    Floats of 16 bits and fewer are added in f32, and rounded once.
+    """
+    dtype = arrays[0].dtype
+    is_narrow = dtype.kind != "b" and dtype.itemsize <= 2 and dtype.kind not in "iu"
+    function: Any = {"add": np.add, "mul": np.multiply, "max": np.maximum}[reduction]
+    if dtype.kind == "b":
+        function = np.logical_and if reduction == "mul" else np.logical_or
+    if is_narrow and reduction != "max":
+        total = arrays[0].astype(np.float32)
+        for array in arrays[1:]:
+            function(total, array.astype(np.float32), out=total)
+        if out is None:
+            return total.astype(dtype)
+        out[...] = total.astype(dtype)
+        return out
+    if len(arrays) == 1:
+        total = arrays[0].copy() if out is None else out
+        total[...] = arrays[0]
+        return total
+    total = function(arrays[0], arrays[1], out=out)
+    for array in arrays[2:]:
+        function(total, array, out=total)
+    return total
+
+
+def part(array: Array, axis: int, position: int, parts: int) -> Array:
+    """One of the equal parts of an array, in memory of its own order."""
+    return np.ascontiguousarray(own_part(array, axis, position, parts))

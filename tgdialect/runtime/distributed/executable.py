@@ -1,0 +1,339 @@
+"""Calls of a program on several devices."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from tgdialect.runtime.devices.device import Device
+from tgdialect.runtime.distributed.array import ShardedArray, own_part
+from tgdialect.runtime.distributed.communicator import Communicator, RankError
+from tgdialect.runtime.distributed.exchange import Collective, Exchange
+from tgdialect.runtime.distributed.mpi import mpi_communicator
+from tgdialect.runtime.distributed.program import CallStep, ExchangeStep, Place, ShardedProgram
+from tgdialect.runtime.distributed.runner import Clock, Runner
+from tgdialect.runtime.distributed.threads import Team
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.program import Array, Parameter
+from tgdialect.runtime.windows import Window
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tgdialect.runtime.inspection import Kernel
+    from tgdialect.runtime.profile import Profile
+
+
+class ShardedExecutable(Executable):
+    """A program that several devices run: threads of this process, or processes by MPI.
+
+    Call it with the whole of each input, as an array of NumPy, of which each device takes its own
+    part, or with `ShardedArray`s. By MPI, all processes make the same calls with the same arrays.
+    """
+
+    def __init__(
+        self,
+        program: ShardedProgram,
+        parts: Mapping[str, Mapping[str, Executable]],
+        devices: Mapping[int, Device],
+        stages: Mapping[str, ModuleOp],
+        *,
+        by_mpi: bool,
+    ) -> None:
+        """`devices` are those of this process, by their numbers, and `parts` has the executable of
+        each part by the name of the device, then of the part."""
+        parameters = [i.parameter for i in program.inputs]
+        parameters += [r.parameter for r in program.results]
+        super().__init__(parameters, cast("Sequence[Window]", ()), _no_build, ("", ""))
+        self.program = program
+        self._parts = parts
+        self._stages = stages
+        self._by_mpi = by_mpi
+        self._runners = [
+            Runner(program, parts[device.name], device, rank) for rank, device in devices.items()
+        ]
+        self._pool: ThreadPoolExecutor | None = None
+        self.bytes_sent = 0
+        """How many bytes the devices of this process have sent to others in all calls."""
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        return [k for part in self._own_parts.values() for k in part.kernels]
+
+    @property
+    def _own_parts(self) -> Mapping[str, Executable]:
+        """The parts of the program, as they are compiled for the first device."""
+        return self._parts[self._runners[0].device.name]
+
+    @property
+    def exchanges(self) -> Sequence[Exchange]:
+        """The collectives of a call, in the order in which they start."""
+        return [s.exchange for s in self.program.steps if isinstance(s, ExchangeStep)]
+
+    def module(self, stage: str) -> ModuleOp:
+        if stage not in self._stages:
+            there_are = ", ".join(self._stages)
+            raise ValueError(f"there is no stage {stage!r}; there are: {there_are}")
+        return self._stages[stage]
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        found = self._run(arrays)
+        results = [v.numpy() if isinstance(v, ShardedArray) else np.asarray(v) for v in found]
+        if out is not None:
+            given: list[Any] = list(cast("Sequence[Any]", out)) if is_list(out) else [out]
+            self._check_out_count(given)
+            scalars = self._scalars(arrays)
+            for array, (_, parameter), result in zip(given, self._results, results, strict=True):
+                parameter.check_out(array, scalars)
+                array[...] = result
+            results = given
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def resident(self, *arrays: Any) -> Any:
+        results = self._run(arrays)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
+        from tgdialect.runtime.profile import KernelTime, Profile
+
+        steps = self.program.steps
+        times: list[list[float]] = []
+        whole: list[float] = []
+
+        def run() -> None:
+            taken = [0.0] * len(steps)
+            start = time.perf_counter()
+            self._run(arrays, taken.__setitem__)
+            whole.append(time.perf_counter() - start)
+            times.append(taken)
+
+        # All processes make as many runs: the number is not decided by a clock of each.
+        run()
+        first = self._greatest(whole[0])
+        for _ in range(max(3, min(int(seconds / max(first, 1e-6)), 1000))):
+            run()
+        medians = [statistics.median(t[i] for t in times[1:]) for i in range(len(steps))]
+        parts = self._own_parts
+        rows: list[KernelTime] = []
+        for step, taken in zip(steps, medians, strict=True):
+            if isinstance(step, CallStep):
+                kernels = parts[step.name].kernels
+                work = sum(k.flops for k in kernels), sum(k.bytes for k in kernels)
+                name = step.name
+            elif isinstance(step, ExchangeStep):
+                exchange = step.exchange
+                work = 0, exchange.bytes_sent // len(exchange.members)
+                name = exchange.kind.value
+            else:
+                continue
+            share = taken / max(sum(medians), 1e-12)
+            rows.append(KernelTime(name, 1, taken, share, False, *work, ()))
+        return Profile(tuple(rows), statistics.median(whole[1:]), len(whole) - 1)
+
+    def _greatest(self, seconds: float) -> float:
+        """The greatest of a number of all processes."""
+        if not self._by_mpi:
+            return seconds
+        value = np.array([seconds])
+        everyone = tuple(range(mpi_communicator().size))
+        exchange = Exchange(
+            Collective.ALL_REDUCE, everyone, (1,), value.dtype, (1,), reduction="max"
+        )
+        return float(self._exchanged(exchange, value)[0])
+
+    # -- a call
+
+    def _run(self, arrays: Sequence[Any], clock: Clock | None = None) -> list[Any]:
+        """The results, where they are."""
+        self._check_count(arrays)
+        scalars = self._scalars(arrays)
+        inputs = [self._checked(i, value, scalars) for i, value in enumerate(arrays)]
+        with self._communicators() as communicators:
+            found = self._on_all(communicators, inputs, clock)
+        return [self._joined(i, [f[i] for f in found], scalars) for i in range(len(self._results))]
+
+    @contextmanager
+    def _communicators(self) -> Generator[Sequence[Communicator]]:
+        if not self._by_mpi:
+            communicators = Team(len(self._runners)).communicators()
+            yield communicators
+            self.bytes_sent += sum(c.bytes_sent for c in communicators)
+            return
+        communicator = mpi_communicator()
+        before = communicator.bytes_sent
+        try:
+            communicator.begin(self.program.text)
+            yield [communicator]
+            communicator.end()
+            self.bytes_sent += communicator.bytes_sent - before
+        except BaseException as error:
+            communicator.fail(error)
+            raise
+
+    def _on_all(
+        self, communicators: Sequence[Communicator], inputs: Sequence[Any], clock: Clock | None
+    ) -> list[list[Any]]:
+        """The results of each device of this process."""
+        runners = self._runners
+
+        def run(position: int) -> list[Any]:
+            runner, communicator = runners[position], communicators[position]
+            try:
+                own = [self._own(i, value, runner) for i, value in enumerate(inputs)]
+                found = runner.run(communicator, own, clock if position == 0 else None)
+                self._write_back(inputs, own, runner)
+                return found
+            except BaseException as error:
+                communicator.fail(error)
+                raise
+
+        if len(runners) == 1:
+            return [run(0)]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(len(runners), thread_name_prefix="tg-device")
+        futures = [self._pool.submit(run, position) for position in range(len(runners))]
+        errors = [e for f in futures if (e := f.exception()) is not None]
+        if errors:
+            raise next((e for e in errors if not isinstance(e, RankError)), errors[0])
+        return [future.result() for future in futures]
+
+    # -- inputs
+
+    def _scalars(self, arrays: Sequence[Any]) -> list[Any]:
+        """The scalars by their positions, which give dynamic extents."""
+        return [
+            p.number(value) if p.role == "scalar" else None
+            for p, value in zip(self.inputs, arrays, strict=True)
+        ]
+
+    def _checked(self, number: int, value: Any, scalars: Sequence[Any]) -> Any:
+        """An input that fits the signature: the whole, or a ShardedArray."""
+        parameter, place = self.program.inputs[number]
+        if parameter.role == "scalar":
+            return scalars[number]
+        if isinstance(value, ShardedArray):
+            parameter.check(value)
+            devices = self._names(place)
+            if (value.devices, value.axis) == (devices, place.axis):
+                return value
+            value = value.numpy()
+        array = parameter.array(value)
+        if array.shape != (wanted := parameter.shape_for(scalars)):
+            raise parameter.wrong_shape(array, wanted)
+        return array
+
+    def _names(self, place: Place) -> tuple[str, ...]:
+        return tuple(self.program.devices[d] for d in place.devices)
+
+    def _own(self, number: int, value: Any, runner: Runner) -> Any:
+        """A device's own part of an input; None if it has none."""
+        parameter, place = self.program.inputs[number]
+        if parameter.role == "scalar" or (place.devices and runner.rank not in place.devices):
+            return value if parameter.role == "scalar" else None
+        if isinstance(value, ShardedArray):
+            return value.shards[self.program.devices[runner.rank]]
+        position = place.devices.index(runner.rank) if place.devices else 0
+        own = own_part(value, place.axis, position, len(place.devices))
+        if not parameter.by_reference:
+            # In-place changes after the call do not show: programs read inputs within a call.
+            own = np.require(own, requirements=("C", "A"))
+            return runner.device.array(own) if not runner.device.is_host else own
+        return runner.device.array(np.array(own, order="C"))
+
+    def _write_back(self, inputs: Sequence[Any], own: Sequence[Any], runner: Runner) -> None:
+        """Copy what the program has written to the caller's arrays."""
+        for value, mine, (parameter, place) in zip(inputs, own, self.program.inputs, strict=True):
+            if not parameter.by_reference or mine is None or isinstance(value, ShardedArray):
+                continue
+            if place.axis is None and place.devices and runner.rank != place.devices[0]:
+                continue
+            position = place.devices.index(runner.rank) if place.devices else 0
+            own_part(value, place.axis, position, len(place.devices))[...] = np.asarray(mine)
+
+    # -- results
+
+    def _joined(self, number: int, values: list[Any], scalars: Sequence[Any]) -> Any:
+        """A result of all devices of this process: a ShardedArray if several devices have it, or
+        one of another process."""
+        parameter, place = self.program.results[number]
+        ranks = [runner.rank for runner in self._runners]
+        if not place.devices:
+            return values[0]
+        if place.is_single and not self._by_mpi:
+            return values[ranks.index(place.devices[0])]
+        devices = self._names(place)
+        shards = {
+            self.program.devices[rank]: value
+            for rank, value in zip(ranks, values, strict=True)
+            if rank in place.devices
+        }
+        shape = tuple(
+            int(scalars[size]) if extent is None else extent
+            for extent, size in self._extents(parameter)
+        )
+        return ShardedArray(
+            shape,
+            parameter.dtype,
+            devices[0] if place.is_single else devices,
+            place.axis,
+            shards,
+            self._gathered if self._by_mpi else None,
+        )
+
+    @staticmethod
+    def _extents(parameter: Parameter) -> Sequence[tuple[int | None, int]]:
+        """Each extent of a result, and the position of the scalar that gives a dynamic one."""
+        sizes = iter(parameter.dims)
+        return [(d, next(sizes) if d is None else 0) for d in parameter.shape]
+
+    def _gathered(self, array: ShardedArray) -> Array:
+        """The whole of an array whose parts are in several processes, in each of them."""
+        communicator = mpi_communicator()
+        everyone = tuple(range(communicator.size))
+        members = tuple(self.program.devices.index(d) for d in array.devices)
+        own = next((np.asarray(shard) for shard in array.shards.values()), None)
+        if array.axis is None:
+            if members == everyone:
+                assert own is not None
+                return own
+            exchange = Exchange(
+                Collective.BROADCAST,
+                everyone,
+                array.shape,
+                array.dtype,
+                array.shape,
+                root=members[0],
+            )
+            return self._exchanged(exchange, own if communicator.rank == members[0] else None)
+        found: Array | None = None
+        if own is not None:
+            shape, axis = own.shape, array.axis
+            exchange = Exchange(Collective.ALL_GATHER, members, shape, own.dtype, array.shape, axis)
+            found = self._exchanged(exchange, own)
+        if members == everyone:
+            assert found is not None
+            return found
+        whole = ShardedArray(array.shape, array.dtype, array.devices, None, {}, None)
+        whole.shards = {} if found is None else {array.devices[0]: found}
+        return self._gathered(whole)
+
+    @staticmethod
+    def _exchanged(exchange: Exchange, own: Array | None) -> Array:
+        found = mpi_communicator().start(exchange, own).wait()
+        assert found is not None
+        return found
+
+
+def is_list(value: object) -> bool:
+    """Whether several results are given."""
+    return isinstance(value, list | tuple)
+
+
+def _no_build() -> Any:
+    raise AssertionError("a program on several devices is several compilations")

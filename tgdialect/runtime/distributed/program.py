@@ -1,0 +1,310 @@
+"""What `tg-split-collectives` gives, as the steps that each device runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+)
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.dialects.shard import (
+    CollectiveCommunicationOp,
+    RecvOp,
+    ReductionKindAttr,
+    SendOp,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import SymbolTable
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops.arrays import numpy_dtype_of
+from tgdialect.ops.attributes import PlaceAttr, is_tensor
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.movement import ReshapeOp
+from tgdialect.ops.properties import place, place_of, shape_of, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ParamOp, parameters
+from tgdialect.runtime.distributed.exchange import Collective, Exchange
+from tgdialect.runtime.program import Parameter
+from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
+from tgdialect.transforms.shard.lower import INPUTS, RESULTS
+from tgdialect.transforms.shard.raise_collectives import KINDS
+
+
+class Place(NamedTuple):
+    """Where an input or a result is: the numbers of the devices, and the axis that is split.
+
+    No devices: anywhere, so that each has it. `is_single` if the program names one device.
+    """
+
+    devices: tuple[int, ...] = ()
+    axis: int | None = None
+    is_single: bool = False
+
+
+class Input(NamedTuple):
+    """An input of a program."""
+
+    parameter: Parameter
+    place: Place
+
+
+class Result(NamedTuple):
+    """A result of a program: the shape of the whole, or of a static part of it."""
+
+    parameter: Parameter
+    place: Place
+
+
+@dataclass(frozen=True)
+class ProgramStep:
+    """An op of the function that all devices run.
+
+    Attributes:
+        operands, results: the numbers of values.
+        dropped: the values that no later step uses.
+    """
+
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    dropped: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class CallStep(ProgramStep):
+    """A call of the function of a part, on some devices."""
+
+    name: str
+    members: frozenset[int]
+
+
+@dataclass(frozen=True)
+class ExchangeStep(ProgramStep):
+    """A collective."""
+
+    exchange: Exchange
+
+
+@dataclass(frozen=True)
+class ReshapeStep(ProgramStep):
+    """A RESHAPE to a shape, in which an extent that is an operand has None."""
+
+    shape: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class ShardedProgram:
+    """The program that each of `devices` runs.
+
+    Values are numbered: first the inputs, then the numbers of the device in the grids of `ranks`,
+    then the BUFFERs, then what the steps give.
+    """
+
+    devices: tuple[str, ...]
+    inputs: Sequence[Input]
+    ranks: Sequence[tuple[int, ...]]
+    buffers: Sequence[Parameter]
+    steps: Sequence[ProgramStep]
+    returned: Sequence[int]
+    results: Sequence[Result]
+    parts: dict[str, ModuleOp]
+    text: str
+    """The program as text, which has to be the same on all devices."""
+
+
+def program_of(module: ModuleOp, entry: str) -> ShardedProgram:
+    """The program of a function that has been split at its collectives."""
+    return _Reader(module, entry).program()
+
+
+class _Reader:
+    def __init__(self, module: ModuleOp, entry: str) -> None:
+        found = SymbolTable.lookup_symbol(module, entry)
+        assert isinstance(found, FuncOp)
+        self.module, self.function = module, found
+        self.grids = grids_of(module)
+        self.world = self.grids[WORLD].devices
+        self.numbers: dict[SSAValue, int] = {}
+        self.bounds = MinMax()
+
+    def members(self, grid: Grid | Sequence[str]) -> tuple[int, ...]:
+        """The numbers of devices among all."""
+        devices = grid.devices if isinstance(grid, Grid) else grid
+        return tuple(self.world.index(device) for device in devices)
+
+    def place(self, attribute: Attribute) -> Place:
+        assert isinstance(attribute, PlaceAttr)
+        match attribute.device:
+            case None:
+                return Place()
+            case str(name) if name not in self.world:
+                return Place()
+            case str(name):
+                return Place(self.members([name]), None, is_single=True)
+            case names:
+                return Place(self.members(names), attribute.axis)
+
+    def program(self) -> ShardedProgram:
+        body = self.function.body.block
+        places = cast("ArrayAttr[Attribute]", self.function.attributes[INPUTS]).data
+        params = parameters(body)
+        values = [*body.args, *(p.result for p in params)]
+        self.numbers.update((value, number) for number, value in enumerate(values))
+        for op in body.ops:  # Several PARAMs of a slot are one value.
+            if isinstance(op, ParamOp):
+                self.numbers[op.result] = len(body.args) + op.slot.data
+        inputs: list[Input] = []
+        ranks: list[tuple[int, ...]] = []
+        for value, where in zip(values, places, strict=True):
+            if isinstance(where, SymbolRefAttr):
+                ranks.append(self.members(self.grids[where.string_value()]))
+            else:
+                where = self.place(where)
+                inputs.append(Input(self.parameter(value, len(inputs), where), where))
+        buffers: list[Parameter] = []
+        by_slot: dict[int, int] = {}
+        for op in body.ops:
+            if isinstance(op, BufferOp):
+                if op.slot.data not in by_slot:
+                    by_slot[op.slot.data] = len(values) + len(buffers)
+                    buffers.append(self.parameter(op.result, op.slot.data, Place(), "buffer"))
+                self.numbers[op.result] = by_slot[op.slot.data]
+        steps, returned = self.steps(list(body.ops), len(values) + len(buffers))
+        wheres = cast("ArrayAttr[Attribute]", self.function.attributes[RESULTS]).data
+        last = body.last_op
+        assert isinstance(last, ReturnOp)
+        results = [
+            Result(self.parameter(value, i, self.place(where), "output"), self.place(where))
+            for i, (value, where) in enumerate(zip(last.operands, wheres, strict=True))
+        ]
+        parts = {s.name: self.part(s.name) for s in steps if isinstance(s, CallStep)}
+        return ShardedProgram(
+            self.world, inputs, ranks, buffers, steps, returned, results, parts, str(self.module)
+        )
+
+    def part(self, name: str) -> ModuleOp:
+        """A module of the function of a part."""
+        function = SymbolTable.lookup_symbol(self.module, name)
+        assert isinstance(function, FuncOp)
+        copy = function.clone()
+        copy.properties.pop("sym_visibility", None)
+        return ModuleOp([copy])
+
+    def parameter(
+        self, value: SSAValue, number: int, where: Place, role: str | None = None
+    ) -> Parameter:
+        """How a value is described to callers: by the shape of the whole."""
+        type = tensor(value)
+        shape = list(type.get_shape())
+        if where.axis is not None:
+            shape[where.axis] *= len(where.devices)
+        is_scalar = type == tensor_type(INDEX)
+        extents = tuple(None if d == DYNAMIC_INDEX else d for d in shape)
+        dims = [self.numbers[d] for d in shape_of(value) if isinstance(d, SSAValue)]
+        interval = self.bounds[value]
+        default = "out" if role == "output" else "arg"
+        return Parameter(
+            value.name_hint or f"{default}{number}",
+            role or ("scalar" if is_scalar else "input"),
+            extents,
+            numpy_dtype_of(value),
+            tuple(dims),
+            *((int(interval.lo), int(interval.hi)) if is_scalar else ()),
+            by_reference=role is None and place_of(type).has_addrspace,
+        )
+
+    # -- steps
+
+    def steps(self, ops: Sequence[Operation], first: int) -> tuple[list[ProgramStep], list[int]]:
+        made: list[ProgramStep] = []
+        returned: list[int] = []
+        last_use: dict[int, int] = {}
+        free = first
+        kept = [op for op in ops if not isinstance(op, ParamOp | BufferOp)]
+        for position, op in enumerate(kept):
+            for operand in op.operands:
+                last_use[self.numbers[operand]] = position
+            if isinstance(op, SendOp):  # The value stays what it is.
+                self.numbers[op.result] = self.numbers[op.input]
+                for use in op.result.uses:
+                    last_use[self.numbers[op.input]] = max(position, kept.index(use.operation))
+                continue
+            for result in op.results:
+                self.numbers[result] = free
+                free += 1
+        for position, op in enumerate(kept):
+            operands = tuple(self.numbers[o] for o in op.operands)
+            if isinstance(op, ReturnOp):
+                returned = list(operands)
+            elif not isinstance(op, SendOp):
+                dropped = tuple(o for o in dict.fromkeys(operands) if last_use[o] == position)
+                unused = tuple(self.numbers[r] for r in op.results if not r.uses)
+                results = tuple(self.numbers[r] for r in op.results)
+                made.append(self.step(op, operands, results, (*dropped, *unused)))
+        return made, returned
+
+    def step(
+        self,
+        op: Operation,
+        operands: tuple[int, ...],
+        results: tuple[int, ...],
+        dropped: tuple[int, ...],
+    ) -> ProgramStep:
+        match op:
+            case CallOp():
+                names = op.attributes.get(DEVICES)
+                devices = (
+                    [n.data for n in cast("ArrayAttr[StringAttr]", names)]
+                    if isinstance(names, ArrayAttr)
+                    else self.world
+                )
+                members = frozenset(self.members(devices))
+                name = op.callee.string_value()
+                return CallStep(operands, results, dropped, name, members)
+            case ReshapeOp():
+                shape = tuple(None if d == DYNAMIC_INDEX else d for d in op.shape.get_values())
+                return ReshapeStep(operands, results, dropped, shape)
+            case CollectiveCommunicationOp():
+                return ExchangeStep(operands, results, dropped, self.exchange(op))
+            case _:
+                raise AssertionError(f"{op.name} is no step")
+
+    def exchange(self, op: CollectiveCommunicationOp) -> Exchange:
+        source, result = op.operands[0], op.results[0]
+        members = self.members(self.grids[op.grid.string_value()])
+        shape, dtype = tensor(source).get_shape(), numpy_dtype_of(source)
+        if isinstance(op, RecvOp):
+            ends = self.members([str(place(v).device) for v in (source, result)])
+            return Exchange(Collective.TRANSFER, ends, shape, dtype, shape)
+        assert is_tensor(result.type)
+        reduction = op.properties.get("reduction")
+        kind = "add"
+        if isinstance(reduction, ReductionKindAttr):
+            kind = KINDS[reduction.data].value
+        root = op.properties.get("root")
+        return Exchange(
+            Collective(op.name.removeprefix("shard.")),
+            members,
+            shape,
+            dtype,
+            result.type.get_shape(),
+            axis=_axis(op, "split_axis", "scatter_axis", "gather_axis"),
+            joined=_axis(op, "concat_axis"),
+            reduction=kind,
+            root=root.get_values()[0] if isinstance(root, DenseArrayBase) else 0,  # pyright: ignore
+        )
+
+
+def _axis(op: Operation, *names: str) -> int:
+    for name in names:
+        if isinstance(axis := op.properties.get(name), IntegerAttr):
+            return axis.value.data
+    return 0

@@ -1,0 +1,97 @@
+"""The steps of a program on one device."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tgdialect.runtime.devices.array import DeviceArray
+from tgdialect.runtime.devices.device import Device
+from tgdialect.runtime.distributed.communicator import Communicator, Pending
+from tgdialect.runtime.distributed.exchange import FROM_ROOT
+from tgdialect.runtime.distributed.program import (
+    CallStep,
+    ExchangeStep,
+    ProgramStep,
+    ReshapeStep,
+    ShardedProgram,
+)
+from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.program import Array
+
+Clock = Callable[[int, float], None]
+"""Takes the number of a step and the seconds that it took."""
+
+
+class Runner:
+    """One device of a program: its executables, and its BUFFERs."""
+
+    def __init__(
+        self, program: ShardedProgram, parts: Mapping[str, Executable], device: Device, rank: int
+    ) -> None:
+        self.program, self.parts, self.device, self.rank = program, parts, device, rank
+        self.buffers = [device.array(np.zeros(p.shape_for(()), p.dtype)) for p in program.buffers]
+        self._ranks = [m.index(rank) if rank in m else 0 for m in program.ranks]
+
+    def run(
+        self, communicator: Communicator, inputs: Sequence[Any], clock: Clock | None = None
+    ) -> list[Any]:
+        """The results of this device, given its own part of each input."""
+        values: dict[int, Any] = dict(enumerate([*inputs, *self._ranks, *self.buffers]))
+        for number, step in enumerate(self.program.steps):
+            start = time.perf_counter()
+            self._run(step, values, communicator)
+            for dropped in step.dropped:
+                values.pop(dropped, None)
+            if clock is not None:
+                for result in step.results:
+                    self._value(result, values)
+                clock(number, time.perf_counter() - start)
+            communicator.progress()
+        return [self._value(number, values) for number in self.program.returned]
+
+    def _run(self, step: ProgramStep, values: dict[int, Any], communicator: Communicator) -> None:
+        match step:
+            case CallStep() if self.rank in step.members:
+                given = [self._value(o, values) for o in step.operands]
+                found = self.parts[step.name].resident(*given)
+                results = [found] if len(step.results) == 1 else found or ()
+                values.update(zip(step.results, results, strict=True))
+            case ExchangeStep() if self.rank in step.exchange.members:
+                exchange = step.exchange
+                root = exchange.members[exchange.root]
+                is_given = exchange.kind not in FROM_ROOT
+                value = None
+                if is_given or root == self.rank:
+                    value = self._on_host(self._value(step.operands[0], values))
+                values[step.results[0]] = communicator.start(exchange, value)
+            case ReshapeStep():
+                value, *extents = [self._value(o, values) for o in step.operands]
+                rest = iter(extents)
+                shape = tuple(int(next(rest)) if d is None else d for d in step.shape)
+                values[step.results[0]] = None if value is None else _reshaped(value, shape)
+            case _:
+                # This device takes no part.
+                values.update((result, None) for result in step.results)
+
+    def _value(self, number: int, values: dict[int, Any]) -> Any:
+        value = values[number]
+        if isinstance(value, Pending):
+            value = value.wait()
+            if value is not None:
+                value = self.device.array(value)
+            values[number] = value
+        return value
+
+    @staticmethod
+    def _on_host(value: Any) -> Array:
+        return value.numpy() if isinstance(value, DeviceArray) else value
+
+
+def _reshaped(value: Any, shape: tuple[int, ...]) -> Any:
+    if isinstance(value, DeviceArray):
+        return DeviceArray(value.driver, value.span, shape, value.dtype, value)
+    return value.reshape(shape)

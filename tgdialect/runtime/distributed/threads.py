@@ -1,0 +1,180 @@
+"""Collectives within one process: the thread of a device reads the values of the others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tgdialect.runtime.distributed.array import own_part
+from tgdialect.runtime.distributed.communicator import Communicator, Pending, RankError
+from tgdialect.runtime.distributed.exchange import (
+    FROM_ROOT,
+    Collective,
+    Exchange,
+    combined,
+    part,
+)
+from tgdialect.runtime.program import Array
+
+_SHARED = frozenset({Collective.ALL_GATHER, Collective.ALL_REDUCE})
+"""Kinds with the same result on all devices: it is one array."""
+
+
+class Team:
+    """The devices of one call of a program."""
+
+    def __init__(self, size: int) -> None:
+        self.condition = threading.Condition()
+        self.meetings: dict[tuple[tuple[int, ...], int], _Meeting] = {}
+        self.failure: tuple[int, BaseException] | None = None
+        self.size = size
+
+    def communicators(self) -> list[Communicator]:
+        """The connection of each device."""
+        return [ThreadCommunicator(self, rank) for rank in range(self.size)]
+
+    def meeting(self, members: tuple[int, ...], number: int) -> _Meeting:
+        """Where some devices meet for the collective of a number among them."""
+        with self.condition:
+            return self.meetings.setdefault((members, number), _Meeting())
+
+    def wait_for(self, is_done: Callable[[], bool]) -> None:
+        """Wait until a condition holds. Raises RankError if a device fails before."""
+        with self.condition:
+            self.condition.wait_for(lambda: is_done() or self.failure is not None)
+            if not is_done():
+                assert self.failure is not None
+                rank, error = self.failure
+                message = f"device {rank} failed: {type(error).__name__}: {error}"
+                raise RankError(message) from error
+
+
+class _Meeting:
+    """The values of the members of one collective, and a result that they share."""
+
+    def __init__(self) -> None:
+        self.values: dict[int, Array | None] = {}
+        self.shared: Array | None = None
+        self.begun = 0
+        """How many parts of the shared result are computed, or being computed."""
+        self.done = 0
+
+
+class ThreadCommunicator(Communicator):
+    """One thread's connection to the others."""
+
+    def __init__(self, team: Team, rank: int) -> None:
+        self.team, self.rank, self.size = team, rank, team.size
+        self.bytes_sent = 0
+        self._numbers: dict[tuple[int, ...], int] = {}
+
+    def begin(self, program: str) -> None:
+        pass  # All threads run the program of one call.
+
+    def start(self, exchange: Exchange, value: Array | None) -> Pending:
+        members = exchange.members
+        number = self._numbers[members] = self._numbers.get(members, -1) + 1
+        meeting = self.team.meeting(members, number)
+        with self.team.condition:
+            meeting.values[self.rank] = value
+            self.team.condition.notify_all()
+        return _Started(self, exchange, meeting)
+
+    def fail(self, error: BaseException) -> None:
+        with self.team.condition:
+            if self.team.failure is None and not isinstance(error, RankError):
+                self.team.failure = self.rank, error
+            self.team.condition.notify_all()
+
+
+class _Started(Pending):
+    def __init__(self, here: ThreadCommunicator, exchange: Exchange, meeting: _Meeting) -> None:
+        self._here, self._exchange, self._meeting = here, exchange, meeting
+
+    def wait(self) -> Array | None:
+        here, exchange, meeting = self._here, self._exchange, self._meeting
+        members = exchange.members
+        position = members.index(here.rank)
+        if exchange.kind in FROM_ROOT:
+            needed = [members[exchange.root]]
+        elif exchange.kind in (Collective.GATHER, Collective.REDUCE) and position != exchange.root:
+            return None
+        else:
+            needed = list(members)
+        here.team.wait_for(lambda: all(rank in meeting.values for rank in needed))
+        values: list[Any] = [meeting.values.get(rank) for rank in members]
+        if exchange.kind in _SHARED:
+            return self._shared(values, position)
+        return self._own(values, position)
+
+    def _shared(self, values: list[Array], position: int) -> Array:
+        """A result that all members have. Whoever waits for it computes parts of it, so that it
+        does not depend on members that wait for something else, or for nothing."""
+        exchange, meeting, team = self._exchange, self._meeting, self._here.team
+        n = len(exchange.members)
+        while (chunk := self._next_chunk(meeting)) < n:
+            assert meeting.shared is not None
+            if exchange.kind is Collective.ALL_GATHER:
+                own_part(meeting.shared, exchange.axis, chunk, n)[...] = values[chunk]
+            else:
+                size = values[0].size
+                span = slice(size * chunk // n, size * (chunk + 1) // n)
+                parts = [value.reshape(-1)[span] for value in values]
+                combined(parts, exchange.reduction, meeting.shared.reshape(-1)[span])
+            with team.condition:
+                meeting.done += 1
+                team.condition.notify_all()
+        own = values[position].nbytes
+        total = 2 * (own - own // n) if exchange.kind is Collective.ALL_REDUCE else (n - 1) * own
+        self._count(total)
+        team.wait_for(lambda: meeting.done == n)
+        assert meeting.shared is not None
+        return meeting.shared
+
+    def _next_chunk(self, meeting: _Meeting) -> int:
+        """The number of the next part of a shared result that nobody computes yet."""
+        exchange = self._exchange
+        with self._here.team.condition:
+            if meeting.shared is None:
+                meeting.shared = np.empty(exchange.result, exchange.dtype)
+            chunk, meeting.begun = meeting.begun, meeting.begun + 1
+            return chunk
+
+    def _own(self, values: list[Array], position: int) -> Array | None:
+        """A result of this member alone."""
+        exchange, n = self._exchange, len(self._exchange.members)
+        others = [i for i in range(n) if i != position]
+        match exchange.kind:
+            case Collective.ALL_TO_ALL:
+                parts = [own_part(v, exchange.axis, position, n) for v in values]
+                self._count(sum(parts[i].nbytes for i in others))
+                return np.concatenate(parts, exchange.joined)
+            case Collective.REDUCE_SCATTER:
+                parts = [own_part(v, exchange.axis, position, n) for v in values]
+                self._count(sum(parts[i].nbytes for i in others))
+                return np.ascontiguousarray(combined(parts, exchange.reduction))
+            case Collective.SCATTER:
+                found = part(values[exchange.root], exchange.axis, position, n)
+                self._count(found.nbytes if position != exchange.root else 0)
+                return found
+            case Collective.GATHER:
+                self._count(sum(values[i].nbytes for i in others))
+                return np.concatenate(values, exchange.axis)
+            case Collective.REDUCE:
+                self._count(sum(values[i].nbytes for i in others))
+                return combined(values, exchange.reduction)
+            case Collective.BROADCAST:
+                self._count(values[exchange.root].nbytes if position != exchange.root else 0)
+                return values[exchange.root]
+            case _:
+                if position == exchange.root:
+                    return values[position]
+                self._count(values[exchange.root].nbytes)
+                return values[exchange.root]
+
+    def _count(self, nbytes: int) -> None:
+        """Count bytes that go from one device to another: here what this one gets."""
+        self._here.bytes_sent += nbytes

@@ -1,0 +1,15 @@
+"""Programs on several devices.
+
+* `grids.py`: the tuples of devices of a program; `collectives.py`: the ops that move data between
+  devices;
+* `lower.py`, `tg-lower-shards`: from values on several devices to the program of each device;
+* `raise_collectives.py`, `tg-raise-collectives`, by means of `factors.py`: compositions of
+  collectives as one;
+* `split.py`, `tg-split-collectives`: from one function to what is computed between collectives.
+"""
+
+from tgdialect.transforms.shard.lower import LowerShardsPass
+from tgdialect.transforms.shard.raise_collectives import RaiseCollectivesPass
+from tgdialect.transforms.shard.split import SplitCollectivesPass
+
+__all__ = ["LowerShardsPass", "RaiseCollectivesPass", "SplitCollectivesPass"]

@@ -1,0 +1,187 @@
+"""Views as lists of factors: how the cells of a chain of RESHAPE, PERMUTE and EXPAND lie in its
+source.
+
+Each axis is a product of factors, the outermost first. RESHAPE splits and joins factors, PERMUTE
+reorders them, and EXPAND adds factors on which no cell depends. So the order in which movements
+were written, or simplified to, makes no difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import SSAValue
+
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.marker import DetachOp
+from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
+from tgdialect.ops.properties import integers, tensor
+
+VIEWS = (ReshapeOp, PermuteOp, ExpandOp, DetachOp)
+"""The ops that a chain consists of."""
+
+
+@dataclass(eq=False)
+class AxisFactor:
+    """A part of an axis, which may be split into an outer and an inner one later."""
+
+    size: int
+    is_repeated: bool = False
+    """Whether an EXPAND has added it."""
+    parts: tuple[AxisFactor, AxisFactor] | None = field(default=None, init=False)
+
+    def split(self, outer: int) -> tuple[AxisFactor, AxisFactor]:
+        """The two factors of which this one consists from now on."""
+        assert self.parts is None
+        assert self.size % outer == 0
+        inner = AxisFactor(self.size // outer, self.is_repeated)
+        self.parts = AxisFactor(outer, self.is_repeated), inner
+        return self.parts
+
+
+Axes = list[list[AxisFactor]]
+"""The factors of each axis."""
+
+
+class Layout:
+    """The factors of a value in terms of those of a source."""
+
+    def __init__(self, axes: Axes) -> None:
+        self._axes = axes
+
+    @classmethod
+    def of(cls, shape: Sequence[int]) -> Layout:
+        """A factor for each axis."""
+        return cls([[AxisFactor(extent)] for extent in shape])
+
+    @property
+    def axes(self) -> Axes:
+        """The factors as they are split by now; those of size 1 are left out."""
+        return [leaves(axis) for axis in self._axes]
+
+    def leading(self, axis: int, size: int) -> list[AxisFactor] | None:
+        """The outermost factors of an axis whose product is `size`; None if that is in the middle
+        of a factor that does not split there."""
+        result: list[AxisFactor] = []
+        for factor in leaves(self._axes[axis]):
+            if size == 1:
+                break
+            if factor.size > size:
+                if factor.size % size:
+                    return None
+                factor = factor.split(size)[0]
+            if size % factor.size:
+                return None
+            result.append(factor)
+            size //= factor.size
+        return result if size == 1 else None
+
+    def without(self, dropped: Iterable[AxisFactor]) -> Layout:
+        """The layout without some factors, whose axes stay."""
+        gone = set(leaves(dropped))
+        return Layout([[f for f in axis if f not in gone] for axis in self.axes])
+
+    def reshaped(self, shape: Sequence[int]) -> Layout | None:
+        """The factors of the axes of a RESHAPE; None if one of them is not a product of whole
+        factors."""
+        rest = [f for axis in self.axes for f in axis][::-1]
+        result: Axes = []
+        for extent in shape:
+            axis: list[AxisFactor] = []
+            while extent > 1:
+                if not rest:
+                    return None
+                factor = rest.pop()
+                if factor.size > extent:
+                    if factor.size % extent:
+                        return None
+                    factor, inner = factor.split(extent)
+                    rest.append(inner)
+                if extent % factor.size:
+                    return None
+                extent //= factor.size
+                axis.append(factor)
+            result.append(axis)
+        return Layout(result)
+
+    def viewed(self, view: SSAValue) -> Layout | None:
+        """The layout of what an op of `VIEWS` makes of a value of this layout."""
+        op = view.owner
+        shape = tensor(view).get_shape()
+        match op:
+            case ReshapeOp():
+                return self.reshaped(shape)
+            case PermuteOp():
+                return Layout([self._axes[axis] for axis in integers(op, "order")])
+            case ExpandOp():
+                old = tensor(op.source).get_shape()
+                return Layout(
+                    [
+                        axis if before == after else [AxisFactor(after, is_repeated=True)]
+                        for axis, before, after in zip(self._axes, old, shape, strict=True)
+                    ]
+                )
+            case _:
+                return self
+
+
+def leaves(factors: Iterable[AxisFactor]) -> list[AxisFactor]:
+    """Factors as they are split by now, without those of size 1."""
+    result: list[AxisFactor] = []
+    for factor in factors:
+        if factor.parts is not None:
+            result += leaves(factor.parts)
+        elif factor.size != 1:
+            result.append(factor)
+    return result
+
+
+def chain_of(value: SSAValue) -> list[SSAValue]:
+    """A value and what it is a view of, down to what is no view."""
+    chain = [value]
+    while isinstance(op := chain[-1].owner, VIEWS):
+        chain.append(op.operands[0])
+    return chain
+
+
+def is_plain(value: SSAValue) -> bool:
+    """Whether the extents of a value are known, and none is 0."""
+    shape = tensor(value).get_shape()
+    return DYNAMIC_INDEX not in shape and 0 not in shape
+
+
+def layout_in(chain: Sequence[SSAValue], source: Layout) -> Layout | None:
+    """The layout of the first value of a chain, from that of the last one."""
+    layout: Layout | None = source
+    for view in reversed(chain[:-1]):
+        layout = None if layout is None else layout.viewed(view)
+    return layout
+
+
+def emit(builder: OpBuilder, value: SSAValue, old: Layout, new: Layout) -> SSAValue:
+    """The view of a value of layout `old` that has the layout `new`.
+
+    All factors of `old` are in `new`, where repeated ones may come in addition.
+    """
+    # Split into factors, and put them into their order.
+    have = [f for axis in old.axes for f in axis]
+    wanted = [f for axis in new.axes for f in axis]
+    known = [f for f in wanted if f in have]
+    assert len(known) == len(have), "a factor of the source is missing"
+    if known != have:
+        value = _reshaped(builder, value, [f.size for f in have])
+        value = builder.put(PermuteOp(value, [have.index(f) for f in known]))
+    # Repeat.
+    if len(known) < len(wanted):
+        value = _reshaped(builder, value, [f.size if f in have else 1 for f in wanted])
+        value = builder.put(ExpandOp(value, [f.size for f in wanted]))
+    return _reshaped(builder, value, [math.prod(f.size for f in axis) for axis in new.axes])
+
+
+def _reshaped(builder: OpBuilder, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+    if tensor(value).get_shape() == tuple(shape):
+        return value
+    return builder.put(ReshapeOp(value, shape))

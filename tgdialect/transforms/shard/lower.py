@@ -1,0 +1,307 @@
+"""`tg-lower-shards`: from a program on several devices to the one that each of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from tgdialect.analysis.symbols import own_functions
+from tgdialect.analysis.validity import Validity
+from tgdialect.ops.attributes import Device, PlaceAttr, is_tensor
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.marker import ContiguousOp
+from tgdialect.ops.memory import CopyOp, LoadOp
+from tgdialect.ops.movement import (
+    IndexOp,
+    MixedDims,
+    PadOp,
+    ReshapeOp,
+    ResizeOp,
+    ShrinkOp,
+    WindowOp,
+)
+from tgdialect.ops.multi import ReplicatedOp
+from tgdialect.ops.properties import (
+    Dim,
+    is_type_written,
+    mixed,
+    place,
+    place_of,
+    tensor,
+    tensor_type,
+)
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp, parameters
+from tgdialect.transforms.shard import collectives
+from tgdialect.transforms.shard.grids import Grids
+from tgdialect.transforms.substitution import Substitution
+
+INPUTS, RESULTS = "tg.inputs", "tg.results"
+"""The attributes of a lowered function that say where its arguments and results were: a `#tg.place`
+for each."""
+SELF = "SELF"
+"""The device of a BUFFER that each device has."""
+
+
+@dataclass(frozen=True)
+class LowerShardsPass(ModulePass):
+    """Turn each function with values on several devices into the program that every device runs.
+
+    A sharded value becomes the device's own part of it, and a replicated one the whole. COPY, LOAD
+    to other devices, and REDUCE of the sharding axis become collectives of the `shard` dialect.
+    Values on one device keep its name. FUNCTIONs and calls are substituted.
+    """
+
+    name = "tg-lower-shards"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        lower_shards(op)
+
+
+def lower_shards(module: ModuleOp, processes: int = 0) -> None:
+    """Apply the pass, with the number of processes of MPI if it is known. A module without a tuple
+    of devices, or a process of MPI, stays as it is."""
+    grids = Grids(module, processes)
+    if not grids.is_sharded:
+        return
+    functions = list(own_functions(module))
+    entries = [f for f in functions if f.sym_visibility != StringAttr("private")]
+    lowered = [_Lowering(f, grids).run() for f in entries]
+    for old, new in zip(entries, lowered, strict=True):
+        module.body.block.insert_op_before(new, old)
+    for old in functions:
+        module.body.block.erase_op(old, safe_erase=False)
+
+
+def local_type(type: Attribute) -> Attribute:
+    """The type of a device's own part of a value."""
+    if not is_tensor(type):
+        return type
+    where = place_of(type)
+    if not isinstance(where.device, tuple):
+        return type
+    shape = list(type.get_shape())
+    if where.axis is not None:
+        shape[where.axis] //= len(where.device)
+    return tensor_type(type.element_type, tuple(shape), PlaceAttr.of(None, where.addrspace))
+
+
+class _Lowering(Substitution):
+    """The lowering of one function."""
+
+    def __init__(self, function: FuncOp, grids: Grids) -> None:
+        block = Block(arg_types=[local_type(t) for t in function.body.block.arg_types])
+        super().__init__(function, OpBuilder.at_end(block, function.location))
+        self.grids = grids
+        self.validity = Validity()
+        for old, new in zip(function.args, block.args, strict=True):
+            self.values[old] = new
+            new.name_hint = old.name_hint
+
+    def run(self) -> FuncOp:
+        old = self.function
+        self.convert(old.body.block)
+        self.builder.location = old.location
+        self.builder.insert(ReturnOp(*self.returned))
+        block = self.builder.block
+        type = FunctionType.from_lists(block.arg_types, [v.type for v in self.returned])
+        new = FuncOp(
+            old.sym_name.data, type, Region(block), old.sym_visibility, arg_attrs=old.arg_attrs
+        )
+        new.location = old.location
+        new.attributes.update(old.attributes)
+        new.attributes[INPUTS] = _places(_inputs(old))
+        new.attributes[RESULTS] = _places(old.function_type.outputs.data)
+        return new
+
+    # -- ops
+
+    def convert_op(self, op: Operation) -> None:
+        if not isinstance(op, TgOp) or op.regions:
+            raise self.error(f"{op.name} does not belong in a tensor program", op)
+        self.values[op.results[0]] = new = self.lowered(op)
+        new.name_hint = new.name_hint or op.results[0].name_hint
+        wanted, found = local_type(op.results[0].type), new.type
+        if is_tensor(wanted) and is_tensor(found) and wanted.get_shape() != found.get_shape():
+            raise self.error(f"{op.name} of sharded values gives {found}, not {wanted}", op)
+
+    def lowered(self, op: TgOp) -> SSAValue:
+        """The device's own part of the result of an op."""
+        values = [self.values[v] for v in op.operands]
+        match op:
+            case CopyOp():
+                whole = self.in_memory(values[0], op.source)
+                return self.moved(whole, place(op.source), place(op.result).device)
+            case LoadOp() if "device" in op.properties:
+                here = self.put(LoadOp(*self.aligned(op, values)))
+                return self.moved(here, place(op.buffer), place(op.result).device)
+            case ReplicatedOp():
+                shape = tensor(values[0]).get_shape()
+                axis = op.axis.data
+                return self.put(ReshapeOp(values[0], (*shape[:axis], *shape[axis + 1 :])))
+            case ReduceOp():
+                return self.reduced(op, values[0])
+            case ResizeOp():
+                return self.put(type(op)(values[0], self.extents(op)))
+            case ShrinkOp():
+                return self.put(ShrinkOp(values[0], self.offsets(op), self.extents(op)))
+            case PadOp():
+                return self.put(PadOp(values[0], self.offsets(op), self.extents(op), op.fill))
+            case IndexOp():
+                return self.put(op.rebuild(values))
+            case BufferOp():
+                return self.put(op.rebuild(values, _on_itself(local_type(op.result.type))))
+            case _:
+                written = local_type(op.results[0].type) if is_type_written(op) else None
+                new = op.rebuild(self.aligned(op, values), written)
+                new.attributes.update(op.attributes)
+                return self.put(new)
+
+    def put(self, op: Operation) -> SSAValue:
+        return self.builder.put(op)
+
+    def extents(self, op: ResizeOp | WindowOp) -> MixedDims:
+        """The new extents of a view, of which a sharded one is the device's own part."""
+        dims = self.mixed(mixed(op, "shape", op.dims))
+        where = place(op.result)
+        if isinstance(where.device, tuple) and where.axis is not None:
+            extent = dims[where.axis]
+            assert isinstance(extent, int), "the type says that it is static"
+            dims[where.axis] = extent // len(where.device)
+        return dims
+
+    def offsets(self, op: WindowOp) -> MixedDims:
+        return self.mixed(mixed(op, "offsets", op.offset_dims))
+
+    def mixed(self, dims: Sequence[Dim]) -> list[int | SSAValue]:
+        return [self.values[d] if isinstance(d, SSAValue) else d for d in dims]  # pyright: ignore
+
+    def aligned(self, op: TgOp, values: Sequence[SSAValue]) -> list[SSAValue]:
+        """The operands of an op that takes cells at the same coordinates of all: where some are
+        sharded, the device's own part of those that each device has whole."""
+        operands = [v for v in op.operands if is_tensor(v.type)]
+        rank = max((len(tensor(v).shape) for v in operands), default=0)
+        sharded = [
+            (where.device, where.axis + rank - len(tensor(v).shape))
+            for v in operands
+            if (where := place(v)).axis is not None
+        ]
+        if not sharded:
+            return list(values)
+        devices, axis = sharded[0]
+        assert isinstance(devices, tuple)
+        grid = self.grids[devices]
+        result: list[SSAValue] = []
+        for old, new in zip(op.operands, values, strict=True):
+            if is_tensor(old.type) and place(old).axis is None:
+                own = axis - rank + len(tensor(old).shape)
+                if own >= 0 and tensor(old).get_shape()[own] != 1:
+                    new = self.put(collectives.all_slice(new, own, grid))
+            result.append(new)
+        return result
+
+    def reduced(self, op: ReduceOp, value: SSAValue) -> SSAValue:
+        """A REDUCE of the device's own part, and then over all devices if it has the sharding
+        axis. One in order needs the whole value."""
+        where = place(op.source)
+        if where.axis is None or where.axis not in op.axes.get_values():
+            return self.put(op.rebuild([value]))
+        assert isinstance(where.device, tuple)
+        grid = self.grids[where.device]
+        if op.ordered is not None:
+            return self.put(op.rebuild([self.put(collectives.all_gather(value, where.axis, grid))]))
+        own = self.put(op.rebuild([value]))
+        return self.put(collectives.all_reduce(own, op.kind.data, grid))
+
+    # -- moves
+
+    def in_memory(self, value: SSAValue, old: SSAValue) -> SSAValue:
+        """What COPY moves: invalid cells of a value are 0 in memory."""
+        return value if self.validity[old] else self.put(ContiguousOp(value))
+
+    def moved(self, value: SSAValue, where: PlaceAttr, target: Device) -> SSAValue:
+        """A value on other devices: to a tuple it is sharded along axis 0."""
+        source, axis = where.device, where.axis
+        if self.grids.is_everywhere(source):
+            source = None
+        if isinstance(target, str):
+            return self.moved_to_one(value, source, axis, target)
+        assert target is not None
+        grid = self.grids[target]
+        if source == target and axis is not None:
+            if axis == 0:
+                return self.put(ContiguousOp(value))
+            return self.put(collectives.all_to_all(value, 0, axis, grid))
+        if source is None or (
+            isinstance(source, tuple) and {*target} <= {*source} and axis is None
+        ):
+            return self.put(collectives.all_slice(value, 0, grid))
+        if not isinstance(source, str):
+            root = next((d for d in target if d in source), target[0])
+            value, source = self.moved_to_one(value, source, axis, root), root
+        elif source not in target:
+            value, source = self.transferred(value, source, target[0]), target[0]
+        return self.put(collectives.scatter(value, 0, target.index(source), grid))
+
+    def moved_to_one(
+        self, value: SSAValue, source: Device, axis: int | None, target: str
+    ) -> SSAValue:
+        if self.grids.is_everywhere(target):
+            return self.put(CopyOp(self.on_all(value, source, axis), target))
+        if source is None or source == target:
+            return self.put(CopyOp(value, target, clone=source == target))
+        if isinstance(source, str):
+            return self.transferred(value, source, target)
+        root = target if target in source else source[0]
+        if axis is None:
+            value = self.put(CopyOp(value, root))
+        else:
+            grid = self.grids[source]
+            value = self.put(collectives.gather(value, axis, source.index(root), grid))
+        return value if root == target else self.transferred(value, root, target)
+
+    def on_all(self, value: SSAValue, source: Device, axis: int | None) -> SSAValue:
+        """The whole of a value, on each device that there is."""
+        world = self.grids.world
+        if isinstance(source, tuple) and axis is not None:
+            grid = self.grids[source]
+            if source == world.devices:
+                return self.put(collectives.all_gather(value, axis, grid))
+            value, source = self.put(collectives.gather(value, axis, 0, grid)), source[0]
+        elif isinstance(source, tuple) and source != world.devices:
+            value, source = self.put(CopyOp(value, source[0])), source[0]
+        if isinstance(source, str):
+            root = world.devices.index(source)
+            return self.put(collectives.broadcast(value, root, world))
+        return value
+
+    def transferred(self, value: SSAValue, source: str, target: str) -> SSAValue:
+        world = self.grids.world
+        sent = self.put(collectives.send(value, source, target, world))
+        return self.put(collectives.receive(sent, source, target, world))
+
+
+def _on_itself(type: Attribute) -> Attribute:
+    """The type of memory on each device, if it is on none."""
+    assert is_tensor(type)
+    where = place_of(type)
+    if where.device is not None:
+        return type
+    return tensor_type(type.element_type, type.get_shape(), PlaceAttr.of(SELF, where.addrspace))
+
+
+def _inputs(function: FuncOp) -> list[Attribute]:
+    """The types of what a function takes: its arguments, then its PARAMs."""
+    block = function.body.block
+    return [*block.arg_types, *(param.result.type for param in parameters(block))]
+
+
+def _places(types: Sequence[Attribute]) -> ArrayAttr[PlaceAttr]:
+    return ArrayAttr(place_of(t) if is_tensor(t) else PlaceAttr.of() for t in types)

@@ -1,0 +1,277 @@
+"""`tg-raise-collectives`: compositions of exchanges, repetitions and reductions, as one collective.
+
+| composition | collective |
+|---|---|
+| `all_to_all` of one part, repeated for each device | `all_gather` |
+| `scatter` of one part, repeated for each device | `broadcast` |
+| `all_slice` of one part, repeated for each device | none |
+| REDUCE over what `all_to_all` has joined | `reduce_scatter` |
+| REDUCE over what `gather` has joined | `reduce` |
+| `all_gather` of a `reduce_scatter` | `all_reduce` |
+| `all_slice` of an `all_reduce` | `reduce_scatter` |
+
+Movements between the ops are no matter: they are compared as layouts (`factors.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.shard import (
+    AllReduceOp,
+    CollectiveCommunicationOp,
+    GatherOp,
+    ReductionKind,
+    ScatterOp,
+)
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
+
+from tgdialect.analysis.symbols import own_functions
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.properties import tensor
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.shard_dialect import AllGatherOp, AllSliceOp, AllToAllOp, ReduceScatterOp
+from tgdialect.transforms.shard import collectives
+from tgdialect.transforms.shard.factors import (
+    AxisFactor,
+    Layout,
+    chain_of,
+    emit,
+    is_plain,
+    layout_in,
+    leaves,
+)
+from tgdialect.transforms.shard.grids import Grid, grids_of
+
+KINDS = {reduction: kind for kind, reduction in collectives.REDUCTIONS.items()}
+"""The kind of REDUCE of each reduction that a collective may have."""
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+@dataclass(frozen=True)
+class RaiseCollectivesPass(ModulePass):
+    """Replace compositions of collectives by collectives that move the same cells once.
+
+    Takes what `tg-lower-shards` makes. Raised collectives send no more bytes than the textbook
+    algorithms of each.
+    """
+
+    name = "tg-raise-collectives"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        raise_collectives(op)
+
+
+def raise_collectives(module: ModuleOp) -> None:
+    """Apply the pass."""
+    grids = grids_of(module)
+    if not grids:
+        return
+    for function in own_functions(module):
+        # Sources come first, so that an `all_gather` sees the `reduce_scatter` that was raised.
+        for op in list(function.body.block.ops):
+            _raise(op, grids)
+
+
+def _raise(op: Operation | Block, grids: dict[str, Grid]) -> None:
+    """Replace an op by a collective, and that one by another, as long as a rule does."""
+    while isinstance(op, Operation) and op.parent is not None:
+        rule = _RULES.get(type(op))
+        new = None if rule is None else rule(op, grids)
+        if new is None:
+            return
+        _replace(op, new)
+        op = chain_of(new)[-1].owner
+
+
+def _replace(op: Operation, new: SSAValue) -> None:
+    """Replace an op by a value, and erase it and what only it has used."""
+    new.name_hint = new.name_hint or op.results[0].name_hint
+    op.results[0].replace_all_uses_with(new)
+    dead = [op]
+    while dead:
+        each = dead.pop()
+        operands = [o.owner for o in each.operands]
+        if each.parent is not None and is_trivially_dead(each):
+            each.parent.erase_op(each)
+            dead += [o for o in operands if isinstance(o, Operation)]
+
+
+def _is_used_once(values: Sequence[SSAValue]) -> bool:
+    """Whether nothing but the end of a chain is made of its values."""
+    return all(len(list(value.uses)) == 1 for value in values)
+
+
+# -- one part, repeated for each device ----------------------------------------------------------
+
+
+def _one_part(value: SSAValue, axis: int, grid: Grid, builder: OpBuilder) -> SSAValue | None:
+    """The part along an axis of a value whose parts for all devices are equal; None for others."""
+    chain = chain_of(value)
+    if not is_plain(value) or len(grid.devices) == 1:
+        return None
+    source = Layout.of(tensor(chain[-1]).get_shape())
+    layout = layout_in(chain, source)
+    lead = None if layout is None else layout.leading(axis, len(grid.devices))
+    if layout is None or lead is None or not all(f.is_repeated for f in lead):
+        return None
+    return emit(builder, chain[-1], source, layout.without(lead))
+
+
+def _raise_all_to_all(op: AllToAllOp, grids: dict[str, Grid]) -> SSAValue | None:
+    grid, builder = _grid(op, grids), OpBuilder.before(op)
+    part = _one_part(op.input, _axis(op, "split_axis"), grid, builder)
+    if part is None:
+        return None
+    return builder.put(collectives.all_gather(part, _axis(op, "concat_axis"), grid))
+
+
+def _raise_scatter(op: ScatterOp, grids: dict[str, Grid]) -> SSAValue | None:
+    grid, builder = _grid(op, grids), OpBuilder.before(op)
+    part = _one_part(op.input, _axis(op, "scatter_axis"), grid, builder)
+    return None if part is None else builder.put(collectives.broadcast(part, _root(op), grid))
+
+
+# -- REDUCE over what a collective has joined ----------------------------------------------------
+
+
+def _raise_reduction(op: ReduceOp, grids: dict[str, Grid]) -> SSAValue | None:
+    chain = chain_of(op.source)
+    joined = chain[-1].owner
+    if not isinstance(joined, AllToAllOp | GatherOp) or op.ordered is not None or op.ranges:
+        return None
+    if not is_plain(op.source) or not _is_used_once(chain):
+        return None
+    # The factor of the devices, and those that are reduced.
+    grid = _grid(joined, grids)
+    name = "concat_axis" if isinstance(joined, AllToAllOp) else "gather_axis"
+    source = Layout.of(tensor(joined.result).get_shape())
+    devices = source.leading(_axis(joined, name), len(grid.devices))
+    layout = layout_in(chain, source)
+    if layout is None or devices is None or any(f.is_repeated for a in layout.axes for f in a):
+        return None
+    axes = op.axes.get_values()
+    reduced = [f for axis in axes for f in layout.axes[axis]]
+    devices = leaves(devices)
+    if not all(f in reduced for f in devices):
+        return None
+    # Reduce what is the device's own first, so that less is sent.
+    builder, kind = OpBuilder.before(op), op.kind.data
+    own = source.without(devices)
+    value = joined.input
+    rest = layout.without(devices)
+    value, own, rest = _reduced_first(builder, value, own, rest, axes, kind, joined, grid)
+    if isinstance(joined, AllToAllOp):
+        new = collectives.reduce_scatter(value, kind, _axis(joined, "split_axis"), grid)
+    else:
+        new = collectives.reduce(value, kind, _root(joined), grid)
+    moved = emit(builder, builder.put(new), own, rest)
+    if any(rest.axes[axis] for axis in axes):
+        moved = builder.put(ReduceOp(kind, moved, axes))
+    return moved
+
+
+def _reduced_first(
+    builder: OpBuilder,
+    value: SSAValue,
+    own: Layout,
+    rest: Layout,
+    axes: Sequence[int],
+    kind: ReduceKind,
+    joined: AllToAllOp | GatherOp,
+    grid: Grid,
+) -> tuple[SSAValue, Layout, Layout]:
+    """Reduce whole axes of what a device sends, where all of their factors are reduced anyway."""
+    reduced = {f for axis in axes for f in rest.axes[axis]}
+    split = _axis(joined, "split_axis") if isinstance(joined, AllToAllOp) else None
+    whole = [i for i, a in enumerate(own.axes) if a and i != split and reduced.issuperset(a)]
+    if not whole:
+        return value, own, rest
+    gone: list[AxisFactor] = [f for axis in whole for f in own.axes[axis]]
+    value = builder.put(ReduceOp(kind, value, whole))
+    return value, own.without(gone), rest.without(gone)
+
+
+# -- pairs of collectives ------------------------------------------------------------------------
+
+
+def _raise_all_gather(op: AllGatherOp, grids: dict[str, Grid]) -> SSAValue | None:
+    chain = chain_of(op.input)
+    scattered = chain[-1].owner
+    if not isinstance(scattered, ReduceScatterOp) or scattered.grid != op.grid:
+        return None
+    if not is_plain(op.input) or not _is_used_once(chain):
+        return None
+    grid = _grid(op, grids)
+    # The axes of what is reduced, of which the scattered one begins with the devices.
+    source = Layout.of(tensor(scattered.result).get_shape())
+    layout = layout_in(chain, source)
+    if layout is None or any(f.is_repeated for axis in layout.axes for f in axis):
+        return None
+    devices = AxisFactor(len(grid.devices))
+    whole, gathered = source.axes, layout.axes
+    whole[_axis(scattered, "scatter_axis")].insert(0, devices)
+    gathered[_axis(op, "gather_axis")].insert(0, devices)
+    if (kind := _kind(scattered)) is None:
+        return None
+    builder = OpBuilder.before(op)
+    reduced = builder.put(collectives.all_reduce(scattered.input, kind, grid))
+    return emit(builder, reduced, Layout(whole), Layout(gathered))
+
+
+def _raise_all_slice(op: AllSliceOp, grids: dict[str, Grid]) -> SSAValue | None:
+    axis, grid = _axis(op, "slice_axis"), _grid(op, grids)
+    part = _one_part(op.input, axis, grid, OpBuilder.before(op))
+    if part is not None:
+        return part
+    chain = chain_of(op.input)
+    reduced = chain[-1].owner
+    if not isinstance(reduced, AllReduceOp) or reduced.grid != op.grid:
+        return None
+    if not is_plain(op.input) or not _is_used_once(chain) or (kind := _kind(reduced)) is None:
+        return None
+    source = Layout.of(tensor(reduced.result).get_shape())
+    layout = layout_in(chain, source)
+    if layout is None or any(f.is_repeated for axis in layout.axes for f in axis):
+        return None
+    builder = OpBuilder.before(op)
+    value = emit(builder, reduced.input, source, layout)
+    return builder.put(collectives.reduce_scatter(value, kind, axis, grid))
+
+
+# -- properties ----------------------------------------------------------------------------------
+
+
+def _grid(op: CollectiveCommunicationOp, grids: dict[str, Grid]) -> Grid:
+    return grids[op.grid.string_value()]
+
+
+def _axis(op: CollectiveCommunicationOp, name: str) -> int:
+    return op.properties[name].value.data  # pyright: ignore
+
+
+def _root(op: ScatterOp | GatherOp) -> int:
+    return op.root.get_values()[0]
+
+
+def _kind(op: AllReduceOp | ReduceScatterOp) -> ReduceKind | None:
+    return KINDS.get(ReductionKind(op.reduction.data))
+
+
+_Rule = Callable[[OpT, dict[str, Grid]], SSAValue | None]
+_RULES: dict[type[Operation], _Rule[Operation]] = {  # pyright: ignore
+    AllGatherOp: _raise_all_gather,
+    AllSliceOp: _raise_all_slice,
+    AllToAllOp: _raise_all_to_all,
+    ReduceOp: _raise_reduction,
+    ScatterOp: _raise_scatter,
+}
+"""The rule of each op that a composition ends with."""

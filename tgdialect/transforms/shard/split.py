@@ -1,0 +1,503 @@
+"""`tg-split-collectives`: a function of its own for what is computed between collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from typing_extensions import TypeIs
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    i64,
+)
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.dialects.shard import CollectiveCommunicationOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.symbols import own_functions
+from tgdialect.analysis.validity import Validity
+from tgdialect.diagnostics import locate
+from tgdialect.ops.arguments import argument_attributes
+from tgdialect.ops.attributes import VOID, Device, PlaceAttr, is_tensor
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import UNKNOWN, OpBuilder
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.elementwise import MulOp
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, PermuteOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.numbering import next_symbol, symbols
+from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
+from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp, parameters
+from tgdialect.ops.views import memory_of
+from tgdialect.shard_dialect import AllSliceOp
+from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
+from tgdialect.transforms.shard.lower import INPUTS
+
+_RANK = "rank"
+"""The name of the PARAM that says which device of a grid the program runs on."""
+
+
+@dataclass(frozen=True)
+class SplitCollectivesPass(ModulePass):
+    """Turn each function with collectives into calls of private functions, and collectives.
+
+    A private function has what has to be computed for the next collective, or for the results, so
+    that a collective starts as early as possible. Views and constants are computed where they are
+    used. What only some devices compute is called with their names, `{tg.devices = ["A"]}`.
+    """
+
+    name = "tg-split-collectives"
+
+    rank: int | None = None
+    """The number of the device that the program is for. By default it is an argument, a PARAM of
+    the name `rank`."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        split_collectives(op, self.rank)
+
+
+def split_collectives(module: ModuleOp, rank: int | None = None) -> None:
+    """Apply the pass."""
+    grids = grids_of(module)
+    if not grids:
+        return
+    if rank is not None and rank not in range(count := len(grids[WORLD].devices)):
+        raise PassFailedException(f"rank {rank} is none of the {count} devices")
+    for function in list(own_functions(module)):
+        if INPUTS in function.attributes:
+            _Split(module, function, grids, rank).run()
+
+
+@dataclass(eq=False)
+class _Part:
+    """What is computed between two collectives, on some devices.
+
+    Attributes:
+        devices: the devices that compute it; None is all.
+        ops: in the order of the program.
+        results: the values that others use.
+    """
+
+    devices: frozenset[str] | None
+    ops: dict[Operation, None] = field(default_factory=dict[Operation, None])
+    results: dict[SSAValue, None] = field(default_factory=dict[SSAValue, None])
+
+
+class _Split:
+    """The splitting of one function.
+
+    First each op is assigned to a part, then the results of each part are found, then the parts are
+    made.
+    """
+
+    def __init__(
+        self, module: ModuleOp, function: FuncOp, grids: dict[str, Grid], rank: int | None
+    ) -> None:
+        self.module, self.function, self.grids, self.rank = module, function, grids, rank
+        self.world = frozenset(grids[WORLD].devices)
+        self.order = {op: i for i, op in enumerate(function.body.block.ops)}
+        self.validity = Validity()
+        self.steps: list[_Part | Operation] = []
+        """Parts and collectives in their order."""
+        self.part_of: dict[Operation, _Part] = {}
+        self.forced: dict[SSAValue, _Part] = {}
+        """The part that a view is computed in, as the operand of a collective or as a result."""
+        self.devices: dict[SSAValue, frozenset[str] | None] = {}
+        self._readers: dict[SSAValue, list[Operation]] = {}
+        # The function that remains.
+        block = Block(arg_types=function.body.block.arg_types)
+        self.builder = OpBuilder.at_end(block, function.location)
+        self.values: dict[SSAValue, SSAValue] = dict(zip(function.args, block.args, strict=True))
+        self.ranks: dict[str, SSAValue] = {}
+        self.taken = symbols(module)
+
+    def run(self) -> None:
+        body = self.function.body.block
+        self._find_devices(body)
+        for op in body.ops:
+            if isinstance(op, CollectiveCommunicationOp) and not isinstance(op, AllSliceOp):
+                self._assign([op.operands[0]])
+                self.steps.append(op)
+            elif isinstance(op, ReturnOp):
+                self._assign(
+                    [*op.operands, *(s.result for s in body.ops if isinstance(s, StoreOp))]
+                )
+                self.steps.append(op)
+        for step in self.steps:
+            self._find_results(step)
+        self._emit()
+
+    # -- devices
+
+    def _find_devices(self, body: Block) -> None:
+        """For each value, the devices that can compute it; None is all."""
+        inputs = cast("ArrayAttr[Attribute]", self.function.attributes[INPUTS])
+        values = [*body.args, *(p.result for p in parameters(body))]
+        for value, where in zip(values, inputs, strict=True):
+            assert isinstance(where, PlaceAttr)
+            self.devices[value] = self._named(where.device)
+        for op in body.ops:
+            for result in op.results:
+                if is_exchange(op):
+                    own = self._named(place(result).device)
+                    grid = self.grids[op.grid.string_value()]
+                    self.devices[result] = own or self._named(grid.devices)
+                elif result not in self.devices:
+                    self.devices[result] = self._common(op, result)
+
+    def _common(self, op: Operation, result: SSAValue) -> frozenset[str] | None:
+        sets = [self.devices[operand] for operand in op.operands]
+        if is_tensor(result.type):
+            sets.append(self._named(place(result).device))
+        common = frozenset(self.world).intersection(*(s for s in sets if s is not None))
+        if not common:
+            raise locate(PassFailedException("no device has all operands"), op)
+        return self._named(tuple(common))
+
+    def _named(self, device: Device) -> frozenset[str] | None:
+        """Some devices; None for all, and for one that each device has."""
+        found = frozenset((device,) if isinstance(device, str) else device or ())
+        return None if not found.intersection(self.world) or found == self.world else found
+
+    # -- from ops to parts
+
+    def is_cheap(self, value: SSAValue) -> bool:
+        """Whether a value is computed where it is used: a view, a constant, an extent, or what has
+        invalid cells, which memory would make 0."""
+        op = value.owner
+        if isinstance(op, Block | ParamOp | BufferOp | StoreOp) or is_exchange(op):
+            return False
+        if isinstance(op, AllSliceOp | ConstOp | VConstOp | AfterOp | GroupOp | SinkOp):
+            return True
+        if isinstance(op, MovementOp) and not isinstance(op, IndexOp | BitcastOp):
+            return True
+        return value.type == tensor_type(INDEX) or not self.validity[value]
+
+    def _assign(self, wanted: Sequence[SSAValue]) -> None:
+        """Assign what is not computed yet, for some values, to new parts."""
+        missing: dict[Operation, None] = {}
+        stack = [self._kept(value) for value in wanted]
+        views = [v for v in stack if self._is_forced(v)]
+        seen: set[SSAValue] = set()
+        while stack:
+            value = stack.pop()
+            op = value.owner
+            if value in seen or not isinstance(op, Operation) or not self._is_computed(op):
+                continue
+            seen.add(value)
+            if op not in self.part_of:
+                if not self.is_cheap(value):
+                    missing[op] = None
+                    if isinstance(op, StoreOp):
+                        stack += self._readers_before(op)
+                stack += op.operands
+        parts: dict[frozenset[str] | None, _Part] = {}
+
+        def part(devices: frozenset[str] | None) -> _Part:
+            return parts.setdefault(devices, _Part(devices))
+
+        for op in sorted(missing, key=self.order.__getitem__):
+            self.part_of[op] = part(self.devices[op.results[0]])
+            self.part_of[op].ops[op] = None
+        for view in views:
+            self.forced[view] = part(self.devices[view])
+            self.forced[view].results[view] = None
+        # Values go from all devices to some, not back.
+        self.steps += sorted(parts.values(), key=lambda p: -len(p.devices or self.world))
+
+    @staticmethod
+    def _is_computed(op: Operation) -> bool:
+        """Whether a part can have an op: not a collective, nor what the function is given."""
+        return not is_exchange(op) and not isinstance(op, ParamOp | BufferOp)
+
+    def _readers_before(self, store: StoreOp) -> Iterator[SSAValue]:
+        """What reads the memory of a STORE as it was before, and so has to be computed by then."""
+        memory = memory_of(store.buffer)
+        if memory not in self._readers:
+            found: list[Operation] = []
+            stack = [memory]
+            while stack:
+                for use in stack.pop().uses:
+                    op = use.operation
+                    if isinstance(op, AfterOp | StoreOp | ReturnOp):
+                        continue
+                    found.append(op)
+                    if op.results and is_memory(op.results[0]):
+                        stack.append(op.results[0])
+            self._readers[memory] = found
+        for op in self._readers[memory]:
+            if self.order[op] < self.order[store] and op.results:
+                yield from (r for r in op.results if not self.is_cheap(r))
+
+    def _kept(self, value: SSAValue) -> SSAValue:
+        """What a value of the remaining function is a RESHAPE of, which costs nothing there."""
+        while isinstance(op := value.owner, Operation) and _is_reshape(op):
+            if is_memory(value):
+                break
+            value = op.operands[0]
+        return value
+
+    def _is_forced(self, value: SSAValue) -> bool:
+        """Whether a value has to be computed as it is, to be the operand of a collective or a
+        result."""
+        return value not in self.forced and self._is_view(value)
+
+    def _is_view(self, value: SSAValue) -> bool:
+        return value.type != VOID and (
+            is_memory(value) or (self.is_cheap(value) and isinstance(value.owner, Operation))
+        )
+
+    # -- the results of parts
+
+    def _find_results(self, step: _Part | Operation) -> None:
+        if isinstance(step, _Part):
+            outside = self._outside(step)
+        else:
+            kept = (self._kept(value) for value in step.operands)
+            outside = [value for value in kept if value not in self.forced]
+        for value in outside:
+            op = value.owner
+            if isinstance(op, Operation) and op in self.part_of:
+                self.part_of[op].results[value] = None
+
+    def _outside(self, part: _Part) -> list[SSAValue]:
+        """The values that a part is given: inputs, results of collectives and of other parts."""
+        result: dict[SSAValue, None] = {}
+        seen: set[SSAValue] = set()
+        views = [v for v in part.results if self.forced.get(v) is part]
+        stack = [o for op in part.ops for o in op.operands] + views
+        while stack:
+            value = stack.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            op = value.owner
+            if isinstance(op, Operation) and op in part.ops:
+                continue
+            if self.is_cheap(value):
+                assert isinstance(op, Operation)
+                stack += op.operands
+                if isinstance(op, AllSliceOp) and self.rank is None:
+                    result[self._rank(op)] = None
+            elif value.type != VOID:
+                result[value] = None
+        for value in list(result):
+            result.update((d, None) for d in shape_of(value) if isinstance(d, SSAValue))
+        # Extents come first, since arguments refer to them.
+        return sorted(result, key=lambda v: v.type != tensor_type(INDEX))
+
+    # -- making them
+
+    def _rank(self, op: AllSliceOp) -> SSAValue:
+        """The PARAM of the device's number in a grid, the same in both functions."""
+        grid = op.grid.string_value()
+        if grid not in self.ranks:
+            name = _RANK if grid == WORLD else f"{_RANK}_{grid}"
+            slot = len(parameters(self.function.body.block)) + len(self.ranks)
+            type = tensor_type(INDEX)
+            last = len(self.grids[grid].devices) - 1
+            param = ParamOp(slot, type, name=name, min=0, max=last)
+            param.result.name_hint = name
+            self.ranks[grid] = param.result
+            self.values[param.result] = param.result
+        return self.ranks[grid]
+
+    def _emit(self) -> None:
+        old = self.function
+        for op in old.body.block.ops:
+            if isinstance(op, ParamOp | BufferOp):
+                self._put_leaf(op)
+        for rank in self.ranks.values():
+            self.builder.put(rank.owner)  # pyright: ignore
+        for step in self.steps:
+            if isinstance(step, _Part):
+                self._put_part(step)
+                continue
+            self.builder.location = step.location
+            operands = [self._main(value) for value in step.operands]
+            new = step.clone(dict(zip(step.operands, operands, strict=True)))
+            self.builder.insert(new)
+            for before, after in zip(step.results, new.results, strict=True):
+                self.values[before] = after
+        block = self.builder.block
+        returned = block.last_op
+        assert isinstance(returned, ReturnOp)
+        type = FunctionType.from_lists(block.arg_types, [v.type for v in returned.operands])
+        name, visibility = old.sym_name.data, old.sym_visibility
+        new = FuncOp(name, type, Region(block), visibility, arg_attrs=old.arg_attrs)
+        new.location = old.location
+        new.attributes.update(old.attributes)
+        inputs = cast("ArrayAttr[Attribute]", old.attributes[INPUTS])
+        grids = (SymbolRefAttr(grid) for grid in self.ranks)
+        new.attributes[INPUTS] = ArrayAttr([*inputs, *grids])
+        self.module.body.block.insert_op_before(new, old)
+        self.module.body.block.erase_op(old, safe_erase=False)
+
+    def _put_leaf(self, op: ParamOp | BufferOp) -> None:
+        new = op.rebuild([self.values[d] for d in op.dims])
+        new.attributes.update(op.attributes)
+        self.values[op.result] = self.builder.put(new)
+
+    def _main(self, value: SSAValue) -> SSAValue:
+        """A value in the new function: what a part or a collective gives, or a RESHAPE of it."""
+        if value not in self.values:
+            op = value.owner
+            assert isinstance(op, Operation)
+            source = self._main(op.operands[0])
+            extents = shape_of(value)
+            shape = [self._main(d) if isinstance(d, SSAValue) else d for d in extents]
+            self.values[value] = self.builder.put(ReshapeOp(source, shape))  # pyright: ignore
+        return self.values[value]
+
+    def _put_part(self, part: _Part) -> None:
+        """The function of a part, and its call."""
+        given = self._outside(part)
+        block = Block(arg_types=[value.type for value in given])
+        inner: dict[SSAValue, SSAValue] = dict(zip(given, block.args, strict=True))
+        for value, argument in inner.items():
+            argument.name_hint = value.name_hint
+        function = FuncOp(
+            next_symbol(f"{self.function.sym_name.data}_part", 0, self.taken),
+            FunctionType.from_lists(block.arg_types, []),
+            Region(block),
+            "private",
+            arg_attrs=ArrayAttr(DictionaryAttr(_attributes(value, given)) for value in given),
+        )
+        self.taken.add(function.sym_name.data)
+        first = next(iter(part.ops), None) or next(iter(part.results)).owner
+        function.location = first.location if isinstance(first, Operation) else UNKNOWN
+        self.module.body.block.insert_op_before(function, self.function)
+        # The body.
+        builder = OpBuilder.at_end(block)
+        for op in part.ops:
+            self._cloned(op.results[0], part, inner, builder)
+        results = list(part.results)
+        found = [self._cloned(value, part, inner, builder) for value in results]
+        builder.insert(ReturnOp(*found))
+        types = [value.type for value in found]
+        function.function_type = FunctionType.from_lists(block.arg_types, types)
+        # The call.
+        call = CallOp(function.sym_name.data, [self._main(v) for v in given], types)
+        call.location = function.location
+        if part.devices is not None:
+            names = [d for d in self.grids[WORLD].devices if d in part.devices]
+            call.attributes[DEVICES] = ArrayAttr(StringAttr(name) for name in names)
+        self.builder.insert(call)
+        self.values.update(zip(results, call.results, strict=True))
+
+    def _cloned(
+        self, value: SSAValue, part: _Part, known: dict[SSAValue, SSAValue], builder: OpBuilder
+    ) -> SSAValue:
+        """A value computed in the body of a part."""
+        stack = [value]
+        while stack:
+            value = stack[-1]
+            if value in known:
+                stack.pop()
+                continue
+            op = value.owner
+            assert isinstance(op, TgOp | AllSliceOp)
+            operands = [o for o in op.operands if self._is_here(o, part)]
+            if missing := [o for o in operands if o not in known]:
+                stack += reversed(missing)
+                continue
+            stack.pop()
+            builder.location = op.location
+            known[value] = self._rebuilt(op, operands, known, builder)
+        return known[value]
+
+    def _is_here(self, value: SSAValue, part: _Part) -> bool:
+        """Whether a part waits for a value: an effect of another part has happened by then."""
+        if value.type != VOID:
+            return True
+        op = value.owner
+        if isinstance(op, GroupOp):
+            return any(self._is_here(o, part) for o in op.operands)
+        return op in part.ops
+
+    def _rebuilt(
+        self,
+        op: TgOp | AllSliceOp,
+        operands: Sequence[SSAValue],
+        known: dict[SSAValue, SSAValue],
+        builder: OpBuilder,
+    ) -> SSAValue:
+        new = [known[o] for o in operands]
+        if isinstance(op, AllSliceOp):
+            return self._sliced(op, new[0], known, builder)
+        if isinstance(op, AfterOp) and len(new) == 1:
+            return new[0]
+        made = op.rebuild(new)
+        made.attributes.update(op.attributes)
+        return builder.put(made)
+
+    def _sliced(
+        self, op: AllSliceOp, value: SSAValue, known: dict[SSAValue, SSAValue], builder: OpBuilder
+    ) -> SSAValue:
+        """The device's own part of a value: a SHRINK at its number times the extent."""
+        axis = op.slice_axis.value.data
+        grid = self.grids[op.grid.string_value()]
+        static = tensor(op.result).get_shape()
+        shape = [self._extent(d, known) for d in shape_of(op.input)]
+        shape[axis] = extent = static[axis]
+        start: list[int | SSAValue] = [0] * len(shape)
+        if self.rank is None:
+            size = builder.index_constant(extent)
+            start[axis] = builder.put(MulOp(known[self._rank(op)], size))
+        else:
+            device = self.grids[WORLD].devices[self.rank]
+            start[axis] = grid.devices.index(device) * extent if device in grid.devices else 0
+        return builder.put(ShrinkOp(value, start, shape))
+
+    @staticmethod
+    def _extent(dim: object, known: dict[SSAValue, SSAValue]) -> int | SSAValue:
+        if isinstance(dim, SSAValue):
+            return known[dim]
+        assert isinstance(dim, int)
+        return dim
+
+
+def is_exchange(op: Operation) -> TypeIs[CollectiveCommunicationOp]:
+    """Whether devices exchange data by an op: not by ALL_SLICE, which takes what each has."""
+    return isinstance(op, CollectiveCommunicationOp) and not isinstance(op, AllSliceOp)
+
+
+def _is_reshape(op: Operation) -> bool:
+    """Whether an op leaves the order of the cells as it is."""
+    if isinstance(op, PermuteOp):
+        shape = tensor(op.source).get_shape()
+        moved = [axis for axis in integers(op, "order") if shape[axis] != 1]
+        return moved == sorted(moved)
+    return isinstance(op, ReshapeOp)
+
+
+def _attributes(value: SSAValue, given: Sequence[SSAValue]) -> dict[str, Attribute]:
+    """The attributes of the argument of a part that stands for a value."""
+    attributes: dict[str, Attribute] = {}
+    op = value.owner
+    if isinstance(value, BlockArgument):
+        attributes.update(argument_attributes(value))
+    elif isinstance(op, ParamOp):
+        for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
+            if bound is not None:
+                attributes[name] = IntegerAttr(bound.data, INDEX)
+        if op.symbol is not None:
+            attributes["tg.name"] = op.symbol
+        if (constant := op.attributes.get("tg.constant")) is not None:
+            attributes["tg.constant"] = constant
+    dims = [d for d in shape_of(value) if not isinstance(d, int)]
+    if dims:
+        attributes["tg.dims"] = DenseArrayBase.from_list(i64, [given.index(d) for d in dims])  # pyright: ignore
+    return attributes

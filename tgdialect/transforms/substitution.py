@@ -1,0 +1,131 @@
+"""Rebuilding a function with FUNCTIONs and calls of other functions substituted by their bodies."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.func import CallOp as FuncCallOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.symbols import is_foreign
+from tgdialect.diagnostics import locate
+from tgdialect.ops.attributes import VOID
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
+from tgdialect.ops.ordering import GroupOp, SinkOp
+from tgdialect.ops.source import ParamOp
+
+
+class Substitution(ABC):
+    """The rebuilding of one function, op by op, by `convert_op` of a subclass."""
+
+    def __init__(self, function: FuncOp, builder: OpBuilder) -> None:
+        self.function = function
+        self.builder = builder
+        self.values: dict[SSAValue, SSAValue] = {}
+        """The new values of old ones."""
+        self.tuples: dict[SSAValue, Sequence[SSAValue]] = {}
+        """The new values in old tuples."""
+        self.returned: Sequence[SSAValue] = ()
+        """What the last body that ended has returned."""
+        self._active: list[FuncOp] = []
+        """The functions that are being substituted, outermost first."""
+
+    @abstractmethod
+    def convert_op(self, op: Operation) -> None:
+        """Rebuild one op on the new values."""
+
+    def is_kept(self, op: Operation) -> bool:
+        """Whether `convert_op` rebuilds this FUNCTION or call, instead of its body."""
+        return False
+
+    def error(self, message: str, op: Operation) -> Exception:
+        """The failure of the pass, at an op of the program."""
+        return locate(PassFailedException(message), op)
+
+    def convert(self, root: Block) -> None:
+        """Rebuild the ops of a body in order. Bodies that are substituted are on a stack, each with
+        what is to be done at its end."""
+        stack = [iter(root.ops)]
+        finish: list[Callable[[], None]] = []
+        while stack:
+            op = next(stack[-1], None)
+            if op is None:
+                stack.pop()
+                if finish:
+                    finish.pop()()
+                continue
+            inner = None if self.is_kept(op) else self._substituted(op)
+            if inner is not None:
+                body, done = inner
+                stack.append(iter(body.ops))
+                finish.append(done)
+                continue
+            self.builder.location = op.location
+            match op:
+                case ReturnOp():
+                    self.returned = [self.values[v] for v in op.operands]
+                case TupleOp():
+                    self.tuples[op.result] = [self.values[v] for v in op.values]
+                case GetTupleOp():
+                    self.values[op.result] = self.tuples[op.source][op.index.data]
+                case _:
+                    self.convert_op(op)
+
+    def _substituted(self, op: Operation) -> tuple[Block, Callable[[], None]] | None:
+        """The body to substitute for a FUNCTION or a call, and what to do at its end.
+
+        The parameters of the body are bound to the arguments. None for other ops.
+        """
+        if isinstance(op, FunctionOp):
+            for param in op.body.block.ops:
+                if isinstance(param, ParamOp):
+                    argument = op.arguments[param.slot.data]
+                    self.values[param.result] = self.values[argument]
+            body = op.body.block
+
+            def pack(op: FunctionOp = op) -> None:
+                last = op.body.block.last_op
+                assert isinstance(last, TupleOp)
+                self.tuples[op.result] = self.tuples[last.result]
+
+            return body, pack
+        callee = _callee(op)
+        if callee is None:
+            return None
+        if is_foreign(callee):
+            reason = "it has no body" if callee.is_declaration else "it is of other dialects"
+            name = callee.sym_name.data
+            raise self.error(f"a tensor program cannot call @{name}: {reason}", op)
+        if callee is self.function or callee in self._active:
+            raise self.error(f"@{callee.sym_name.data} calls itself", op)
+        for parameter, argument in zip(callee.args, op.operands, strict=True):
+            self.values[parameter] = self.values[argument]
+        self._active.append(callee)
+
+        def bind() -> None:
+            self._active.pop()
+            if isinstance(op, FuncCallOp):
+                self.values.update(zip(op.results, self.returned, strict=True))
+            elif self.returned:
+                self.tuples[op.results[0]] = self.returned
+            else:
+                # A CALL without results is waited for: it is the effects of the body.
+                ops = [each for each in callee.body.block.ops if not isinstance(each, SinkOp)]
+                effects = [r for each in ops for r in each.results if r.type == VOID]
+                group = GroupOp([self.values[effect] for effect in effects])
+                self.values[op.results[0]] = self.builder.put(group)
+
+        return callee.body.block, bind
+
+
+def _callee(op: Operation) -> FuncOp | None:
+    """The function that an op calls; None for a CALL of a kernel, and for other ops."""
+    if not isinstance(op, FuncCallOp | CallOp):
+        return None
+    callee = SymbolTable.lookup_symbol(op, op.callee)
+    return callee if isinstance(callee, FuncOp) else None
