@@ -10,15 +10,28 @@ from tgdialect.frontend.tensor import Tensor
 
 
 class Optimizer(ABC):
-    """Updates parameters by their gradients. `lr` is a tensor, to which a schedule assigns."""
+    """Updates parameters by their gradients. `lr` is a tensor, to which a schedule assigns.
 
-    def __init__(self, params: Sequence[Tensor], lr: float) -> None:
+    With `shard_state`, of parameters with a copy on each of several devices each device updates a
+    part, and has the state of that part alone: ZeRO's first stage (Rajbhandari et al., 2020).
+    """
+
+    def __init__(self, params: Sequence[Tensor], lr: float, shard_state: bool = False) -> None:
         if lr < 0:
             raise ValueError(f"Invalid learning rate: {lr}")
         self.params = list(dict.fromkeys(p for p in params if p.requires_grad))
         if not self.params:
             raise ValueError("optimizer must have at least one param")
         self.lr = Tensor([lr])
+        self.shard_state = shard_state
+
+    def state_of(self, param: Tensor) -> Tensor:
+        """Zeros for the state of a parameter, where the device is that updates it."""
+        zeros, devices = param.zeros_like(), param.device
+        if not self.shard_state or not isinstance(devices, tuple) or param.axis is not None:
+            return zeros
+        axes = [i for i, extent in enumerate(param.shape) if extent % len(devices) == 0]
+        return zeros.shard(devices, axes[0]) if axes else zeros
 
     def zero_grad(self) -> None:
         """Delete the gradients."""
@@ -56,15 +69,17 @@ class SGD(Optimizer):
         momentum: float = 0.0,
         weight_decay: float = 0.0,
         nesterov: bool = False,
+        shard_state: bool = False,
     ) -> None:
-        super().__init__(params, lr)
+        super().__init__(params, lr, shard_state)
         self.momentum, self.wd, self.nesterov = momentum, weight_decay, nesterov
-        self.b = [p.zeros_like() for p in self.params] if momentum else []
+        self.b = [self.state_of(p) for p in self.params] if momentum else []
 
     def update(self, gradients: Sequence[Tensor]) -> list[Tensor]:
         for i, (param, gradient) in enumerate(zip(self.params, gradients, strict=True)):
             g = gradient + self.wd * param.detach() if self.wd else gradient
             if self.momentum:
+                g = g.shard_like(self.b[i])
                 self.b[i].assign(self.momentum * self.b[i] + g)
                 g = g + self.momentum * self.b[i] if self.nesterov else self.b[i]
             param.assign((param.detach() - g * self.lr).cast(param.dtype))
@@ -84,19 +99,20 @@ class AdamW(Optimizer):
         b2: float = 0.999,
         eps: float = 1e-8,
         weight_decay: float = 0.01,
+        shard_state: bool = False,
     ) -> None:
-        super().__init__(params, lr)
+        super().__init__(params, lr, shard_state)
         self.b1, self.b2, self.eps, self.wd = b1, b2, eps, weight_decay
         self.b1_t, self.b2_t = Tensor([1.0]), Tensor([1.0])
-        self.m = [p.zeros_like() for p in self.params]
-        self.v = [p.zeros_like() for p in self.params]
+        self.m = [self.state_of(p) for p in self.params]
+        self.v = [self.state_of(p) for p in self.params]
 
     def update(self, gradients: Sequence[Tensor]) -> list[Tensor]:
         self.b1_t.assign(self.b1_t * self.b1)
         self.b2_t.assign(self.b2_t * self.b2)
         for param, gradient, m, v in zip(self.params, gradients, self.m, self.v, strict=True):
-            value = param.detach()
-            g = gradient if self.decoupled or not self.wd else gradient + self.wd * value
+            value, g = param.detach().shard_like(m), gradient.shard_like(m)
+            g = g if self.decoupled or not self.wd else g + self.wd * value
             m.assign(self.b1 * m + (1 - self.b1) * g)
             v.assign(self.b2 * v + (1 - self.b2) * (g * g))
             up = (m / (1 - self.b1_t)) / ((v / (1 - self.b2_t)).sqrt() + self.eps)
@@ -119,8 +135,9 @@ class Adam(AdamW):
         b2: float = 0.999,
         eps: float = 1e-8,
         weight_decay: float = 0.0,
+        shard_state: bool = False,
     ) -> None:
-        super().__init__(params, lr, b1, b2, eps, weight_decay)
+        super().__init__(params, lr, b1, b2, eps, weight_decay, shard_state)
 
 
 # -- learning rates ------------------------------------------------------------------------------

@@ -184,3 +184,32 @@ def test_bytes_are_those_of_the_textbook(count: int):
     assert bytes_of(collectives.allgather, None) == (n * (n - 1) * size,) * 2
     assert bytes_of(collectives.reduce_scatter, None) == ((n - 1) * size,) * 2
     assert bytes_of(collectives.allreduce, None) == (2 * (n - 1) * size,) * 2
+
+
+# -- training --------------------------------------------------------------------------------------
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "train_sharded.py"
+
+
+def trained(*options: object, ranks: int = 0, tmp_path: Path) -> np.ndarray:
+    """The losses of a few steps of the example."""
+    file = tmp_path / "losses.npy"
+    command = (EXAMPLE, "--steps", 4, "--losses", file, *options)
+    if ranks:
+        done = launch(ranks, *command)
+    else:
+        full = [sys.executable, *map(str, command)]
+        done = subprocess.run(full, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return np.load(file)
+
+
+@needs_mpi
+@pytest.mark.parametrize("split", ["data", "tensor", "zero"])
+def test_training_gives_the_same_losses(split: str, tmp_path: Path):
+    wanted = trained("--split", "none", tmp_path=tmp_path)
+    on_threads = trained("--split", split, "--devices", 2, tmp_path=tmp_path)
+    np.testing.assert_allclose(on_threads, wanted, rtol=1e-4)
+    for ranks in (2, 4):
+        by_mpi = trained("--split", split, ranks=ranks, tmp_path=tmp_path)
+        np.testing.assert_allclose(by_mpi, wanted, rtol=1e-4)
