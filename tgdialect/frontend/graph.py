@@ -134,7 +134,7 @@ def leaf(data: Data, dtype: DType, *, is_named: bool = False) -> Node:
     """A node of an array in C order. Its type names the device if `is_named`, or if that is neither
     the host nor the default device."""
     if isinstance(data, ShardedArray):
-        place = data.place
+        place = PlaceAttr.of(data.device, None, data.axis)
         return Node(None, (), tensor_type(attribute_of(dtype), data.shape, place), data)
     device = HOST if isinstance(data, np.ndarray) else data.device
     if not is_named and device in (HOST, DEVICES.DEFAULT):

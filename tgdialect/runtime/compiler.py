@@ -20,11 +20,10 @@ from tgdialect.runtime.devices.device import DEVICES, HOST, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.devices.executable import DeviceExecutable
 from tgdialect.runtime.devices.program import DeviceProgram
-from tgdialect.runtime.distributed.mpi import MPI
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.program import DEFAULT_OPT, Array, Program
-from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, TARGETS, Target, target_named
+from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, MPI, TARGETS, Target, target_named
 from tgdialect.targets.host import host_cpu, host_target
 from tgdialect.targets.portable import PORTABLE
 

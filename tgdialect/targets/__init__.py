@@ -19,7 +19,7 @@ from tgdialect.targets.grid import GRIDS, make_grid
 from tgdialect.targets.portable import PORTABLE, portable
 from tgdialect.targets.target import Target
 
-__all__ = ["DEFAULT_TARGET", "INTERPRETER", "MOST", "TARGETS", "Target", "target_named"]
+__all__ = ["DEFAULT_TARGET", "INTERPRETER", "MOST", "MPI", "TARGETS", "Target", "target_named"]
 
 TARGETS: dict[str, Callable[[Collection[str]], Target]] = {
     "cpu": cpu,
@@ -40,6 +40,10 @@ DEFAULT_TARGET = CPU.name
 
 INTERPRETER = "interpreter"
 """The name by which a user chooses the reference interpreter instead of a target."""
+
+MPI = "mpi"
+"""The name by which a user chooses the processes of `mpiexec` as devices, each of which compiles
+its part for its CPU."""
 
 
 def target_named(name: str, features: Collection[str] = ()) -> Target:

@@ -36,12 +36,12 @@ from tgdialect.ops.source import ParamOp
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.driver import DeviceError, DeviceMemoryError
 from tgdialect.runtime.distributed import RankError
-from tgdialect.runtime.distributed.mpi import MPI, launched_size, mpi_communicator
+from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.profile import show_seconds
 from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.runtime.staged import refuse_untrusted
-from tgdialect.targets import INTERPRETER
+from tgdialect.targets import INTERPRETER, MPI
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
     Array,

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.ops.attributes import PlaceAttr
 from tgdialect.runtime.program import Array
 
 
@@ -59,11 +58,6 @@ class ShardedArray:
     def devices(self) -> tuple[str, ...]:
         """The names of the devices."""
         return (self.device,) if isinstance(self.device, str) else self.device
-
-    @property
-    def place(self) -> PlaceAttr:
-        """The place of a value of a program that this array is."""
-        return PlaceAttr.of(self.device, None, self.axis)
 
     @property
     def ndim(self) -> int:

@@ -15,9 +15,10 @@ from tgdialect.ops.call import CallOp
 from tgdialect.runtime.devices.device import DEVICES, HOST, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed.executable import ShardedExecutable
-from tgdialect.runtime.distributed.mpi import MPI, launched_size, mpi_communicator
+from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
 from tgdialect.runtime.distributed.program import ShardedProgram, program_of
 from tgdialect.runtime.executable import Executable
+from tgdialect.targets import MPI
 from tgdialect.transforms.shard.lower import lower_shards
 from tgdialect.transforms.shard.raise_collectives import raise_collectives
 from tgdialect.transforms.shard.split import split_collectives

@@ -33,8 +33,6 @@ from tgdialect.runtime.distributed.communicator import (
 from tgdialect.runtime.distributed.exchange import Collective, Exchange, combined
 from tgdialect.runtime.program import Array
 
-MPI = "mpi"
-"""The target of programs whose devices are the processes of `mpiexec`, whatever their names."""
 _LAUNCHERS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")
 """Variables that launchers of MPI programs set to the number of processes."""
 _FAILED = 1
