@@ -94,15 +94,27 @@ def reshaped(op: Operation) -> int | None:
 
 
 def indexed(op: Operation) -> int | None:
+    """INDEX: the axes that are not indexed come after one axis for each `(k,)` index.
+
+    What all devices have may be read at sharded indices, but it is not a location then: a store
+    would write another part of it on each device.
+    """
     axis, indices = source(op), op.operands[1:]
+    result: int | None = None
+    before = 0
     for position, index in enumerate(indices):
         if place(index).axis is not None:
-            raise VerifyException(f"index {position} may not be sharded")
+            if axis is not None or result is not None:
+                raise VerifyException(f"index {position} may not be sharded: another operand is")
+            if place(op.operands[0]).addrspace is not None:
+                raise VerifyException(f"index {position} of memory may not be sharded")
+            result = before
+        before += len(tensor(index).shape)
     if axis is None:
-        return None
+        return result
     if axis < len(indices):
         raise VerifyException(f"the sharding axis {axis} may not be indexed")
-    return axis - len(indices) + sum(len(tensor(i).shape) for i in indices)
+    return axis - len(indices) + before
 
 
 def stacked(op: Operation) -> int | None:

@@ -56,8 +56,8 @@ func.func @device(%x: tensor<4xf32, #tg.place<"A">>, %i: tensor<2xindex, #tg.pla
 
 // -----
 
-func.func @axis(%x: tensor<4xf32, #tg.place<["A", "B"]>>, %i: tensor<2xindex, #tg.place<["A", "B"], axis = 0>>) {
-  // expected-error@below {{index 0 may not be sharded}}
-  %0 = tg.index %x[%i] : (tensor<4xf32, #tg.place<["A", "B"]>>, tensor<2xindex, #tg.place<["A", "B"], axis = 0>>) -> tensor<2xf32, #tg.place<["A", "B"]>>
+func.func @axis(%x: tensor<4xf32, #tg.place<["A", "B"], global>>, %i: tensor<2xindex, #tg.place<["A", "B"], axis = 0>>) {
+  // expected-error@below {{index 0 of memory may not be sharded}}
+  %0 = tg.index %x[%i] : (tensor<4xf32, #tg.place<["A", "B"], global>>, tensor<2xindex, #tg.place<["A", "B"], axis = 0>>) -> tensor<2xf32, #tg.place<["A", "B"], global, axis = 0>>
   func.return
 }

@@ -43,7 +43,7 @@ func.func @f(%m: tensor<4x4xf32, #tg.place<["A", "B"], global, axis = 0>>, %x: t
 // -----
 
 func.func @f(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, %i: tensor<2xi32, #tg.place<["A", "B"], axis = 0>>) {
-  // expected-error@below {{index 0 may not be sharded}}
+  // expected-error@below {{index 0 may not be sharded: another operand is}}
   %0 = tg.index %x[%i] : (tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, tensor<2xi32, #tg.place<["A", "B"], axis = 0>>) -> tensor<2x6xf32, #tg.place<["A", "B"], axis = 1>>
   func.return
 }

@@ -120,7 +120,7 @@ func.func @shrink(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>, %y: tens
 
 // Indices are for axes before the sharding axis, and each device has all of them.
 
-func.func @index(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, %y: tensor<2x4x6xf32, #tg.place<["A", "B"], axis = 2>>, %m: tensor<4x6xf32, #tg.place<["A", "B"], global, axis = 1>>, %r: tensor<4x6xf32, #tg.place<["A", "B"]>>, %anonymous: tensor<4x6xf32>, %i: tensor<index>, %k: tensor<3xindex>, %ir: tensor<index, #tg.place<["A", "B"]>>, %kr: tensor<3xindex, #tg.place<["A", "B"]>>) {
+func.func @index(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, %y: tensor<2x4x6xf32, #tg.place<["A", "B"], axis = 2>>, %m: tensor<4x6xf32, #tg.place<["A", "B"], global, axis = 1>>, %r: tensor<4x6xf32, #tg.place<["A", "B"]>>, %anonymous: tensor<4x6xf32>, %i: tensor<index>, %k: tensor<3xindex>, %ir: tensor<index, #tg.place<["A", "B"]>>, %kr: tensor<3xindex, #tg.place<["A", "B"]>>, %ks: tensor<4xindex, #tg.place<["A", "B"], axis = 0>>) {
   // CHECK: %scalar = tg.index %x[%i] : (tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, tensor<index>) -> tensor<6xf32, #tg.place<["A", "B"], axis = 0>>
   %scalar = tg.index %x[%i] : (tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, tensor<index>) -> tensor<6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %vector = tg.index %x[%k] : (tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, tensor<3xindex>) -> tensor<3x6xf32, #tg.place<["A", "B"], axis = 1>>
@@ -141,6 +141,10 @@ func.func @index(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, %y: tenso
   %whole = tg.index %r[%i, %k] : (tensor<4x6xf32, #tg.place<["A", "B"]>>, tensor<index>, tensor<3xindex>) -> tensor<3xf32, #tg.place<["A", "B"]>>
   // CHECK: %moved = tg.index %anonymous[%kr] : (tensor<4x6xf32>, tensor<3xindex, #tg.place<["A", "B"]>>) -> tensor<3x6xf32, #tg.place<["A", "B"]>>
   %moved = tg.index %anonymous[%kr] : (tensor<4x6xf32>, tensor<3xindex, #tg.place<["A", "B"]>>) -> tensor<3x6xf32, #tg.place<["A", "B"]>>
+  // CHECK: %rows = tg.index %r[%ks] : (tensor<4x6xf32, #tg.place<["A", "B"]>>, tensor<4xindex, #tg.place<["A", "B"], axis = 0>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  %rows = tg.index %r[%ks] : (tensor<4x6xf32, #tg.place<["A", "B"]>>, tensor<4xindex, #tg.place<["A", "B"], axis = 0>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  // CHECK: %cells = tg.index %r[%k, %ks] : (tensor<4x6xf32, #tg.place<["A", "B"]>>, tensor<3xindex>, tensor<4xindex, #tg.place<["A", "B"], axis = 0>>) -> tensor<3x4xf32, #tg.place<["A", "B"], axis = 1>>
+  %cells = tg.index %r[%k, %ks] : (tensor<4x6xf32, #tg.place<["A", "B"]>>, tensor<3xindex>, tensor<4xindex, #tg.place<["A", "B"], axis = 0>>) -> tensor<3x4xf32, #tg.place<["A", "B"], axis = 1>>
   func.return
 }
 
