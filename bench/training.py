@@ -161,9 +161,8 @@ def pytorch_gpt(torch: Any) -> Any:
             self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
         def forward(self, x: Any) -> Any:
-            shape = *x.shape[:2], heads, width // heads
-            parts = self.qkv(self.ln1(x)).split(width, 2)
-            q, k, v = (p.reshape(shape).transpose(1, 2) for p in parts)
+            mixed = self.qkv(self.ln1(x)).reshape(*x.shape[:2], heads, 3 * width // heads)
+            q, k, v = (part.transpose(1, 2) for part in mixed.split(width // heads, 3))
             mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
             x = x + self.proj(mixed.transpose(1, 2).reshape(x.shape))
             hidden = nn.functional.gelu(self.up(self.ln2(x)), approximate="tanh")

@@ -31,8 +31,10 @@ class Block:
         """The next (batch, time, width). With a cache (2, batch, heads, context, width / heads) of
         keys and values, x stands at a position, and attends to all before it as well."""
         batch, time, width = x.shape
-        heads = batch, time, self.sizes.heads, width // self.sizes.heads
-        q, k, v = (p.reshape(heads).transpose(1, 2) for p in self.qkv(self.ln1(x)).split(width, 2))
+        heads, size = self.sizes.heads, width // self.sizes.heads
+        # Each head's weights are contiguous, so that devices may have a part of the heads each.
+        mixed = self.qkv(self.ln1(x)).reshape(batch, time, heads, 3 * size)
+        q, k, v = (part.transpose(1, 2) for part in mixed.split(size, 3))
         if cache is None:
             mixed = q.scaled_dot_product_attention(k, v, is_causal=True)
         else:

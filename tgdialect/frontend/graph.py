@@ -16,7 +16,6 @@ from weakref import WeakValueDictionary
 import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend.dtypes import attribute_of, of_attribute
 from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable, atoms_of, substituted
@@ -27,9 +26,8 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX, DType, round_to
 from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.marker import DetachOp
-from tgdialect.ops.memory import CopyOp
-from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
-from tgdialect.ops.multi import ReplicatedOp
+from tgdialect.ops.movement import ReshapeOp
+from tgdialect.ops.multi import placing
 from tgdialect.ops.properties import UnknownDim, place_of, polynomial, shape_of, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.runtime.devices.array import DeviceArray
@@ -260,24 +258,12 @@ def _drop_dead_sources(node: Node) -> None:
 
 
 def placed(node: Node, devices: tuple[str, ...], axis: int | None) -> Node:
-    """A node split along an axis among devices, or a copy on each of them.
-
-    COPY to several devices splits axis 0, so another axis is permuted to the front and back.
-    """
-    if (node.device, node.axis) == (devices, axis):
-        return node
-    shape = node.shape
-    if axis is None:
-        row = apply(ReshapeOp, node, (1, *shape))
-        copies = apply(CopyOp, apply(ExpandOp, row, (len(devices), *shape)), devices)
-        return apply(ReplicatedOp, copies, 0)
-    if axis not in range(len(shape)):
-        raise VerifyException(f"axis {axis} of shape {shape} cannot be split: there is none")
-    if axis == 0:
-        return apply(CopyOp, node, devices)
-    order = (axis, *(i for i in range(len(shape)) if i != axis))
-    copied = apply(CopyOp, apply(PermuteOp, node, order), devices)
-    return apply(PermuteOp, copied, tuple(order.index(i) for i in range(len(shape))))
+    """A node split along an axis among devices, or a copy on each of them. Raises
+    VerifyException."""
+    if (node.device, node.axis) != (devices, axis):
+        for op, argument in placing(node.shape, devices, axis):
+            node = apply(op, node, argument)
+    return node
 
 
 def made(prototype: TgOp, operands: tuple[Node, ...], extents: Shape | None = None) -> Node:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from xdsl.dialects.builtin import IntAttr
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
+from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.memory import CopyOp
+from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
 from tgdialect.ops.syntax import op_definition
 
 
@@ -34,3 +40,29 @@ class ReplicatedOp(TgOp):
 
     def __init__(self, source: Value, axis: int):
         self.infer((source,), {"axis": IntAttr(axis)})
+
+
+Move = tuple[Callable[..., TgOp], Any]
+"""An op of one tensor, with its argument."""
+
+
+def placing(shape: Sequence[int], devices: tuple[str, ...], axis: int | None) -> Sequence[Move]:
+    """The ops that split a value along an axis among devices, or copy it to each of them.
+
+    COPY to several devices splits axis 0, so another axis is permuted to the front and back. Raises
+    VerifyException if there is no such axis.
+    """
+    if axis is None:
+        return (
+            (ReshapeOp, (1, *shape)),
+            (ExpandOp, (len(devices), *shape)),
+            (CopyOp, devices),
+            (ReplicatedOp, 0),
+        )
+    if axis not in range(len(shape)):
+        raise VerifyException(f"axis {axis} of shape {tuple(shape)} cannot be split: there is none")
+    if axis == 0:
+        return ((CopyOp, devices),)
+    order = (axis, *(i for i in range(len(shape)) if i != axis))
+    back = tuple(order.index(i) for i in range(len(shape)))
+    return (PermuteOp, order), (CopyOp, devices), (PermuteOp, back)

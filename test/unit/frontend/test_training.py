@@ -31,9 +31,8 @@ def forward(state: dict[str, Any], i: Any) -> Any:
     x = state["token.weight"][i] + state["position.weight"][: i.shape[1]]
     for n in range(LAYERS):
         name = f"blocks.{n}"
-        heads = *i.shape, HEADS, WIDTH // HEADS
-        parts = linear(norm(x, f"{name}.ln1"), f"{name}.qkv").split(WIDTH, 2)
-        q, k, v = (p.reshape(heads).transpose(1, 2) for p in parts)
+        mixed = linear(norm(x, f"{name}.ln1"), f"{name}.qkv").reshape(*i.shape, HEADS, -1)
+        q, k, v = (part.transpose(1, 2) for part in mixed.split(WIDTH // HEADS, 3))
         mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2)
         x = x + linear(mixed.reshape(x.shape), f"{name}.proj")
         hidden = F.gelu(linear(norm(x, f"{name}.ln2"), f"{name}.up"), approximate="tanh")

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import collective_cases
@@ -191,9 +191,18 @@ def test_bytes_are_those_of_the_textbook(count: int):
 EXAMPLE = Path(__file__).parents[3] / "examples" / "train_sharded.py"
 
 
-def trained(*options: object, ranks: int = 0, tmp_path: Path) -> np.ndarray:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with an object cache, so that what one run compiles the next one does not."""
+    folder = tmp_path_factory.mktemp("training")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TG_CACHE_DIR", str(folder / "cache"))
+        yield folder
+
+
+def trained(folder: Path, *options: object, ranks: int = 0) -> np.ndarray:
     """The losses of a few steps of the example."""
-    file = tmp_path / "losses.npy"
+    file = folder / "losses.npy"
     command = (EXAMPLE, "--steps", 4, "--losses", file, *options)
     if ranks:
         done = launch(ranks, *command)
@@ -206,10 +215,12 @@ def trained(*options: object, ranks: int = 0, tmp_path: Path) -> np.ndarray:
 
 @needs_mpi
 @pytest.mark.parametrize("split", ["data", "tensor", "zero"])
-def test_training_gives_the_same_losses(split: str, tmp_path: Path):
-    wanted = trained("--split", "none", tmp_path=tmp_path)
-    on_threads = trained("--split", split, "--devices", 2, tmp_path=tmp_path)
+@pytest.mark.parametrize("model", ["mlp", pytest.param("gpt", marks=pytest.mark.slow)])
+def test_training_gives_the_same_losses(model: str, split: str, folder: Path):
+    options = "--model", model, "--split"
+    wanted = trained(folder, *options, "none")
+    on_threads = trained(folder, *options, split, "--devices", 2)
     np.testing.assert_allclose(on_threads, wanted, rtol=1e-4)
     for ranks in (2, 4):
-        by_mpi = trained("--split", split, ranks=ranks, tmp_path=tmp_path)
+        by_mpi = trained(folder, *options, split, ranks=ranks)
         np.testing.assert_allclose(by_mpi, wanted, rtol=1e-4)
