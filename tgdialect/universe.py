@@ -25,6 +25,7 @@ PASSES = {
     "tg-decompose": "tgdialect.transforms.decompose:DecomposePass",
     "tg-explicit-broadcast": "tgdialect.transforms.explicit_broadcast:ExplicitBroadcastPass",
     "tg-gradient": "tgdialect.transforms.gradient:GradientPass",
+    "tg-shard": "tgdialect.transforms.shard:ShardPass",
     "tg-lower-shards": "tgdialect.transforms.shard:LowerShardsPass",
     "tg-raise-collectives": "tgdialect.transforms.shard:RaiseCollectivesPass",
     "tg-split-collectives": "tgdialect.transforms.shard:SplitCollectivesPass",

@@ -361,6 +361,7 @@ def _escaped(row: Sequence[str]) -> Sequence[str]:
 
 _TYPES = {
     "bool": "flag",
+    "float": "number",
     "int": "integer",
     "str": "string",
     "int | None": "integer",

@@ -1,4 +1,5 @@
-"""Random tensor programs on two or more devices, which are exact: their elements are integers."""
+"""Random tensor programs on several devices, or on none in particular. They are exact: their
+elements are integers."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ _MAX_CELLS = 4096
 
 @dataclass
 class RandomShards:
-    """A generator of programs on `devices`, by a seed."""
+    """A generator of programs on `devices`, by a seed. Without devices no type names one."""
 
     seed: int
     devices: tuple[str, ...] = ("A", "B")
@@ -72,6 +73,8 @@ class RandomShards:
     # -- values
 
     def _place(self, shape: tuple[int, ...]) -> PlaceAttr:
+        if not self.devices:
+            return PlaceAttr.of()
         n = len(self.devices)
         axes = [i for i, extent in enumerate(shape) if extent % n == 0]
         places: list[tuple[Device, int | None]] = [(None, None), (self.devices, None)]
@@ -92,7 +95,7 @@ class RandomShards:
             [
                 *(self._unary, self._binary, self._binary, self._where, self._reduce),
                 *(self._reshape, self._permute, self._expand, self._window, self._stack),
-                *(self._copy, self._copy, self._broadcast, self._collective),
+                *([self._copy, self._copy, self._broadcast, self._collective] * bool(self.devices)),
             ]
         )
         last = self.block.last_op

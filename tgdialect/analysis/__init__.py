@@ -15,7 +15,8 @@ Graphs and loops:
 * `register_loops.py`: loops whose index chooses registers;
 * `in_place.py`: which parameters may be the same memory;
 * `constants.py`: what depends on constant arguments alone;
-* `estimates.py`: floating-point operations and bytes of a kernel.
+* `estimates.py`: floating-point operations and bytes of a kernel;
+* `communication.py`: bytes and time of collectives between devices.
 
 Values:
 

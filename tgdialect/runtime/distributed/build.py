@@ -20,6 +20,7 @@ from tgdialect.runtime.distributed.program import ShardedProgram, program_of
 from tgdialect.runtime.executable import Executable
 from tgdialect.targets import MPI
 from tgdialect.transforms.shard.lower import lower_shards
+from tgdialect.transforms.shard.propagate import shard
 from tgdialect.transforms.shard.raise_collectives import raise_collectives
 from tgdialect.transforms.shard.split import split_collectives
 
@@ -43,6 +44,7 @@ def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart
     module = _reachable(module, entry)
     size = mpi_communicator().size if launched_size() > 1 else 0
     for name, apply in (
+        ("tg-shard", shard),
         ("tg-lower-shards", partial(lower_shards, processes=size)),
         ("tg-raise-collectives", raise_collectives),
         ("tg-split-collectives", split_collectives),

@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tgdialect.analysis.communication import Collective, bytes_sent
 from tgdialect.runtime.distributed.array import own_part
 from tgdialect.runtime.program import Array
-
-
-class Collective(Enum):
-    """What a collective does (`shard_dialect`), by the name of its op."""
-
-    ALL_GATHER = "all_gather"
-    ALL_REDUCE = "all_reduce"
-    ALL_TO_ALL = "all_to_all"
-    BROADCAST = "broadcast"
-    GATHER = "gather"
-    REDUCE = "reduce"
-    REDUCE_SCATTER = "reduce_scatter"
-    SCATTER = "scatter"
-    TRANSFER = "transfer"
-    """A SEND and its RECV."""
-
 
 FROM_ROOT = frozenset({Collective.BROADCAST, Collective.SCATTER, Collective.TRANSFER})
 """Kinds whose root alone has something to send."""
@@ -61,25 +45,9 @@ class Exchange(NamedTuple):
 
     @property
     def bytes_sent(self) -> int:
-        """The bytes that all members together send to others, by the textbook algorithm.
-
-        Rabenseifner's for `all_reduce`: each of n devices sends (n - 1) / n of its value twice.
-        """
-        n = len(self.members)
-        value = math.prod(self.shape) * self.dtype.itemsize
-        match self.kind:
-            case Collective.ALL_REDUCE:
-                return 2 * (n - 1) * value
-            case Collective.ALL_GATHER:
-                return n * (n - 1) * value
-            case Collective.ALL_TO_ALL | Collective.REDUCE_SCATTER:
-                return (n - 1) * value
-            case Collective.BROADCAST | Collective.GATHER | Collective.REDUCE:
-                return (n - 1) * value
-            case Collective.SCATTER:
-                return (n - 1) * value // n
-            case Collective.TRANSFER:
-                return value
+        """The bytes that all members together send to others, by the textbook algorithm."""
+        size = math.prod(self.shape) * self.dtype.itemsize
+        return bytes_sent(self.kind, size, len(self.members))
 
 
 def combined(arrays: Sequence[Array], reduction: str, out: Array | None = None) -> Array:

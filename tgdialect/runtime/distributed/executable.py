@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from tgdialect.analysis.communication import Collective
 from tgdialect.runtime.devices.device import Device
 from tgdialect.runtime.distributed.array import ShardedArray, own_part
 from tgdialect.runtime.distributed.communicator import Communicator, RankError
-from tgdialect.runtime.distributed.exchange import Collective, Exchange
+from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.distributed.mpi import mpi_communicator
 from tgdialect.runtime.distributed.program import CallStep, ExchangeStep, Place, ShardedProgram
 from tgdialect.runtime.distributed.runner import Clock, Runner

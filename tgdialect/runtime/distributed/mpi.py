@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from tgdialect.analysis.communication import Collective
 from tgdialect.runtime.distributed.communicator import (
     Communicator,
     Finished,
@@ -30,7 +31,7 @@ from tgdialect.runtime.distributed.communicator import (
     RankError,
     check_value,
 )
-from tgdialect.runtime.distributed.exchange import Collective, Exchange, combined
+from tgdialect.runtime.distributed.exchange import Exchange, combined
 from tgdialect.runtime.program import Array
 
 _LAUNCHERS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")

@@ -25,6 +25,7 @@ from xdsl.dialects.shard import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
+from tgdialect.analysis.communication import Collective
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.attributes import PlaceAttr, is_tensor
@@ -32,7 +33,7 @@ from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import place, place_of, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
-from tgdialect.runtime.distributed.exchange import Collective, Exchange
+from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.program import Parameter
 from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
 from tgdialect.transforms.shard.lower import INPUTS, RESULTS

@@ -2,6 +2,8 @@
 
 * `grids.py`: the tuples of devices of a program; `collectives.py`: the ops that move data between
   devices;
+* `propagate.py`, `tg-shard`, by means of `elimination.py`: from annotations to a sharding of each
+  value;
 * `lower.py`, `tg-lower-shards`: from values on several devices to the program of each device;
 * `raise_collectives.py`, `tg-raise-collectives`, by means of `factors.py`: compositions of
   collectives as one;
@@ -9,7 +11,8 @@
 """
 
 from tgdialect.transforms.shard.lower import LowerShardsPass
+from tgdialect.transforms.shard.propagate import ShardPass
 from tgdialect.transforms.shard.raise_collectives import RaiseCollectivesPass
 from tgdialect.transforms.shard.split import SplitCollectivesPass
 
-__all__ = ["LowerShardsPass", "RaiseCollectivesPass", "SplitCollectivesPass"]
+__all__ = ["LowerShardsPass", "RaiseCollectivesPass", "ShardPass", "SplitCollectivesPass"]

@@ -1,0 +1,163 @@
+"""`tg-shard`: its choices are the cheapest ones, and change no result."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+from random_seeds import batches
+from random_shards import RandomShards
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+import tgdialect as tg
+from tgdialect.analysis.communication import Algorithm, Collective, Link, bytes_sent, seconds
+from tgdialect.analysis.validity import Validity
+from tgdialect.interpreter import run
+from tgdialect.ops.attributes import PlaceAttr
+from tgdialect.ops.properties import place, tensor
+from tgdialect.transforms.shard.elimination import Table, cheapest
+from tgdialect.transforms.shard.propagate import SHARDING, ShardPass, shard, splittable
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_elimination_finds_the_cheapest(seed: int):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 4, rng.integers(1, 7)).tolist()
+    tables: list[Table] = []
+    for _ in range(rng.integers(0, 9)):
+        count = rng.integers(1, min(4, len(sizes)) + 1)
+        variables = tuple(rng.permutation(len(sizes))[:count].tolist())
+        costs = rng.integers(0, 9, [sizes[v] for v in variables]).astype(float)
+        costs[rng.random(costs.shape) < 0.1] = np.inf
+        tables.append(Table(variables, costs))
+
+    def cost(choice: tuple[int, ...]) -> float:
+        return sum(float(t.costs[tuple(choice[v] for v in t.variables)]) for t in tables)
+
+    every = itertools.product(*map(range, sizes))
+    assert cost(tuple(cheapest(sizes, tables))) == min(map(cost, every))
+
+
+def annotated(seed: int, devices: tuple[str, ...]) -> tuple[RandomShards, ModuleOp]:
+    """A random program with a few random annotations."""
+    program = RandomShards(seed, devices=())
+    module = program.module()
+    function = module.body.block.first_op
+    assert isinstance(function, FuncOp)
+    chosen = random.Random(seed)
+
+    def annotation(value: SSAValue) -> dict[str, PlaceAttr]:
+        axes = [None, *splittable(tensor(value), len(devices)) * 3]
+        if chosen.random() < 0.6:
+            return {}
+        return {SHARDING: PlaceAttr.of(devices, None, chosen.choice(axes))}
+
+    last = function.body.block.last_op
+    assert last is not None
+    for name, values in ("arg_attrs", function.args), ("res_attrs", last.operands):
+        function.properties[name] = ArrayAttr(DictionaryAttr(annotation(v)) for v in values)
+    validity = Validity()
+    for op in function.body.block.ops:
+        if op.results and validity[op.results[0]] and chosen.random() < 0.1:
+            op.attributes.update(annotation(op.results[0]))
+    return program, module
+
+
+def check_annotations(before: ModuleOp, after: ModuleOp) -> None:
+    """Arguments and results are split as annotations say."""
+    old, new = before.body.block.first_op, after.body.block.first_op
+    assert isinstance(old, FuncOp)
+    assert isinstance(new, FuncOp)
+    ends = old.body.block.last_op, new.body.block.last_op
+    assert ends[0] is not None
+    assert ends[1] is not None
+    for attributes, values in (old.arg_attrs, new.args), (old.res_attrs, ends[1].operands):
+        assert attributes is not None
+        for each, value in zip(attributes, values, strict=True):
+            if SHARDING in each.data:
+                assert place(value) == each.data[SHARDING]
+    assert SHARDING not in str(after)
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_SHARDINGS", 200), ids=str)
+def test_random_programs_stay_the_same(seeds: range):
+    for seed in seeds:
+        devices = tuple("ABCD"[: 2 + seed % 3])
+        program, module = annotated(seed, devices)
+        inputs = program.inputs()
+        wanted = run(module, "main", inputs)
+        sharded = module.clone()
+        shard(sharded, ShardPass(devices=devices))
+        sharded.verify()
+        check_annotations(module, sharded)
+        found = [run(sharded, "main", inputs)]
+        if seed % 5 == 0:
+            results = tg.compile(sharded)(*inputs)
+            found.append(results if isinstance(results, tuple) else (results,))
+        for results in found:
+            for a, b in zip(results, wanted, strict=True):
+                np.testing.assert_array_equal(np.asarray(a), b, f"seed {seed}")
+
+
+# -- the model of communication --------------------------------------------------------------------
+
+
+def simulated(kind: Collective, n: int, algorithm: Algorithm) -> tuple[int, float]:
+    """The steps, and the bytes of the longest message of each, of n devices which each have n
+    blocks of a byte. Every device tracks what it knows, block by block."""
+    steps, total = 0, 0
+    if algorithm == "ring":
+        if kind in (Collective.REDUCE_SCATTER, Collective.ALL_REDUCE):
+            sums = [[{d} for _ in range(n)] for d in range(n)]
+            for step in range(n - 1):
+                sent = [(d, (d - step) % n, sums[d][(d - step) % n]) for d in range(n)]
+                for d, block, known in sent:
+                    sums[(d + 1) % n][block] = sums[(d + 1) % n][block] | known
+                steps, total = steps + 1, total + 1
+            assert all(len(sums[d][(d + 1) % n]) == n for d in range(n))
+        if kind in (Collective.ALL_GATHER, Collective.ALL_REDUCE):
+            size = n if kind is Collective.ALL_GATHER else 1
+            has = [{d} for d in range(n)]
+            for step in range(n - 1):
+                sent = [(d, (d - step) % n) for d in range(n)]
+                assert all(block in has[d] for d, block in sent)
+                for d, block in sent:
+                    has[(d + 1) % n].add(block)
+                steps, total = steps + 1, total + size
+            assert all(len(each) == n for each in has)
+        return steps, total
+    has = [{d} for d in range(n)]
+    distance = 1
+    while distance < n:
+        before = [set(each) for each in has]
+        for d in range(n):
+            has[d] |= before[d ^ distance]
+        total += n * (len(before[0]) if kind is Collective.ALL_GATHER else 1)
+        steps, distance = steps + 1, 2 * distance
+    assert all(len(each) == n for each in has)
+    return steps, total
+
+
+@pytest.mark.parametrize("n", [2, 4, 8, 16])
+@pytest.mark.parametrize("algorithm", ["ring", "tree"])
+@pytest.mark.parametrize(
+    "kind", [Collective.ALL_GATHER, Collective.ALL_REDUCE, Collective.REDUCE_SCATTER]
+)
+def test_time_of_collectives(kind: Collective, algorithm: Algorithm, n: int):
+    if kind is Collective.REDUCE_SCATTER and algorithm == "tree":
+        pytest.skip("recursive halving is not simulated")
+    steps, sent = simulated(kind, n, algorithm)
+    assert seconds(kind, n, n, Link(1.0, float("inf")), algorithm) == steps
+    assert seconds(kind, n, n, Link(0.0, 1.0), algorithm) == pytest.approx(sent)
+    if algorithm == "ring":
+        assert bytes_sent(kind, n, n) == n * sent
+
+
+@pytest.mark.parametrize("kind", Collective)
+@pytest.mark.parametrize("algorithm", ["ring", "tree"])
+def test_one_device_sends_nothing(kind: Collective, algorithm: Algorithm):
+    assert seconds(kind, 1000, 1, Link(1.0, 1.0), algorithm) == 0

@@ -1,0 +1,602 @@
+"""`tg-shard`: from a few annotations to a sharding of each value, by cost.
+
+Each value has one variable: the axis that is split, or none, if each device has the whole. Each op
+has a table of costs over the variables of its operands and of its result: the least, over the
+shardings that the op's rule allows, of its computation, its communication, and the moves of
+operands that are split otherwise. `elimination.py` finds the choice with the least sum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple, cast, get_args
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException, VerifyException
+
+from tgdialect.analysis.communication import Algorithm, Collective, Link, seconds
+from tgdialect.analysis.symbols import own_functions
+from tgdialect.analysis.validity import Validity
+from tgdialect.diagnostics import emit_remark, locate
+from tgdialect.ops.attributes import PlaceAttr, is_tensor
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.movement import IndexOp, MovementOp
+from tgdialect.ops.multi import placing
+from tgdialect.ops.properties import (
+    dtype_of,
+    is_memory,
+    is_type_written,
+    place_of,
+    tensor,
+    tensor_type,
+)
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.transforms.shard.elimination import Costs, Table, cheapest
+from tgdialect.transforms.substitution import Substitution
+
+SHARDING = "tg.sharding"
+"""The attribute of an argument, a result or an op that says how the value is split: a
+`#tg.place`."""
+
+Axis = int | None
+
+_PER_BYTE = 1e-14
+"""What a byte that a device holds costs, in seconds: so little that it decides only between
+shardings that take the same time, for those which need less memory."""
+
+
+@dataclass(frozen=True)
+class ShardPass(ModulePass):
+    """Choose how each value is split among devices, and insert the moves that this needs.
+
+    `tg.sharding = #tg.place<["CPU:0", "CPU:1"], axis = 0>` on arguments, results and ops says how
+    some values are split; or `devices` names the devices, and all is chosen. The rest gets the
+    sharding that makes a run of the program cheapest. Functions without annotations stay as they
+    are if `devices` is empty. With `--mlir-print-remarks` each move is reported, with its cost.
+    FUNCTIONs and calls are substituted.
+    """
+
+    name = "tg-shard"
+
+    devices: tuple[str, ...] = ()
+    """The names of the devices, where annotations do not say them."""
+    flops: float = 2e10
+    """How many elements a device computes in a second."""
+    bandwidth: float = 1e10
+    """How many bytes a device sends in a second."""
+    latency: float = 1e-5
+    """How long a message without contents takes, in seconds."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        shard(op, self)
+
+
+def shard(module: ModuleOp, options: ShardPass | None = None) -> None:
+    """Apply the pass."""
+    options = options or ShardPass()
+    functions = list(own_functions(module))
+    entries = [f for f in functions if f.sym_visibility != StringAttr("private")]
+    changed: list[FuncOp] = []
+    for function in entries:
+        flat = _Flattening(function).run()
+        annotations = _annotations(flat)
+        devices = _devices(flat, annotations, options.devices)
+        if devices:
+            new = _Sharding(_Problem(flat, devices, annotations, options)).run()
+            module.body.block.insert_op_before(new, function)
+            changed.append(function)
+    for function in changed:
+        module.body.block.erase_op(function, safe_erase=False)
+
+
+# -- annotations -----------------------------------------------------------------------------------
+
+
+class _Annotation(NamedTuple):
+    """How a value is to be split, as a user has said, and what to call the value."""
+
+    place: PlaceAttr
+    what: str
+    op: Operation
+
+
+class _Annotations(NamedTuple):
+    """Those of values, and those of the operands of the RETURN."""
+
+    values: Mapping[SSAValue, _Annotation]
+    results: Mapping[int, _Annotation]
+
+
+def _annotations(function: FuncOp) -> _Annotations:
+    values: dict[SSAValue, _Annotation] = {}
+    results: dict[int, _Annotation] = {}
+    for i, attribute in _listed(function.arg_attrs):
+        values[function.args[i]] = _annotation(attribute, f"argument {i}", function)
+    for i, attribute in _listed(function.res_attrs):
+        results[i] = _annotation(attribute, f"result {i}", function)
+    for op in function.body.block.ops:
+        if SHARDING in op.attributes:
+            values[op.results[0]] = _annotation(op.attributes[SHARDING], op.name, op)
+    return _Annotations(values, results)
+
+
+def _listed(attributes: ArrayAttr[DictionaryAttr] | None) -> Iterator[tuple[int, Attribute]]:
+    for i, each in enumerate(attributes or ()):
+        if SHARDING in each.data:
+            yield i, each.data[SHARDING]
+
+
+def _annotation(attribute: Attribute, what: str, op: Operation) -> _Annotation:
+    if not isinstance(attribute, PlaceAttr) or not isinstance(attribute.device, tuple):
+        message = f"{SHARDING} of {what} is a #tg.place with several devices, not {attribute}"
+        raise locate(PassFailedException(message), op)
+    return _Annotation(attribute, what, op)
+
+
+def _devices(
+    function: FuncOp, annotations: _Annotations, given: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The devices of a function, which all annotations name alike."""
+    found = given
+    for place, what, op in (*annotations.values.values(), *annotations.results.values()):
+        assert isinstance(place.device, tuple)
+        if found and place.device != found:
+            message = (
+                f"{SHARDING} of {what} names {', '.join(place.device)}, "
+                f"where others name {', '.join(found)}"
+            )
+            raise locate(PassFailedException(message), op)
+        found = place.device
+    return found
+
+
+class _Flattening(Substitution):
+    """A copy of a function with FUNCTIONs and calls substituted."""
+
+    def __init__(self, function: FuncOp) -> None:
+        block = Block(arg_types=function.body.block.arg_types)
+        super().__init__(function, OpBuilder.at_end(block, function.location))
+        for old, new in zip(function.args, block.args, strict=True):
+            self.values[old] = new
+            new.name_hint = old.name_hint
+
+    def run(self) -> FuncOp:
+        old = self.function
+        self.convert(old.body.block)
+        self.builder.location = old.location
+        self.builder.insert(ReturnOp(*self.returned))
+        new = FuncOp(
+            old.sym_name.data,
+            old.function_type,
+            Region(self.builder.block),
+            old.sym_visibility,
+            arg_attrs=old.arg_attrs,
+            res_attrs=old.res_attrs,
+        )
+        new.location = old.location
+        new.attributes.update(old.attributes)
+        return new
+
+    def convert_op(self, op: Operation) -> None:
+        if not isinstance(op, TgOp) or op.regions:
+            raise self.error(f"{op.name} does not belong in a tensor program", op)
+        new = op.rebuild([self.values[v] for v in op.operands])
+        new.attributes.update(op.attributes)
+        self.values[op.results[0]] = self.builder.put(new)
+
+
+# -- the problem -----------------------------------------------------------------------------------
+
+
+class _Rule(NamedTuple):
+    """A sharding that an op allows.
+
+    Attributes:
+        operands: the axis of each operand.
+        result: that of the result.
+        seconds: what the op takes then, for computation and its own communication.
+    """
+
+    operands: tuple[Axis, ...]
+    result: Axis
+    seconds: float
+
+
+_Signature = tuple[object, ...]
+
+
+class _Problem:
+    """The shardings of the values of a function, and what they cost."""
+
+    def __init__(
+        self,
+        function: FuncOp,
+        devices: tuple[str, ...],
+        annotations: _Annotations,
+        options: ShardPass,
+    ) -> None:
+        self.function = function
+        self.devices = devices
+        self.annotations = annotations
+        self.options = options
+        self.link = Link(options.latency, options.bandwidth)
+        self.validity = Validity()
+        self.axes: dict[SSAValue, Sequence[Axis]] = {}
+        """The shardings that each value may have."""
+        self._constants: set[SSAValue] = set()
+        """The values that depend on no argument: each device computes them where they are used."""
+        self._rules: dict[_Signature, Sequence[_Rule]] = {}
+
+    def error(self, message: str, op: Operation) -> Exception:
+        return locate(PassFailedException(message), op)
+
+    def solve(self) -> dict[SSAValue, Axis]:
+        """The sharding of each value that has some choice."""
+        block = self.function.body.block
+        values: list[SSAValue] = [*block.args, *(r for op in block.ops for r in op.results)]
+        for value in values:
+            self.axes[value] = self._axes_of(value)
+        variables = {v: i for i, v in enumerate(values)}
+        tables = [
+            Table((variables[v],), np.array([self._held(v, axis) for axis in self.axes[v]]))
+            for v in values
+        ]
+        for op in block.ops:
+            if isinstance(op, TgOp) and op.operands:
+                tables.append(self._table(op, variables))
+        last = block.last_op
+        assert last is not None
+        for i, value in enumerate(last.operands):
+            if (wanted := self.annotations.results.get(i)) is not None:
+                axis = self._checked(value, wanted)
+                # What a function returns is in memory, so that invalid cells are 0.
+                costs = [self.moving(value, each, axis) for each in self.axes[value]]
+                tables.append(Table((variables[value],), np.array(costs)))
+        chosen = cheapest([len(self.axes[v]) for v in values], tables)
+        return {v: self.axes[v][chosen[variables[v]]] for v in values}
+
+    def _axes_of(self, value: SSAValue) -> Sequence[Axis]:
+        """The shardings that a value may have."""
+        type, owner = value.type, value.owner
+        if (wanted := self.annotations.values.get(value)) is not None:
+            return [self._checked(value, wanted)]
+        if not is_tensor(type):
+            return [None]
+        if place_of(type).device is not None:
+            where = self.function if isinstance(owner, Block) else owner
+            raise self.error(f"a program for tg-shard names no device in types: {type}", where)
+        if isinstance(owner, BufferOp):
+            return [None]
+        if isinstance(owner, Operation) and not isinstance(owner, ParamOp):
+            if self._constants.issuperset(owner.operands):
+                self._constants.add(value)
+                return [None]
+        elif type.element_type == INDEX:
+            return [None]
+        return [None, *splittable(type, len(self.devices))]
+
+    def _checked(self, value: SSAValue, wanted: _Annotation) -> Axis:
+        """The axis of an annotation. Raises PassFailedException if the value has no such parts."""
+        axis = wanted.place.axis
+        try:
+            type = tensor(value)
+            tensor_type(type.element_type, type.get_shape(), PlaceAttr.of(self.devices, None, axis))
+        except VerifyException as error:
+            raise self.error(f"{SHARDING} of {wanted.what}: {error}", wanted.op) from None
+        return axis
+
+    def _held(self, value: SSAValue, axis: Axis) -> float:
+        """What the memory of a value costs on each device."""
+        return _PER_BYTE * _bytes(value) / (1 if axis is None else len(self.devices))
+
+    def _table(self, op: TgOp, variables: Mapping[SSAValue, int]) -> Table:
+        """The costs of an op over the variables of its operands and its result."""
+        result = op.results[0]
+        values = list(dict.fromkeys((*op.operands, result)))
+        shape = [len(self.axes[v]) for v in values]
+        total: Costs = np.full(shape, math.inf)
+        for rule, given, after in self.outcomes(op):
+            cost: Costs = np.full(shape, math.inf)
+            at = [slice(None)] * len(values)
+            at[-1] = self.axes[result].index(given)  # pyright: ignore
+            cost[tuple(at)] = rule.seconds + after
+            for v, axis in zip(op.operands, rule.operands, strict=True):
+                moves = np.array([self.move(v, each, axis) for each in self.axes[v]])
+                spread = [1] * len(values)
+                spread[values.index(v)] = len(moves)
+                cost = cost + moves.reshape(spread)
+            total = np.minimum(total, cost)
+        return Table(tuple(variables[v] for v in values), total)
+
+    def outcomes(self, op: TgOp) -> Iterator[tuple[_Rule, Axis, float]]:
+        """The rules of an op, each with the axis of what it gives, and the time that this takes: an
+        annotated result is moved."""
+        result = op.results[0]
+        for rule in self.rules(op):
+            if result in self.annotations.values:
+                (axis,) = self.axes[result]
+                yield rule, axis, self.move(result, rule.result, axis)
+            elif rule.result in self.axes[result]:
+                yield rule, rule.result, 0.0
+
+    # -- costs
+
+    def move(self, value: SSAValue, axis: Axis, wanted: Axis) -> float:
+        """What it takes to have a value split otherwise, in seconds. Infinite for memory, since a
+        copy is other memory, and for values with invalid cells, since a copy has 0 there."""
+        if axis != wanted and (is_memory(value) or not self.validity[value]):
+            return math.inf
+        return self.moving(value, axis, wanted)
+
+    def moving(self, value: SSAValue, axis: Axis, wanted: Axis) -> float:
+        """What it takes to copy a value that is split otherwise, in seconds."""
+        if axis == wanted:
+            return 0.0
+        moved = self.moved(value, axis, wanted)
+        return 0.0 if moved is None else self.seconds(*moved)
+
+    def moved(self, value: SSAValue, axis: Axis, wanted: Axis) -> tuple[Collective, int] | None:
+        """The collective that splits a value otherwise, and the bytes of its operand on each
+        device. None if each device has what it needs."""
+        if axis is None:
+            return None
+        own = _bytes(value) // len(self.devices)
+        return (Collective.ALL_GATHER if wanted is None else Collective.ALL_TO_ALL), own
+
+    def seconds(self, kind: Collective, size: int) -> float:
+        """What a collective takes, by the better algorithm."""
+        n = len(self.devices)
+        return min(seconds(kind, size, n, self.link, each) for each in get_args(Algorithm))
+
+    # -- rules
+
+    def rules(self, op: TgOp) -> Sequence[_Rule]:
+        """The shardings that an op allows. Ops that are alike share them."""
+        types = tuple(v.type for v in op.operands)
+        key = type(op), frozenset(op.properties.items()), types, op.results[0].type
+        if key not in self._rules:
+            self._rules[key] = list(self._made_rules(op))
+        return self._rules[key]
+
+    def _made_rules(self, op: TgOp) -> Iterator[_Rule]:
+        possible = [
+            (None, *splittable(v.type, len(self.devices))) if is_tensor(v.type) else (None,)
+            for v in op.operands
+        ]
+        if isinstance(op, IndexOp):
+            candidates = product(*possible)
+        else:
+            # The same axis of all operands, counted from the right as in a broadcast.
+            ranks = [len(v.type.get_shape()) if is_tensor(v.type) else 0 for v in op.operands]
+            candidates = dict.fromkeys(
+                tuple(r - d if r - d in p else None for r, p in zip(ranks, possible, strict=True))
+                for d in range(max(ranks, default=0) + 1)
+            )
+        for axes in candidates:
+            try:
+                result = self.result_axis(op, axes)
+            except VerifyException:
+                continue
+            yield _Rule(tuple(axes), result, self._op_seconds(op, axes))
+
+    def result_axis(self, op: TgOp, axes: Sequence[Axis]) -> Axis:
+        """The axis of the result on operands that are split like this. Raises VerifyException if
+        the op does not allow it."""
+        if all(axis is None for axis in axes):
+            return None
+        if is_type_written(op):
+            raise VerifyException(f"{op.name} takes whole values")
+        types = [self.placed(v.type, axis) for v, axis in zip(op.operands, axes, strict=True)]
+        new = op.rebuild(Block(arg_types=types).args)
+        new.verify_rule()
+        type = new.results[0].type
+        return place_of(type).axis if is_tensor(type) else None
+
+    def placed(self, type: Attribute, axis: Axis) -> Attribute:
+        """A type on all devices, split along an axis."""
+        if axis is None or not is_tensor(type):
+            return type
+        where = PlaceAttr.of(self.devices, place_of(type).addrspace, axis)
+        return tensor_type(type.element_type, type.get_shape(), where)
+
+    def _op_seconds(self, op: TgOp, axes: Sequence[Axis]) -> float:
+        """What an op takes, apart from moves of its operands."""
+        share = 1 if all(axis is None for axis in axes) else len(self.devices)
+        total = 0.0
+        if not isinstance(op, MovementOp):
+            total = max(map(_elements, (*op.operands, op.results[0]))) / share / self.options.flops
+        if (collective := self.reduction(op, axes)) is not None:
+            total += self.seconds(*collective)
+        return total
+
+    def reduction(self, op: Operation, axes: Sequence[Axis]) -> tuple[Collective, int] | None:
+        """The collective of a REDUCE of the split axis, and the bytes of its operand on each
+        device."""
+        if not isinstance(op, ReduceOp) or axes[0] not in op.axes.get_values():
+            return None
+        if op.ordered is not None:
+            return Collective.ALL_GATHER, _bytes(op.source) // len(self.devices)
+        return Collective.ALL_REDUCE, _bytes(op.results[0])
+
+
+def splittable(type: TensorType[Attribute], parts: int) -> Sequence[int]:
+    """The axes that split into equal parts, none of them empty."""
+    return [
+        axis
+        for axis, extent in enumerate(type.get_shape())
+        if extent != DYNAMIC_INDEX and extent > 0 and extent % parts == 0
+    ]
+
+
+def _elements(value: SSAValue) -> int:
+    """The number of cells; a dynamic axis counts as one."""
+    shape = value.type.get_shape() if is_tensor(value.type) else (0,)
+    return math.prod(1 if d == DYNAMIC_INDEX else d for d in shape)
+
+
+def _bytes(value: SSAValue) -> int:
+    return _elements(value) * dtype_of(value).itemsize if is_tensor(value.type) else 0
+
+
+# -- rewriting -------------------------------------------------------------------------------------
+
+
+class _Sharding:
+    """A function whose values are split as the solution of a problem says."""
+
+    def __init__(self, problem: _Problem) -> None:
+        self.problem = problem
+        self.chosen = problem.solve()
+        old = problem.function
+        types = [self._argument(v) for v in old.args]
+        self.builder = OpBuilder.at_end(Block(arg_types=types), old.location)
+        self.values: dict[SSAValue, SSAValue] = {}
+        self.moved: dict[tuple[SSAValue, Axis], SSAValue] = {}
+        """The values that are split otherwise as well."""
+        for value, new in zip(old.args, self.builder.block.args, strict=True):
+            self.values[value] = new
+            new.name_hint = value.name_hint
+
+    def run(self) -> FuncOp:
+        old = self.problem.function
+        for i, value in enumerate(old.args):
+            if is_tensor(value.type) and value not in self.problem.annotations.values:
+                emit_remark(old, f"argument {i} is {_how(self.chosen[value])}")
+        for op in old.body.block.ops:
+            self.builder.location = op.location
+            if isinstance(op, ReturnOp):
+                self.builder.insert(ReturnOp(*self.returned(op)))
+            else:
+                self.convert(cast(TgOp, op))
+        block = self.builder.block
+        last = block.last_op
+        assert last is not None
+        type = FunctionType.from_lists(block.arg_types, [v.type for v in last.operands])
+        new = FuncOp(
+            old.sym_name.data,
+            type,
+            Region(block),
+            old.sym_visibility,
+            arg_attrs=_without(old.arg_attrs),
+            res_attrs=_without(old.res_attrs),
+        )
+        new.location = old.location
+        new.attributes.update(old.attributes)
+        return new
+
+    def _argument(self, value: SSAValue) -> Attribute:
+        """The type of an argument: on all devices, but for a size."""
+        type = value.type
+        if not is_tensor(type) or (type.element_type == INDEX and not type.get_shape()):
+            return type
+        where = PlaceAttr.of(self.problem.devices, place_of(type).addrspace, self.chosen[value])
+        return tensor_type(type.element_type, type.get_shape(), where)
+
+    def convert(self, op: TgOp) -> None:
+        """Rebuild an op on operands that are split as its cheapest rule says."""
+        problem, result = self.problem, op.results[0]
+        if isinstance(op, ParamOp):
+            new = op.rebuild([self.values[v] for v in op.operands], self._argument(result))
+            self.values[result] = self.builder.put(new)
+            return
+        rule, cost = None, math.inf
+        for each, given, after in problem.outcomes(op):
+            price = self._cost(op, each) + after
+            if given == self.chosen[result] and price < cost:
+                rule, cost = each, price
+        if op.operands and rule is None:
+            message = f"{op.name} gives no value that is {_how(self.chosen[result])}"
+            if not problem.validity[result]:
+                message += ", and what has invalid cells (a PAD without fill) cannot be moved"
+            raise problem.error(message, op)
+        axes = rule.operands if rule is not None else ()
+        operands = [
+            self.values[v] if self.chosen[v] is None else self.split(v, axis, op)
+            for v, axis in zip(op.operands, axes, strict=True)
+        ]
+        # An op slices what each device has whole as its other operands are split, if any is.
+        is_split = any(is_tensor(v.type) and place_of(v.type).axis is not None for v in operands)
+        if isinstance(op, IndexOp) or not is_split:
+            operands = [self.split(v, axis, op) for v, axis in zip(op.operands, axes, strict=True)]
+        new = op.rebuild(operands)
+        new.attributes.update({k: v for k, v in op.attributes.items() if k != SHARDING})
+        if (kind := problem.reduction(op, axes)) is not None:
+            self.report(op, op.results[0], *kind)
+        built = self.builder.put(new)
+        given = place_of(built.type).axis if is_tensor(built.type) else None
+        assert rule is None or given == rule.result, f"{op.name} is split along {given}"
+        self.values[result] = self.moved_to(built, result, given, self.chosen[result], op)
+
+    def returned(self, op: ReturnOp) -> list[SSAValue]:
+        wanted = self.problem.annotations.results
+        return [
+            self.split(v, wanted[i].place.axis, op) if i in wanted else self.values[v]
+            for i, v in enumerate(op.operands)
+        ]
+
+    def _cost(self, op: TgOp, rule: _Rule) -> float:
+        moves = (
+            self.problem.move(v, self.chosen[v], axis)
+            for v, axis in zip(op.operands, rule.operands, strict=True)
+        )
+        return rule.seconds + sum(moves)
+
+    def split(self, value: SSAValue, axis: Axis, op: Operation) -> SSAValue:
+        """A value that is split along an axis, moved once if it is split otherwise."""
+        if (value, axis) not in self.moved:
+            before = self.chosen[value]
+            self.moved[value, axis] = self.moved_to(self.values[value], value, before, axis, op)
+        return self.moved[value, axis]
+
+    def moved_to(
+        self, new: SSAValue, value: SSAValue, before: Axis, axis: Axis, op: Operation
+    ) -> SSAValue:
+        """What a value has become, moved to be split along another axis."""
+        if before == axis:
+            return new
+        kind = self.problem.moved(value, before, axis)
+        if kind is None:
+            emit_remark(op, f"{value.type} is sliced along axis {axis}: no bytes are sent")
+        else:
+            self.report(op, value, *kind)
+        for move, argument in placing(tensor(new).get_shape(), self.problem.devices, axis):
+            new = self.builder.put(move(new, argument))
+        return new
+
+    def report(self, op: Operation, value: SSAValue, kind: Collective, size: int) -> None:
+        """Remark on a collective that gives a value, with its cost."""
+        time = self.problem.seconds(kind, size) * 1e6
+        emit_remark(
+            op,
+            f"{kind.value} of {value.type}: its operand has {size} bytes on each of "
+            f"{len(self.problem.devices)} devices, about {time:.3g} us",
+        )
+
+
+def _how(axis: Axis) -> str:
+    return "whole on each device" if axis is None else f"split along axis {axis}"
+
+
+def _without(attributes: ArrayAttr[DictionaryAttr] | None) -> ArrayAttr[DictionaryAttr] | None:
+    """The attributes of arguments or results but for the annotations; None if there are none."""
+    rest = [{k: v for k, v in each.data.items() if k != SHARDING} for each in attributes or ()]
+    return ArrayAttr(map(DictionaryAttr, rest)) if any(rest) else None
