@@ -6,6 +6,7 @@ import os
 import pytest
 
 os.environ["TG_CACHE_DIR"] = ""  # Tests compile what they say; those of the cache have one.
+os.environ["POCL_KERNEL_CACHE"] = "0"  # Also where a test imports pyopencl first; see opencl.py.
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

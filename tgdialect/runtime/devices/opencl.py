@@ -7,6 +7,7 @@ arena do. Another part is copied to a buffer of its own, and back after a kernel
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -29,6 +30,8 @@ from tgdialect.runtime.devices.driver import (
 from tgdialect.runtime.devices.program import DeviceKernel
 from tgdialect.runtime.program import Array
 
+# PoCL loads what other processes have not finished writing to its cache, and crashes.
+os.environ.setdefault("POCL_KERNEL_CACHE", "0")
 cl: Any = import_module("pyopencl")
 """Optional, and so not known to the type checker."""
 
