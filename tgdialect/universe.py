@@ -29,6 +29,7 @@ PASSES = {
     "tg-lower-shards": "tgdialect.transforms.shard:LowerShardsPass",
     "tg-raise-collectives": "tgdialect.transforms.shard:RaiseCollectivesPass",
     "tg-split-collectives": "tgdialect.transforms.shard:SplitCollectivesPass",
+    "tg-shard-to-mesh": "tgdialect.transforms.shard:ShardToMeshPass",
     "tg-simplify": "tgdialect.transforms.simplify:SimplifyPass",
     # from the older vocabularies
     "tg-upgrade-legacy": "tgdialect.legacy.upgrade.stage:UpgradeLegacyPass",

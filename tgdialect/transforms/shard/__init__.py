@@ -7,12 +7,20 @@
 * `lower.py`, `tg-lower-shards`: from values on several devices to the program of each device;
 * `raise_collectives.py`, `tg-raise-collectives`, by means of `factors.py`: compositions of
   collectives as one;
-* `split.py`, `tg-split-collectives`: from one function to what is computed between collectives.
+* `split.py`, `tg-split-collectives`: from one function to what is computed between collectives;
+* `mesh.py`, `tg-shard-to-mesh`: the names that LLVM 19 has for the `shard` dialect.
 """
 
 from tgdialect.transforms.shard.lower import LowerShardsPass
+from tgdialect.transforms.shard.mesh import ShardToMeshPass
 from tgdialect.transforms.shard.propagate import ShardPass
 from tgdialect.transforms.shard.raise_collectives import RaiseCollectivesPass
 from tgdialect.transforms.shard.split import SplitCollectivesPass
 
-__all__ = ["LowerShardsPass", "RaiseCollectivesPass", "ShardPass", "SplitCollectivesPass"]
+__all__ = [
+    "LowerShardsPass",
+    "RaiseCollectivesPass",
+    "ShardPass",
+    "ShardToMeshPass",
+    "SplitCollectivesPass",
+]
