@@ -261,7 +261,7 @@ def placed(node: Node, devices: tuple[str, ...], axis: int | None) -> Node:
     """A node split along an axis among devices, or a copy on each of them. Raises
     VerifyException."""
     if (node.device, node.axis) != (devices, axis):
-        for op, argument in placing(node.shape, devices, axis):
+        for op, argument in placing(node.shape, place_of(node.tensor_type), devices, axis):
             node = apply(op, node, argument)
     return node
 

@@ -9,9 +9,11 @@ from xdsl.dialects.builtin import IntAttr
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.ops.attributes import PlaceAttr
 from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
+from tgdialect.ops.properties import Shape
 from tgdialect.ops.syntax import op_definition
 
 
@@ -46,13 +48,22 @@ Move = tuple[Callable[..., TgOp], Any]
 """An op of one tensor, with its argument."""
 
 
-def placing(shape: Sequence[int], devices: tuple[str, ...], axis: int | None) -> Sequence[Move]:
+def placing(
+    shape: Shape, source: PlaceAttr, devices: tuple[str, ...], axis: int | None
+) -> Sequence[Move]:
     """The ops that split a value along an axis among devices, or copy it to each of them.
 
     COPY to several devices splits axis 0, so another axis is permuted to the front and back. Raises
     VerifyException if there is no such axis.
+
+    Args:
+        shape: of the value.
+        source: where it is.
+        devices, axis: where it is to be.
     """
     if axis is None:
+        if source.device == devices and len(devices) == 1:
+            return (ReshapeOp, (1, *shape)), (ReplicatedOp, 0)  # The one part is the whole.
         return (
             (ReshapeOp, (1, *shape)),
             (ExpandOp, (len(devices), *shape)),

@@ -12,8 +12,8 @@ from tgdialect.ops.builder import UNKNOWN, UniquingBuilder
 from tgdialect.ops.dtypes import number_attribute, round_to
 from tgdialect.ops.elementwise import AddOp, MulOp, SubOp
 from tgdialect.ops.memory import CopyOp
-from tgdialect.ops.movement import ExpandOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp
-from tgdialect.ops.multi import ReplicatedOp
+from tgdialect.ops.movement import ExpandOp, PadOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.multi import placing
 from tgdialect.ops.properties import (
     Shape,
     UnknownDim,
@@ -82,15 +82,9 @@ class Builder(UniquingBuilder):
         if isinstance(device, str):
             return self.put(CopyOp(value, device))
         shape = self.known(shape_of(value))
-        if axis is None:
-            copies = self.expanded(value, (len(device), *shape))
-            return self.put(ReplicatedOp(self.put(CopyOp(copies, device)), 0))
-        if axis == 0:
-            return self.put(CopyOp(value, device))
-        # COPY shards axis 0, so permute the axis to the front and back.
-        order = [axis, *(i for i in range(len(shape)) if i != axis)]
-        copied = self.put(CopyOp(self.put(PermuteOp(value, order)), device))
-        return self.put(PermuteOp(copied, [order.index(i) for i in range(len(shape))]))
+        for move, argument in placing(shape, place(value), device, axis):
+            value = self.put(move(value, argument))
+        return value
 
     def reshaped(self, value: SSAValue, shape: Shape) -> SSAValue:
         """A value reshaped to a shape with the same number of cells."""

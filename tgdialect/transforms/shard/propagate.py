@@ -44,6 +44,7 @@ from tgdialect.ops.properties import (
     dtype_of,
     is_memory,
     is_type_written,
+    place,
     place_of,
     tensor,
     tensor_type,
@@ -157,15 +158,15 @@ def _devices(
 ) -> tuple[str, ...]:
     """The devices of a function, which all annotations name alike."""
     found = given
-    for place, what, op in (*annotations.values.values(), *annotations.results.values()):
-        assert isinstance(place.device, tuple)
-        if found and place.device != found:
+    for wanted, what, op in (*annotations.values.values(), *annotations.results.values()):
+        assert isinstance(wanted.device, tuple)
+        if found and wanted.device != found:
             message = (
-                f"{SHARDING} of {what} names {', '.join(place.device)}, "
+                f"{SHARDING} of {what} names {', '.join(wanted.device)}, "
                 f"where others name {', '.join(found)}"
             )
             raise locate(PassFailedException(message), op)
-        found = place.device
+        found = wanted.device
     return found
 
 
@@ -578,7 +579,8 @@ class _Sharding:
             emit_remark(op, f"{value.type} is sliced along axis {axis}: no bytes are sent")
         else:
             self.report(op, value, *kind)
-        for move, argument in placing(tensor(new).get_shape(), self.problem.devices, axis):
+        shape, devices = tensor(new).get_shape(), self.problem.devices
+        for move, argument in placing(shape, place(new), devices, axis):
             new = self.builder.put(move(new, argument))
         return new
 
