@@ -32,7 +32,14 @@ from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, PureInGraph, TgO
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import verify_cells
 from tgdialect.ops.ordering import EDGE, LinearOp
-from tgdialect.ops.properties import dtype_of, is_memory, known_index, tensor
+from tgdialect.ops.properties import (
+    dtype_of,
+    inherited_axis,
+    is_memory,
+    known_index,
+    place_of,
+    tensor,
+)
 from tgdialect.ops.source import BinaryDataOp
 from tgdialect.ops.syntax import op_definition
 
@@ -95,7 +102,7 @@ class InsOp(TgOp):
             raise VerifyException(f'{self.mnemonic} does not read "target.mnemonic"')
         if instruction not in INSTRUCTIONS.get(target, {instruction}):
             raise VerifyException(f"target {target} has no instruction {instruction}")
-        verify_written_type(self.result.type)
+        verify_written(self)
 
 
 @op_definition
@@ -267,10 +274,17 @@ class ShuffleOp(TgOp):
             raise VerifyException(f"the distance is 1 to {threads - 1} in a warp, not {distance}")
 
 
-def verify_written_type(type: Attribute) -> None:
-    """Raise unless a type is a legal result of INS and CUSTOM."""
-    if type != VOID and not is_tensor(type):
+def verify_written(op: Operation) -> None:
+    """Raise unless the written type is a legal result of INS and CUSTOM, which are computed cell by
+    cell: the result is split among devices as the operands are."""
+    type, axis = op.results[0].type, inherited_axis(op)
+    if type == VOID:
+        return
+    if not is_tensor(type):
         raise VerifyException(f"the result is a tensor or !tg.void, not {type}")
+    if (written := place_of(type).axis) != axis:
+        axes = ["not sharded" if k is None else f"sharded on axis {k}" for k in (axis, written)]
+        raise VerifyException(f"the operands are {axes[0]}, but the result is {axes[1]}")
 
 
 def verify_format(fmt: str, arguments: int) -> None:
@@ -311,7 +325,7 @@ class CustomOp(TgOp):
 
     def verify_rule(self) -> None:
         verify_format(self.fmt.data, len(self.arguments))
-        verify_written_type(self.result.type)
+        verify_written(self)
 
 
 @op_definition

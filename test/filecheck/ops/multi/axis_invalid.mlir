@@ -127,3 +127,37 @@ func.func @f(%x: tensor<4xf32>) {
   %0 = tg.copy %x to ["A", "B", "C"] : tensor<4xf32> -> tensor<4xf32, #tg.place<["A", "B", "C"], axis = 0>>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>) {
+  // expected-error@below {{the operands are sharded on axis 0, but the result is not sharded}}
+  %0 = tg.custom "f({0})"(%x) : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4x6xf32, #tg.place<["A", "B"]>>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x6xf32, #tg.place<["A", "B"]>>) {
+  // expected-error@below {{the operands are not sharded, but the result is sharded on axis 1}}
+  %0 = tg.ins "amd.v_rcp_f32"(%x) : tensor<4x6xf32, #tg.place<["A", "B"]>> -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>, %w: tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>) {
+  // expected-error@below {{operands are sharded on different axes: 0 and 1}}
+  %0 = tg.custom "f({}, {})"(%x, %w) : (tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>, tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  func.return
+}
+
+// -----
+
+func.func private @g(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+
+func.func @f(%w: tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>) {
+  // expected-error@below {{argument}}
+  %0 = tg.call @g(%w) : tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>> -> !tg.tuple<tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>>
+  func.return
+}
