@@ -9,10 +9,14 @@ owns or may write is not used.
 `TG_CACHE_DIR` names the folder, by default `tgdialect` in the user's cache folder; if it is empty,
 nothing is cached. `TG_CACHE_MIB` bounds the size of the folder, by default 1024; the least recently
 used entries are deleted first.
+
+Processes that need the same absent entry at the same time, as the ranks of a program do, compile it
+once: the first one locks the entry, and the others wait for it.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import time
@@ -29,8 +33,13 @@ _MAGIC = b"tgdialect cache 1\n"
 _HEADER = len(_MAGIC) + sha256().digest_size
 _SUFFIX = ".tgo"
 _UNFINISHED = ".tmp"
+_LOCK = ".lock"
 _PUTS_BETWEEN_SWEEPS = 64
 _STALE_SECONDS = 3600.0
+_WAIT_SECONDS = 60.0
+"""How long a process waits for one that compiles the same program, before it compiles by itself: a
+process that ends gives up its lock, but one that is suspended does not."""
+_POLL_SECONDS = 0.01
 
 
 class ObjectCache:
@@ -70,6 +79,30 @@ class ObjectCache:
         self._puts += 1
 
     @contextmanager
+    def locked(self, key: str) -> Generator[None]:
+        """Compile an absent entry within this: one process or thread at a time, for some time.
+
+        Who has waited should look for the entry again. A folder that cannot be used is no error.
+        """
+        name, lock = key + _LOCK, None
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._opened() as folder:
+                flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+                lock = os.open(name, flags, 0o600, dir_fd=folder)
+            _wait_for_lock(lock)
+        except OSError as error:
+            self._warn(error)
+        try:
+            yield
+        finally:
+            if lock is not None:
+                with suppress(OSError), self._opened() as folder:
+                    _delete(name, folder)
+                fcntl.flock(lock, fcntl.LOCK_UN)  # A child of `fork` may have the file as well.
+                os.close(lock)
+
+    @contextmanager
     def _opened(self) -> Generator[int]:
         """A descriptor of the folder, so that a rename meanwhile cannot exchange it. Raises
         PermissionError unless this user owns it and nobody else may write it, since entries are
@@ -100,7 +133,9 @@ class ObjectCache:
                     continue  # Another process has deleted it.
                 if file.name.endswith(_SUFFIX):
                     entries.append((status.st_mtime, status.st_size, file.name))
-                elif file.name.endswith(_UNFINISHED) and now - status.st_mtime > _STALE_SECONDS:
+                elif file.name.endswith((_UNFINISHED, _LOCK)) and (
+                    now - status.st_mtime > _STALE_SECONDS
+                ):
                     _delete(file.name, folder)
         excess = sum(size for _, size, _ in entries) - self._limit
         for _, size, name in sorted(entries):
@@ -144,6 +179,18 @@ def _write(name: str, data: bytes, folder: int) -> None:
     except BaseException:
         _delete(unfinished, folder)
         raise
+
+
+def _wait_for_lock(file: int) -> None:
+    """Lock a file. Returns without the lock if somebody keeps it for too long."""
+    end = time.monotonic() + _WAIT_SECONDS
+    while time.monotonic() < end:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_POLL_SECONDS)
+        else:
+            return
 
 
 def _delete(name: str, folder: int) -> None:

@@ -111,17 +111,24 @@ def _on_one_device(
         places = "" if is_text else _window_places(source)
         cpu = _host_key(described) if device.is_host else ""
         key = cache_key(text, places, cpu, str(described), *map(repr, how))
-    data = None if cache is None else cache.get(key)
-    if data is not None:
-        program: AnyProgram = kind.from_bytes(data)
-    else:
+
+    def compiled() -> AnyProgram:
         check_memory_for_library()
         module = _parse(name, text) if is_text else load_module(source)
         program = _compiled(module, how, described, device, name, text)
-        if is_text:
-            program = _without_name(program, name)
-        if cache is not None:
-            cache.put(key, program.to_bytes())
+        return _without_name(program, name) if is_text else program
+
+    if cache is None:
+        program = compiled()
+    elif (data := cache.get(key)) is not None:
+        program = kind.from_bytes(data)
+    else:
+        with cache.locked(key):
+            if (data := cache.get(key)) is not None:  # Another process has compiled it meanwhile.
+                program = kind.from_bytes(data)
+            else:
+                program = compiled()
+                cache.put(key, program.to_bytes())
     of = (name, text) if is_text else ("", "")
     if isinstance(program, Program):
         build = lambda: _host_build(_parse(name, text), *how, described)  # noqa: E731

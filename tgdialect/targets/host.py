@@ -22,6 +22,10 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 THREADS_VARIABLE = "TG_NUM_THREADS"
 """The environment variable that sets the number of threads."""
 
+_LOCAL_RANKS = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE")
+"""The environment variables in which launchers of MPI programs say how many processes they have
+started on this machine."""
+
 LLC_PER_CORE = 16 << 20
 """The most of the last-level cache that a core is assumed to have for itself. A virtual machine of
 two cores may report hundreds of MiB, which it shares with other machines: a greater value would
@@ -59,7 +63,8 @@ def last_level_cache() -> int:
 
 
 def thread_count() -> int:
-    """How many threads a kernel may use: `TG_NUM_THREADS`, or else the cores of this process.
+    """How many threads a kernel may use: `TG_NUM_THREADS`, or else the cores of this process, of
+    which each process of an MPI program has its share.
 
     Raises ValueError if the variable is not a positive number.
     """
@@ -67,7 +72,7 @@ def thread_count() -> int:
         if not text.isascii() or not text.isdigit() or int(text) < 1:
             raise ValueError(f"{THREADS_VARIABLE} is {text!r}, not a positive number")
         return int(text)
-    return _cores()
+    return max(_cores() // _processes(), 1)
 
 
 _DETECTED: dict[str, Callable[[], int | None]] = {
@@ -103,6 +108,15 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _processes() -> int:
+    """How many processes share the cores of this one: those of an MPI program on this machine,
+    unless the launcher has given each its own cores."""
+    if _cores() < (os.cpu_count() or 1):
+        return 1
+    found = (os.environ.get(name, "") for name in _LOCAL_RANKS)
+    return max((int(size) for size in found if size.isdecimal()), default=1) or 1
 
 
 @cache

@@ -6,7 +6,9 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from xdsl.dialects.builtin import StringAttr
 
 import tgdialect as tg
 from tgdialect.runtime import build
+from tgdialect.runtime import cache as cache_module
 from tgdialect.runtime.cache import ObjectCache, cache_key
 from tgdialect.runtime.program import Object, Parameter, Program
 
@@ -245,6 +248,41 @@ def test_several_processes_may_write(tmp_path: Path):
         process.join()
         assert process.exitcode == 0
     assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_who_needs_the_same_program_waits_for_it(folder: Path, compilations: list[str]):
+    with ThreadPoolExecutor(4) as pool:
+        for exe in pool.map(lambda _: tg.compile(SOURCE), range(4)):
+            run(exe)
+    assert len(compilations) == 1
+    assert [entry.suffix for entry in entries(folder)] == [".tgo"]
+
+
+def test_who_waits_for_too_long_compiles(
+    folder: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cache_module, "_WAIT_SECONDS", 0.1)
+    run(tg.compile(SOURCE))
+    (entry,) = entries(folder)
+    entry.unlink()
+    with ObjectCache(folder, 1 << 30).locked(entry.stem):
+        run(tg.compile(SOURCE))
+    assert len(compilations) == 2
+
+
+def test_an_error_gives_up_the_lock(folder: Path):
+    with ThreadPoolExecutor(2) as pool:
+        begin = time.monotonic()
+        found = list(pool.map(lambda _: compile_error(), range(2)))
+    assert time.monotonic() - begin < cache_module._WAIT_SECONDS / 2
+    assert len(set(found)) == 1
+    assert entries(folder) == []
+
+
+def compile_error() -> str:
+    with pytest.raises(tg.CompilationError) as error:
+        tg.compile("func.func @main() -> f32 { func.return }")
+    return str(error.value)
 
 
 def test_a_warm_start_does_not_import_the_compiler(folder: Path):

@@ -36,6 +36,15 @@ def launch(ranks: int, *command: object, timeout: float = 600) -> subprocess.Com
     return subprocess.run(full, capture_output=True, text=True, timeout=timeout, check=False)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with an object cache, so that what one process compiles the others do not."""
+    folder = tmp_path_factory.mktemp("distributed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TG_CACHE_DIR", str(folder / "cache"))
+        yield folder
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("dtype", collective_cases.DTYPES, ids=lambda d: np.dtype(d).name)
 def test_collectives(count: int, dtype: object):
@@ -45,6 +54,7 @@ def test_collectives(count: int, dtype: object):
 
 @needs_mpi
 @pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.usefixtures("folder")
 def test_collectives_by_mpi(ranks: int):
     done = launch(ranks, CASES)
     assert done.returncode == 0, done.stderr
@@ -61,6 +71,7 @@ def test_random_programs(seeds: range):
 
 
 @needs_mpi
+@pytest.mark.usefixtures("folder")
 def test_random_programs_by_mpi(tmp_path: Path):
     results = tmp_path / "results.npz"
     done = launch(2, CASES, "--programs", 200, "--results", results)
@@ -189,15 +200,6 @@ def test_bytes_are_those_of_the_textbook(count: int):
 # -- training --------------------------------------------------------------------------------------
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "train_sharded.py"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with an object cache, so that what one run compiles the next one does not."""
-    folder = tmp_path_factory.mktemp("training")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TG_CACHE_DIR", str(folder / "cache"))
-        yield folder
 
 
 def trained(folder: Path, *options: object, ranks: int = 0) -> np.ndarray:

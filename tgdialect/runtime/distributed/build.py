@@ -60,9 +60,11 @@ def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart
     else:
         used = {rank: _device(name, target) for rank, name in enumerate(program.devices)}
     kinds = {device.name: device for device in used.values()}
-    parts = {
-        name: {part: compile(m, part, name) for part, m in program.parts.items()} for name in kinds
-    }
+    # Processes with one object cache share the work: each begins with another part.
+    own = list(program.parts.items())
+    first = min(used) % max(len(own), 1)
+    own = [*own[first:], *own[:first]]
+    parts = {name: {part: compile(m, part, name) for part, m in own} for name in kinds}
     return ShardedExecutable(program, parts, used, stages, by_mpi=by_mpi)
 
 
