@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from random_seeds import batches
 from random_shards import RandomShards
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 import tgdialect as tg
 from tgdialect.analysis.communication import Algorithm, Collective, Link, bytes_sent, seconds
@@ -50,7 +50,7 @@ def annotated(seed: int, devices: tuple[str, ...]) -> tuple[RandomShards, Module
     assert isinstance(function, FuncOp)
     chosen = random.Random(seed)
 
-    def annotation(value: SSAValue) -> dict[str, PlaceAttr]:
+    def annotation(value: SSAValue) -> dict[str, Attribute]:
         axes = [None, *splittable(tensor(value), len(devices)) * 3]
         if chosen.random() < 0.6:
             return {}
@@ -58,8 +58,19 @@ def annotated(seed: int, devices: tuple[str, ...]) -> tuple[RandomShards, Module
 
     last = function.body.block.last_op
     assert last is not None
-    for name, values in ("arg_attrs", function.args), ("res_attrs", last.operands):
-        function.properties[name] = ArrayAttr(DictionaryAttr(annotation(v)) for v in values)
+
+    def of_result(value: SSAValue) -> dict[str, Attribute]:
+        alike = [i for i, argument in enumerate(function.args) if argument.type == value.type]
+        if alike and chosen.random() < 0.5:
+            return {SHARDING: IntegerAttr(chosen.choice(alike), 64)}
+        return annotation(value)
+
+    function.properties["arg_attrs"] = ArrayAttr(
+        DictionaryAttr(annotation(v)) for v in function.args
+    )
+    function.properties["res_attrs"] = ArrayAttr(
+        DictionaryAttr(of_result(v)) for v in last.operands
+    )
     validity = Validity()
     for op in function.body.block.ops:
         if op.results and validity[op.results[0]] and chosen.random() < 0.1:
@@ -78,8 +89,10 @@ def check_annotations(before: ModuleOp, after: ModuleOp) -> None:
     for attributes, values in (old.arg_attrs, new.args), (old.res_attrs, ends[1].operands):
         assert attributes is not None
         for each, value in zip(attributes, values, strict=True):
-            if SHARDING in each.data:
-                assert place(value) == each.data[SHARDING]
+            if isinstance(like := each.data.get(SHARDING), IntegerAttr):
+                assert place(value) == place(new.args[like.value.data])
+            elif like is not None:
+                assert place(value) == like
     assert SHARDING not in str(after)
 
 

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
+    IntegerAttr,
     ModuleOp,
     StringAttr,
     TensorType,
@@ -50,13 +51,13 @@ from tgdialect.ops.properties import (
     tensor_type,
 )
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.transforms.shard.elimination import Costs, Table, cheapest
 from tgdialect.transforms.substitution import Substitution
 
 SHARDING = "tg.sharding"
 """The attribute of an argument, a result or an op that says how the value is split: a
-`#tg.place`."""
+`#tg.place`, or for a result the number of the input that it is split like."""
 
 Axis = int | None
 
@@ -70,10 +71,11 @@ class ShardPass(ModulePass):
     """Choose how each value is split among devices, and insert the moves that this needs.
 
     `tg.sharding = #tg.place<["CPU:0", "CPU:1"], axis = 0>` on arguments, results and ops says how
-    some values are split; or `devices` names the devices, and all is chosen. The rest gets the
-    sharding that makes a run of the program cheapest. Functions without annotations stay as they
-    are if `devices` is empty. With `--mlir-print-remarks` each move is reported, with its cost.
-    FUNCTIONs and calls are substituted.
+    some values are split; or `devices` names the devices, and all is chosen. `tg.sharding = 2` on a
+    result says that it is split like input 2: the new state of a training step is given to the next
+    one. The rest gets the sharding that makes a run of the program cheapest. Functions without
+    annotations stay as they are if `devices` is empty. With `--mlir-print-remarks` each move is
+    reported, with its cost. FUNCTIONs and calls are substituted.
     """
 
     name = "tg-shard"
@@ -121,23 +123,45 @@ class _Annotation(NamedTuple):
 
 
 class _Annotations(NamedTuple):
-    """Those of values, and those of the operands of the RETURN."""
+    """Those of values, and those of the operands of the RETURN: how they are split, or the input
+    that they are split like."""
 
     values: Mapping[SSAValue, _Annotation]
     results: Mapping[int, _Annotation]
+    alike: Mapping[int, SSAValue]
 
 
 def _annotations(function: FuncOp) -> _Annotations:
     values: dict[SSAValue, _Annotation] = {}
     results: dict[int, _Annotation] = {}
+    alike: dict[int, SSAValue] = {}
     for i, attribute in _listed(function.arg_attrs):
         values[function.args[i]] = _annotation(attribute, f"argument {i}", function)
     for i, attribute in _listed(function.res_attrs):
-        results[i] = _annotation(attribute, f"result {i}", function)
+        if isinstance(attribute, IntegerAttr):
+            alike[i] = _input(attribute.value.data, i, function)
+        else:
+            results[i] = _annotation(attribute, f"result {i}", function)
     for op in function.body.block.ops:
         if SHARDING in op.attributes:
             values[op.results[0]] = _annotation(op.attributes[SHARDING], op.name, op)
-    return _Annotations(values, results)
+    return _Annotations(values, results, alike)
+
+
+def _input(number: int, result: int, function: FuncOp) -> SSAValue:
+    """The input that a result is split like. Raises PassFailedException if there is none of its
+    type."""
+    block = function.body.block
+    inputs = [*block.args, *(p.result for p in parameters(block))]
+    last = block.last_op
+    assert last is not None
+    if not 0 <= number < len(inputs):
+        message = f"{SHARDING} of result {result}: there is no input {number}"
+    elif inputs[number].type != (type := last.operands[result].type):
+        message = f"{SHARDING} of result {result}, {type}: input {number} is {inputs[number].type}"
+    else:
+        return inputs[number]
+    raise locate(PassFailedException(message), function)
 
 
 def _listed(attributes: ArrayAttr[DictionaryAttr] | None) -> Iterator[tuple[int, Attribute]]:
@@ -272,6 +296,12 @@ class _Problem:
                 # What a function returns is in memory, so that invalid cells are 0.
                 costs = [self.moving(value, each, axis) for each in self.axes[value]]
                 tables.append(Table((variables[value],), np.array(costs)))
+            like = self.annotations.alike.get(i)
+            if like is not None and like is not value:
+                rows = [
+                    [self.moving(value, a, b) for b in self.axes[like]] for a in self.axes[value]
+                ]
+                tables.append(Table((variables[value], variables[like]), np.array(rows)))
         chosen = cheapest([len(self.axes[v]) for v in values], tables)
         return {v: self.axes[v][chosen[variables[v]]] for v in values}
 
@@ -548,9 +578,11 @@ class _Sharding:
         self.values[result] = self.moved_to(built, result, given, self.chosen[result], op)
 
     def returned(self, op: ReturnOp) -> list[SSAValue]:
-        wanted = self.problem.annotations.results
+        annotations = self.problem.annotations
+        wanted = {i: each.place.axis for i, each in annotations.results.items()}
+        wanted |= {i: self.chosen[like] for i, like in annotations.alike.items()}
         return [
-            self.split(v, wanted[i].place.axis, op) if i in wanted else self.values[v]
+            self.split(v, wanted[i], op) if i in wanted else self.values[v]
             for i, v in enumerate(op.operands)
         ]
 

@@ -52,6 +52,28 @@ func.func @annotated_op(%x: tensor<4x6xf32> {tg.sharding = #tg.place<["A", "B"],
   func.return %0 : tensor<4x6xf32>
 }
 
+// A result that is split like an input, which the program reads otherwise.
+// CHECK-LABEL: func.func @alike
+// CHECK-SAME:  (%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>, %w: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+func.func @alike(
+    %x: tensor<4x6xf32> {tg.sharding = #tg.place<["A", "B"], axis = 0>},
+    %w: tensor<4x6xf32>) -> (tensor<4x6xf32> {tg.sharding = 1 : i64}) {
+  %0 = tg.add %x, %w : tensor<4x6xf32>
+  func.return %0 : tensor<4x6xf32>
+}
+
+// The input has an annotation, so the result is gathered.
+// CHECK-LABEL: func.func @alike_whole
+// CHECK-SAME:  (%w: tensor<4x6xf32, #tg.place<["A", "B"]>>, %x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<4x6xf32, #tg.place<["A", "B"]>>
+// LOWER-LABEL: func.func @alike_whole
+// LOWER:       shard.all_gather
+func.func @alike_whole(
+    %w: tensor<4x6xf32> {tg.sharding = #tg.place<["A", "B"]>},
+    %x: tensor<4x6xf32> {tg.sharding = #tg.place<["A", "B"], axis = 0>}) -> (tensor<4x6xf32> {tg.sharding = 0 : i64}) {
+  %0 = tg.exp2 %x : tensor<4x6xf32>
+  func.return %0 : tensor<4x6xf32>
+}
+
 // What no annotation asks for stays as it is.
 // CHECK-LABEL: func.func @plain
 // CHECK-SAME:  (%x: tensor<4xf32>) -> tensor<4xf32>

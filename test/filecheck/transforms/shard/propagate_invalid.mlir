@@ -49,3 +49,17 @@ func.func @invalid_cells(%x: tensor<2x3xf32> {tg.sharding = #tg.place<["A", "B"]
   %0 = tg.pad %x at [0, 0] to [2, 4] {tg.sharding = #tg.place<["A", "B"], axis = 1>} : tensor<2x3xf32> -> tensor<2x4xf32>
   func.return %0 : tensor<2x4xf32>
 }
+
+// -----
+
+// expected-error@below {{tg.sharding of result 0: there is no input 1}}
+func.func @no_input(%x: tensor<2x4xf32> {tg.sharding = #tg.place<["A", "B"], axis = 0>}) -> (tensor<2x4xf32> {tg.sharding = 1 : i64}) {
+  func.return %x : tensor<2x4xf32>
+}
+
+// -----
+
+// expected-error@below {{tg.sharding of result 0, tensor<2x4xf32>: input 1 is tensor<4xf32>}}
+func.func @other_type(%x: tensor<2x4xf32> {tg.sharding = #tg.place<["A", "B"], axis = 0>}, %y: tensor<4xf32>) -> (tensor<2x4xf32> {tg.sharding = 1 : i64}) {
+  func.return %x : tensor<2x4xf32>
+}
