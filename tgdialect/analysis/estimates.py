@@ -1,4 +1,4 @@
-"""Estimates of a kernel: floating-point operations, and bytes moved."""
+"""Estimates of the work of kernels and of tensor programs: floating-point operations, and bytes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, SSAValue
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.one_hot import may_be_one_hot
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import SpecialOp, WmmaOp
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp, MulAccOp, WhereOp
 from tgdialect.ops.intervals import Interval
+from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ParamOp
 
 
 class Estimates(NamedTuple):
-    """The work of one run of a kernel, with dynamic sizes at their maximum.
+    """The work of one run, with dynamic sizes at their maximum.
 
     `flops` counts arithmetic on floats: a multiply-accumulate is two, and moves, casts and
     selections are none. `bytes` is the memory traffic with GLOBAL memory, for each buffer at most
@@ -51,10 +56,8 @@ def estimate(linear: LinearOp, assumed: Mapping[SSAValue, Interval] = {}) -> Est
                 times = math.prod(trips.values())
             case WmmaOp():
                 flops += 2 * times * math.prod(op.config.m_n_k) // op.config.threads
-            case ElementwiseOp() if not isinstance(op, CastOp | WhereOp):
-                if dtype_of(op.operands[0]).is_float:
-                    each = 2 if isinstance(op, MulAccOp) else 1
-                    flops += each * times * _elements(op.results[0], intervals)
+            case ElementwiseOp():
+                flops += times * _arithmetic(op, intervals)
             case _ if (memory := found.get(op)) is not None:
                 if place(memory).addrspace is AddrSpace.GLOBAL:
                     elements = times * _elements(op.operands[0], intervals)
@@ -63,6 +66,49 @@ def estimate(linear: LinearOp, assumed: Mapping[SSAValue, Interval] = {}) -> Est
                 pass
     sizes = {m: _elements(m, intervals) * dtype_of(m).itemsize for m in touched}
     return Estimates(flops, sum(min(sizes[m], nbytes) for m, nbytes in touched.items()))
+
+
+def estimate_tensors(body: Block) -> Estimates:
+    """The work of a function at level `tensor`, before it has kernels.
+
+    It is assumed that elementwise ops are computed where they are used, and that what REDUCE and
+    INDEX give goes through memory, as inputs and results do. A sum with a one-hot mask reads one
+    element.
+    """
+    intervals = MinMax()
+    inputs = [
+        *body.args,
+        *{op.slot: op.result for op in body.ops if isinstance(op, ParamOp)}.values(),
+    ]
+    moved = sum(_bytes(value, intervals) for value in inputs)
+    flops = 0
+    for op in body.ops:
+        match op:
+            case ElementwiseOp():
+                flops += _arithmetic(op, intervals)
+            case ReduceOp():
+                moved += 2 * _bytes(op.result, intervals)
+                if dtype_of(op.source).is_float:
+                    read = op.result if may_be_one_hot(op) else op.source
+                    flops += _elements(read, intervals)
+            case IndexOp():
+                moved += 2 * _bytes(op.result, intervals)
+            case ReturnOp():
+                moved += sum(_bytes(value, intervals) for value in op.operands)
+            case _:
+                pass
+    return Estimates(flops, moved)
+
+
+def _arithmetic(op: ElementwiseOp, intervals: MinMax) -> int:
+    """The arithmetic on floats of an op."""
+    if isinstance(op, CastOp | WhereOp) or not dtype_of(op.operands[0]).is_float:
+        return 0
+    return (2 if isinstance(op, MulAccOp) else 1) * _elements(op.results[0], intervals)
+
+
+def _bytes(value: SSAValue, intervals: MinMax) -> int:
+    return _elements(value, intervals) * dtype_of(value).itemsize
 
 
 def _elements(value: SSAValue, intervals: MinMax) -> int:

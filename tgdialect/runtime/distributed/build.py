@@ -20,7 +20,7 @@ from tgdialect.runtime.distributed.program import ShardedProgram, program_of
 from tgdialect.runtime.executable import Executable
 from tgdialect.targets import MPI
 from tgdialect.transforms.shard.lower import lower_shards
-from tgdialect.transforms.shard.propagate import shard
+from tgdialect.transforms.shard.propagate import ShardPass, shard
 from tgdialect.transforms.shard.raise_collectives import raise_collectives
 from tgdialect.transforms.shard.split import split_collectives
 
@@ -40,18 +40,9 @@ def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart
 
     Raises DeviceError if there is no such device, or if MPI has not started a process for each.
     """
-    stages: dict[str, ModuleOp] = {}
-    module = _reachable(module, entry)
     size = mpi_communicator().size if launched_size() > 1 else 0
-    for name, apply in (
-        ("tg-shard", shard),
-        ("tg-lower-shards", partial(lower_shards, processes=size)),
-        ("tg-raise-collectives", raise_collectives),
-        ("tg-split-collectives", split_collectives),
-    ):
-        apply(module)
-        stages[name] = module.clone()
-    program = program_of(module, entry)
+    stages = sharded_stages(module, entry, processes=size)
+    program = program_of(list(stages.values())[-1], entry)
     by_mpi = _is_by_mpi(program, target)
     if by_mpi:
         communicator = mpi_communicator()
@@ -66,6 +57,26 @@ def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart
     own = [*own[first:], *own[:first]]
     parts = {name: {part: compile(m, part, name) for part, m in own} for name in kinds}
     return ShardedExecutable(program, parts, used, stages, by_mpi=by_mpi)
+
+
+def sharded_stages(
+    module: ModuleOp, entry: str, options: ShardPass | None = None, processes: int = 0
+) -> dict[str, ModuleOp]:
+    """What the function `entry` of a module is after each pass for programs on several devices.
+
+    `options` are those of `tg-shard`; `processes` is the number of ranks of MPI, if there are some.
+    """
+    stages: dict[str, ModuleOp] = {}
+    module = _reachable(module, entry)
+    for name, apply in (
+        ("tg-shard", partial(shard, options=options)),
+        ("tg-lower-shards", partial(lower_shards, processes=processes)),
+        ("tg-raise-collectives", raise_collectives),
+        ("tg-split-collectives", split_collectives),
+    ):
+        apply(module)
+        stages[name] = module.clone()
+    return stages
 
 
 def _reachable(module: ModuleOp, entry: str) -> ModuleOp:

@@ -44,10 +44,14 @@ class Exchange(NamedTuple):
     root: int = 0
 
     @property
+    def operand_bytes(self) -> int:
+        """The size of the value of one device."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
     def bytes_sent(self) -> int:
         """The bytes that all members together send to others, by the textbook algorithm."""
-        size = math.prod(self.shape) * self.dtype.itemsize
-        return bytes_sent(self.kind, size, len(self.members))
+        return bytes_sent(self.kind, self.operand_bytes, len(self.members))
 
 
 def combined(arrays: Sequence[Array], reduction: str, out: Array | None = None) -> Array:

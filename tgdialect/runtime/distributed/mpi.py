@@ -131,6 +131,8 @@ class MpiCommunicator(Communicator):
                 self.check()
             if time.monotonic() - begin > _SPIN_SECONDS:
                 time.sleep(_PAUSE_SECONDS)
+            else:
+                os.sched_yield()  # Another process may need the core for what this one waits for.
 
     # -- failures
 
