@@ -200,7 +200,11 @@ OPTIMIZERS: dict[str, Callable[..., optim.Optimizer]] = {
 }
 
 
-TRAINED = [*((name, True) for name in OPTIMIZERS), ("Nesterov", False), ("AdamW", False)]
+TRAINED = [
+    *((name, True) for name in OPTIMIZERS),
+    ("SGD", False),
+    *(pytest.param(name, False, marks=pytest.mark.slow) for name in ("Nesterov", "AdamW")),
+]
 """Without tracing there are many small kernels, which OpenCL devices take long to build."""
 
 
