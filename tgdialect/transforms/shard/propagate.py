@@ -65,6 +65,10 @@ _PER_BYTE = 1e-14
 """What a byte that a device holds costs, in seconds: so little that it decides only between
 shardings that take the same time, for those which need less memory."""
 
+_FEW_OPERANDS = 3
+"""Up to so many operands an op has one table of costs, which has an axis for each: that is faster
+to eliminate than a variable more. A STACK may have hundreds of operands."""
+
 
 @dataclass(frozen=True)
 class ShardPass(ModulePass):
@@ -285,9 +289,15 @@ class _Problem:
             Table((variables[v],), np.array([self._held(v, axis) for axis in self.axes[v]]))
             for v in values
         ]
+        sizes = [len(self.axes[v]) for v in values]
         for op in block.ops:
             if isinstance(op, TgOp) and op.operands:
-                tables.append(self._table(op, variables))
+                if len(op.operands) <= _FEW_OPERANDS:
+                    tables.append(self._table(op, variables))
+                else:
+                    outcomes = list(self.outcomes(op))
+                    tables += self._small_tables(op, outcomes, variables, len(sizes))
+                    sizes.append(len(outcomes))
         last = block.last_op
         assert last is not None
         for i, value in enumerate(last.operands):
@@ -302,7 +312,7 @@ class _Problem:
                     [self.moving(value, a, b) for b in self.axes[like]] for a in self.axes[value]
                 ]
                 tables.append(Table((variables[value], variables[like]), np.array(rows)))
-        chosen = cheapest([len(self.axes[v]) for v in values], tables)
+        chosen = cheapest(sizes, tables)
         return {v: self.axes[v][chosen[variables[v]]] for v in values}
 
     def _axes_of(self, value: SSAValue) -> Sequence[Axis]:
@@ -357,6 +367,27 @@ class _Problem:
                 cost = cost + moves.reshape(spread)
             total = np.minimum(total, cost)
         return Table(tuple(variables[v] for v in values), total)
+
+    def _small_tables(
+        self,
+        op: TgOp,
+        outcomes: Sequence[tuple[_Rule, Axis, float]],
+        variables: Mapping[SSAValue, int],
+        choice: int,
+    ) -> Iterator[Table]:
+        """The same costs with one more variable, `choice`, the number of the outcome: a table for
+        each operand and for the result, in place of one that grows exponentially with them."""
+        result = op.results[0]
+        costs = [
+            [rule.seconds + after if given == axis else math.inf for axis in self.axes[result]]
+            for rule, given, after in outcomes
+        ]
+        yield Table((choice, variables[result]), np.array(costs))
+        for i, v in enumerate(op.operands):
+            moves = [
+                [self.move(v, a, rule.operands[i]) for a in self.axes[v]] for rule, *_ in outcomes
+            ]
+            yield Table((choice, variables[v]), np.array(moves))
 
     def outcomes(self, op: TgOp) -> Iterator[tuple[_Rule, Axis, float]]:
         """The rules of an op, each with the axis of what it gives, and the time that this takes: an
