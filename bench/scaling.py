@@ -49,7 +49,7 @@ from tgdialect.runtime.distributed.build import sharded_stages
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.distributed.mpi import mpi_communicator
 from tgdialect.runtime.distributed.program import ShardedProgram, program_of
-from tgdialect.runtime.distributed.timeline import Machine, timeline
+from tgdialect.runtime.distributed.timeline import DeviceModel, timeline
 from tgdialect.transforms.shard.propagate import SHARDING, ShardPass
 
 sys.path.append(str(Path(__file__).parents[1] / "examples"))
@@ -176,7 +176,7 @@ def is_weight(name: str) -> bool:
     return bool(name) and " of " not in name
 
 
-def options_of(machine: Machine, devices: tuple[str, ...]) -> ShardPass:
+def options_of(machine: DeviceModel, devices: tuple[str, ...]) -> ShardPass:
     """What `tg-shard` is told of a machine."""
     return ShardPass(devices, machine.flops, machine.link.bandwidth, machine.link.latency)
 
@@ -279,7 +279,7 @@ def check(models: Sequence[str], rounds: int) -> list[Row]:
         assert isinstance(function, FuncOp)
         work = estimate_tensors(function.body.block)
         share = (work.flops / flops + work.bytes / memory) / single
-        machine = Machine(share * flops, share * memory, link, overlaps=False)
+        machine = DeviceModel(share * flops, share * memory, link, overlaps=False)
         for split in SPLITS:
             module = step.annotated(split, devices)
             if split == "chosen":
@@ -340,7 +340,7 @@ class Plan(NamedTuple):
         return min(self.seconds.values())
 
 
-def planned(step: Step, split: str, count: int, machine: Machine) -> Plan | None:
+def planned(step: Step, split: str, count: int, machine: DeviceModel) -> Plan | None:
     """A step on so many devices; None if the split is not possible."""
     devices = tuple(f"D:{i}" for i in range(count))
     try:
@@ -395,7 +395,7 @@ def described(step: Step, program: ShardedProgram) -> str:
 def plan(options: argparse.Namespace) -> list[tuple[int, str, Plan | None]]:
     """The plans for all numbers of devices."""
     link = Link(options.latency, options.bandwidth)
-    machine = Machine(options.flops, options.memory, link, not options.no_overlap)
+    machine = DeviceModel(options.flops, options.memory, link, not options.no_overlap)
     sizes = Sizes(options.vocabulary, options.context, options.width, options.heads, options.layers)
     rows: list[tuple[int, str, Plan | None]] = []
     bar = tqdm(total=len(options.devices) * len(SPLITS), disable=None)
@@ -454,6 +454,7 @@ def draw(rows: Sequence[tuple[int, str, Plan | None]], file: str) -> None:
     axes.legend(fontsize=8)
     figure.tight_layout()
     figure.savefig(file)
+    pyplot.close(figure)
 
 
 def main() -> None:
@@ -486,7 +487,10 @@ def main() -> None:
         rows = check(options.models, options.rounds)
         if mpi_communicator().rank == 0:
             Path(options.rows).write_text(json.dumps(rows))
-    elif options.check:
+        return
+    if options.plot:
+        import matplotlib  # noqa: F401  # Without it, stop before the work, not after.
+    if options.check:
         print_check(checked(options.models, options.rounds))
     else:
         plans = plan(options)

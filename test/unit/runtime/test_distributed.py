@@ -226,3 +226,47 @@ def test_training_gives_the_same_losses(model: str, split: str, folder: Path):
     for ranks in (2, 4):
         by_mpi = trained(folder, *options, split, ranks=ranks)
         np.testing.assert_allclose(by_mpi, wanted, rtol=1e-4)
+
+
+# -- dynamic extents -------------------------------------------------------------------------------
+
+DYNAMIC = """
+func.func @main() -> (tensor<?x1xf32>, tensor<?x8xf32>, tensor<8x?xf32>, tensor<?x8xf32>) {{
+  %n = tg.param 0 min 1 max 9 : tensor<index>
+  %x = tg.param 1 (%n) {{tg.sharding = #tg.place<[{devices}], axis = 1>}} : tensor<?x8xf32>
+  %e = tg.exp2 %x : tensor<?x8xf32>
+  %sum = tg.reduce add %e [1] : tensor<?x8xf32> -> tensor<?x1xf32>
+  %after = tg.exp2 %sum : tensor<?x1xf32>
+  %scaled = tg.mul %x, %after : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %turned = tg.permute %scaled [1, 0] : tensor<?x8xf32> -> tensor<8x?xf32>
+  %whole = tg.exp2 %x {{tg.sharding = #tg.place<[{devices}]>}} : tensor<?x8xf32>
+  func.return %after, %scaled, %turned, %whole
+    : tensor<?x1xf32>, tensor<?x8xf32>, tensor<8x?xf32>, tensor<?x8xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_an_axis_that_is_not_split_may_be_dynamic(count: int):
+    """One compilation is right for every size, also where values are exchanged."""
+    devices = ", ".join(f'"{name}"' for name in collective_cases.devices(count, mpi=False))
+    executable = tg.compile(DYNAMIC.format(devices=devices))
+    assert isinstance(executable, ShardedExecutable)
+    assert len(executable.exchanges) >= 2
+    for n in (1, 5, 9):
+        x = np.random.default_rng(n).random((n, 8), np.float32)
+        after = np.exp2(np.exp2(x).sum(1, keepdims=True))
+        wanted = after, x * after, (x * after).T, np.exp2(x)
+        for a, b in zip(executable(n, x), wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_an_extent_that_is_no_argument_is_refused():
+    text = """
+    func.func @main(%x: tensor<?x4xf32> {tg.sharding = #tg.place<["CPU:0", "CPU:1"], axis = 1>})
+        -> tensor<?x1xf32> {
+      %0 = tg.reduce add %x [1] : tensor<?x4xf32> -> tensor<?x1xf32>
+      func.return %0 : tensor<?x1xf32>
+    }"""
+    with pytest.raises(tg.CompilationError, match="dynamic dimensions of arguments"):
+        tg.compile(text)

@@ -11,7 +11,7 @@ from tgdialect.analysis.estimates import Estimates, estimate_tensors
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.distributed.build import sharded_stages
 from tgdialect.runtime.distributed.program import ShardedProgram, program_of
-from tgdialect.runtime.distributed.timeline import Machine, timeline, works
+from tgdialect.runtime.distributed.timeline import DeviceModel, timeline, works
 
 DEVICES = "A", "B", "C", "D"
 PRODUCT = """
@@ -74,7 +74,7 @@ def test_a_masked_sum_reads_one_element():
 @pytest.mark.parametrize("overlaps", [False, True])
 def test_a_step_is_computed_and_then_exchanged(overlaps: bool):
     program = split(1, 0, None)  # The axis of the sum: an all_reduce adds the parts.
-    machine = Machine(1e3, 1e4, Link(0.5, 1e2), overlaps)
+    machine = DeviceModel(1e3, 1e4, Link(0.5, 1e2), overlaps)
     first, second = (machine.compute_seconds(work) for work in works(program).values())
     (sums,) = (s.exchange for s in program.steps if hasattr(s, "exchange"))
     ring = 2 * 3 * 0.5 + 2 * 8 * 4 * 4 * 3 / 4 / 1e2
@@ -89,7 +89,7 @@ def test_a_step_is_computed_and_then_exchanged(overlaps: bool):
 
 def test_without_exchanges_devices_share_the_work():
     program = split(0, None, 0)
-    found = timeline(program, Machine(1e3, 1e30, Link(1.0, 1.0)))
+    found = timeline(program, DeviceModel(1e3, 1e30, Link(1.0, 1.0)))
     assert found.exchange == 0
     assert found.seconds == pytest.approx((2 * 2 * 16 * 4 + 2 * 4) / 1e3)
 
@@ -110,7 +110,7 @@ def test_what_is_exchanged_early_costs_no_time():
     link = Link(1e-3, 1e9)
     spans = {}
     for overlaps in (False, True):
-        found = timeline(program, Machine(1e3, 1e30, link, overlaps))
+        found = timeline(program, DeviceModel(1e3, 1e30, link, overlaps))
         spans[overlaps] = found
         assert found.seconds == max(span.end for span in found.spans)
     computing = (2 * 64 + 64) / 1e3

@@ -80,12 +80,15 @@ def reshaped(op: Operation) -> int | None:
     if axis is None:
         return None
     old, new = tensor(op.operands[0]).get_shape(), integers(op, "shape")
-    if DYNAMIC_INDEX in old[:axis]:
+    # Both shapes have as many elements, so where what follows is alike, what comes before is.
+    by_rest = DYNAMIC_INDEX in old[:axis]
+    if by_rest and (DYNAMIC_INDEX in old[axis:] or 0 in old[axis:]):
         raise VerifyException(f"a dynamic axis comes before the sharding axis {axis}")
-    before = math.prod(old[:axis])
+    wanted = old[axis:] if by_rest else old[:axis]
     for candidate, extent in enumerate(new):
         splits = extent % len(devices) == 0 and (extent > 0 or old[axis] == 0)
-        if splits and math.prod(new[:candidate]) == before:
+        found = new[candidate:] if by_rest else new[:candidate]
+        if splits and DYNAMIC_INDEX not in found and math.prod(found) == math.prod(wanted):
             return candidate
     raise VerifyException(
         f"reshape from {show_shape(old)} to {show_shape(new)} moves the shard boundaries "

@@ -68,6 +68,15 @@ def written(op: Operation, shapes: Sequence[Shape]) -> Shape:
     return tuple(next(dynamic) if d == DYNAMIC_INDEX else d for d in static)
 
 
+def exchanged(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    """The shape of the result of a collective: axes that are split or joined are static, and the
+    dynamic ones are those of the operand."""
+    static = tensor(op.results[0]).get_shape()
+    return tuple(
+        old if new == DYNAMIC_INDEX else new for new, old in zip(static, shapes[0], strict=True)
+    )
+
+
 def broadcast(op: Operation, shapes: Sequence[Shape]) -> Shape:
     return broadcast_shapes(shapes)
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntAttr
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops import intervals
@@ -83,6 +85,21 @@ def _comparison(interval: MinMaxRule) -> Row:
 
 
 _IDENTITY = _movement(shape.source)
+
+
+_COLLECTIVES = (
+    "all_gather",
+    "all_reduce",
+    "all_slice",
+    "all_to_all",
+    "broadcast",
+    "gather",
+    "recv",
+    "reduce",
+    "reduce_scatter",
+    "scatter",
+    "send",
+)
 
 
 # -- ops whose result is no tensor, or whose type is an argument ---------------------------------
@@ -238,6 +255,9 @@ TABLE: Rules = {
     # multi-device
     "tg.replicated": Row(dtype.source, shape.replicated, device.source, min_max=min_max.source),
 }
+
+UPSTREAM: Rules = {f"shard.{kind}": Row(dtype.source, shape.exchanged) for kind in _COLLECTIVES}
+"""Of ops of other dialects: collectives, on what one device has."""
 """The specification's table."""
 
 
@@ -246,9 +266,11 @@ TABLE: Rules = {
 
 def rule_of(op: Operation | Block) -> Row | TypeRule | None:
     """The rule for an op's result: from its class's `RULES` if it has any, as the ops of another
-    vocabulary do, else from the specification's table. None for other ops, and for blocks."""
+    vocabulary do, else from the specification's table. None for ops of other dialects that are
+    no collectives, and for blocks."""
     rules: Rules = getattr(op, "RULES", TABLE)
-    return rules.get(getattr(op, "name", ""))
+    name = getattr(op, "name", "")
+    return rules.get(name, UPSTREAM.get(name))
 
 
 def is_type_written(op: Operation) -> bool:
@@ -294,6 +316,8 @@ def shape_of(value: SSAValue) -> Shape:
             return _argument_shape(value, owner)
         if owner.name == "tg.gettuple":
             return _element_shape(value, owner)
+        if isinstance(owner, CallOp):
+            return _called_shape(value, owner)
         if (row := row_of(value)) is None:
             return _unknown_shape(value)
         return row.shape(owner, [known[o] for o in owner.operands])
@@ -304,6 +328,22 @@ def shape_of(value: SSAValue) -> Shape:
 def _unknown_shape(value: SSAValue) -> Shape:
     shape = enumerate(tensor(value).get_shape())
     return tuple(UnknownDim(value, i) if d == DYNAMIC_INDEX else d for i, d in shape)
+
+
+def _called_shape(value: SSAValue, call: CallOp) -> Shape:
+    """The shape of a result of a function. An extent that is an argument of the function is what it
+    is called with; other dynamic extents are unknown."""
+    unknown = _unknown_shape(value)
+    function = SymbolTable.lookup_symbol(call, call.callee)
+    if not isinstance(function, FuncOp) or (body := function.body).first_block is None:
+        return unknown
+    last = body.block.last_op
+    assert last is not None
+    inner = shape_of(last.operands[call.results.index(cast(OpResult, value))])
+    return tuple(
+        call.operands[new.index] if isinstance(new, BlockArgument) else old
+        for old, new in zip(unknown, inner, strict=True)
+    )
 
 
 def _element_shape(value: SSAValue, element: Operation) -> Shape:

@@ -45,8 +45,8 @@ class Exchange(NamedTuple):
 
     @property
     def operand_bytes(self) -> int:
-        """The size of the value of one device."""
-        return math.prod(self.shape) * self.dtype.itemsize
+        """The size of the value of one device, with 1 for extents that are not known."""
+        return math.prod(d for d in self.shape if d >= 0) * self.dtype.itemsize
 
     @property
     def bytes_sent(self) -> int:

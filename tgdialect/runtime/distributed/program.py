@@ -24,20 +24,23 @@ from xdsl.dialects.shard import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.communication import Collective
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.diagnostics import locate
 from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.attributes import PlaceAttr, is_tensor
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import ReshapeOp
-from tgdialect.ops.properties import place, place_of, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import Dim, place, place_of, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.program import Parameter
 from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
 from tgdialect.transforms.shard.lower import INPUTS, RESULTS
 from tgdialect.transforms.shard.raise_collectives import KINDS
+from tgdialect.transforms.shard.split import is_exchange
 
 
 class Place(NamedTuple):
@@ -49,6 +52,13 @@ class Place(NamedTuple):
     devices: tuple[int, ...] = ()
     axis: int | None = None
     is_single: bool = False
+
+
+class Extent(NamedTuple):
+    """An extent: a number, or the number of the value that it is."""
+
+    number: int
+    is_dynamic: bool = False
 
 
 class Input(NamedTuple):
@@ -89,9 +99,16 @@ class CallStep(ProgramStep):
 
 @dataclass(frozen=True)
 class ExchangeStep(ProgramStep):
-    """A collective."""
+    """A collective, whose dynamic extents are unknown in `exchange`.
+
+    Attributes:
+        shape, result: the extents of the operand and of the result, if some are dynamic. The values
+            that they are come after the operand in `operands`.
+    """
 
     exchange: Exchange
+    shape: Sequence[Extent] = ()
+    result: Sequence[Extent] = ()
 
 
 @dataclass(frozen=True)
@@ -209,7 +226,7 @@ class _Reader:
             shape[where.axis] *= len(where.devices)
         is_scalar = type == tensor_type(INDEX)
         extents = tuple(None if d == DYNAMIC_INDEX else d for d in shape)
-        dims = [self.numbers[d] for d in shape_of(value) if isinstance(d, SSAValue)]
+        dims = [e.number for e in self.extents(value) if e.is_dynamic]
         interval = self.bounds[value]
         default = "out" if role == "output" else "arg"
         return Parameter(
@@ -222,6 +239,25 @@ class _Reader:
             by_reference=role is None and place_of(type).has_addrspace,
         )
 
+    def extents(self, value: SSAValue) -> Sequence[Extent]:
+        """The shape of a value, with the numbers of the values that dynamic extents are."""
+        return [self._extent(dim) for dim in shape_of(value)]
+
+    def _extent(self, dim: Dim) -> Extent:
+        if isinstance(dim, int):
+            return Extent(dim)
+        if isinstance(dim, SSAValue):
+            return Extent(self.numbers[dim], is_dynamic=True)
+        message = f"extent {dim.axis} of {dim.value.type} is no size of an input"
+        raise locate(PassFailedException(message), self.function)
+
+    def _sizes(self, op: Operation) -> Sequence[int]:
+        """The numbers of the values that are dynamic extents of a collective."""
+        if not is_exchange(op):
+            return ()
+        extents = [e for v in (op.operands[0], op.results[0]) for e in self.extents(v)]
+        return list(dict.fromkeys(e.number for e in extents if e.is_dynamic))
+
     # -- steps
 
     def steps(self, ops: Sequence[Operation], first: int) -> tuple[list[ProgramStep], list[int]]:
@@ -231,8 +267,8 @@ class _Reader:
         free = first
         kept = [op for op in ops if not isinstance(op, ParamOp | BufferOp)]
         for position, op in enumerate(kept):
-            for operand in op.operands:
-                last_use[self.numbers[operand]] = position
+            for number in (*(self.numbers[o] for o in op.operands), *self._sizes(op)):
+                last_use[number] = position
             if isinstance(op, SendOp):  # The value stays what it is.
                 self.numbers[op.result] = self.numbers[op.input]
                 for use in op.result.uses:
@@ -242,7 +278,7 @@ class _Reader:
                 self.numbers[result] = free
                 free += 1
         for position, op in enumerate(kept):
-            operands = tuple(self.numbers[o] for o in op.operands)
+            operands = (*(self.numbers[o] for o in op.operands), *self._sizes(op))
             if isinstance(op, ReturnOp):
                 returned = list(operands)
             elif not isinstance(op, SendOp):
@@ -274,7 +310,10 @@ class _Reader:
                 shape = tuple(None if d == DYNAMIC_INDEX else d for d in op.shape.get_values())
                 return ReshapeStep(operands, results, dropped, shape)
             case CollectiveCommunicationOp():
-                return ExchangeStep(operands, results, dropped, self.exchange(op))
+                shapes = [self.extents(v) for v in (op.operands[0], op.results[0])]
+                if not any(e.is_dynamic for shape in shapes for e in shape):
+                    shapes = []
+                return ExchangeStep(operands, results, dropped, self.exchange(op), *shapes)
             case _:
                 raise AssertionError(f"{op.name} is no step")
 

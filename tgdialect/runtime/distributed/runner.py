@@ -11,7 +11,7 @@ import numpy as np
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import Device
 from tgdialect.runtime.distributed.communicator import Communicator, Pending
-from tgdialect.runtime.distributed.exchange import FROM_ROOT
+from tgdialect.runtime.distributed.exchange import FROM_ROOT, Exchange
 from tgdialect.runtime.distributed.program import (
     CallStep,
     ExchangeStep,
@@ -61,7 +61,7 @@ class Runner:
                 results = [found] if len(step.results) == 1 else found or ()
                 values.update(zip(step.results, results, strict=True))
             case ExchangeStep() if self.rank in step.exchange.members:
-                exchange = step.exchange
+                exchange = self._sized(step, values)
                 root = exchange.members[exchange.root]
                 is_given = exchange.kind not in FROM_ROOT
                 value = None
@@ -76,6 +76,17 @@ class Runner:
             case _:
                 # This device takes no part.
                 values.update((result, None) for result in step.results)
+
+    @staticmethod
+    def _sized(step: ExchangeStep, values: dict[int, Any]) -> Exchange:
+        """The collective with the extents of this call."""
+        if not step.shape:
+            return step.exchange
+        shape, result = (
+            tuple(int(values[e.number]) if e.is_dynamic else e.number for e in extents)
+            for extents in (step.shape, step.result)
+        )
+        return step.exchange._replace(shape=shape, result=result)
 
     def _value(self, number: int, values: dict[int, Any]) -> Any:
         value = values[number]

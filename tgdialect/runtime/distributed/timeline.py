@@ -21,7 +21,7 @@ from tgdialect.runtime.distributed.program import (
 )
 
 
-class Machine(NamedTuple):
+class DeviceModel(NamedTuple):
     """What each device does in a second, and its connection to the others.
 
     Attributes:
@@ -51,7 +51,7 @@ class Machine(NamedTuple):
         return min(seconds(exchange.kind, size, devices, self.link, a) for a in choices)
 
 
-class Span(NamedTuple):
+class TimedStep(NamedTuple):
     """A step on the timeline, from its start to its end in seconds."""
 
     name: str
@@ -69,7 +69,7 @@ class Timeline(NamedTuple):
     """
 
     seconds: float
-    spans: Sequence[Span]
+    spans: Sequence[TimedStep]
 
     @property
     def compute(self) -> float:
@@ -98,26 +98,26 @@ def works(program: ShardedProgram) -> dict[str, Estimates]:
 
 
 def timeline(
-    program: ShardedProgram, machine: Machine, algorithm: Algorithm | None = None
+    program: ShardedProgram, machine: DeviceModel, algorithm: Algorithm | None = None
 ) -> Timeline:
     """A run of a program as `runner.py` executes it: an exchange starts when its operand is there
     and those before are done, and is waited for where its result is used."""
     work = works(program)
     ready: dict[int, float] = {}
-    spans: list[Span] = []
+    spans: list[TimedStep] = []
     now = link_is_free = 0.0
     for step in program.steps:
         now = max([now, *(ready.pop(o) for o in step.operands if o in ready)])
         match step:
             case CallStep():
                 end = now + machine.compute_seconds(work[step.name]) + machine.overhead
-                spans.append(Span(step.name, False, now, end))
+                spans.append(TimedStep(step.name, False, now, end))
                 now = end
             case ExchangeStep():
                 start = max(now, link_is_free)
                 taken = machine.exchange_seconds(step.exchange, algorithm) + machine.overhead
                 link_is_free = start + taken
-                spans.append(Span(step.exchange.kind.value, True, start, link_is_free))
+                spans.append(TimedStep(step.exchange.kind.value, True, start, link_is_free))
                 ready[step.results[0]] = link_is_free
                 if not machine.overlaps:
                     now = link_is_free

@@ -34,6 +34,7 @@ from tgdialect.ops.properties import (
     mixed,
     place,
     place_of,
+    shape_of,
     tensor,
     tensor_type,
 )
@@ -143,9 +144,8 @@ class _Lowering(Substitution):
                 here = self.put(LoadOp(*self.aligned(op, values)))
                 return self.moved(here, place(op.buffer), place(op.result).device)
             case ReplicatedOp():
-                shape = tensor(values[0]).get_shape()
-                axis = op.axis.data
-                return self.put(ReshapeOp(values[0], (*shape[:axis], *shape[axis + 1 :])))
+                shape = self.mixed(shape_of(op.result))
+                return self.put(ReshapeOp(values[0], shape))
             case ReduceOp():
                 return self.reduced(op, values[0])
             case ResizeOp():

@@ -47,6 +47,7 @@ from tgdialect.ops.properties import (
     is_type_written,
     place,
     place_of,
+    shape_of,
     tensor,
     tensor_type,
 )
@@ -642,7 +643,7 @@ class _Sharding:
             emit_remark(op, f"{value.type} is sliced along axis {axis}: no bytes are sent")
         else:
             self.report(op, value, *kind)
-        shape, devices = tensor(new).get_shape(), self.problem.devices
+        shape, devices = shape_of(new), self.problem.devices
         for move, argument in placing(shape, place(new), devices, axis):
             new = self.builder.put(move(new, argument))
         return new

@@ -315,7 +315,11 @@ class _Split:
         return self.ranks[grid]
 
     def _emit(self) -> None:
-        old = self.function
+        old, block = self.function, self.builder.block
+        # The new function is in the module while it is made, so that calls find what they call.
+        name, visibility = old.sym_name.data, old.sym_visibility
+        new_function = FuncOp(name, ((), ()), Region(block), visibility, arg_attrs=old.arg_attrs)
+        self.module.body.block.insert_op_before(new_function, old)
         for op in old.body.block.ops:
             if isinstance(op, ParamOp | BufferOp):
                 self._put_leaf(op)
@@ -331,18 +335,15 @@ class _Split:
             self.builder.insert(new)
             for before, after in zip(step.results, new.results, strict=True):
                 self.values[before] = after
-        block = self.builder.block
         returned = block.last_op
         assert isinstance(returned, ReturnOp)
-        type = FunctionType.from_lists(block.arg_types, [v.type for v in returned.operands])
-        name, visibility = old.sym_name.data, old.sym_visibility
-        new = FuncOp(name, type, Region(block), visibility, arg_attrs=old.arg_attrs)
-        new.location = old.location
-        new.attributes.update(old.attributes)
+        results = [v.type for v in returned.operands]
+        new_function.function_type = FunctionType.from_lists(block.arg_types, results)
+        new_function.location = old.location
+        new_function.attributes.update(old.attributes)
         inputs = cast("ArrayAttr[Attribute]", old.attributes[INPUTS])
         grids = (SymbolRefAttr(grid) for grid in self.ranks)
-        new.attributes[INPUTS] = ArrayAttr([*inputs, *grids])
-        self.module.body.block.insert_op_before(new, old)
+        new_function.attributes[INPUTS] = ArrayAttr([*inputs, *grids])
         self.module.body.block.erase_op(old, safe_erase=False)
 
     def _put_leaf(self, op: ParamOp | BufferOp) -> None:
@@ -378,7 +379,9 @@ class _Split:
         self.taken.add(function.sym_name.data)
         first = next(iter(part.ops), None) or next(iter(part.results)).owner
         function.location = first.location if isinstance(first, Operation) else UNKNOWN
-        self.module.body.block.insert_op_before(function, self.function)
+        parent = self.builder.block.parent_op()
+        assert parent is not None
+        self.module.body.block.insert_op_before(function, parent)
         # The body.
         builder = OpBuilder.at_end(block)
         for op in part.ops:
@@ -498,6 +501,11 @@ def _attributes(value: SSAValue, given: Sequence[SSAValue]) -> dict[str, Attribu
         if (constant := op.attributes.get("tg.constant")) is not None:
             attributes["tg.constant"] = constant
     dims = [d for d in shape_of(value) if not isinstance(d, int)]
+    if not all(d in given for d in dims):
+        where = op if isinstance(op, Operation) else op.parent_op()
+        message = "the dynamic dimensions of arguments and PARAMs are index arguments themselves"
+        assert where is not None
+        raise locate(PassFailedException(message), where)
     if dims:
         attributes["tg.dims"] = DenseArrayBase.from_list(i64, [given.index(d) for d in dims])  # pyright: ignore
     return attributes
