@@ -83,9 +83,7 @@ def main() -> None:
     with tqdm(total=options.rounds * len(options.mebibytes), disable=here.rank > 0) as bar:
         rows: list[tuple[float, Mapping[str, float]]] = []
         for size in options.mebibytes:
-            random = np.random.default_rng(here.rank)
             named = calls(np.float32(here.rank) + np.zeros(int(size * 2**18), np.float32))
-            del random
             rows.append((size, measured(named, options.rounds, bar)))
     if here.rank == 0:
         print(f"{here.size} processes, f32; tgdialect / Allreduce is to be at most 1.2 for 64 MiB")

@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException
@@ -44,13 +44,14 @@ from tgdialect import nn
 from tgdialect.analysis.communication import Collective, Link
 from tgdialect.analysis.estimates import estimate_tensors
 from tgdialect.ops.attributes import PlaceAttr
+from tgdialect.ops.properties import tensor
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.distributed.build import sharded_stages
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.distributed.mpi import mpi_communicator
 from tgdialect.runtime.distributed.program import ShardedProgram, program_of
 from tgdialect.runtime.distributed.timeline import DeviceModel, timeline
-from tgdialect.transforms.shard.propagate import SHARDING, ShardPass
+from tgdialect.transforms.shard.propagate import SHARDING, ShardPass, splittable
 
 sys.path.append(str(Path(__file__).parents[1] / "examples"))
 from gpt import GPT, Sizes
@@ -149,26 +150,23 @@ class Step:
         function = module.body.block.first_op
         assert isinstance(function, FuncOp)
         if split != "chosen":
-            batch_axis = None if split == "tensor" else 0
-            axes = [batch_axis, batch_axis, *map(self._axis, [split] * len(self.names), self.names)]
-            for parameter, axis in zip(parameters(function.body.block), axes, strict=True):
-                if axis == "first":
-                    extents = parameter.result.type.get_shape()  # pyright: ignore
-                    possible = [i for i, n in enumerate(extents) if n % len(devices) == 0]
-                    axis = possible[0] if possible else None
-                parameter.attributes[SHARDING] = PlaceAttr.of(devices, None, axis)  # pyright: ignore
+            names = "batch", "batch", *self.names
+            for parameter, name in zip(parameters(function.body.block), names, strict=True):
+                axis = self._axis(split, name, tensor(parameter.result), len(devices))
+                parameter.attributes[SHARDING] = PlaceAttr.of(devices, None, axis)
         attributes: list[dict[str, Attribute]] = [{}]
         attributes += [{SHARDING: IntegerAttr(number, 64)} for number in self.changed]
         function.properties["res_attrs"] = ArrayAttr(map(DictionaryAttr, attributes))
         return module
 
-    def _axis(self, split: str, name: str) -> int | str | None:
-        """The axis of an input that is split; "first" for the first that can be."""
-        if split == "zero":
-            return None if is_weight(name) else "first"
+    def _axis(self, split: str, name: str, type: TensorType[Attribute], parts: int) -> int | None:
+        """The axis of an input that a split divides: the first possible one of Adam's state."""
         if split == "tensor":
             return self.axes.get(name.rpartition(" ")[2])
-        return None
+        if name == "batch":
+            return 0
+        possible = splittable(type, parts) if split == "zero" and not is_weight(name) else ()
+        return next(iter(possible), None)
 
 
 def is_weight(name: str) -> bool:

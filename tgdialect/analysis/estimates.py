@@ -21,7 +21,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops.source import parameters
 
 
 class Estimates(NamedTuple):
@@ -76,10 +76,7 @@ def estimate_tensors(body: Block) -> Estimates:
     element.
     """
     intervals = MinMax()
-    inputs = [
-        *body.args,
-        *{op.slot: op.result for op in body.ops if isinstance(op, ParamOp)}.values(),
-    ]
+    inputs = [*body.args, *(p.result for p in parameters(body))]
     moved = sum(_bytes(value, intervals) for value in inputs)
     flops = 0
     for op in body.ops:

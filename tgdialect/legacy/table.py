@@ -259,7 +259,7 @@ def _alu_interval(op: Operation, sources: Sequence[Interval]) -> Interval:
     return _operation(op).min_max(op, sources)
 
 
-_written = TABLE["tg.custom"]
+_written = TABLE["tg.call"]
 
 # -- the table -----------------------------------------------------------------------------------
 
@@ -279,8 +279,8 @@ LEGACY_TABLE: Rules = {
     "tg_legacy.bind": Row(dtype.source, shape.scalar, min_max=min_max.second),
     "tg_legacy.empty": _written,
     "tg_legacy.noop": _same,
-    "tg_legacy.custom": _written,
-    "tg_legacy.customi": _written,
+    "tg_legacy.custom": TABLE["tg.custom"],
+    "tg_legacy.customi": TABLE["tg.custom"],
     # constants
     "tg_legacy.const": Row(
         dtype.constant, _of_view, lambda op: device_of(op.operands[0]), min_max=min_max.constant

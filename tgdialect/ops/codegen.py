@@ -27,17 +27,15 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import VOID, AxisType, WmmaAttr, is_tensor
+from tgdialect.ops.attributes import VOID, AxisType, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import verify_cells
 from tgdialect.ops.ordering import EDGE, LinearOp
 from tgdialect.ops.properties import (
     dtype_of,
-    inherited_axis,
     is_memory,
     known_index,
-    place_of,
     tensor,
 )
 from tgdialect.ops.source import BinaryDataOp
@@ -102,7 +100,6 @@ class InsOp(TgOp):
             raise VerifyException(f'{self.mnemonic} does not read "target.mnemonic"')
         if instruction not in INSTRUCTIONS.get(target, {instruction}):
             raise VerifyException(f"target {target} has no instruction {instruction}")
-        verify_written(self)
 
 
 @op_definition
@@ -274,19 +271,6 @@ class ShuffleOp(TgOp):
             raise VerifyException(f"the distance is 1 to {threads - 1} in a warp, not {distance}")
 
 
-def verify_written(op: Operation) -> None:
-    """Raise unless the written type is a legal result of INS and CUSTOM, which are computed cell by
-    cell: the result is split among devices as the operands are."""
-    type, axis = op.results[0].type, inherited_axis(op)
-    if type == VOID:
-        return
-    if not is_tensor(type):
-        raise VerifyException(f"the result is a tensor or !tg.void, not {type}")
-    if (written := place_of(type).axis) != axis:
-        axes = ["not sharded" if k is None else f"sharded on axis {k}" for k in (axis, written)]
-        raise VerifyException(f"the operands are {axes[0]}, but the result is {axes[1]}")
-
-
 def verify_format(fmt: str, arguments: int) -> None:
     """A CUSTOM format has one `{}` or `{i}` placeholder per argument."""
     try:
@@ -325,7 +309,6 @@ class CustomOp(TgOp):
 
     def verify_rule(self) -> None:
         verify_format(self.fmt.data, len(self.arguments))
-        verify_written(self)
 
 
 @op_definition

@@ -38,7 +38,7 @@ from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.table import producer
 from tgdialect.ops.attributes import AddrSpace, is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
-from tgdialect.ops.codegen import verify_format, verify_written
+from tgdialect.ops.codegen import verify_format
 from tgdialect.ops.ordering import EDGE, SinkOp
 from tgdialect.ops.properties import (
     dtype_of,
@@ -532,7 +532,6 @@ class _FormattedOp(LegacyOp):
 
     def verify_rule(self) -> None:
         verify_format(self.fmt.data, len(self.arguments))
-        verify_written(self)
 
 
 @op_definition

@@ -14,7 +14,6 @@ the operands; their dynamic dimensions are SSA values, so two `?` can be compare
 also gets the intervals of the operands, which `analysis/min_max.py` computes.
 """
 
-from tgdialect.ops.properties.axis import inherited as inherited_axis
 from tgdialect.ops.properties.device import argument as device_argument
 from tgdialect.ops.properties.device import show as show_device
 from tgdialect.ops.properties.shape import (
@@ -78,7 +77,6 @@ __all__ = [
     "dtype_of",
     "dtype_row",
     "index_array",
-    "inherited_axis",
     "integer",
     "integers",
     "is_memory",

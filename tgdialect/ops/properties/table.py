@@ -87,21 +87,6 @@ def _comparison(interval: MinMaxRule) -> Row:
 _IDENTITY = _movement(shape.source)
 
 
-_COLLECTIVES = (
-    "all_gather",
-    "all_reduce",
-    "all_slice",
-    "all_to_all",
-    "broadcast",
-    "gather",
-    "recv",
-    "reduce",
-    "reduce_scatter",
-    "scatter",
-    "send",
-)
-
-
 # -- ops whose result is no tensor, or whose type is an argument ---------------------------------
 
 
@@ -118,6 +103,20 @@ def _written_memory(op: Operation) -> Attribute:
 
 def _written_type(op: Operation) -> Attribute:
     return op.results[0].type
+
+
+def _written_cells(op: Operation) -> Attribute:
+    """INS and CUSTOM: a written tensor or void. They compute cell by cell, so the result is split
+    among devices as the operands are."""
+    type, inherited = op.results[0].type, axis.inherited(op)
+    if type == VOID:
+        return type
+    if not is_tensor(type):
+        raise VerifyException(f"the result is a tensor or !tg.void, not {type}")
+    if (own := axis.written(op)) != inherited:
+        axes = ["not sharded" if k is None else f"sharded on axis {k}" for k in (inherited, own)]
+        raise VerifyException(f"the operands are {axes[0]}, but the result is {axes[1]}")
+    return type
 
 
 def _tuple_type(op: Operation) -> Attribute:
@@ -242,23 +241,37 @@ TABLE: Rules = {
     "tg.detach": _IDENTITY,
     # codegen
     "tg.barrier": _void,
-    "tg.ins": _written_type,
+    "tg.ins": _written_cells,
     "tg.special": Row(dtype.always(INDEX), shape.scalar, min_max=min_max.iterated),
     "tg.if": _void,
     "tg.endif": _void,
     "tg.wmma": Row(dtype.third, shape.third, device.common, axis=axis.unsharded),
     "tg.shuffle": Row(dtype.source, shape.source, device.source, axis=axis.unsharded),
-    "tg.custom": _written_type,
+    "tg.custom": _written_cells,
     "tg.atomicadd": _written_memory,
     "tg.customfunction": _void,
     "tg.source": _void,
     # multi-device
     "tg.replicated": Row(dtype.source, shape.replicated, device.source, min_max=min_max.source),
 }
-
-UPSTREAM: Rules = {f"shard.{kind}": Row(dtype.source, shape.exchanged) for kind in _COLLECTIVES}
-"""Of ops of other dialects: collectives, on what one device has."""
 """The specification's table."""
+
+_COLLECTIVE = Row(dtype.source, shape.exchanged)
+
+UPSTREAM: Rules = {
+    "shard.all_gather": _COLLECTIVE,
+    "shard.all_reduce": _COLLECTIVE,
+    "shard.all_slice": _COLLECTIVE,
+    "shard.all_to_all": _COLLECTIVE,
+    "shard.broadcast": _COLLECTIVE,
+    "shard.gather": _COLLECTIVE,
+    "shard.recv": _COLLECTIVE,
+    "shard.reduce": _COLLECTIVE,
+    "shard.reduce_scatter": _COLLECTIVE,
+    "shard.scatter": _COLLECTIVE,
+    "shard.send": _COLLECTIVE,
+}
+"""The same for ops of other dialects: collectives, whose operand is one device's own part."""
 
 
 # -- reading the table ---------------------------------------------------------------------------
@@ -266,8 +279,8 @@ UPSTREAM: Rules = {f"shard.{kind}": Row(dtype.source, shape.exchanged) for kind 
 
 def rule_of(op: Operation | Block) -> Row | TypeRule | None:
     """The rule for an op's result: from its class's `RULES` if it has any, as the ops of another
-    vocabulary do, else from the specification's table. None for ops of other dialects that are
-    no collectives, and for blocks."""
+    vocabulary do, else from the specification's table, else from that of upstream's collectives.
+    None for other ops, and for blocks."""
     rules: Rules = getattr(op, "RULES", TABLE)
     name = getattr(op, "name", "")
     return rules.get(name, UPSTREAM.get(name))
@@ -276,7 +289,9 @@ def rule_of(op: Operation | Block) -> Row | TypeRule | None:
 def is_type_written(op: Operation) -> bool:
     """Whether an op's result type is stated in the IR, not derived from the operands."""
     row = rule_of(op)
-    return row.dtype is dtype.written if isinstance(row, Row) else row is _written_type
+    if isinstance(row, Row):
+        return row.dtype is dtype.written
+    return row is _written_type or row is _written_cells
 
 
 def result_type(op: Operation) -> Attribute:

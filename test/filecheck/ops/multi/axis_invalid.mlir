@@ -161,3 +161,13 @@ func.func @f(%w: tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>) {
   %0 = tg.call @g(%w) : tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>> -> !tg.tuple<tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>>
   func.return
 }
+
+// -----
+
+func.func @f() {
+  %n = tg.param 0 min 1 max 9 : tensor<index>
+  %x = tg.param 1 (%n, %n) : tensor<?x4x?xf32, #tg.place<["A", "B"], axis = 1>>
+  // expected-error@below {{a dynamic axis comes before the sharding axis 1}}
+  %0 = tg.reshape %x [1, %n, 4, %n] : tensor<?x4x?xf32, #tg.place<["A", "B"], axis = 1>> -> tensor<1x?x4x?xf32, #tg.place<["A", "B"], axis = 2>>
+  func.return
+}

@@ -191,3 +191,15 @@ func.func @bitcast_last_axis(%x: tensor<2x8xf32, #tg.place<["A", "B"], axis = 1>
   %pair_each = tg.bitcast %z to ui64 : tensor<8xf32, #tg.place<["A", "B", "C", "D"], axis = 0>> -> tensor<4xui64, #tg.place<["A", "B", "C", "D"], axis = 0>>
   func.return
 }
+
+// What follows the sharding axis is static, so the axis is found although a dynamic one comes before it.
+// CHECK:   func.func @reshape_dynamic() -> (tensor<1x?x4x3xf32, #tg.place<["A", "B"], axis = 2>>, tensor<?x4x3x1xf32, #tg.place<["A", "B"], axis = 1>>) {
+func.func @reshape_dynamic() -> (tensor<1x?x4x3xf32, #tg.place<["A", "B"], axis = 2>>, tensor<?x4x3x1xf32, #tg.place<["A", "B"], axis = 1>>) {
+  %n = tg.param 0 min 1 max 9 : tensor<index>
+  %x = tg.param 1 (%n) : tensor<?x4x3xf32, #tg.place<["A", "B"], axis = 1>>
+  // CHECK:     %0 = tg.reshape %x [1, %n, 4, 3] : tensor<?x4x3xf32, #tg.place<["A", "B"], axis = 1>> -> tensor<1x?x4x3xf32, #tg.place<["A", "B"], axis = 2>>
+  %0 = tg.reshape %x [1, %n, 4, 3] : tensor<?x4x3xf32, #tg.place<["A", "B"], axis = 1>> -> tensor<1x?x4x3xf32, #tg.place<["A", "B"], axis = 2>>
+  // CHECK-NEXT:     %1 = tg.reshape %x [%n, 4, 3, 1] : tensor<?x4x3xf32, #tg.place<["A", "B"], axis = 1>> -> tensor<?x4x3x1xf32, #tg.place<["A", "B"], axis = 1>>
+  %1 = tg.reshape %x [%n, 4, 3, 1] : tensor<?x4x3xf32, #tg.place<["A", "B"], axis = 1>> -> tensor<?x4x3x1xf32, #tg.place<["A", "B"], axis = 1>>
+  func.return %0, %1 : tensor<1x?x4x3xf32, #tg.place<["A", "B"], axis = 2>>, tensor<?x4x3x1xf32, #tg.place<["A", "B"], axis = 1>>
+}
