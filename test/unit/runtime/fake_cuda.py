@@ -15,6 +15,7 @@ class CUresult(Enum):
     CUDA_SUCCESS = 0
     CUDA_ERROR_OUT_OF_MEMORY = 2
     CUDA_ERROR_INVALID_PTX = 218
+    CUDA_ERROR_NOT_READY = 600
     CUDA_ERROR_ILLEGAL_ADDRESS = 700
     CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701
 
@@ -44,6 +45,8 @@ class FakeCuda:
     )
     CUjit_option = SimpleNamespace(CU_JIT_ERROR_LOG_BUFFER=5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES=6)
     CUjitInputType = SimpleNamespace(CU_JIT_INPUT_PTX=1)
+    CUmemorytype = SimpleNamespace(CU_MEMORYTYPE_DEVICE=2)
+    CUDA_MEMCPY2D = SimpleNamespace
     CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
 
     def __init__(self, kernels: dict[str, tuple[int, Callable[..., None]]], memory: int = 1 << 20):
@@ -54,6 +57,8 @@ class FakeCuda:
         self.calls: list[str] = []
         self.recording: list[Callable[[], None]] | None = None
         self.failure: CUresult | None = None
+        self.pending: CUresult | None = None
+        """What an event says that has not been reached."""
         self.log = bytearray()
         self.attributes: dict[tuple[str, int], int] = {}
         self.local: list[int] = []
@@ -117,6 +122,12 @@ class FakeCuda:
         return (OK,)
 
     cuMemcpyHtoDAsync = cuMemcpyDtoHAsync = cuMemcpyDtoDAsync = _move
+
+    def cuMemcpy2DAsync(self, copy: Any, stream: int) -> Any:
+        for row in range(copy.Height):
+            target = copy.dstDevice + row * copy.dstPitch
+            self._move(target, copy.srcDevice + row * copy.srcPitch, copy.WidthInBytes, stream)
+        return (OK,)
 
     def cuMemsetD8Async(self, target: int, value: int, nbytes: int, stream: int) -> Any:
         ctypes.memset(target, value, nbytes)
@@ -212,6 +223,9 @@ class FakeCuda:
 
     def cuStreamWaitEvent(self, stream: int, event: int, flags: int) -> Any:
         return (OK,)
+
+    def cuEventQuery(self, event: int) -> Any:
+        return (self.pending or OK,)
 
     def cuEventElapsedTime(self, start: int, end: int) -> Any:
         return OK, 0.5

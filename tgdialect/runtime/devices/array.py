@@ -97,6 +97,15 @@ class DeviceArray:
         """The number of axes."""
         return len(self.shape)
 
+    @property
+    def address(self) -> int:
+        """Where it begins, on a device whose memory is known by addresses."""
+        return self.span.block.handle + self.span.offset
+
+    def reshaped(self, shape: tuple[int, ...]) -> DeviceArray:
+        """The same memory with other extents."""
+        return DeviceArray(self.driver, self.span, shape, self.dtype, self)
+
     def numpy(self) -> Array:
         """A copy in the memory of the host. Waits for the commands before."""
         found = np.empty(self.shape, self.dtype)

@@ -88,8 +88,7 @@ class CudaDriver(Driver):
         self._device = self.checked(self.api.cuDeviceGet(number))
         self.context = self.checked(self.api.cuDevicePrimaryCtxRetain(self._device))
         self.enter()
-        non_blocking = self.api.CUstream_flags.CU_STREAM_NON_BLOCKING
-        self.stream = self.checked(self.api.cuStreamCreate(int(non_blocking)))
+        self.stream = self.new_stream()
         memory = self.checked(self.api.cuDeviceTotalMem(self._device))
         attribute = self._attribute
         target = target_for(
@@ -146,6 +145,12 @@ class CudaDriver(Driver):
     def enter(self) -> None:
         """Make the device's context that of this thread."""
         self.checked(self.api.cuCtxSetCurrent(self.context))
+
+    def new_stream(self) -> Any:
+        """A queue of commands that waits for no other one."""
+        self.enter()
+        non_blocking = self.api.CUstream_flags.CU_STREAM_NON_BLOCKING
+        return self.checked(self.api.cuStreamCreate(int(non_blocking)))
 
     @property
     def identity(self) -> Sequence[str]:
@@ -284,11 +289,7 @@ class CudaDriver(Driver):
 
     def dlpack_pointer(self, span: Span, stream: int | None) -> tuple[int, int, int, int]:
         if stream != _NO_STREAM:
-            self.enter()
-            event = self.checked(self.api.cuEventCreate(0))
-            self.checked(self.api.cuEventRecord(event, self.stream))
-            self.checked(self.api.cuStreamWaitEvent(stream or _LEGACY_STREAM, event, 0))
-            self.api.cuEventDestroy(event)
+            Mark(self, self.stream).precede(stream or _LEGACY_STREAM)
         return *self.dlpack_device, _address(span), 0
 
     def adopt(self, pointer: int, offset: int, nbytes: int, owner: object) -> Span:
@@ -297,6 +298,72 @@ class CudaDriver(Driver):
 
 def _address(span: Span) -> int:
     return span.block.handle + span.offset
+
+
+class Mark:
+    """A place in a stream: an event."""
+
+    def __init__(self, driver: CudaDriver, stream: Any) -> None:
+        """After all that `stream` has so far."""
+        self._driver, api = driver, driver.api
+        driver.enter()
+        self._event = driver.checked(api.cuEventCreate(0))
+        weakref.finalize(self, self._destroy, driver, self._event).atexit = False
+        with driver.lock:
+            driver.checked(api.cuEventRecord(self._event, stream))
+
+    @staticmethod
+    def _destroy(driver: CudaDriver, event: Any) -> None:
+        driver.enter()
+        driver.api.cuEventDestroy(event)
+
+    def precede(self, stream: Any = None) -> None:
+        """Let later commands of a stream, by default that of the kernels, wait for this place."""
+        driver = self._driver
+        driver.enter()
+        with driver.lock:
+            target = driver.stream if stream is None else stream
+            driver.checked(driver.api.cuStreamWaitEvent(target, self._event, 0))
+
+    def is_reached(self) -> bool:
+        """Whether the commands before are done. Raises DeviceError if one has failed."""
+        driver, api = self._driver, self._driver.api
+        driver.enter()
+        result = api.cuEventQuery(self._event)
+        if result[0] == api.CUresult.CUDA_ERROR_NOT_READY:
+            return False
+        driver.checked(result)
+        return True
+
+
+class SideStream:
+    """A second queue of commands of a GPU, executed beside its kernels."""
+
+    def __init__(self, driver: CudaDriver) -> None:
+        self._driver = driver
+        self.handle = driver.new_stream()
+
+    def follow(self) -> None:
+        """Let later commands wait for those that the kernels' stream has so far."""
+        Mark(self._driver, self._driver.stream).precede(self.handle)
+
+    def mark(self) -> Mark:
+        """The place after all commands so far."""
+        return Mark(self._driver, self.handle)
+
+    def copy_rows(
+        self, source: tuple[int, int], target: tuple[int, int], width: int, rows: int
+    ) -> None:
+        """Copy rows of `width` bytes. Each side is the address of its first row, and the bytes from
+        one row to the next."""
+        driver, api = self._driver, self._driver.api
+        driver.enter()
+        copy = api.CUDA_MEMCPY2D()
+        copy.srcMemoryType = copy.dstMemoryType = api.CUmemorytype.CU_MEMORYTYPE_DEVICE
+        copy.srcDevice, copy.srcPitch = source
+        copy.dstDevice, copy.dstPitch = target
+        copy.WidthInBytes, copy.Height = width, rows
+        driver.checked(api.cuMemcpy2DAsync(copy, self.handle))
 
 
 class _Kernels(RepeatableKernels):

@@ -176,6 +176,17 @@ class Devices:
         except DeviceError as error:
             raise DeviceError(f"the environment variable {VARIABLE}: {error}") from None
 
+    def own(self, process: int) -> Device:
+        """The default device of one of several processes of this machine. If `TG_DEVICE` names a
+        kind without a number, as "CUDA", the processes take the devices of that kind in turn.
+
+        Raises DeviceError if there is no such device.
+        """
+        kind = (os.environ.get(VARIABLE) or HOST).upper()
+        if kind in KINDS and (count := _count(kind)):
+            return self[f"{kind}:{process % count}"]
+        return self[self.DEFAULT]
+
     def canonicalize(self, name: str) -> str:
         """The full name of a device: "CL" and "cl:0" are "CL:0", and "CPU:0" is "CPU".
 

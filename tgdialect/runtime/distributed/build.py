@@ -16,6 +16,7 @@ from tgdialect.runtime.devices.device import DEVICES, HOST, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed.executable import ShardedExecutable
 from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
+from tgdialect.runtime.distributed.nccl import nccl_links
 from tgdialect.runtime.distributed.program import ShardedProgram, program_of
 from tgdialect.runtime.executable import Executable
 from tgdialect.targets import MPI
@@ -47,7 +48,7 @@ def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart
     if by_mpi:
         communicator = mpi_communicator()
         _check_size(program, communicator.size)
-        used = {communicator.rank: DEVICES[DEVICES.DEFAULT]}
+        used = {communicator.rank: DEVICES.own(communicator.local_rank)}
     else:
         used = {rank: _device(name, target) for rank, name in enumerate(program.devices)}
     kinds = {device.name: device for device in used.values()}
@@ -56,7 +57,8 @@ def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart
     first = min(used) % max(len(own), 1)
     own = [*own[first:], *own[:first]]
     parts = {name: {part: compile(m, part, name) for part, m in own} for name in kinds}
-    return ShardedExecutable(program, parts, used, stages, by_mpi=by_mpi)
+    links = nccl_links(list(used.values()), mpi_communicator() if by_mpi else None)
+    return ShardedExecutable(program, parts, used, stages, by_mpi=by_mpi, links=links)
 
 
 def sharded_stages(

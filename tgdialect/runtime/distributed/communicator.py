@@ -19,8 +19,9 @@ class Pending(ABC):
     """A collective that has been started."""
 
     @abstractmethod
-    def wait(self) -> Array | None:
-        """The result of this device; None if it has none.
+    def wait(self) -> Any:
+        """The result of this device, in its memory if the communicator takes arrays there; None if
+        it has none.
 
         Raises RankError if another device has failed.
         """
@@ -29,10 +30,10 @@ class Pending(ABC):
 class Finished(Pending):
     """A collective that needed no exchange."""
 
-    def __init__(self, result: Array | None) -> None:
+    def __init__(self, result: Any) -> None:
         self.result = result
 
-    def wait(self) -> Array | None:
+    def wait(self) -> Any:
         return self.result
 
 
@@ -42,15 +43,26 @@ class Communicator(ABC):
     Attributes:
         rank: the number of the device.
         size: how many devices there are.
-        bytes_sent: how many bytes this device has sent to others so far.
     """
 
-    rank: int
-    size: int
-    bytes_sent: int
+    takes_device_arrays = False
+    """Whether values stay in the memory of the device."""
+
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank, self.size = rank, size
+        self._sent = 0
+
+    @property
+    def bytes_sent(self) -> int:
+        """How many bytes this device has sent to others so far."""
+        return self._sent
+
+    def count(self, nbytes: int) -> None:
+        """Note that bytes go to other devices."""
+        self._sent += nbytes
 
     @abstractmethod
-    def start(self, exchange: Exchange, value: Array | None) -> Pending:
+    def start(self, exchange: Exchange, value: Any) -> Pending:
         """Start a collective on this device's value, which may not change until it is done.
 
         All members start the same ones in the same order. `value` is None where a device only gets.
@@ -63,6 +75,9 @@ class Communicator(ABC):
 
     def progress(self) -> None:  # noqa: B027
         """Let collectives that have been started go on."""
+
+    def check(self) -> None:  # noqa: B027
+        """Raise RankError if another device has failed."""
 
     def end(self) -> None:  # noqa: B027
         """End a call. Raises RankError if another device has called another program."""

@@ -53,6 +53,15 @@ class Exchange(NamedTuple):
         """The bytes that all members together send to others, by the textbook algorithm."""
         return bytes_sent(self.kind, self.operand_bytes, len(self.members))
 
+    def sent_by(self, position: int) -> int:
+        """The share of one member in `bytes_sent`."""
+        is_root, others = position == self.root, len(self.members) - 1
+        if self.kind in FROM_ROOT:
+            return self.bytes_sent if is_root else 0
+        if self.kind in TO_ROOT:
+            return 0 if is_root else self.bytes_sent // others
+        return self.bytes_sent // len(self.members)
+
 
 def combined(arrays: Sequence[Array], reduction: str, out: Array | None = None) -> Array:
     """The reduction of arrays of one shape, in their order. On bools add is or, and mul is and.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -17,6 +16,7 @@ from tgdialect.runtime.distributed.array import ShardedArray, own_part
 from tgdialect.runtime.distributed.communicator import Communicator, RankError
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.distributed.mpi import mpi_communicator
+from tgdialect.runtime.distributed.nccl import NcclCommunicator, NcclLink
 from tgdialect.runtime.distributed.program import CallStep, ExchangeStep, Place, ShardedProgram
 from tgdialect.runtime.distributed.runner import Clock, Runner
 from tgdialect.runtime.distributed.threads import Team
@@ -46,9 +46,11 @@ class ShardedExecutable(Executable):
         stages: Mapping[str, ModuleOp],
         *,
         by_mpi: bool,
+        links: Sequence[NcclLink] = (),
     ) -> None:
         """`devices` are those of this process, by their numbers, and `parts` has the executable of
-        each part by the name of the device, then of the part."""
+        each part by the name of the device, then of the part. `links` connect GPUs directly: one
+        for each device of this process, or none."""
         parameters = [i.parameter for i in program.inputs]
         parameters += [r.parameter for r in program.results]
         super().__init__(parameters, cast("Sequence[Window]", ()), _no_build, ("", ""))
@@ -56,6 +58,7 @@ class ShardedExecutable(Executable):
         self._parts = parts
         self._stages = stages
         self._by_mpi = by_mpi
+        self._links = links
         self._runners = [
             Runner(program, parts[device.name], device, rank) for rank, device in devices.items()
         ]
@@ -155,27 +158,18 @@ class ShardedExecutable(Executable):
         self._check_count(arrays)
         scalars = self._scalars(arrays)
         inputs = [self._checked(i, value, scalars) for i, value in enumerate(arrays)]
-        with self._communicators() as communicators:
-            found = self._on_all(communicators, inputs, clock)
+        communicators = self._communicators()
+        before = sum(c.bytes_sent for c in communicators)
+        found = self._on_all(communicators, inputs, clock)
+        self.bytes_sent += sum(c.bytes_sent for c in communicators) - before
         return [self._joined(i, [f[i] for f in found], scalars) for i in range(len(self._results))]
 
-    @contextmanager
-    def _communicators(self) -> Generator[Sequence[Communicator]]:
-        if not self._by_mpi:
-            communicators = Team(len(self._runners)).communicators()
-            yield communicators
-            self.bytes_sent += sum(c.bytes_sent for c in communicators)
-            return
-        communicator = mpi_communicator()
-        before = communicator.bytes_sent
-        try:
-            communicator.begin(self.program.text)
-            yield [communicator]
-            communicator.end()
-            self.bytes_sent += communicator.bytes_sent - before
-        except BaseException as error:
-            communicator.fail(error)
-            raise
+    def _communicators(self) -> Sequence[Communicator]:
+        hosts = [mpi_communicator()] if self._by_mpi else Team(len(self._runners)).communicators()
+        if not self._links:
+            return hosts
+        pairs = zip(self._links, hosts, strict=True)
+        return [NcclCommunicator(link, host) for link, host in pairs]
 
     def _on_all(
         self, communicators: Sequence[Communicator], inputs: Sequence[Any], clock: Clock | None
@@ -186,9 +180,11 @@ class ShardedExecutable(Executable):
         def run(position: int) -> list[Any]:
             runner, communicator = runners[position], communicators[position]
             try:
+                communicator.begin(self.program.text)
                 own = [self._own(i, value, runner) for i, value in enumerate(inputs)]
                 found = runner.run(communicator, own, clock if position == 0 else None)
                 self._write_back(inputs, own, runner)
+                communicator.end()
                 return found
             except BaseException as error:
                 communicator.fail(error)

@@ -16,7 +16,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from types import TracebackType
 from typing import Any
@@ -81,10 +81,9 @@ class MpiCommunicator(Communicator):
     """One process's connection to the others."""
 
     def __init__(self, mpi: Any) -> None:
-        self.mpi = mpi
         world = mpi.COMM_WORLD
-        self.rank, self.size = world.Get_rank(), world.Get_size()
-        self.bytes_sent = 0
+        super().__init__(world.Get_rank(), world.Get_size())
+        self.mpi = mpi
         self._control = world.Dup()
         self._groups: dict[tuple[int, ...], tuple[Any, Any]] = {}
         self._unfinished: deque[_Started] = deque()
@@ -96,6 +95,12 @@ class MpiCommunicator(Communicator):
             atexit.register(self._leave)
             self._hook = sys.excepthook
             sys.excepthook = self._uncaught
+
+    @cached_property
+    def local_rank(self) -> int:
+        """The number of this process among those of its machine. All processes call this."""
+        world = self.mpi.COMM_WORLD
+        return world.Split_type(self.mpi.COMM_TYPE_SHARED).Get_rank()
 
     # -- collectives
 
@@ -262,9 +267,6 @@ class _Started(Pending):
         kind = self._exchange.kind
         getattr(self, f"_{kind.value}")(value)
 
-    def _count(self, nbytes: int) -> None:
-        self._here.bytes_sent += nbytes
-
     def _empty(self, *shape: int) -> Array:
         self._keep.append(found := np.empty(shape, self._exchange.dtype))
         return found
@@ -284,7 +286,7 @@ class _Started(Pending):
         found = self._empty(n, *exchange.shape)
         self._request = self._first.Iallgather(self._bytes(value), self._bytes(found))
         self._finish = lambda: _joined(found, exchange.axis)
-        self._count((n - 1) * value.nbytes)
+        self._here.count((n - 1) * value.nbytes)
 
     def _all_to_all(self, value: Array) -> None:
         exchange = self._exchange
@@ -293,13 +295,13 @@ class _Started(Pending):
         found = self._empty(*parts.shape)
         self._request = self._first.Ialltoall(self._bytes(parts), self._bytes(found))
         self._finish = lambda: _joined(found, exchange.joined)
-        self._count(value.nbytes - value.nbytes // n)
+        self._here.count(value.nbytes - value.nbytes // n)
 
     def _reduce_scatter(self, value: Array) -> None:
         exchange = self._exchange
         n = len(exchange.members)
         parts = _parted(value, exchange.axis, n)
-        self._count(value.nbytes - value.nbytes // n)
+        self._here.count(value.nbytes - value.nbytes // n)
         if (how := self._native()) is not None and value.nbytes < _TWO_PARTS_BYTES:
             sum_of_mine = self._empty(*exchange.result)
             self._keep.append(parts)
@@ -315,7 +317,7 @@ class _Started(Pending):
     def _all_reduce(self, value: Array) -> None:
         exchange = self._exchange
         n = len(exchange.members)
-        self._count(2 * (value.nbytes - value.nbytes // n))
+        self._here.count(2 * (value.nbytes - value.nbytes // n))
         how = self._native()
         if how is not None and value.nbytes < _TWO_PARTS_BYTES:
             total = self._empty(*exchange.shape)
@@ -352,7 +354,7 @@ class _Started(Pending):
         found = value if is_root and value is not None else self._empty(*exchange.shape)
         self._request = self._first.Ibcast(self._bytes(found), root=exchange.root)
         self._finish = lambda: found
-        self._count((len(exchange.members) - 1) * found.nbytes if is_root else 0)
+        self._here.count((len(exchange.members) - 1) * found.nbytes if is_root else 0)
 
     def _scatter(self, value: Array | None) -> None:
         exchange = self._exchange
@@ -364,7 +366,7 @@ class _Started(Pending):
             self._bytes(parts), self._bytes(found), root=exchange.root
         )
         self._finish = lambda: found
-        self._count((n - 1) * found.nbytes if is_root else 0)
+        self._here.count((n - 1) * found.nbytes if is_root else 0)
 
     def _gather(self, value: Array) -> None:
         axis = self._exchange.axis
@@ -379,7 +381,7 @@ class _Started(Pending):
             self._bytes(value), self._bytes(found), root=exchange.root
         )
         self._finish = lambda: None if found is None else finish(found)
-        self._count(0 if is_root else value.nbytes)
+        self._here.count(0 if is_root else value.nbytes)
 
     def _reduce(self, value: Array) -> None:
         exchange = self._exchange
@@ -397,7 +399,7 @@ class _Started(Pending):
             root=exchange.root,
         )
         self._finish = lambda: total
-        self._count(0 if is_root else value.nbytes)
+        self._here.count(0 if is_root else value.nbytes)
 
     def _transfer(self, value: Array | None) -> None:
         exchange = self._exchange
@@ -407,7 +409,7 @@ class _Started(Pending):
             assert value is not None
             self._request = self._first.Isend(self._bytes(value), other)
             self._finish = lambda: value
-            self._count(value.nbytes)
+            self._here.count(value.nbytes)
         else:
             found = self._empty(*exchange.shape)
             self._request = self._first.Irecv(self._bytes(found), other)

@@ -20,7 +20,6 @@ from tgdialect.runtime.distributed.program import (
     ShardedProgram,
 )
 from tgdialect.runtime.executable import Executable
-from tgdialect.runtime.program import Array
 
 Clock = Callable[[int, float], None]
 """Takes the number of a step and the seconds that it took."""
@@ -66,7 +65,9 @@ class Runner:
                 is_given = exchange.kind not in FROM_ROOT
                 value = None
                 if is_given or root == self.rank:
-                    value = self._on_host(self._value(step.operands[0], values))
+                    value = self._value(step.operands[0], values)
+                    if isinstance(value, DeviceArray) and not communicator.takes_device_arrays:
+                        value = value.numpy()
                 values[step.results[0]] = communicator.start(exchange, value)
             case ReshapeStep():
                 value, *extents = [self._value(o, values) for o in step.operands]
@@ -97,12 +98,6 @@ class Runner:
             values[number] = value
         return value
 
-    @staticmethod
-    def _on_host(value: Any) -> Array:
-        return value.numpy() if isinstance(value, DeviceArray) else value
-
 
 def _reshaped(value: Any, shape: tuple[int, ...]) -> Any:
-    if isinstance(value, DeviceArray):
-        return DeviceArray(value.driver, value.span, shape, value.dtype, value)
-    return value.reshape(shape)
+    return value.reshaped(shape) if isinstance(value, DeviceArray) else value.reshape(shape)

@@ -46,10 +46,14 @@ class Team:
         with self.condition:
             self.condition.wait_for(lambda: is_done() or self.failure is not None)
             if not is_done():
-                assert self.failure is not None
-                rank, error = self.failure
-                message = f"device {rank} failed: {type(error).__name__}: {error}"
-                raise RankError(message) from error
+                self.check()
+
+    def check(self) -> None:
+        """Raise RankError if a device has failed."""
+        if self.failure is not None:
+            rank, error = self.failure
+            message = f"device {rank} failed: {type(error).__name__}: {error}"
+            raise RankError(message) from error
 
 
 class _Meeting:
@@ -67,12 +71,15 @@ class ThreadCommunicator(Communicator):
     """One thread's connection to the others."""
 
     def __init__(self, team: Team, rank: int) -> None:
-        self.team, self.rank, self.size = team, rank, team.size
-        self.bytes_sent = 0
+        super().__init__(rank, team.size)
+        self.team = team
         self._numbers: dict[tuple[int, ...], int] = {}
 
     def begin(self, program: str) -> None:
         pass  # All threads run the program of one call.
+
+    def check(self) -> None:
+        self.team.check()
 
     def start(self, exchange: Exchange, value: Array | None) -> Pending:
         members = exchange.members
@@ -129,7 +136,7 @@ class _Started(Pending):
                 team.condition.notify_all()
         own = values[position].nbytes
         total = 2 * (own - own // n) if exchange.kind is Collective.ALL_REDUCE else (n - 1) * own
-        self._count(total)
+        self._here.count(total)
         team.wait_for(lambda: meeting.done == n)
         assert meeting.shared is not None
         return meeting.shared
@@ -150,31 +157,27 @@ class _Started(Pending):
         match exchange.kind:
             case Collective.ALL_TO_ALL:
                 parts = [own_part(v, exchange.axis, position, n) for v in values]
-                self._count(sum(parts[i].nbytes for i in others))
+                self._here.count(sum(parts[i].nbytes for i in others))
                 return np.concatenate(parts, exchange.joined)
             case Collective.REDUCE_SCATTER:
                 parts = [own_part(v, exchange.axis, position, n) for v in values]
-                self._count(sum(parts[i].nbytes for i in others))
+                self._here.count(sum(parts[i].nbytes for i in others))
                 return np.ascontiguousarray(combined(parts, exchange.reduction))
             case Collective.SCATTER:
                 found = part(values[exchange.root], exchange.axis, position, n)
-                self._count(found.nbytes if position != exchange.root else 0)
+                self._here.count(found.nbytes if position != exchange.root else 0)
                 return found
             case Collective.GATHER:
-                self._count(sum(values[i].nbytes for i in others))
+                self._here.count(sum(values[i].nbytes for i in others))
                 return np.concatenate(values, exchange.axis)
             case Collective.REDUCE:
-                self._count(sum(values[i].nbytes for i in others))
+                self._here.count(sum(values[i].nbytes for i in others))
                 return combined(values, exchange.reduction)
             case Collective.BROADCAST:
-                self._count(values[exchange.root].nbytes if position != exchange.root else 0)
+                self._here.count(values[exchange.root].nbytes if position != exchange.root else 0)
                 return values[exchange.root]
             case _:
                 if position == exchange.root:
                     return values[position]
-                self._count(values[exchange.root].nbytes)
+                self._here.count(values[exchange.root].nbytes)
                 return values[exchange.root]
-
-    def _count(self, nbytes: int) -> None:
-        """Count bytes that go from one device to another: here what this one gets."""
-        self._here.bytes_sent += nbytes
