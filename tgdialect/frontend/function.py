@@ -47,6 +47,7 @@ from tgdialect.frontend.tracing import is_tracing, parameter, size_parameter, tr
 from tgdialect.frontend.views import owner, view_of
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.kernels.writer import link
 from tgdialect.ops.call import FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.movement import ShrinkOp
 from tgdialect.ops.source import parameters
@@ -413,6 +414,7 @@ class Function(Generic[P, R]):
         module = ModuleOp(
             [function_of(entry, order, leaves, roots, constants if self._freeze else ())]
         )
+        link(module)
         prototype = _function_op(order, leaves, roots)
         argument_sizes = compound_sizes(leaves)
         used = [_owner(node) for node in implicit]

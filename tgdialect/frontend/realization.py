@@ -14,6 +14,7 @@ from tgdialect.frontend.graph import INDEX_TYPE, Array, Data, Node, Shape, emit_
 from tgdialect.frontend.symbolic import Atom, SymInt
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import view_of
+from tgdialect.kernels.writer import link
 from tgdialect.ops.attributes import is_process, is_tensor
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.memory import CopyOp
@@ -65,6 +66,7 @@ def _compute(order: Sequence[Node], wanted: Sequence[Node], device: str | None) 
     executable = _executables.get(key)
     if executable is None:
         module = ModuleOp([function_of("main", order, leaves, wanted)])
+        link(module)
         executable = _executables[key] = _compiled(module, device)
         for oldest in list(_executables)[:-_MAX_EXECUTABLES]:
             _executables.pop(oldest, None)

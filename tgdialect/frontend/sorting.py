@@ -12,12 +12,17 @@ from typing import Self, TypeVar
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.linear_algebra import LinearAlgebra
+from tgdialect.frontend.graph import apply
 from tgdialect.frontend.symbolic import greatest
+from tgdialect.kernels.radix_sort import radix_argsort
+from tgdialect.ops.call import GetTupleOp
+from tgdialect.ops.dtypes import unsigned
 from tgdialect.ops.movement import IndexOp
+from tgdialect.runtime.devices.device import HOST
 
 _BLOCK = 64
 """The size of the blocks that are sorted by comparing all pairs, before they are merged."""
-_ALL_PAIRS = 1 << 17
+_ALL_PAIRS = 128
 """Axes of up to this length are sorted by comparing all pairs: more work, but fewer kernels."""
 
 
@@ -46,6 +51,8 @@ class Sorting(LinearAlgebra):
         if x.numel() == 0:
             return self.full(self.shape, 0, "int32")
         *lead, n = x.shape
+        if x._is_sorted_by_digits():
+            return x._argsort_by_digits(descending).transpose(axis, -1)
         keys = x._keys(descending)
         if greatest(n) <= _ALL_PAIRS:
             order = _ranked(keys)[-1]
@@ -53,21 +60,41 @@ class Sorting(LinearAlgebra):
             order = _merge_sorted([key.reshape((-1, n)) for key in keys])[-1].reshape((*lead, n))
         return order.bitwise_and(2**32 - 1).cast(dtypes.int32).transpose(axis, -1)
 
+    def _is_sorted_by_digits(self) -> bool:
+        """Whether rows are sorted by a radix sort: on a CPU, if they are long and of static shape. One
+        thread sorts a row, so that a GPU merges blocks instead."""
+        device, shape = self.device, self.shape
+        is_static = all(isinstance(extent, int) for extent in shape)  # pyright: ignore
+        is_cpu = isinstance(device, str) and device.partition(":")[0] == HOST
+        return is_static and is_cpu and shape[-1] > _ALL_PAIRS
+
+    def _argsort_by_digits(self, descending: bool) -> Self:
+        """The positions of the sorted cells of each row."""
+        n = self.shape[-1]
+        keys = self._key(descending).reshape((-1, n))
+        positions = self.arange(n).cast(dtypes.uint32)._broadcast_to(keys.shape)
+        order = self.of_node(apply(radix_argsort, keys.node, positions.node))
+        return order._apply(GetTupleOp, order.node, 0).reshape(self.shape).cast(dtypes.int32)
+
+    def _key(self, descending: bool) -> Self:
+        """Unsigned integers of as many bits as the dtype has, in the order of the values."""
+        bits = self.dtype.bits
+        dtype = dtypes.of_attribute(unsigned(bits))
+        top, ones = 1 << (bits - 1), int(dtype.high)
+        if self.dtype.is_float:
+            raw = self.eq(0).where(0.0, self).bitcast(dtype)  # -0 equals +0.
+            key = (raw < top).where(raw.bitwise_xor(top), raw.bitwise_xor(ones))
+            key = self.isnan().where(ones, key)
+        elif self.dtype.low < 0:
+            key = self.bitcast(dtype).bitwise_xor(top)
+        else:
+            key = self.cast(dtype)
+        return key.bitwise_xor(ones) if descending else key
+
     def _keys(self, descending: bool) -> list[Self]:
         """The keys of the last axis, as one or two tensors, the most significant first."""
         wide = self.dtype.bits > 32
-        bits = dtypes.uint64 if wide else dtypes.uint32
-        top, ones = 1 << (bits.bits - 1), int(bits.high)
-        if self.dtype.is_float:
-            x = self.cast(dtypes.float64 if wide else dtypes.float32)
-            raw = x.eq(0).where(0.0, x).bitcast(bits)  # -0 equals +0.
-            key = (raw < top).where(raw.bitwise_xor(top), raw.bitwise_xor(ones))
-            key = x.isnan().where(ones, key)
-        elif self.dtype.low < 0:
-            key = self.cast(dtypes.int64 if wide else dtypes.int32).bitcast(bits).bitwise_xor(top)
-        else:
-            key = self.cast(bits)
-        key = (key.bitwise_xor(ones) if descending else key).cast(dtypes.uint64)
+        key = self._key(descending).cast(dtypes.uint64)
         position = self.arange(self.shape[-1]).cast(dtypes.uint64)._broadcast_to(self.shape)
         return [key, position] if wide else [key.lshift(32).bitwise_or(position)]
 

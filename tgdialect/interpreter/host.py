@@ -54,6 +54,8 @@ class Frame:
     buffers: dict[tuple[str, int], VersionedMemory] = field(
         default_factory=dict[tuple[str, int], VersionedMemory]
     )
+    is_function: bool = False
+    """Whether this is one evaluation of a FUNCTION, whose buffers have no contents of the caller's."""
 
     def run(self, block: Block, arguments: Sequence[Value] = ()) -> Sequence[Value]:
         """Evaluate a block. Returns the operands of its `func.return` or of a final `tg.tuple`."""
@@ -270,7 +272,8 @@ def _buffer(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     assert space is not None
     key = (space.value, slot)
     if (memory := frame.buffers.get(key)) is None:
-        contents = frame.context.buffers.get(slot) if space is AddrSpace.GLOBAL else None
+        is_given = space is AddrSpace.GLOBAL and not frame.is_function
+        contents = frame.context.buffers.get(slot) if is_given else None
         if contents is None:
             contents = _allocated(shape, op.result)
         if contents.dtype != (dtype := numpy_dtype_of(op.result)):
@@ -339,7 +342,7 @@ def _get_tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 def _function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """FUNCTION: evaluate the body with argument k as the value of PARAM k."""
     assert isinstance(op, FunctionOp)
-    inner = Frame(frame.context, operands, frame.journal, frame.buffers)
+    inner = Frame(frame.context, operands, frame.journal, is_function=True)
     with frame.context.nested("a FUNCTION"):
         values = inner.run(op.body.block)
     return Tuple(tuple(values), waits_for((*values, *operands)))

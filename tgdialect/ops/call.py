@@ -132,8 +132,8 @@ class GetTupleOp(TgOp):
 class FunctionOp(TgOp):
     """FUNCTION (body, a0, a1, ...): the TUPLE that body ends in, each PARAM k being a_k.
 
-    The body is isolated: it refers to its arguments by PARAMs only, and has no BUFFER and no side
-    effect. A PARAM with a dynamic shape accepts any extent, and one without a place any place. The
+    The body is isolated: it refers to its arguments by PARAMs only, and has no side effect. A BUFFER
+    in it is memory of one evaluation, which its STOREs and CALLs of kernels may write. A PARAM with a dynamic shape accepts any extent, and one without a place any place. The
     result type is inferred from the body with the types of the arguments.
 
     `%1 = tg.function(%0) {
@@ -172,8 +172,20 @@ class FunctionOp(TgOp):
             if not _accepts(wanted, given):
                 _verify_argument(param.slot.data, wanted, argument.type)
         for op in self.body.walk():
-            if isinstance(op, BufferOp | CallOp) or op.has_trait(MemoryWriteEffect):
-                raise VerifyException(f"{op.name} is not allowed in a function: it has no state")
+            if (memory := _foreign_memory(op)) is not None:
+                message = f"this {op.name} has an effect on memory that is not the function's own"
+                raise locate(VerifyException(message), memory)
+
+
+def _foreign_memory(op: Operation) -> Operation | None:
+    """An op of the body of a FUNCTION that may write to other memory than BUFFERs of that body."""
+    if isinstance(op, CallOp):
+        written = [a for a in op.arguments if place(a).addrspace is not None]
+    elif isinstance(op, StoreOp | AtomicAddOp):
+        written = [op.buffer]
+    else:
+        return op if op.has_trait(MemoryWriteEffect) else None
+    return next((op for v in written if not isinstance(memory_of(v).owner, BufferOp)), None)
 
 
 @op_definition

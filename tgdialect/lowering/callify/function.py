@@ -86,6 +86,10 @@ class Callifier(Substitution):
                 self.outline(op)
             case SinkOp():
                 return
+            case BufferOp() if isinstance(op.parent_op(), FunctionOp):
+                dims = [self.values[dim] for dim in op.dims]
+                type = self.new.memory_type(op.result)
+                self.append(op, BufferOp(next(self.builder.free_slots), type, dims))
             case ParamOp() | BufferOp():
                 # Those of the function itself, and of FUNCTIONs, are arguments.
                 if op.result not in self.values:

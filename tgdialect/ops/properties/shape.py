@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, StringAttr
@@ -15,6 +15,7 @@ from tgdialect.ops.properties.symbolic import (
     Dim,
     Shape,
     excess,
+    known_dim,
     same_dim,
     same_shape,
     same_size,
@@ -103,18 +104,18 @@ def _nonnegative(shape: Shape) -> Shape:
 
 def negative_extent(axis: int, dim: Dim) -> str | None:
     """The error message for an extent that is known to be negative; None for other extents."""
-    if (known := _known(dim)) is None or known >= 0:
+    if (known := known_dim(dim)) is None or known >= 0:
         return None
     return f"axis {axis} of the new shape is negative: {known}"
 
 
-def _known(dim: Dim) -> int | None:
-    """The value of an extent or offset; None where it depends on the arguments of a call."""
-    return dim if isinstance(dim, int) else excess((dim,), 0)
+def _new_shape(op: Operation) -> Shape:
+    """The shape that a RESHAPE or EXPAND states."""
+    return mixed(op, "shape", op.operands[1:])
 
 
 def reshaped(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    old, new = shapes[0], _nonnegative(mixed(op, "shape", op.operands[1:]))
+    old, new = shapes[0], _nonnegative(_new_shape(op))
     if not same_size(old, new):
         raise VerifyException(
             f"reshape from {show_shape(old)} to {show_shape(new)} changes the number of elements"
@@ -123,7 +124,7 @@ def reshaped(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 
 def expanded(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    old, new = shapes[0], _nonnegative(mixed(op, "shape", op.operands[1:]))
+    old, new = shapes[0], _nonnegative(_new_shape(op))
     _same_rank("expand", old, new)
     for axis, (a, b) in enumerate(zip(old, new, strict=True)):
         if a != 1 and not same_dim(a, b):
@@ -138,10 +139,16 @@ def _same_rank(name: str, old: Shape, new: Shape) -> None:
 
 def window(op: Operation) -> tuple[Shape, Shape]:
     """The offsets and the new shape of a PAD or SHRINK."""
+    offsets, new = _window(op)
+    return offsets, _nonnegative(new)
+
+
+def _window(op: Operation) -> tuple[Shape, Shape]:
+    """The same without a check."""
     n_dynamic = integers(op, "offsets").count(DYNAMIC_INDEX)
     dynamic = op.operands[1:]
     offsets = mixed(op, "offsets", dynamic[:n_dynamic])
-    return offsets, _nonnegative(mixed(op, "shape", dynamic[n_dynamic:]))
+    return offsets, mixed(op, "shape", dynamic[n_dynamic:])
 
 
 def padded(op: Operation, shapes: Sequence[Shape]) -> Shape:
@@ -178,7 +185,7 @@ def window_misfit(axis: int, offset: Dim, inner: Dim, outer: Dim) -> str | None:
     for extent in (inner, outer):
         if (message := negative_extent(axis, extent)) is not None:
             return message
-    if (start := _known(offset)) is not None and start < 0:
+    if (start := known_dim(offset)) is not None and start < 0:
         return f"axis {axis}: offset {start} is negative"
     if (over := excess((offset, inner), outer)) is None or over <= 0:
         return None
@@ -186,6 +193,16 @@ def window_misfit(axis: int, offset: Dim, inner: Dim, outer: Dim) -> str | None:
         f"axis {axis}: offset {show_dim(offset)} plus extent {show_dim(inner)} "
         f"exceeds {show_dim(outer)}"
     )
+
+
+STATED: Mapping[ShapeRule, Callable[[Operation], Shape]] = {
+    reshaped: _new_shape,
+    expanded: _new_shape,
+    padded: lambda op: _window(op)[1],
+    shrunk: lambda op: _window(op)[1],
+}
+"""How to read the shape of a result that an op states, whatever the shapes of its operands. Only
+the op's verifier and its constructor need the rule, which checks that the shapes fit."""
 
 
 def indexed(op: Operation, shapes: Sequence[Shape]) -> Shape:

@@ -66,8 +66,23 @@ def same_shape(a: Shape, b: Shape) -> bool:
 
 def excess(total: Sequence[Dim], bound: Dim) -> int | None:
     """The sum of `total` minus `bound`; None if the difference is not a known constant."""
+    if isinstance(bound, int) and (known := static_dims(total)) is not None:
+        return sum(known) - bound
     difference = sum(map(polynomial, total), -polynomial(bound))
     return None if difference.terms else difference.constant
+
+
+def known_dim(dim: Dim) -> int | None:
+    """The value of an extent or offset; None where it depends on the arguments of a call."""
+    if isinstance(dim, int):
+        return dim
+    value = polynomial(dim)
+    return None if value.terms else value.constant
+
+
+def static_dims(shape: Sequence[Dim]) -> Sequence[int] | None:
+    """The extents if all are integers, as they mostly are: polynomials take longer."""
+    return cast("Sequence[int]", shape) if all(isinstance(d, int) for d in shape) else None
 
 
 def product(shape: Shape) -> tuple[int, tuple[Atom, ...]]:
@@ -79,6 +94,9 @@ def product(shape: Shape) -> tuple[int, tuple[Atom, ...]]:
 
 def same_size(a: Shape, b: Shape) -> bool:
     """Whether two shapes are known to have equally many elements."""
+    old, new = static_dims(a), static_dims(b)
+    if old is not None and new is not None:
+        return math.prod(old) == math.prod(new)
     return (size := _size(a)) is not None and size == _size(b)
 
 
@@ -98,8 +116,10 @@ def polynomial(
     `known` keeps the polynomials of values from one call to the next; these need equal `atoms`, and
     the ops that they have seen must not change.
     """
-    if not isinstance(dim, SSAValue):
-        return Affine(constant=dim) if isinstance(dim, int) else Affine({(dim,): 1})
+    if isinstance(dim, int):  # Hot: `isinstance` with SSAValue, an abstract class, is slow.
+        return Affine(constant=dim)
+    if isinstance(dim, UnknownDim):
+        return Affine({(dim,): 1})
     known = {} if known is None else known
     stack = [dim]
     while stack:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -22,7 +22,7 @@ from tgdialect.ops.properties.axis import AxisRule
 from tgdialect.ops.properties.device import AddrSpaceRule, DeviceRule
 from tgdialect.ops.properties.dtype import DTypeRule
 from tgdialect.ops.properties.min_max import MinMaxRule, of_dtype
-from tgdialect.ops.properties.shape import ShapeRule
+from tgdialect.ops.properties.shape import STATED, ShapeRule
 from tgdialect.ops.properties.substitution import function_type
 from tgdialect.ops.properties.symbolic import Dim, Shape, UnknownDim
 from tgdialect.ops.properties.values import integer, tensor, tensor_type
@@ -314,30 +314,32 @@ def shape_of(value: SSAValue) -> Shape:
         return static
     known: dict[SSAValue, Shape] = {}
 
-    def row_of(value: SSAValue) -> Row | None:
-        """The row whose shape rule derives a dynamic shape; None for a static shape or no row."""
-        owner = value.owner
-        is_static = not is_tensor(value.type) or value.type.has_static_shape()
-        row = None if is_static else rule_of(owner)
-        return row if isinstance(row, Row) else None
+    def sources(value: SSAValue) -> Iterable[SSAValue]:
+        """The operands whose shapes the rule of a dynamic shape needs."""
+        if not is_tensor(value.type) or value.type.has_static_shape():
+            return ()
+        row = rule_of(value.owner)
+        return operands_of(value) if isinstance(row, Row) and row.shape not in STATED else ()
 
     def compute(value: SSAValue) -> Shape:
         owner = value.owner
-        if not is_tensor(value.type):
+        if not is_tensor(type := value.type):
             return ()
-        if value.type.has_static_shape():
-            return value.type.get_shape()
+        if DYNAMIC_INDEX not in (static := type.get_shape()):
+            return static
         if isinstance(owner, Block):
             return _argument_shape(value, owner)
         if owner.name == "tg.gettuple":
             return _element_shape(value, owner)
         if isinstance(owner, CallOp):
             return _called_shape(value, owner)
-        if (row := row_of(value)) is None:
+        if not isinstance(row := rule_of(owner), Row):
             return _unknown_shape(value)
+        if stated := STATED.get(row.shape):
+            return stated(owner)
         return row.shape(owner, [known[o] for o in owner.operands])
 
-    return computed(value, known, lambda v: operands_of(v) if row_of(v) else (), compute)
+    return computed(value, known, sources, compute)
 
 
 def _unknown_shape(value: SSAValue) -> Shape:

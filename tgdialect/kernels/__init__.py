@@ -1,0 +1,5 @@
+"""Kernels that are written by hand in the dialect, for what tensor ops cannot say in loops.
+
+* `writer.py`: writes kernels (loops, and loads and stores in an order) and FUNCTIONs that call them;
+* `radix_sort.py`: sorts keys with their positions.
+"""

@@ -1,0 +1,121 @@
+"""A stable radix sort of unsigned keys along rows, least significant digit first.
+
+One kernel counts the digits of all keys, and finds where the keys with each digit begin in the
+sorted row. Then each digit place has a pass that moves the keys, and their positions, to where they
+belong. Digits are bytes: the 256 places where a pass writes stay in the first level of the cache
+and of the TLB. Rows are sorted in parallel.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from xdsl.ir import SSAValue
+
+from tgdialect.kernels.writer import FunctionWriter, KernelWriter
+from tgdialect.ops.call import FunctionOp, KernelOp
+from tgdialect.ops.dtypes import INDEX, unsigned
+from tgdialect.ops.elementwise import AddOp, AndOp, CastOp, MulOp, ShrOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.properties import dtype_of, tensor
+
+_BITS = 8
+_DIGITS = 1 << _BITS
+_COUNT = unsigned(32)
+
+
+@cache
+def starts_kernel(bits: int) -> KernelOp:
+    """Where the keys with each digit begin in the sorted row.
+
+    Parameters: rows; n; the starts, of shape (rows, digit places, 256) of u32; keys of `bits` bits,
+    of shape (rows, n).
+    """
+    places = bits // _BITS
+    w = KernelWriter(f"radix_starts_{bits}")
+    sizes = rows, n = w.size(), w.size()
+    starts, keys = w.array(_COUNT, rows, places, _DIGITS), w.array(unsigned(bits), *sizes)
+    one = w.const(1, _COUNT)
+    row = w.loop(rows, in_order=False)
+    numbers = [w.const(place) for place in range(places)]
+    # Counts of each digit at each place.
+    digit = w.loop(_DIGITS)
+    cells = [w.store(starts, (row, p, digit), w.const(0, _COUNT)) for p in numbers]
+    cleared = w.end(digit, *cells)
+    i = w.loop(n)
+    counts = w.after(starts, cleared, i)
+    key = w.load(keys, row, i)
+    counted: list[SSAValue] = []
+    for place, number in enumerate(numbers):
+        cell = row, number, _digit(w, key, w.const(_BITS * place, unsigned(bits)), bits)
+        counted.append(w.store(counts, cell, w.put(AddOp(w.load(counts, *cell), one))))
+    counted = [w.end(i, *counted)]
+    # Their running sums.
+    sums = w.after(w.own(_COUNT, places), row)
+    zeros = [w.store(sums, (p,), w.const(0, _COUNT)) for p in numbers]
+    digit = w.loop(_DIGITS)
+    counts, sums = w.after(starts, *counted, digit), w.after(sums, *zeros, digit)
+    summed: list[SSAValue] = []
+    for p in numbers:
+        count, total = w.load(counts, row, p, digit), w.load(sums, p)
+        summed.append(w.store(counts, (row, p, digit), total))
+        summed.append(w.store(sums, (p,), w.put(AddOp(total, count))))
+    return w.finish([w.end(row, w.end(digit, *summed))])
+
+
+@cache
+def pass_kernel(bits: int) -> KernelOp:
+    """Move keys and positions to where they belong by one digit, in the order in which they are.
+
+    Parameters: rows; n; the digit place; the new keys and positions and the old ones, each of shape
+    (rows, n), keys of `bits` bits and positions of u32; the starts, which it advances.
+    """
+    w = KernelWriter(f"radix_pass_{bits}")
+    rows, n, place = w.size(), w.size(), w.size()
+    key_type = unsigned(bits)
+    to_keys, to_positions, keys, positions = (
+        w.array(dtype, rows, n) for dtype in (key_type, _COUNT, key_type, _COUNT)
+    )
+    starts = w.array(_COUNT, rows, bits // _BITS, _DIGITS)
+    shift = w.put(CastOp(w.put(MulOp(place, w.const(_BITS))), key_type))
+    row = w.loop(rows, in_order=False)
+    i = w.loop(n)
+    key, position = w.load(keys, row, i), w.load(positions, row, i)
+    next_places = w.after(starts, i)
+    cell = row, place, _digit(w, key, shift, bits)
+    start = w.load(next_places, *cell)
+    target = row, w.put(CastOp(start, INDEX))
+    effects = [
+        w.store(to_keys, target, key),
+        w.store(to_positions, target, position),
+        w.store(next_places, cell, w.put(AddOp(start, w.const(1, _COUNT)))),
+    ]
+    return w.finish([w.end(row, w.end(i, *effects))])
+
+
+def _digit(w: KernelWriter, key: SSAValue, shift: SSAValue, bits: int) -> SSAValue:
+    """A digit of a key, as an index."""
+    shifted = w.put(ShrOp(key, shift))
+    return w.put(CastOp(w.put(AndOp(shifted, w.const(_DIGITS - 1, unsigned(bits)))), INDEX))
+
+
+def radix_argsort(keys: SSAValue, positions: SSAValue) -> FunctionOp:
+    """A FUNCTION from unsigned keys and positions of u32, both of shape (rows, n), to the positions
+    in the order of the keys of their row."""
+    arguments = keys, positions
+    rows, n = tensor(keys).get_shape()
+    key_type = tensor(keys).element_type
+    bits = dtype_of(keys).bits
+    places = bits // _BITS
+    w = FunctionWriter(arguments)
+    sizes = w.const(rows), w.const(n)
+    # Two sets of keys and positions, between which the passes go back and forth.
+    here = [w.stored(value) for value in w.parameters]
+    there = [w.memory(key_type, rows, n), w.memory(_COUNT, rows, n)]
+    starts = w.memory(_COUNT, rows, places, _DIGITS)
+    call = w.call(starts_kernel(bits), *sizes, starts, here[0])
+    for place in range(places):
+        starts = w.after(starts, call)
+        call = w.call(pass_kernel(bits), *sizes, w.const(place), *there, *here, starts)
+        here, there = [w.after(memory, call) for memory in there], here
+    return w.finish([w.put(LoadOp(here[1]))])

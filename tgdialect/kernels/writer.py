@@ -1,0 +1,137 @@
+"""Writers of kernels (docs/ir.md, level `kernels`) and of the FUNCTIONs that call them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.call import CallOp, FunctionOp, KernelOp, TupleOp
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.numbering import symbols
+from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
+from tgdialect.ops.properties import place, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+
+Extent = int | SSAValue
+
+_written: dict[str, KernelOp] = {}
+"""The kernels that FUNCTIONs call, by their names."""
+
+
+def link(module: ModuleOp) -> None:
+    """Add the kernels that FUNCTIONs of a module call to it, if they are written here."""
+    defined = symbols(module)
+    for op in module.walk():
+        if isinstance(op, CallOp) and (name := op.callee.string_value()) not in defined:
+            defined.add(name)
+            module.body.block.add_op(_written[name].clone())
+
+
+class _Writer(OpBuilder):
+    """Appends ops to a new block."""
+
+    def __init__(self) -> None:
+        super().__init__(OpBuilder.at_end(Block()).insertion_point)
+        self._parameters = 0
+
+    def _parameter(self, type: Attribute, dims: Sequence[SSAValue] = ()) -> SSAValue:
+        self._parameters += 1
+        return self.put(ParamOp(self._parameters - 1, type, dims))
+
+    def const(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
+        """A constant."""
+        return self.put(ConstOp(value, dtype))
+
+    def after(self, memory: SSAValue, *effects: SSAValue) -> SSAValue:
+        """Memory as effects have left it; a loop among them stands for its earlier iterations."""
+        return self.put(AfterOp(memory, effects))
+
+    def _buffer(self, place: PlaceAttr, dtype: Attribute, shape: Sequence[int]) -> SSAValue:
+        return self.put(BufferOp(next(self.free_slots), tensor_type(dtype, tuple(shape), place)))
+
+
+class FunctionWriter(_Writer):
+    """Appends ops to a new FUNCTION, whose memory is its own."""
+
+    def __init__(self, arguments: Sequence[SSAValue]) -> None:
+        super().__init__()
+        self._arguments = arguments
+        devices = [device for a in arguments if (device := place(a).device) is not None]
+        self._place = PlaceAttr.of(devices[0] if devices else "CPU", AddrSpace.GLOBAL)
+        self.parameters = [self._parameter(argument.type) for argument in arguments]
+
+    def memory(self, dtype: Attribute, *shape: int) -> SSAValue:
+        """New memory."""
+        return self._buffer(self._place, dtype, shape)
+
+    def stored(self, value: SSAValue) -> SSAValue:
+        """New memory that holds a value."""
+        type = tensor(value)
+        memory = self.memory(type.element_type, *type.get_shape())
+        return self.after(memory, self.put(StoreOp(memory, value)))
+
+    def call(self, kernel: KernelOp, *arguments: SSAValue) -> SSAValue:
+        """The effect of a CALL."""
+        _written[kernel.sym_name.data] = kernel
+        return self.put(CallOp(kernel.sym_name.data, arguments))
+
+    def finish(self, results: Sequence[SSAValue]) -> FunctionOp:
+        """The FUNCTION, applied to its arguments."""
+        self.insert(TupleOp(results))
+        return FunctionOp(self._arguments, Region(self.block))
+
+
+class KernelWriter(_Writer):
+    """Appends ops to a new kernel, whose schedule is as written."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def finish(self, effects: Sequence[SSAValue]) -> KernelOp:
+        """The kernel, which has these effects."""
+        self.insert(SinkOp(effects, ArrayAttr(())))
+        return KernelOp(self.name, Region(self.block))
+
+    # -- parameters, memory and loops
+
+    def size(self) -> SSAValue:
+        """The next parameter: an index scalar."""
+        return self._parameter(tensor_type(INDEX))
+
+    def array(self, dtype: Attribute, *extents: Extent) -> SSAValue:
+        """The next parameter: an array in global memory."""
+        dims = [e for e in extents if isinstance(e, SSAValue)]
+        shape = tuple(DYNAMIC_INDEX if isinstance(e, SSAValue) else e for e in extents)
+        return self._parameter(
+            tensor_type(dtype, shape, PlaceAttr.of(None, AddrSpace.GLOBAL)), dims
+        )
+
+    def own(self, dtype: Attribute, *extents: int) -> SSAValue:
+        """Memory of the work item: registers, or its stack."""
+        return self._buffer(PlaceAttr.of(None, AddrSpace.REG), dtype, extents)
+
+    def loop(self, bound: Extent, *, in_order: bool = True) -> SSAValue:
+        """A loop from 0 up to a bound; iterations that are in no order may run in parallel."""
+        kind = AxisType.REDUCE if in_order else AxisType.LOOP
+        limit = bound if isinstance(bound, SSAValue) else self.const(bound)
+        return self.put(RangeOp(next(self.free_axes), kind, limit))
+
+    def end(self, loop: SSAValue, *effects: SSAValue) -> SSAValue:
+        """The end of a loop that has effects."""
+        body = effects[0] if len(effects) == 1 else self.put(GroupOp(effects))
+        return self.put(EndOp(body, [loop]))
+
+    def load(self, memory: SSAValue, *index: SSAValue) -> SSAValue:
+        """The value of a cell."""
+        return self.put(LoadOp(self.put(IndexOp(memory, index))))
+
+    def store(self, memory: SSAValue, index: Sequence[SSAValue], value: SSAValue) -> SSAValue:
+        """The effect of writing a cell."""
+        return self.put(StoreOp(self.put(IndexOp(memory, index)), value))
