@@ -45,9 +45,9 @@ from tgdialect.frontend.symbolic import Atom, SymInt, substituted
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import is_tracing, parameter, size_parameter, tracing
 from tgdialect.frontend.views import owner, view_of
+from tgdialect.kernels.writer import link
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.kernels.writer import link
 from tgdialect.ops.call import FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.movement import ShrinkOp
 from tgdialect.ops.source import parameters
@@ -457,8 +457,7 @@ def _untouched(module: ModuleOp, device: str | None) -> ModuleOp:
 
 def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:
     """Name the first parameters of the only function of a module."""
-    (entry,) = module.ops
-    assert isinstance(entry, FuncOp)
+    (entry,) = (op for op in module.ops if isinstance(op, FuncOp))
     for param in parameters(entry.body.block):
         if param.slot.data < len(names):
             param.result.name_hint = names[param.slot.data]

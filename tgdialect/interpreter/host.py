@@ -55,7 +55,7 @@ class Frame:
         default_factory=dict[tuple[str, int], VersionedMemory]
     )
     is_function: bool = False
-    """Whether this is one evaluation of a FUNCTION, whose buffers have no contents of the caller's."""
+    """Whether this is an evaluation of a FUNCTION, whose buffers the caller gives no contents."""
 
     def run(self, block: Block, arguments: Sequence[Value] = ()) -> Sequence[Value]:
         """Evaluate a block. Returns the operands of its `func.return` or of a final `tg.tuple`."""

@@ -1,5 +1,7 @@
 """Kernels that are written by hand in the dialect, for what tensor ops cannot say in loops.
 
-* `writer.py`: writes kernels (loops, and loads and stores in an order) and FUNCTIONs that call them;
-* `radix_sort.py`: sorts keys with their positions.
+* `writer.py`: writes kernels, of loops and of loads and stores in an order, and FUNCTIONs that call
+  them;
+* `radix_sort.py`: sorts keys with their positions;
+* `smallest.py`: the least keys, for `topk`.
 """

@@ -102,20 +102,26 @@ def _digit(w: KernelWriter, key: SSAValue, shift: SSAValue, bits: int) -> SSAVal
 def radix_argsort(keys: SSAValue, positions: SSAValue) -> FunctionOp:
     """A FUNCTION from unsigned keys and positions of u32, both of shape (rows, n), to the positions
     in the order of the keys of their row."""
-    arguments = keys, positions
+    w = FunctionWriter([keys, positions])
+    _, found = sorted_by_digits(w, *(w.stored(value) for value in w.parameters))
+    return w.finish([w.put(LoadOp(found))])
+
+
+def sorted_by_digits(
+    w: FunctionWriter, keys: SSAValue, positions: SSAValue
+) -> tuple[SSAValue, SSAValue]:
+    """Memory with sorted keys and their positions, given memory that holds them."""
     rows, n = tensor(keys).get_shape()
-    key_type = tensor(keys).element_type
-    bits = dtype_of(keys).bits
+    key_type, bits = tensor(keys).element_type, dtype_of(keys).bits
     places = bits // _BITS
-    w = FunctionWriter(arguments)
     sizes = w.const(rows), w.const(n)
     # Two sets of keys and positions, between which the passes go back and forth.
-    here = [w.stored(value) for value in w.parameters]
-    there = [w.memory(key_type, rows, n), w.memory(_COUNT, rows, n)]
+    here = keys, positions
+    there = w.memory(key_type, rows, n), w.memory(_COUNT, rows, n)
     starts = w.memory(_COUNT, rows, places, _DIGITS)
-    call = w.call(starts_kernel(bits), *sizes, starts, here[0])
+    call = w.call(starts_kernel(bits), *sizes, starts, keys)
     for place in range(places):
         starts = w.after(starts, call)
         call = w.call(pass_kernel(bits), *sizes, w.const(place), *there, *here, starts)
-        here, there = [w.after(memory, call) for memory in there], here
-    return w.finish([w.put(LoadOp(here[1]))])
+        here, there = (w.after(there[0], call), w.after(there[1], call)), here
+    return here

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, FunctionOp, KernelOp, TupleOp
 from tgdialect.ops.dtypes import INDEX
@@ -47,6 +48,10 @@ class _Writer(OpBuilder):
     def const(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
         """A constant."""
         return self.put(ConstOp(value, dtype))
+
+    def emit(self, kind: Callable[..., TgOp], *operands: SSAValue | Attribute) -> SSAValue:
+        """The result of an op."""
+        return self.put(kind(*operands))
 
     def after(self, memory: SSAValue, *effects: SSAValue) -> SSAValue:
         """Memory as effects have left it; a loop among them stands for its earlier iterations."""

@@ -132,9 +132,10 @@ class GetTupleOp(TgOp):
 class FunctionOp(TgOp):
     """FUNCTION (body, a0, a1, ...): the TUPLE that body ends in, each PARAM k being a_k.
 
-    The body is isolated: it refers to its arguments by PARAMs only, and has no side effect. A BUFFER
-    in it is memory of one evaluation, which its STOREs and CALLs of kernels may write. A PARAM with a dynamic shape accepts any extent, and one without a place any place. The
-    result type is inferred from the body with the types of the arguments.
+    The body is isolated: it refers to its arguments by PARAMs only, and has no side effect. A
+    BUFFER in it is memory of one evaluation, which its STOREs and CALLs of kernels may write. A
+    PARAM with a dynamic shape accepts any extent, and one without a place any place. The result
+    type is inferred from the body with the types of the arguments.
 
     `%1 = tg.function(%0) {
        %p = tg.param 0 : tensor<4xf32>
