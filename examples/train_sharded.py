@@ -17,7 +17,7 @@ The losses are the same however the work is split:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,15 +130,15 @@ def train(
     return losses
 
 
-def main() -> None:
-    """Train on the devices that the command line asks for."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train on the devices that the arguments, by default those of the command line, ask for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])  # pyright: ignore
     parser.add_argument("--devices", type=int, default=2, help="without mpiexec (default: 2)")
     parser.add_argument("--model", choices=MODELS, default="mlp")
     parser.add_argument("--split", choices=("none", "data", "zero", "tensor"), default="data")
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--losses", metavar="FILE.npy", help="where to write the losses")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     by_mpi = launched_size() > 1
     rank = mpi_communicator().rank if by_mpi else 0
     kind, count = ("MPI", launched_size()) if by_mpi else ("CPU", options.devices)

@@ -2,11 +2,17 @@
 
 import gc
 import os
+import sys
 
 import pytest
 
 os.environ["TG_CACHE_DIR"] = ""  # Tests compile what they say; those of the cache have one.
 os.environ["POCL_KERNEL_CACHE"] = "0"  # Also where a test imports pyopencl first; see opencl.py.
+
+# Where Python writes no bytecode, each of the many processes that tests start takes two seconds to
+# compile this package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

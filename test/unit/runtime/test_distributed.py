@@ -199,33 +199,33 @@ def test_bytes_are_those_of_the_textbook(count: int):
 
 # -- training --------------------------------------------------------------------------------------
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "train_sharded.py"
+TRAINING = Path(__file__).with_name("training_cases.py")
+SPLITS = ("data", "tensor", "zero")
 
 
-def trained(folder: Path, *options: object, ranks: int = 0) -> np.ndarray:
-    """The losses of a few steps of the example."""
-    file = folder / "losses.npy"
-    command = (EXAMPLE, "--steps", 4, "--losses", file, *options)
+def trained(folder: Path, model: str, *splits: str, ranks: int = 0) -> dict[str, np.ndarray]:
+    """The losses of a few steps of the example by split: by MPI, or on 2 devices of a process."""
+    folder.mkdir()
+    command = (TRAINING, folder, model, *splits)
     if ranks:
         done = launch(ranks, *command)
     else:
         full = [sys.executable, *map(str, command)]
-        done = subprocess.run(full, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(full, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
-    return np.load(file)
+    return {split: np.load(folder / f"{split}.npy") for split in splits}
 
 
 @needs_mpi
-@pytest.mark.parametrize("split", ["data", "tensor", "zero"])
 @pytest.mark.parametrize("model", ["mlp", pytest.param("gpt", marks=pytest.mark.slow)])
-def test_training_gives_the_same_losses(model: str, split: str, folder: Path):
-    options = "--model", model, "--split"
-    wanted = trained(folder, *options, "none")
-    on_threads = trained(folder, *options, split, "--devices", 2)
-    np.testing.assert_allclose(on_threads, wanted, rtol=1e-4)
-    for ranks in (2, 4):
-        by_mpi = trained(folder, *options, split, ranks=ranks)
-        np.testing.assert_allclose(by_mpi, wanted, rtol=1e-4)
+@pytest.mark.usefixtures("folder")
+def test_training_gives_the_same_losses(model: str, tmp_path: Path):
+    on_threads = trained(tmp_path / "threads", model, "none", *SPLITS)
+    wanted = on_threads.pop("none")
+    by_mpi = {n: trained(tmp_path / f"{n}", model, *SPLITS, ranks=n) for n in (2, 4)}
+    for name, losses in (("threads", on_threads), *by_mpi.items()):
+        for split, found in losses.items():
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, err_msg=f"{split}, {name}")
 
 
 # -- dynamic extents -------------------------------------------------------------------------------

@@ -360,7 +360,7 @@ def nccl_links(
     gpus = [driver for driver in drivers if isinstance(driver, CudaDriver)]
     is_usable = len(gpus) == len(devices) == len({gpu.name for gpu in gpus})
     if communicator is not None:
-        is_usable = _are_distinct(gpus if is_usable else [], communicator)
+        is_usable = _are_distinct(gpus[0].name if is_usable else None, communicator)
     if not is_usable or (communicator is None and len(devices) == 1):
         return ()
     return [_link(gpu, api) for gpu in gpus]
@@ -372,12 +372,13 @@ def _link(driver: CudaDriver, api: Any) -> NcclLink:
     return NcclLink(driver, api)
 
 
-def _are_distinct(gpus: Sequence[CudaDriver], communicator: Communicator) -> bool:
-    """Whether each process has a GPU that no other process has."""
+@cache
+def _are_distinct(gpu: str | None, communicator: Communicator) -> bool:
+    """Whether each process has a GPU that no other process has. Asked once by all processes."""
     mine = np.zeros((1, _ID_BYTES), np.uint8)
-    if gpus:
-        name = f"{platform.node()} {gpus[0].name}".encode()
-        mine[0] = np.frombuffer(hashlib.sha512(name).digest().ljust(_ID_BYTES), np.uint8)
+    if gpu is not None:
+        digest = hashlib.sha512(f"{platform.node()} {gpu}".encode()).digest()
+        mine[0] = np.frombuffer(digest.ljust(_ID_BYTES), np.uint8)
     everyone = tuple(range(communicator.size))
     shape = (communicator.size, _ID_BYTES)
     exchange = Exchange(Collective.ALL_GATHER, everyone, mine.shape, mine.dtype, shape)

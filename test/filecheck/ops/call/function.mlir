@@ -80,3 +80,41 @@ func.func @nested(%x: tensor<3xf32>) {
   } : (tensor<index>, tensor<3xf32>) -> !tg.tuple<tensor<3xf32>>
   func.return
 }
+
+// A BUFFER inside is memory of one evaluation.
+
+tg.kernel @double {
+  %o = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %x = tg.param 1 : tensor<4xf32, #tg.place<global>>
+  %n = tg.const 4 : tensor<index>
+  %i = tg.range 0 loop to %n : tensor<index>
+  %p = tg.index %x[%i] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %v = tg.load %p : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %d = tg.add %v, %v : tensor<f32>
+  %q = tg.index %o[%i] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %s = tg.store %q, %d : tensor<f32, #tg.place<global>>, tensor<f32>
+  %e = tg.end %s over %i : !tg.void
+  %k = tg.sink %e : !tg.void
+}
+
+func.func @calls_a_kernel(%x: tensor<4xf32>) {
+  // CHECK-LABEL: @calls_a_kernel
+  // CHECK: %[[P:.*]] = tg.param 0 : tensor<4xf32>
+  // CHECK: %[[A:.*]] = tg.buffer 0
+  // CHECK: %[[B:.*]] = tg.buffer 1
+  // CHECK: %[[S:.*]] = tg.store %[[A]], %[[P]]
+  // CHECK: %[[A1:.*]] = tg.after %[[A]], %[[S]]
+  // CHECK: %[[C:.*]] = tg.call @double(%[[B]], %[[A1]])
+  %r = tg.function(%x) {
+    %p = tg.param 0 : tensor<4xf32>
+    %a = tg.buffer 0 : tensor<4xf32, #tg.place<"CPU", global>>
+    %b = tg.buffer 1 : tensor<4xf32, #tg.place<"CPU", global>>
+    %s = tg.store %a, %p : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32>
+    %a1 = tg.after %a, %s : (tensor<4xf32, #tg.place<"CPU", global>>, !tg.void) -> tensor<4xf32, #tg.place<"CPU", global>>
+    %c = tg.call @double(%b, %a1) : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>) -> !tg.void
+    %b1 = tg.after %b, %c : (tensor<4xf32, #tg.place<"CPU", global>>, !tg.void) -> tensor<4xf32, #tg.place<"CPU", global>>
+    %v = tg.load %b1 : tensor<4xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU">>
+    %t = tg.tuple %v : tensor<4xf32, #tg.place<"CPU">> -> !tg.tuple<tensor<4xf32, #tg.place<"CPU">>>
+  } : tensor<4xf32> -> !tg.tuple<tensor<4xf32, #tg.place<"CPU">>>
+  func.return
+}

@@ -140,21 +140,10 @@ func.func @f(%a: tensor<4xf32>) {
 
 // -----
 
-func.func @f() {
-  // expected-error@below {{tg.buffer is not allowed in a function: it has no state}}
-  %r = tg.function() {
-    %p = tg.buffer 0 : tensor<4xf32, #tg.place<"CPU", global>>
-    %t = tg.tuple %p : tensor<4xf32, #tg.place<"CPU", global>> -> !tg.tuple<tensor<4xf32, #tg.place<"CPU", global>>>
-  } : !tg.tuple<tensor<4xf32, #tg.place<"CPU", global>>>
-  func.return
-}
-
-// -----
-
 func.func @f(%a: tensor<4xf32, #tg.place<"CPU", global>>) {
-  // expected-error@below {{tg.store is not allowed in a function: it has no state}}
   %r = tg.function(%a) {
     %p = tg.param 0 : tensor<4xf32, #tg.place<"CPU", global>>
+    // expected-error@below {{this tg.store has an effect on memory that is not the function's own}}
     %s = tg.store %p, %p : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>
     %t = tg.tuple %p : tensor<4xf32, #tg.place<"CPU", global>> -> !tg.tuple<tensor<4xf32, #tg.place<"CPU", global>>>
   } : tensor<4xf32, #tg.place<"CPU", global>> -> !tg.tuple<tensor<4xf32, #tg.place<"CPU", global>>>
@@ -164,9 +153,9 @@ func.func @f(%a: tensor<4xf32, #tg.place<"CPU", global>>) {
 // -----
 
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@below {{tg.custom is not allowed in a function: it has no state}}
   %r = tg.function(%a) {
     %p = tg.param 0 : tensor<4xf32>
+    // expected-error@below {{this tg.custom has an effect on memory that is not the function's own}}
     %s = tg.custom "f({0})"(%p) : tensor<4xf32>
     %t = tg.tuple %p : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>
   } : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>
@@ -181,5 +170,26 @@ func.func @f(%a: tensor<4xf32>) {
   %r = tg.function() {
     %t = tg.tuple %b : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>
   } : !tg.tuple<tensor<4xf32>>
+  func.return
+}
+
+// -----
+
+tg.kernel @k {
+  %o = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %c = tg.const 0 : tensor<index>
+  %v = tg.const 1.0 : tensor<f32>
+  %p = tg.index %o[%c] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %e = tg.store %p, %v : tensor<f32, #tg.place<global>>, tensor<f32>
+  %k = tg.sink %e : !tg.void
+}
+
+func.func @f(%a: tensor<4xf32, #tg.place<"CPU", global>>) {
+  %r = tg.function(%a) {
+    %p = tg.param 0 : tensor<4xf32, #tg.place<"CPU", global>>
+    // expected-error@below {{this tg.call has an effect on memory that is not the function's own}}
+    %c = tg.call @k(%p) : tensor<4xf32, #tg.place<"CPU", global>> -> !tg.void
+    %t = tg.tuple %p : tensor<4xf32, #tg.place<"CPU", global>> -> !tg.tuple<tensor<4xf32, #tg.place<"CPU", global>>>
+  } : tensor<4xf32, #tg.place<"CPU", global>> -> !tg.tuple<tensor<4xf32, #tg.place<"CPU", global>>>
   func.return
 }
