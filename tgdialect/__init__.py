@@ -16,6 +16,7 @@ From the lowest layer to the highest:
 * `llvm_dialect/`, `gpu_dialect/`, `shard_dialect/`: operations that xDSL's dialects lack;
 * `backends/`: LLVM IR text, object code, tinygrad's listing;
 * `runtime/`: loading, calling, caching and timing of compiled programs;
+* `kernels/`: kernels that are written by hand, as a radix sort;
 * `frontend/`: `Tensor`, `@function` and gradients; `nn/`: layers and optimizers;
 * `collectives.py`: the seven collectives, on tensors;
 * `compilation.py`: the public `compile`;

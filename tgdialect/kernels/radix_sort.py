@@ -43,7 +43,7 @@ def starts_kernel(bits: int) -> KernelOp:
     cells = [w.store(starts, (row, p, digit), w.const(0, _COUNT)) for p in numbers]
     cleared = w.end(digit, *cells)
     i = w.loop(n)
-    counts = w.after(starts, cleared, i)
+    counts = w.left_by(starts, cleared, i)
     key = w.load(keys, row, i)
     counted: list[SSAValue] = []
     for place, number in enumerate(numbers):
@@ -51,10 +51,10 @@ def starts_kernel(bits: int) -> KernelOp:
         counted.append(w.store(counts, cell, w.put(AddOp(w.load(counts, *cell), one))))
     counted = [w.end(i, *counted)]
     # Their running sums.
-    sums = w.after(w.own(_COUNT, places), row)
+    sums = w.left_by(w.own(_COUNT, places), row)
     zeros = [w.store(sums, (p,), w.const(0, _COUNT)) for p in numbers]
     digit = w.loop(_DIGITS)
-    counts, sums = w.after(starts, *counted, digit), w.after(sums, *zeros, digit)
+    counts, sums = w.left_by(starts, *counted, digit), w.left_by(sums, *zeros, digit)
     summed: list[SSAValue] = []
     for p in numbers:
         count, total = w.load(counts, row, p, digit), w.load(sums, p)
@@ -81,7 +81,7 @@ def pass_kernel(bits: int) -> KernelOp:
     row = w.loop(rows, in_order=False)
     i = w.loop(n)
     key, position = w.load(keys, row, i), w.load(positions, row, i)
-    next_places = w.after(starts, i)
+    next_places = w.left_by(starts, i)
     cell = row, place, _digit(w, key, shift, bits)
     start = w.load(next_places, *cell)
     target = row, w.put(CastOp(start, INDEX))
@@ -121,7 +121,7 @@ def sorted_by_digits(
     starts = w.memory(_COUNT, rows, places, _DIGITS)
     call = w.call(starts_kernel(bits), *sizes, starts, keys)
     for place in range(places):
-        starts = w.after(starts, call)
+        starts = w.left_by(starts, call)
         call = w.call(pass_kernel(bits), *sizes, w.const(place), *there, *here, starts)
-        here, there = (w.after(there[0], call), w.after(there[1], call)), here
+        here, there = (w.left_by(there[0], call), w.left_by(there[1], call)), here
     return here

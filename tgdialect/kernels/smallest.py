@@ -36,7 +36,7 @@ from tgdialect.ops.ordering import GroupOp
 from tgdialect.ops.properties import dtype_of, tensor
 
 _COUNT = unsigned(32)
-_INSERTED = 32
+_INSERTED = 16
 """Up to this k, keys are inserted: more words do not fit in the registers, and each of the
 k log(n / k) insertions into a random row goes through k of them."""
 _DIGIT = 11
@@ -62,17 +62,17 @@ def insertion_kernel(bits: int, k: int) -> KernelOp:
     word = unsigned(64)
     half = w.const(32, word)
     row = w.loop(rows, in_order=False)
-    words = w.after(w.own(word, k), row)
+    words = w.left_by(w.own(word, k), row)
     places = [w.const(place) for place in range(k)]
     greatest = w.const(2**64 - 1, word)
     start = w.put(GroupOp([w.store(words, (place,), greatest) for place in places]))
     i = w.loop(n)
     key = w.emit(ShlOp, w.emit(CastOp, w.load(keys, row, i), word), half)
     new = w.emit(OrOp, key, w.emit(CastOp, i, word))
-    is_less = w.emit(CmpLtOp, new, w.load(w.after(words, start, i), places[-1]))
+    is_less = w.emit(CmpLtOp, new, w.load(w.left_by(words, start, i), places[-1]))
     # A loop of one iteration or none.
     inserted = w.loop(w.emit(CastOp, is_less, INDEX))
-    now = w.after(words, start, i, inserted)
+    now = w.left_by(words, start, i, inserted)
     effects: list[SSAValue] = []
     for place in places:
         old = w.load(now, place)
@@ -80,7 +80,7 @@ def insertion_kernel(bits: int, k: int) -> KernelOp:
         effects.append(w.store(now, (place,), w.emit(WhereOp, goes_on, new, old)))
         new = w.emit(WhereOp, goes_on, old, new)
     done = w.end(i, w.end(inserted, *effects))
-    found = (w.emit(CastOp, w.load(w.after(words, done), place), _COUNT) for place in places)
+    found = (w.emit(CastOp, w.load(w.left_by(words, done), place), _COUNT) for place in places)
     stores = [w.store(positions, (row, p), v) for p, v in zip(places, found, strict=True)]
     return w.finish([w.end(row, *stores)])
 
@@ -103,66 +103,67 @@ def selection_kernel(bits: int) -> KernelOp:
     row = w.loop(rows, in_order=False)
     taken, kept, below, chosen = (w.own(INDEX, 1) for _ in range(4))
     counts = w.own(_COUNT, 1 << min(_DIGIT, bits))
-    done = w.store(w.after(taken, row), (zero,), zero)
+    done = w.store(w.left_by(taken, row), (zero,), zero)
     many = n
 
     def candidate(level: int, j: SSAValue, done: SSAValue) -> tuple[SSAValue, SSAValue]:
         """A candidate and its position: at first, every key is one."""
         if not level:
             return w.load(keys, row, j), w.emit(CastOp, j, _COUNT)
-        key, position = (w.load(w.after(memory, done, j), row, j) for memory in candidates)
+        key, position = (w.load(w.left_by(memory, done, j), row, j) for memory in candidates)
         return key, position
 
     for level, digit in enumerate(_digits(bits)):
         # How many candidates have each digit.
-        d = w.loop(digit.count)
-        done = w.end(d, w.store(w.after(counts, done, d), (d,), w.const(0, _COUNT)))
+        d = w.loop(digit.values)
+        done = w.end(d, w.store(w.left_by(counts, done, d), (d,), w.const(0, _COUNT)))
         j = w.loop(many)
         at = digit.of(w, candidate(level, j, done)[0])
-        now = w.after(counts, done, j)
+        now = w.left_by(counts, done, j)
         more = w.emit(AddOp, w.load(now, at), w.const(1, _COUNT))
         done = w.end(j, w.store(now, (at,), more))
         # The digit of the k-th key: the last one below which there are fewer than are wanted.
-        wanted = w.emit(SubOp, k, w.load(w.after(taken, done), zero))
-        done = w.store(w.after(below, done), (zero,), zero)
-        d = w.loop(digit.count)
-        less = w.load(w.after(below, done, d), zero)
+        wanted = w.emit(SubOp, k, w.load(w.left_by(taken, done), zero))
+        done = w.store(w.left_by(below, done), (zero,), zero)
+        d = w.loop(digit.values)
+        less = w.load(w.left_by(below, done, d), zero)
         is_below = w.emit(CmpLtOp, less, wanted)
-        last = w.emit(WhereOp, is_below, d, w.load(w.after(chosen, done, d), zero))
-        count = w.emit(CastOp, w.load(w.after(counts, done), d), INDEX)
+        last = w.emit(WhereOp, is_below, d, w.load(w.left_by(chosen, done, d), zero))
+        count = w.emit(CastOp, w.load(w.left_by(counts, done), d), INDEX)
         done = w.end(
             d,
-            w.store(w.after(chosen, done, d), (zero,), last),
-            w.store(w.after(below, done, d), (zero,), w.emit(AddOp, less, count)),
+            w.store(w.left_by(chosen, done, d), (zero,), last),
+            w.store(w.left_by(below, done, d), (zero,), w.emit(AddOp, less, count)),
         )
         # Candidates with less digits are taken, and those with this digit are kept.
-        kth = w.load(w.after(chosen, done), zero)
-        done = w.store(w.after(kept, done), (zero,), zero)
+        kth = w.load(w.left_by(chosen, done), zero)
+        done = w.store(w.left_by(kept, done), (zero,), zero)
         j = w.loop(many)
         values = candidate(level, j, done)
         at = digit.of(w, values[0])
         effects: list[SSAValue] = []
-        for number, is_moved, targets in (
-            (taken, w.emit(CmpLtOp, at, kth), found),
-            (kept, w.emit(CmpEqOp, at, kth), candidates),
+        is_taken, is_kept = w.emit(CmpLtOp, at, kth), w.emit(CmpEqOp, at, kth)
+        # Few are taken. Many may be kept, and what is not is overwritten by the next one.
+        for number, is_moved, gate, targets in (
+            (taken, is_taken, is_taken, found),
+            (kept, is_kept, None, candidates),
         ):
-            # What is not taken is overwritten by the next one.
-            now = w.after(number, done, j)
+            now = w.left_by(number, done, j)
             end = w.load(now, zero)
-            pairs = zip(targets, values, strict=True)
-            effects += [w.store(w.after(t, done, j), (row, end), value) for t, value in pairs]
+            pairs = zip((w.left_by(t, done, j) for t in targets), values, strict=True)
+            effects += [w.store(target, (row, end), value, gate) for target, value in pairs]
             step = w.emit(CastOp, is_moved, INDEX)
             effects.append(w.store(now, (zero,), w.emit(AddOp, end, step)))
         done = w.end(j, *effects)
-        many = w.load(w.after(kept, done), zero)
+        many = w.load(w.left_by(kept, done), zero)
     # The first candidates, which all equal the k-th key, are the rest.
-    start = w.load(w.after(taken, done), zero)
+    start = w.load(w.left_by(taken, done), zero)
     j = w.loop(w.emit(SubOp, k, start))
     effects = [
         w.store(
-            w.after(target, done, j),
+            w.left_by(target, done, j),
             (row, w.emit(AddOp, start, j)),
-            w.load(w.after(source, done), row, j),
+            w.load(w.left_by(source, done), row, j),
         )
         for target, source in zip(found, candidates, strict=True)
     ]
@@ -177,7 +178,7 @@ class _Digit(NamedTuple):
     width: int
 
     @property
-    def count(self) -> int:
+    def values(self) -> int:
         """How many values it has."""
         return 1 << self.width
 
@@ -185,7 +186,7 @@ class _Digit(NamedTuple):
         """This digit of a key, as an index."""
         type = unsigned(self.bits)
         shifted = w.emit(ShrOp, key, w.const(self.shift, type))
-        return w.emit(CastOp, w.emit(AndOp, shifted, w.const(self.count - 1, type)), INDEX)
+        return w.emit(CastOp, w.emit(AndOp, shifted, w.const(self.values - 1, type)), INDEX)
 
 
 def _digits(bits: int) -> list[_Digit]:
@@ -205,8 +206,8 @@ def smallest(keys: SSAValue, k: int) -> FunctionOp:
     stored = w.stored(*w.parameters)
     if k <= _INSERTED and bits <= 32:
         call = w.call(insertion_kernel(bits, k), *sizes[:2], found[1], stored)
-        return w.finish([w.put(LoadOp(w.after(found[1], call)))])
+        return w.finish([w.put(LoadOp(w.left_by(found[1], call)))])
     candidates = [w.memory(unsigned(bits), rows, n), w.memory(_COUNT, rows, n)]
     call = w.call(selection_kernel(bits), *sizes, *found, *candidates, stored)
-    keys, positions = sorted_by_digits(w, *(w.after(memory, call) for memory in found))
+    keys, positions = sorted_by_digits(w, *(w.left_by(memory, call) for memory in found))
     return w.finish([w.put(LoadOp(positions))])

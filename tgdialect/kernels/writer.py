@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
@@ -41,7 +41,7 @@ class _Writer(OpBuilder):
         super().__init__(OpBuilder.at_end(Block()).insertion_point)
         self._parameters = 0
 
-    def _parameter(self, type: Attribute, dims: Sequence[SSAValue] = ()) -> SSAValue:
+    def _parameter(self, type: TensorType[Attribute], dims: Sequence[SSAValue] = ()) -> SSAValue:
         self._parameters += 1
         return self.put(ParamOp(self._parameters - 1, type, dims))
 
@@ -53,7 +53,7 @@ class _Writer(OpBuilder):
         """The result of an op."""
         return self.put(kind(*operands))
 
-    def after(self, memory: SSAValue, *effects: SSAValue) -> SSAValue:
+    def left_by(self, memory: SSAValue, *effects: SSAValue) -> SSAValue:
         """Memory as effects have left it; a loop among them stands for its earlier iterations."""
         return self.put(AfterOp(memory, effects))
 
@@ -69,7 +69,7 @@ class FunctionWriter(_Writer):
         self._arguments = arguments
         devices = [device for a in arguments if (device := place(a).device) is not None]
         self._place = PlaceAttr.of(devices[0] if devices else "CPU", AddrSpace.GLOBAL)
-        self.parameters = [self._parameter(argument.type) for argument in arguments]
+        self.parameters = [self._parameter(tensor(argument)) for argument in arguments]
 
     def memory(self, dtype: Attribute, *shape: int) -> SSAValue:
         """New memory."""
@@ -79,7 +79,7 @@ class FunctionWriter(_Writer):
         """New memory that holds a value."""
         type = tensor(value)
         memory = self.memory(type.element_type, *type.get_shape())
-        return self.after(memory, self.put(StoreOp(memory, value)))
+        return self.left_by(memory, self.put(StoreOp(memory, value)))
 
     def call(self, kernel: KernelOp, *arguments: SSAValue) -> SSAValue:
         """The effect of a CALL."""
@@ -101,7 +101,7 @@ class KernelWriter(_Writer):
 
     def finish(self, effects: Sequence[SSAValue]) -> KernelOp:
         """The kernel, which has these effects."""
-        self.insert(SinkOp(effects, ArrayAttr(())))
+        self.insert(SinkOp(effects))
         return KernelOp(self.name, Region(self.block))
 
     # -- parameters, memory and loops
@@ -137,6 +137,12 @@ class KernelWriter(_Writer):
         """The value of a cell."""
         return self.put(LoadOp(self.put(IndexOp(memory, index))))
 
-    def store(self, memory: SSAValue, index: Sequence[SSAValue], value: SSAValue) -> SSAValue:
-        """The effect of writing a cell."""
-        return self.put(StoreOp(self.put(IndexOp(memory, index)), value))
+    def store(
+        self,
+        memory: SSAValue,
+        index: Sequence[SSAValue],
+        value: SSAValue,
+        gate: SSAValue | None = None,
+    ) -> SSAValue:
+        """The effect of writing a cell, if the gate is true."""
+        return self.put(StoreOp(self.put(IndexOp(memory, index)), value, gate))
