@@ -404,6 +404,23 @@ WORKLOADS: Sequence[Workload] = (
         "copy",
         lambda arrays: [arrays[0], arrays[1].argsort().astype(np.int32)],
     ),
+    *(
+        _unary(
+            *(f"sort {name}", shape, 1, lambda x: x.sort()[0]),
+            *(lambda torch, x: x.sort()[0], np.sort, lambda jax, jnp, x: jnp.sort(x)),
+        )
+        for name, shape in (("10^6", (10**6,)), ("1024x1024", (1024, 1024)))
+    ),
+    *(
+        _unary(
+            *(f"topk {k} of {name}", shape, 1, lambda x, k=k: x.topk(k)[0]),
+            lambda torch, x, k=k: x.topk(k)[0],
+            lambda x, k=k: -np.sort(-x)[..., :k],
+            lambda jax, jnp, x, k=k: jax.lax.top_k(x, k)[0],
+            out=(*shape[:-1], k),
+        )
+        for k, name, shape in ((100, "10^6", (10**6,)), (10, "1024x1024", (1024, 1024)))
+    ),
     _unary(
         *("transpose 4096x4096", (4096, 4096), 0),
         *(lambda x: x.T.contiguous(), lambda torch, x: x.T.contiguous()),

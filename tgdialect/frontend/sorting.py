@@ -1,7 +1,8 @@
-"""Sorting: short axes by comparing all pairs, longer ones by merging sorted blocks.
+"""Sorting: short axes by comparing all pairs, longer ones by hand-written kernels on a CPU.
 
-Values are mapped to keys: unsigned integers in the same order, with the position as the least
-significant part. So no two keys are equal, and the sort is stable.
+On other devices, and with symbolic sizes, long axes are sorted in blocks that are merged. Values
+are mapped to keys: unsigned integers in the same order. Where keys are compared, the position is
+their least significant part: no two are equal, and the sort is stable.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ from tgdialect.runtime.devices.device import HOST
 
 _BLOCK = 64
 """The size of the blocks that are sorted by comparing all pairs, before they are merged."""
-_ALL_PAIRS = 128
-"""Axes of up to this length are sorted by comparing all pairs: more work, but fewer kernels."""
-
+_ALL_PAIRS = 1 << 17
+"""Axes of up to this length are sorted by comparing all pairs, where no radix sort is used: merging
+is less work, but its kernels take a minute or more to compile."""
+_SHORT = 128
+"""Axes of up to this length are sorted by comparing all pairs on a CPU, too: n^2 comparisons of
+vectors take as long as counting, summing up and moving n digits."""
 _SELECTED = 4
 """`topk` selects if it is asked for at most this part of an axis, and sorts the axis otherwise:
 sorting the selected ones, and selecting, take about as long as sorting twice as many."""
@@ -70,7 +74,7 @@ class Sorting(LinearAlgebra):
         device, shape = self.device, self.shape
         is_static = all(isinstance(extent, int) for extent in shape)  # pyright: ignore
         is_cpu = isinstance(device, str) and device.partition(":")[0] == HOST
-        return is_static and is_cpu and shape[-1] > _ALL_PAIRS
+        return is_static and is_cpu and shape[-1] > _SHORT
 
     def _argsort_by_digits(self, descending: bool) -> Self:
         """The positions of the sorted cells of each row."""
