@@ -27,6 +27,7 @@ from tgdialect.lowering.rangeify.host import HostFunction
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised
 from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.partial import split_reductions
+from tgdialect.lowering.rangeify.residues import split_residues
 from tgdialect.lowering.rangeify.schedule import Task, schedule
 from tgdialect.lowering.rangeify.views import copy_non_contiguous, store_before_movement
 from tgdialect.ops.arguments import argument_attributes
@@ -63,6 +64,7 @@ class _Rangeifier:
         self.is_closed = ClosedForms()
         block = function.body.block
         copy_non_contiguous(block)
+        split_residues(block)
         store_before_movement(block)
         partial = split_reductions(block, self.is_whole, target)
         self.fusion = plan_fusion(block, self.is_closed, self.validity.__getitem__, partial, target)
