@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import AxisView, View, affine_views
@@ -35,16 +35,21 @@ which there would be more, zeros are multiplied. Two axes with a stride of 3, or
 2, are within it."""
 
 
-def split_residues(block: Block) -> None:
-    """Divide sums over a dilated value by the residues of their results.
+def split_residues(block: Block) -> set[Operation]:
+    """Divide sums over a dilated value by the residues of their results; returns the sums for
+    several residues of one value, each of which is to have a kernel of its own.
 
     rewrite: `reduce (mul (windows (dilate %x)), %w) [k]` ->
         `stack (reduce (mul (windows %x), %w0) [k]), (reduce (mul (windows %x), %w1) [k])`,
         with the weights `%w0` and `%w1` at even and odd places, and a RESHAPE that interleaves them
     """
+    apart: set[Operation] = set()
     for op in list(block.ops):
         if isinstance(op, ReduceOp) and _is_plain(op) and (found := _find(op)) is not None:
             Rewriter.replace_op(op, (), [found.emit()])
+            if len(found.sums) > 1:
+                apart.update(found.sums)
+    return apart
 
 
 def _is_plain(op: ReduceOp) -> bool:
@@ -201,6 +206,8 @@ class _Split:
     missing: int
     """The leading axes that this factor does not have."""
     residues: list[_Residues]
+    sums: list[ReduceOp] = field(default_factory=list[ReduceOp])
+    """The sums that have been emitted."""
 
     def emit(self) -> SSAValue:
         """The results of all residues, interleaved."""
@@ -259,7 +266,8 @@ class _Split:
         ]
         total = factors[0] if len(factors) == 1 else builder.put(MulOp(*factors))
         axes = [self._place(axis) for axis in integers(self.op, "axes")]
-        return builder.put(ReduceOp(ReduceKind.ADD, total, axes))
+        self.sums.append(builder.insert(ReduceOp(ReduceKind.ADD, total, axes)))
+        return self.sums[-1].result
 
     def _windows(
         self, builder: OpBuilder, parts: Sequence[_Part], shape: Sequence[int]

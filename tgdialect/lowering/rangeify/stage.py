@@ -64,10 +64,10 @@ class _Rangeifier:
         self.is_closed = ClosedForms()
         block = function.body.block
         copy_non_contiguous(block)
-        split_residues(block)
+        apart = split_residues(block)
         store_before_movement(block)
-        partial = split_reductions(block, self.is_whole, target)
-        self.fusion = plan_fusion(block, self.is_closed, self.validity.__getitem__, partial, target)
+        apart |= split_reductions(block, self.is_whole, target)
+        self.fusion = plan_fusion(block, self.is_closed, self.validity.__getitem__, apart, target)
         self.host = HostFunction(function, device)
 
     def run(self) -> None:
