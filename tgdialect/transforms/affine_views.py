@@ -33,9 +33,7 @@ def cropped(
     """The cells from `starts` on, which may be outside of the value: there they are 0."""
     extents = tensor(value).get_shape()
     first = [min(max(a, 0), n) for a, n in zip(starts, extents, strict=True)]
-    last = [
-        min(max(a + e, b), n) for a, e, b, n in zip(starts, shape, first, extents, strict=True)
-    ]
+    last = [min(max(a + e, b), n) for a, e, b, n in zip(starts, shape, first, extents, strict=True)]
     inside = [b - a for a, b in zip(first, last, strict=True)]
     if tuple(inside) != extents:
         value = builder.put(ShrinkOp(value, first, inside))
@@ -126,10 +124,7 @@ def _windows(
     before, width, after = extents[:at], extents[at], extents[at + 1 :]
     (count, cells), (step, stride) = counts, steps
     length, none = cells * stride, [0] * len(extents)
-    if count == 1:
-        rows = length
-    else:
-        rows = width * max(-(-(length - step) // width), 1) + step
+    rows = length if count == 1 else width * max(-(-(length - step) // width), 1) + step
     if (copies := -(-count * rows // width)) > 1:
         value = builder.put(ReshapeOp(value, (*before, 1, width, *after)))
         value = builder.put(ExpandOp(value, (*before, copies, width, *after)))

@@ -6,7 +6,6 @@ source is read at `stride * p + dilation * k - padding`. This analysis reads tha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -22,6 +21,7 @@ from tgdialect.analysis.affine.positions import (
     Positions,
     interval_of,
 )
+from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.movement import MovementOp, PadOp
 from tgdialect.ops.properties import tensor
 
@@ -83,7 +83,9 @@ def affine_views(value: SSAValue) -> Iterator[View]:
             for i, extent in zip(index, extents, strict=True):
                 if not interval_of(i).within(0, extent - 1):
                     masks.append((i, extent))
-                    has_zeros &= op.fill is None or not op.fill.value.data
+                    has_zeros &= op.fill is None or op.fill == number_attribute(
+                        0, tensor(value).element_type
+                    )
         axes = [_axis(i, axis_of) for i in index]
         known = tuple(axis for axis in axes if axis is not None)
         named = [axis for each in known for axis in each.terms]
@@ -144,9 +146,8 @@ def _is_implied(
                 shift = position.constant - u.constant
                 if shift >= 0 and step * (n - 1) + shift < extent:
                     return True
-            if step > 1 and extent == 1 and (atom := position.atom) is not None:
-                if atom.kind == "mod" and atom.parts == _parts(i):
-                    return True
+            if step > 1 and extent == 1 and _is_remainder(position, i):
+                return True
     return False
 
 
@@ -154,17 +155,13 @@ def _is_masked(position: Position, masks: Sequence[tuple[Position, int]]) -> boo
     """Whether cells where a quotient is not exact are masked."""
     if _quotient(position) is None:
         return True
-    parts = _parts(position)
-    return any(
-        n == 1 and (atom := q.atom) is not None and atom.kind == "mod" and atom.parts == parts
-        for q, n in masks
-    )
+    return any(n == 1 and _is_remainder(q, position) for q, n in masks)
 
 
-def _parts(position: Position) -> tuple[object, ...]:
-    """The dividend and divisor of a quotient."""
-    (atom,) = position.terms
-    return atom.parts
+def _is_remainder(position: Position, quotient: Position) -> bool:
+    """Whether a position is the remainder that belongs to a quotient."""
+    atom, (divided,) = position.atom, quotient.terms
+    return atom is not None and atom.kind == "mod" and atom.parts == divided.parts
 
 
 def span(axis: AxisView, shape: Sequence[int]) -> tuple[int, int]:
@@ -172,5 +169,3 @@ def span(axis: AxisView, shape: Sequence[int]) -> tuple[int, int]:
     ends = [(coefficient * (shape[a] - 1)) for a, coefficient in axis.terms.items()]
     low = axis.constant + sum(min(end, 0) for end in ends)
     return low, axis.constant + sum(max(end, 0) for end in ends)
-
-

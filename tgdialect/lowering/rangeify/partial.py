@@ -136,7 +136,9 @@ def _cached_parts(op: ReduceOp, target: Target) -> dict[int, int]:
     sizes: dict[int, int] = {}
     parts = 1
     for axis in reversed(axes):
-        size = next(n for n in range(min(source[axis], max(steps, 1)), 0, -1) if not source[axis] % n)
+        size = next(
+            n for n in range(min(source[axis], max(steps, 1)), 0, -1) if not source[axis] % n
+        )
         if size < source[axis]:
             sizes[axis] = size
             parts *= source[axis] // size

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import pairwise, product
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -108,8 +108,12 @@ class _Residues:
             start = (self.a * residue + self.b * first + self.constant) // self.stride
             parts.append(_Part(residue, 1, first, 0, self.count(first), start))
         known = [part for part in parts if part is not None]
-        if self.may_share and len(known) == self.stride and len({(p.steps, p.start) for p in known}) == 1:
-            slopes = {b.first - a.first for a, b in zip(known, known[1:], strict=False)}
+        if (
+            self.may_share
+            and len(known) == self.stride
+            and len({(p.steps, p.start) for p in known}) == 1
+        ):
+            slopes = {b.first - a.first for a, b in pairwise(known)}
             if slopes in ({1}, {-1}):
                 (slope,) = slopes
                 return [replace(known[0], width=self.stride, slope=slope)]
@@ -136,7 +140,7 @@ def _find(op: ReduceOp) -> _Split | None:
     """The first factor of a sum that is a view of a dilated value."""
     source, summed = op.source, {*integers(op, "axes")}
     shape = tensor(source).get_shape()
-    factors = source.owner.operands if isinstance(source.owner, MulOp) else [source]
+    factors = list(source.owner.operands) if isinstance(source.owner, MulOp) else [source]
     for position, factor in enumerate(factors):
         if not _may_be_dilated(factor):
             continue
@@ -159,7 +163,7 @@ def _find(op: ReduceOp) -> _Split | None:
                     _Residues(*where, a, b, axis.constant, axis.divisor, own[k], may_share)
                 )
             if residues and view.has_zeros and all(len(axis.terms) <= 2 for axis in view.axes):
-                found = _Split(op, list(factors), position, view, missing, _few(residues))
+                found = _Split(op, factors, position, view, missing, _few(residues))
         if found is not None and found.residues:
             return found
     return None
@@ -274,9 +278,7 @@ class _Split:
     ) -> SSAValue:
         """The view of the value before it is dilated."""
         axes = [
-            replace(
-                axis, terms={self._place(a + self.missing): c for a, c in axis.terms.items()}
-            )
+            replace(axis, terms={self._place(a + self.missing): c for a, c in axis.terms.items()})
             for axis in self.view.axes
         ]
         for each, part in zip(self.residues, parts, strict=True):

@@ -276,14 +276,13 @@ def _sum_over_windows(
     gathered: dict[int, AxisView] = {}
     for at, (p, k) in pairs.items():
         terms, constant = view.axes[at].terms, view.axes[at].constant
-        gathered[p] = AxisView(
-            {place_of_cell[at]: 1, place_of[k]: -terms[k]}, -constant, terms[p]
-        )
+        gathered[p] = AxisView({place_of_cell[at]: 1, place_of[k]: -terms[k]}, -constant, terms[p])
         if terms[p] < 0:
-            gathered[p] = AxisView({place_of_cell[at]: -1, place_of[k]: terms[k]}, constant, -terms[p])
+            gathered[p] = AxisView(
+                {place_of_cell[at]: -1, place_of[k]: terms[k]}, constant, -terms[p]
+            )
     full = [
-        shape[a] if a in skipped else extent
-        for a, extent in enumerate(tensor(windows).get_shape())
+        shape[a] if a in skipped else extent for a, extent in enumerate(tensor(windows).get_shape())
     ]
 
     def arranged(factor: SSAValue) -> SSAValue:
