@@ -372,7 +372,7 @@ def _conv_training(
         convolve = a.conv_transpose2d if transposed else a.conv2d
         y = convolve(b, stride=stride, padding=padding)
         dx, dw = (y * y * 0.5).sum().gradient(a, b)
-        return dx.flatten().cat(dw.flatten())
+        return dx.contiguous().flatten().cat(dw.contiguous().flatten())
 
     def torchs(torch: Any, a: Any, b: Any) -> Any:
         f = torch.nn.functional
