@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.affine.views import AxisView, View, span
+from tgdialect.analysis.affine.views import AffineView, AxisView, span
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.movement import ExpandOp, FlipOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp
@@ -61,7 +61,7 @@ def dilated(builder: OpBuilder, value: SSAValue, steps: Sequence[int]) -> SSAVal
     return cropped(builder, value, [0] * len(pairs), [(n - 1) * step + 1 for n, step in pairs])
 
 
-def emit_view(builder: OpBuilder, view: View, shape: Sequence[int]) -> SSAValue:
+def emit_view(builder: OpBuilder, view: AffineView, shape: Sequence[int]) -> SSAValue:
     """A view by movement ops. It has extent 1 along the axes of `shape` that the view does not
     name; the others have the extents of `shape`. Each axis of the source has two terms at most,
     unless it is split."""

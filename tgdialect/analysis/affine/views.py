@@ -50,7 +50,7 @@ class AxisView:
 
 
 @dataclass(frozen=True)
-class View:
+class AffineView:
     """A value as a view of a source; axes that no `AxisView` names are repeated."""
 
     source: SSAValue
@@ -60,7 +60,7 @@ class View:
     """Whether all padding is 0, or invalid."""
 
 
-def affine_views(value: SSAValue) -> Iterator[View]:
+def affine_views(value: SSAValue) -> Iterator[AffineView]:
     """The views that a value of static shape is of the values that it is moved from, nearest first.
     Values of which it is no affine view are left out."""
     shape = tensor(value).get_shape()
@@ -95,7 +95,7 @@ def affine_views(value: SSAValue) -> Iterator[View]:
             and all(_is_implied(q, n, index, extents, known) for q, n in masks)
             and all(_is_masked(i, masks) for i in index)
         ):
-            yield View(value, known, has_zeros)
+            yield AffineView(value, known, has_zeros)
 
 
 def _quotient(position: Position) -> tuple[Position, int] | None:

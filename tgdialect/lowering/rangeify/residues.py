@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tgdialect.analysis.affine.views import AxisView, View, affine_views
+from tgdialect.analysis.affine.views import AffineView, AxisView, affine_views
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import MulOp
@@ -206,7 +206,7 @@ class _Split:
     factors: list[SSAValue]
     position: int
     """Which factor is the view of a dilated value."""
-    view: View
+    view: AffineView
     missing: int
     """The leading axes that this factor does not have."""
     residues: list[_Residues]
@@ -305,7 +305,7 @@ class _Split:
             if k >= 0 and extents[k] > 1:
                 terms = {self._place(each.k): each.period, self._place(each.o) + 1: part.slope}
                 axes[k] = AxisView(_long(terms, shape), part.first)
-        return emit_view(builder, View(factor, tuple(axes), has_zeros=True), shape)
+        return emit_view(builder, AffineView(factor, tuple(axes), has_zeros=True), shape)
 
 
 def _long(terms: Mapping[int, int], shape: Sequence[int]) -> dict[int, int]:

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.movement import axis_groups
-from tgdialect.analysis.affine.views import AxisView, View, affine_views
+from tgdialect.analysis.affine.views import AffineView, AxisView, affine_views
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.movement import ExpandOp, MovementOp, PermuteOp, ReshapeOp
@@ -64,9 +64,9 @@ def _is_plain(value: SSAValue) -> bool:
     return is_static and not is_memory(value) and not isinstance(place(value).device, tuple)
 
 
-def _source(windows: SSAValue, ends: Collection[SSAValue]) -> View | None:
+def _source(windows: SSAValue, ends: Collection[SSAValue]) -> AffineView | None:
     """The furthest value that `windows` shows overlapping windows of."""
-    found: View | None = None
+    found: AffineView | None = None
     shape, between = tensor(windows).get_shape(), windows
     for view in affine_views(windows):
         while between is not view.source:
@@ -92,7 +92,7 @@ def _is_window(axis: AxisView, extent: int, shape: Sequence[int]) -> bool:
     return len(axis.terms) == 2 and not axis.is_split(extent, shape)
 
 
-def _is_invertible(view: View, shape: Sequence[int]) -> bool:
+def _is_invertible(view: AffineView, shape: Sequence[int]) -> bool:
     """Whether each axis of the source is read in windows, split, or read in order."""
     return all(
         axis.divisor == 1
@@ -195,7 +195,7 @@ def _narrow(builder: Builder, value: SSAValue, rank: int) -> SSAValue:
 
 
 def _sides(
-    builder: Builder, view: View, product: _Product
+    builder: Builder, view: AffineView, product: _Product
 ) -> tuple[Pairs, SSAValue, SSAValue | None] | None:
     """The axes of windows and of their cells, the product of the factors that may depend on
     windows, and that of the others. Of the possible ways it is the one with the fewest cells."""
@@ -241,7 +241,7 @@ def _sides(
 
 def _sum_over_windows(
     builder: Builder,
-    view: View,
+    view: AffineView,
     product: _Product,
     pairs: Pairs,
     windows: SSAValue,
@@ -292,7 +292,7 @@ def _sum_over_windows(
             else AxisView({place_of[a]: 1} if extent > 1 else {})
             for a, extent in enumerate(tensor(factor).get_shape())
         ]
-        return emit_view(builder, View(factor, tuple(axes), has_zeros=True), wide)
+        return emit_view(builder, AffineView(factor, tuple(axes), has_zeros=True), wide)
 
     total = arranged(builder.expanded(windows, tuple(full)))
     if cells is not None:
