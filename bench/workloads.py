@@ -318,6 +318,120 @@ _TENSOR_NET = NetOps(
 )
 
 
+def _taps(x: Array, w: Array, stride: int, size: tuple[int, int]) -> Iterator[tuple[Any, Array]]:
+    """For each position of the kernel, the cells of a padded image at it, and the weights."""
+    (oh, ow), (kh, kw) = size, w.shape[2:]
+    for i, j in itertools.product(range(kh), range(kw)):
+        where = (..., slice(i, i + stride * oh, stride), slice(j, j + stride * ow, stride))
+        yield where, w[..., i, j]
+
+
+def _conv_step(x: Array, w: Array, padding: int, stride: int, transposed: bool) -> Array:
+    """The gradients of half the sum of squares of a convolution's result, as one line."""
+    pads = ((0, 0), (0, 0), (padding, padding), (padding, padding))
+    height, width = x.shape[2:]
+    if transposed:
+        kernel = w.shape[2:]
+        size = tuple((n - 1) * stride + k for n, k in zip((height, width), kernel, strict=True))
+        y = np.zeros((x.shape[0], w.shape[1], *size), x.dtype)
+        for where, tap in _taps(y, w, stride, (height, width)):
+            y[where] += np.einsum("bihw,io->bohw", x, tap, optimize=True)
+        y = np.pad(y[:, :, padding : size[0] - padding, padding : size[1] - padding], pads)
+        dx, dw = np.zeros_like(x), []
+        for where, tap in _taps(y, w, stride, (height, width)):
+            dx += np.einsum("bohw,io->bihw", y[where], tap, optimize=True)
+            dw.append(np.einsum("bihw,bohw->io", x, y[where], optimize=True))
+    else:
+        y = _conv(x, w, padding, stride=stride)
+        x = np.pad(x, pads)
+        dx, dw = np.zeros_like(x), []
+        for where, tap in _taps(x, w, stride, y.shape[2:]):
+            dx[where] += np.einsum("bohw,oi->bihw", y, tap, optimize=True)
+            dw.append(np.einsum("bohw,bihw->oi", y, x[where], optimize=True))
+        dx = dx[:, :, padding : padding + height, padding : padding + width]
+    return np.concatenate([dx.ravel(), np.stack(dw, -1).ravel()])
+
+
+def _conv_training(
+    name: str,
+    x: tuple[int, ...],
+    w: tuple[int, ...],
+    padding: int,
+    stride: int,
+    *,
+    transposed: bool = False,
+) -> Workload:
+    """A convolution, and the gradients of half the sum of squares of its result with respect to its
+    input and weight."""
+    kernel = w[-1]
+    positions = [
+        n if transposed else (n + 2 * padding - kernel) // stride + 1 for n in (x[2], x[3])
+    ]
+
+    def ours(a: Any, b: Any) -> Any:
+        convolve = a.conv_transpose2d if transposed else a.conv2d
+        y = convolve(b, stride=stride, padding=padding)
+        dx, dw = (y * y * 0.5).sum().gradient(a, b)
+        return dx.contiguous().flatten().cat(dw.contiguous().flatten())
+
+    def torchs(torch: Any, a: Any, b: Any) -> Any:
+        f = torch.nn.functional
+        y = (f.conv_transpose2d if transposed else f.conv2d)(a, b, stride=stride, padding=padding)
+        pairs = [stride] * 2, [padding] * 2, [1, 1], transposed, [0, 0], 1, [True, True, False]
+        dx, dw, _ = torch.ops.aten.convolution_backward(y, a, b, None, *pairs)
+        return torch.cat([dx.flatten(), dw.flatten()])
+
+    def jaxs(jax: Any, jnp: Any, a: Any, b: Any) -> Any:
+        def loss(a: Any, b: Any) -> Any:
+            if transposed:
+                # As a convolution of the image with zeros between its cells.
+                around = [(kernel - 1 - padding,) * 2] * 2
+                flipped = jnp.flip(b, (2, 3)).transpose(1, 0, 2, 3)
+                y = jax.lax.conv_general_dilated(
+                    a, flipped, (1, 1), around, lhs_dilation=(stride, stride)
+                )
+            else:
+                y = jax.lax.conv_general_dilated(a, b, (stride, stride), [(padding, padding)] * 2)
+            return (y * y).sum() * 0.5
+
+        return jnp.concatenate([each.ravel() for each in jax.grad(loss, (0, 1))(a, b)])
+
+    return Workload(
+        name,
+        (x, w),
+        ours,
+        torchs,
+        lambda a, b: _conv_step(a, b, padding, stride, transposed),
+        jaxs,
+        3 * 2 * x[0] * math.prod(positions) * math.prod(w),
+        _f32(x, w, x, w),
+    )
+
+
+_UNET = ((64, 32, 3, 3), (64, 64, 3, 3), (64, 32, 2, 2), (32, 64, 3, 3))
+"""The convolutions of a level: two below, the one that goes up, and one of both halves."""
+
+
+def _unet(x: Any, *weights: Any, ops: NetOps, up: Program, joined: Program) -> Any:
+    """A level of a U-Net (Ronneberger et al., 2015): half the size, and up again beside what was
+    there before."""
+    first, second, upwards, last = weights
+    below = ops.relu(ops.conv(ops.relu(ops.conv(ops.max_pool(x), first, 1)), second, 1))
+    return ops.relu(ops.conv(joined(x, up(below, upwards)), last, 1))
+
+
+def _up(x: Array, w: Array) -> Array:
+    """A transposed convolution of 2x2 with stride 2."""
+    batch, _, height, width = x.shape
+    y = np.einsum("bihw,iokl->bohkwl", x, w, optimize=True)
+    return y.reshape(batch, w.shape[1], 2 * height, 2 * width)
+
+
+def _jax_up(jax: Any, x: Any, w: Any) -> Any:
+    flipped = w[:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
+    return jax.lax.conv_general_dilated(x, flipped, (1, 1), [(1, 1)] * 2, lhs_dilation=(2, 2))
+
+
 def _unary(
     name: str, shape: tuple[int, ...], ops: int, *programs: Program, out: tuple[int, ...] = ()
 ) -> Workload:
@@ -452,6 +566,40 @@ WORKLOADS: Sequence[Workload] = (
         _f32((12 * _WIDTH, _WIDTH), (2 * _TOKENS, _WIDTH)),
         prepared=_with_weights,
         has_weights=True,
+    ),
+    _conv_training("conv 3x3/2 step 64->128", (1, 64, 56, 56), (128, 64, 3, 3), 1, 2),
+    _conv_training("conv 3x3 step 64->64", (1, 64, 56, 56), (64, 64, 3, 3), 1, 1),
+    _conv_training(
+        *("transposed 4x4/2 step 64->32", (1, 64, 28, 28), (64, 32, 4, 4), 1, 2), transposed=True
+    ),
+    Workload(
+        "u-net level 32x56x56",
+        ((1, 32, 56, 56), *_UNET),
+        lambda x, *w: _unet(
+            *(x, *w),
+            ops=_TENSOR_NET,
+            up=lambda x, w: x.conv_transpose2d(w, stride=2),
+            joined=lambda a, b: a.cat(b, dim=1),
+        ),
+        lambda torch, x, *w: _unet(
+            *(x, *w),
+            ops=_torch_net(torch),
+            up=lambda x, w: torch.nn.functional.conv_transpose2d(x, w, stride=2),
+            joined=lambda a, b: torch.cat([a, b], 1),
+        ),
+        lambda x, *w: _unet(
+            *(x, *w), ops=_NUMPY_NET, up=_up, joined=lambda a, b: np.concatenate([a, b], 1)
+        ),
+        lambda jax, jnp, x, *w: _unet(
+            *(x, *w),
+            ops=_jax_net(jax, jnp),
+            up=lambda x, w: _jax_up(jax, x, w),
+            joined=lambda a, b: jnp.concatenate([a, b], 1),
+        ),
+        2 * 28 * 28 * (math.prod(_UNET[0]) + math.prod(_UNET[1]) + math.prod(_UNET[2]))
+        + 2 * 56 * 56 * math.prod(_UNET[3]),
+        _f32((1, 32, 56, 56), *_UNET, (1, 32, 56, 56)),
+        prepared=_with_weights,
     ),
     Workload(
         "resnet-18 224x224",

@@ -3,6 +3,7 @@
 * `canonicalization/`: patterns of `canonicalize`;
 * `simplify/`: `tg-simplify`, symbolic arithmetic on integers and bools;
 * `explicit_broadcast.py`, `annotate_properties.py`: passes that make IR easier to read;
+* `affine_views.py`: chains of movement ops for affine views;
 * `gradient/`: `tg-gradient`, reverse-mode derivatives;
 * `shard/`: programs on several devices; `substitution.py`: substitutes FUNCTIONs and calls;
 * `decompose.py`: `tg-decompose`, which rewrites ops into primitives by recipes:

@@ -2,6 +2,7 @@
 
 * `positions.py`: positions along an axis, as sums of digits of loop variables;
 * `movement.py`: the index in the source of a movement op, given the index in its result;
+* `views.py`: chains of movement ops as affine views of their source, such as windows;
 * `bounds.py`: bounds of polynomials in RANGEs, each of which is less than its own bound;
 * `bits.py`: the stride in memory of each bit of a coordinate, for the fragments of WMMAs;
 * `strides.py`: the stride of a memory access in each range;

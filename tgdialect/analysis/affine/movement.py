@@ -68,7 +68,7 @@ def _flipped(positions: Positions, index: Index, shape: Shape, flags: Sequence[i
 def _reshaped(positions: Positions, index: Index, shape: Shape, source: Shape) -> Index:
     """RESHAPE: through the row-major position, within each group of axes that merge or split."""
     result = [ZERO] * len(source)
-    for new_axes, old_axes in _groups(shape, source):
+    for new_axes, old_axes in axis_groups(shape, source):
         if not new_axes or not old_axes:
             continue  # The group has one cell: its symbolic extents are 1.
         new_extents = [shape[a] for a in new_axes]
@@ -82,7 +82,7 @@ def _reshaped(positions: Positions, index: Index, shape: Shape, source: Shape) -
     return tuple(result)
 
 
-def _groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]]]:
+def axis_groups(shape: Shape, source: Shape) -> list[tuple[list[int], list[int]]]:
     """The shortest runs of axes of both shapes with equal numbers of elements; axes of size 1 are
     left out."""
     is_static = all(type(extent) is int for extent in (*shape, *source))

@@ -254,6 +254,11 @@ class Positions:
             high, low = a.split(n)
             if interval_of(low).within(0, n - 1):
                 return self._merged(high), self._merged(low)
+            # `9 k + p` is `8 k + (k + p)`: windows of a repeated axis.
+            whole = Affine({a: c // n if c > 0 else -(-c // n) for a, c in low.terms.items()})
+            whole = Affine({atom: c for atom, c in whole.terms.items() if c})
+            if whole.terms and interval_of(rest := low - whole * n).within(0, n - 1):
+                return self._merged(high + whole), self._merged(rest)
             if (cut := self._cut(low, n)) is None:
                 return None
             a += cut

@@ -3,7 +3,8 @@
 Function level to kernels level (docs/ir.md). In reading order:
 
 * `views.py` rewrites views that a kernel cannot store to, or a call cannot pass;
-* `partial.py` splits a long reduction of few results into parts, for threads to share;
+* `residues.py` leaves out the zeros between the cells of a dilated value;
+* `partial.py` splits a reduction into parts, for threads to share or for a cache;
 * `closed_form.py` finds the reductions that need no loop;
 * `analysis/fusion.py` chooses the values that are stored in buffers;
 * `schedule.py` makes a task of each such value, STORE and CALL, and orders the tasks;

@@ -27,6 +27,7 @@ from tgdialect.lowering.rangeify.host import HostFunction
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised
 from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.partial import split_reductions
+from tgdialect.lowering.rangeify.residues import split_residues
 from tgdialect.lowering.rangeify.schedule import Task, schedule
 from tgdialect.lowering.rangeify.views import copy_non_contiguous, store_before_movement
 from tgdialect.ops.arguments import argument_attributes
@@ -63,9 +64,10 @@ class _Rangeifier:
         self.is_closed = ClosedForms()
         block = function.body.block
         copy_non_contiguous(block)
+        apart = split_residues(block)
         store_before_movement(block)
-        partial = split_reductions(block, self.is_whole, target)
-        self.fusion = plan_fusion(block, self.is_closed, self.validity.__getitem__, partial, target)
+        apart |= split_reductions(block, self.is_whole, target)
+        self.fusion = plan_fusion(block, self.is_closed, self.validity.__getitem__, apart, target)
         self.host = HostFunction(function, device)
 
     def run(self) -> None:

@@ -12,13 +12,14 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import TupleType, is_tensor
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import BitcastOp
+from tgdialect.ops.movement import BitcastOp, MovementOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import dtype_of, dtype_row, shape_of, tensor, tensor_type
 from tgdialect.ops.source import ParamOp
 from tgdialect.transforms.gradient.builder import Builder, zeros_like
 from tgdialect.transforms.gradient.memory import Versions, operands_with_captured
 from tgdialect.transforms.gradient.rules import RULES
+from tgdialect.transforms.gradient.windows import gradient_of_windows
 
 Differentiate = Callable[[CallOp], FuncOp]
 """Maps a CALL to the gradient function of its callee: see `gradient_function`."""
@@ -62,10 +63,12 @@ class _Reverse:
         self._versions = Versions(builder.block)
         self._ops = list(builder.block.ops)
         self._varying: set[SSAValue] = set()
+        self._ends: set[SSAValue] = set()
 
     def run(self, wrt: Sequence[SSAValue]) -> list[SSAValue | None]:
         """Walk the block backwards. Returns the gradients with respect to `wrt`."""
         self._varying = _varying(self._ops, wrt, self._versions)
+        self._ends = set(wrt)
         for op in reversed(self._ops):
             self._builder.at = op
             self._visit(op)
@@ -100,6 +103,11 @@ class _Reverse:
 
     def _apply(self, op: Operation, gradient: SSAValue) -> None:
         """Apply the rule of an op to the gradient of its result."""
+        if isinstance(op, MovementOp):
+            found = gradient_of_windows(self._builder, op.result, gradient, self._ends)
+            if found is not None:
+                self._add(*found)
+                return
         rule = RULES.get(type(op))
         if rule is None:
             raise locate(PassFailedException(f"{op.name} has no gradient"), op)

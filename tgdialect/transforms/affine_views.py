@@ -1,0 +1,139 @@
+"""Affine views as chains of movement ops, the inverse of `analysis/affine/views.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from tgdialect.analysis.affine.views import AffineView, AxisView, span
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.dtypes import number_attribute
+from tgdialect.ops.movement import ExpandOp, FlipOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.properties import tensor
+
+
+def reshaped(builder: OpBuilder, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+    """A value of another shape; itself if it has the shape."""
+    if tensor(value).get_shape() == tuple(shape):
+        return value
+    return builder.put(ReshapeOp(value, shape))
+
+
+def permuted(builder: OpBuilder, value: SSAValue, order: Sequence[int]) -> SSAValue:
+    """A value with its axes in another order."""
+    if list(order) == list(range(len(order))):
+        return value
+    return builder.put(PermuteOp(value, order))
+
+
+def cropped(
+    builder: OpBuilder, value: SSAValue, starts: Sequence[int], shape: Sequence[int]
+) -> SSAValue:
+    """The cells from `starts` on, which may be outside of the value: there they are 0."""
+    extents = tensor(value).get_shape()
+    first = [min(max(a, 0), n) for a, n in zip(starts, extents, strict=True)]
+    last = [min(max(a + e, b), n) for a, e, b, n in zip(starts, shape, first, extents, strict=True)]
+    inside = [b - a for a, b in zip(first, last, strict=True)]
+    if tuple(inside) != extents:
+        value = builder.put(ShrinkOp(value, first, inside))
+    if inside != list(shape):
+        # An axis of which nothing is left is padding alone, wherever it is put.
+        offsets = [
+            a - start if extent else 0
+            for a, start, extent in zip(first, starts, inside, strict=True)
+        ]
+        fill = number_attribute(0, tensor(value).element_type)
+        value = builder.put(PadOp(value, offsets, shape, fill))
+    return value
+
+
+def dilated(builder: OpBuilder, value: SSAValue, steps: Sequence[int]) -> SSAValue:
+    """With step - 1 zeros between the cells of each axis."""
+    if all(step == 1 for step in steps):
+        return value
+    extents = tensor(value).get_shape()
+    pairs = [(n, step) for n, step in zip(extents, steps, strict=True)]
+    value = builder.put(ReshapeOp(value, [e for n, _ in pairs for e in (n, 1)]))
+    shape = [e for pair in pairs for e in pair]
+    value = cropped(builder, value, [0] * len(shape), shape)
+    value = builder.put(ReshapeOp(value, [n * step for n, step in pairs]))
+    return cropped(builder, value, [0] * len(pairs), [(n - 1) * step + 1 for n, step in pairs])
+
+
+def emit_view(builder: OpBuilder, view: AffineView, shape: Sequence[int]) -> SSAValue:
+    """A view by movement ops. It has extent 1 along the axes of `shape` that the view does not
+    name; the others have the extents of `shape`. Each axis of the source has two terms at most,
+    unless it is split."""
+    value = dilated(builder, view.source, [axis.divisor for axis in view.axes])
+    extents = tensor(value).get_shape()
+    # Flips: a negative coefficient counts from the other end.
+    flipped = {a for axis in view.axes for a, coefficient in axis.terms.items() if coefficient < 0}
+    axes = [
+        axis
+        if axis.is_split(n, shape)
+        else AxisView({a: abs(c) for a, c in axis.terms.items()}, span(axis, shape)[0])
+        for axis, n in zip(view.axes, extents, strict=True)
+    ]
+    # The cells that are read, then each axis by itself, from the last one on.
+    bounds = [
+        (0, n - 1) if axis.is_split(n, shape) else span(axis, shape)
+        for axis, n in zip(axes, extents, strict=True)
+    ]
+    value = cropped(builder, value, [a for a, _ in bounds], [b - a + 1 for a, b in bounds])
+    order: list[int] = []
+    for at in reversed(range(len(axes))):
+        names = list(axes[at].terms)
+        if axes[at].is_split(extents[at], shape):
+            names.sort(key=axes[at].terms.__getitem__, reverse=True)
+            value = _divided(builder, value, at, [shape[a] for a in names])
+        elif not names:
+            value = _divided(builder, value, at, [])
+        else:
+            # The axis with fewer cells counts windows, whose cells are the other axis.
+            names.sort(key=lambda a: shape[a])
+            steps = [axes[at].terms[a] for a in names]
+            counts = [shape[a] for a in names]
+            value = _windows(builder, value, at, [1, *counts][-2:], [1, *steps][-2:])
+            if len(names) == 1:
+                value = _divided(builder, value, at, [])
+        order = names + order
+    value = permuted(builder, value, sorted(range(len(order)), key=order.__getitem__))
+    named = {*order}
+    value = reshaped(builder, value, [n if a in named else 1 for a, n in enumerate(shape)])
+    if flipped:
+        value = builder.put(FlipOp(value, [a in flipped for a in range(len(shape))]))
+    return value
+
+
+def _divided(builder: OpBuilder, value: SSAValue, at: int, parts: Sequence[int]) -> SSAValue:
+    """An axis split into others; one of extent 1 may be split into none."""
+    extents = tensor(value).get_shape()
+    return reshaped(builder, value, (*extents[:at], *parts, *extents[at + 1 :]))
+
+
+def _windows(
+    builder: OpBuilder, value: SSAValue, at: int, counts: Sequence[int], steps: Sequence[int]
+) -> SSAValue:
+    """Windows of an axis: cell (w, i) of the two new axes is cell `steps[0] * w + steps[1] * i`.
+
+    The axis is repeated, and cut into rows. A row is longer than a multiple of the axis by a step,
+    so that each row begins a step later.
+    """
+    extents = tensor(value).get_shape()
+    before, width, after = extents[:at], extents[at], extents[at + 1 :]
+    (count, cells), (step, stride) = counts, steps
+    length, none = cells * stride, [0] * len(extents)
+    rows = length if count == 1 else width * max(-(-(length - step) // width), 1) + step
+    if (copies := -(-count * rows // width)) > 1:
+        value = builder.put(ReshapeOp(value, (*before, 1, width, *after)))
+        value = builder.put(ExpandOp(value, (*before, copies, width, *after)))
+        value = builder.put(ReshapeOp(value, (*before, copies * width, *after)))
+    value = cropped(builder, value, none, (*before, count * rows, *after))
+    value = reshaped(builder, value, (*before, count, rows, *after))
+    value = cropped(builder, value, [*none, 0], (*before, count, length, *after))
+    if stride > 1:
+        value = reshaped(builder, value, (*before, count, cells, stride, *after))
+        value = cropped(builder, value, [*none, 0, 0], (*before, count, cells, 1, *after))
+        value = reshaped(builder, value, (*before, count, cells, *after))
+    return value
