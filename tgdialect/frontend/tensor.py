@@ -19,6 +19,7 @@ from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import as_array, computed, realize
 from tgdialect.frontend.sharding import Sharding
 from tgdialect.frontend.symbolic import value_of
+from tgdialect.frontend.tracing import is_tracing
 from tgdialect.runtime.devices.device import DEVICES, on_a_device
 
 _REPR_LIMIT = 1000
@@ -87,8 +88,11 @@ class Tensor(Sharding, Casts):
     # -- numbers -----------------------------------------------------------------------------------
 
     def realize(self, *lst: Tensor) -> Self:
-        """Compute this tensor and others in one program."""
+        """Compute this tensor and others in one program. While a function is traced, nothing is
+        computed: they become part of its program."""
         check_tensors(*lst)
+        if is_tracing():
+            return self
         realize([self.node, *(t.node for t in lst)])
         return self
 

@@ -1,0 +1,154 @@
+"""Run tinygrad's own tests on `tg.Tensor`, and write docs/conformance.md.
+
+    python test/interop/tinygrad_suite.py --tinygrad-repo PATH             # all files, and the page
+    python test/interop/tinygrad_suite.py --tinygrad-repo PATH test_assign -k view
+
+PATH is a checkout or a git directory of https://github.com/tinygrad/tinygrad. Its tests are copied
+to a temporary folder and run unmodified; `import tinygrad` there is the package `tinygrad_shim`,
+which maps names. They need PyTorch (`pip install -e '.[parity]'`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "conformance.md"
+COMMIT = "a9069c177a"
+"""The commit of tinygrad whose tests these are: that of its release 0.14."""
+FILES = (
+    *("backend/test_ops", "backend/test_nn", "backend/test_optim", "backend/test_tensor"),
+    *("backend/test_setitem", "backend/test_randomness", "backend/test_dtype"),
+    *("backend/test_dtype_alu", "backend/test_arange", "backend/test_transcendental"),
+    *("backend/test_edgecases", "backend/test_symbolic_ops", "backend/test_symbolic_jit"),
+    *("backend/test_tensor_variable", "backend/test_jit", "unit/test_jit", "unit/test_jit_cases"),
+    *("unit/test_assign", "unit/test_function", "unit/test_gradient", "unit/test_indexing"),
+    "test_tiny",
+)
+HEAD = """\
+# tinygrad's own tests
+
+Made by `python test/interop/tinygrad_suite.py --tinygrad-repo PATH`: do not edit this page.
+
+tinygrad's tests of commit {commit}, which is its release 0.14, run unmodified on `tg.Tensor`: `import tinygrad` gives a
+package that maps names ([tinygrad_shim](../test/interop/tinygrad_shim)), and nothing is computed by tinygrad. A test that looks at
+tinygrad's internals (UOps, schedules, renderers, counts of kernels, buffers) is not counted. The number of kernels that TinyJit has
+captured, or that were run (`assert_jit_cache_len`, `assert_kernel_count`), is not checked; the rest of such a test is.
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a test, with the reason if it did not pass."""
+
+    test: str
+    outcome: str
+    reason: str
+
+
+def extract(repository: Path, folder: Path) -> None:
+    """Copy the tests, and what they import beside tinygrad itself."""
+    command = ["git", "-C", str(repository), "archive", COMMIT, "test", "extra", "examples"]
+    archive = subprocess.run(command, check=True, capture_output=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        tar.extractall(folder, filter="data")
+
+
+def run(folder: Path, file: str, options: Sequence[str]) -> list[Outcome]:
+    """The outcomes of the tests of a file."""
+    record = folder / "outcomes"
+    record.unlink(missing_ok=True)
+    paths = [str(folder), str(ROOT), str(Path(__file__).parent)]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "TG_OUTCOMES": str(record),
+        "RUN_SLOW": "1",
+    }
+    arguments = ["-q", "--tb=short", "-p", "tinygrad_plugin", "-p", "no:cacheprovider", *options]
+    command = [sys.executable, "-m", "pytest", *arguments, "-c", os.devnull, f"test/{file}.py"]
+    done = subprocess.run(
+        [*command, "--rootdir", str(folder)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    if options:
+        print(done.stdout[-20000:], done.stderr[-4000:], sep="\n")
+    lines = record.read_text().splitlines() if record.exists() else []
+    found = [Outcome(**json.loads(line)) for line in lines]
+    if done.returncode not in (0, 1, 2, 5):
+        found.append(Outcome(file, "failed", f"pytest ended with {done.returncode}"))
+    return found
+
+
+def row(name: str, found: Sequence[Outcome]) -> str:
+    """The row of a file in the table."""
+    counts = Counter(outcome.outcome for outcome in found)
+    ran = counts["passed"] + counts["failed"]
+    share = f"{100 * counts['passed'] / ran:.1f} %" if ran else ""
+    kinds = ("passed", "failed", "skipped", "internals")
+    return f"| {name} | {' | '.join(str(counts[kind]) for kind in kinds)} | {share} |"
+
+
+def page(results: dict[str, list[Outcome]]) -> str:
+    """The page: counts for each file, the tests that fail, and those that are not counted."""
+    lines = [HEAD.format(commit=COMMIT)]
+    lines += ["| file | passed | failed | skipped | internals | passed of those counted |"]
+    lines += ["|---|---|---|---|---|---|"]
+    lines += [row(name, found) for name, found in results.items()]
+    lines += [row("all", [outcome for found in results.values() for outcome in found])]
+    for kind, title in (("failed", "Tests that fail"), ("internals", "Tests of internals")):
+        lines += ["", f"## {title}", "", "| test | reason |", "|---|---|"]
+        for found in results.values():
+            for outcome in found:
+                if outcome.outcome == kind:
+                    lines.append(f"| {_short(outcome.test)} | {_reason(outcome.reason)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _short(test: str) -> str:
+    return test.removeprefix("test/").replace(".py::", " ").replace("::", ".")
+
+
+def _reason(text: str) -> str:
+    words = " ".join(text.split()).replace("|", "\\|").replace("<", "\\<")
+    return words if len(words) <= 160 else words[:160] + " ..."
+
+
+def main() -> None:
+    """Read the command line, and run the files."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("files", nargs="*", help="files, as test_assign; all by default")
+    parser.add_argument("--tinygrad-repo", type=Path, required=True)
+    parser.add_argument("-k", help="run the tests that match, and print what they print")
+    arguments = parser.parse_args()
+    wanted = [f for f in FILES if not arguments.files or f.split("/")[-1] in arguments.files]
+    options = ["-k", arguments.k] if arguments.k else []
+    results: dict[str, list[Outcome]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        extract(arguments.tinygrad_repo.resolve(), Path(folder))
+        for file in wanted:
+            results[file] = run(Path(folder), file, options)
+            print(row(file, results[file]), flush=True)
+            for outcome in results[file] if arguments.files else ():
+                if outcome.outcome == "failed":
+                    print("  ", _short(outcome.test), _reason(outcome.reason))
+    if not arguments.files and not options:
+        PAGE.write_text(page(results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
