@@ -17,7 +17,7 @@ from tgdialect.frontend.base import (
     number_in,
     number_of,
 )
-from tgdialect.frontend.graph import Array, Data, constant, leaf
+from tgdialect.frontend.graph import Array, Data, constant, leaf, size_node
 from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, to_dim
 from tgdialect.ops.attributes import ReduceKind
@@ -36,10 +36,16 @@ class Creation(Movement):
     def _number(
         cls, value: Number, dtype: dtypes.DTypeLike | None, device: str | None = None
     ) -> Self:
-        """A scalar; on a device if one is named, and wherever it is used otherwise."""
+        """A scalar; on a device if one is named, and wherever it is used otherwise. A size is an
+        i32, or an i64 if it may be out of its range."""
         value = number_of(value)
-        found = dtypes.of_number(value) if dtype is None else dtypes.to_dtype(dtype)
-        number = cls.of_node(constant(0, found))._constant(value)
+        wanted = None if dtype is None else dtypes.to_dtype(dtype)
+        if isinstance(value, SymInt):
+            found = _dtype_of_range(value.min, value.max) if wanted is None else wanted
+            number = cls.of_node(size_node(value)).cast(found)
+        else:
+            found = dtypes.of_number(value) if wanted is None else wanted
+            number = cls.of_node(constant(0, found))._constant(value)
         if device is None:
             return number
         return number._apply(CopyOp, number.node, DEVICES[device].name)

@@ -15,7 +15,7 @@ from tgdialect.frontend.base import Number, TensorBase, check_integers, check_te
 from tgdialect.frontend.graph import Array, Node
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
-from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller, to_dim
+from tgdialect.frontend.symbolic import SymInt, is_surely_less, is_undecided, larger, smaller, to_dim
 from tgdialect.frontend.views import mark_view
 from tgdialect.ops.movement import IndexOp
 
@@ -506,7 +506,8 @@ def _position(index: int, extent: int, axis: int) -> int:
 
 
 def _slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
-    """Start, stop and step of a slice of an axis."""
+    """Start, stop and step of a slice of an axis. A bound that is outside of the axis is moved to
+    its end; one for which that depends on variables is taken to be inside."""
     bounds = entry.start, entry.stop, extent
     if not any(isinstance(bound, SymInt) for bound in bounds):
         start, stop, step = entry.indices(extent)
@@ -518,8 +519,10 @@ def _slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
         if given is None:
             return default
         if isinstance(given, SymInt):
-            return given  # Symbolic bounds are the caller's to keep in range.
-        return smaller(given, extent) if given >= 0 else larger(given + extent, 0)
+            return given
+        at = to_dim(given)
+        at = at if at >= 0 else at + extent
+        return at if is_undecided(0, at) or is_undecided(at, extent) else smaller(larger(at, 0), extent)
 
     return bound(entry.start, 0), bound(entry.stop, extent), 1
 

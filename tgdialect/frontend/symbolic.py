@@ -277,6 +277,12 @@ def is_surely_less(a: Dim, b: Dim) -> bool:
     return difference.max < 0 or (difference.is_bound and difference.value < 0)
 
 
+def is_undecided(a: Dim, b: Dim) -> bool:
+    """Whether it depends on the variables which of two sizes is the greater one."""
+    difference = a - b
+    return isinstance(difference, SymInt) and difference.min < 0 < difference.max
+
+
 def to_dim(size: Any) -> int:
     """What was given as a size: anything that is an integer, or symbolic. Raises TypeError for
     others, ValueError beyond 64 bits."""

@@ -18,7 +18,7 @@ from tgdialect.frontend.graph import Array, Node, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import as_array, computed, realize
 from tgdialect.frontend.sharding import Sharding
-from tgdialect.frontend.symbolic import value_of
+from tgdialect.frontend.symbolic import SymInt, value_of
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.runtime.devices.device import DEVICES, on_a_device
 
@@ -33,7 +33,7 @@ class Tensor(Sharding, Casts):
     """A tensor that is computed when its elements are needed.
 
     Args:
-        data: a number, nested lists of numbers, a NumPy array, or anything with DLPack. A
+        data: a number, a symbolic size, nested lists of numbers, a NumPy array, or anything with DLPack. A
             contiguous array is not copied: changing it changes the tensor.
         dtype: by default that of the data: a Python float is f32, an int i32.
         requires_grad: whether `backward` gives this tensor a `grad`.
@@ -58,7 +58,7 @@ class Tensor(Sharding, Casts):
             found = Tensor(data, dtype).to(device)
         elif isinstance(data, Tensor):
             found = data if device is None else data.to(device)
-        elif isinstance(data, bool | int | float) and not isinstance(data, np.generic):
+        elif isinstance(data, bool | int | float | SymInt) and not isinstance(data, np.generic):
             found = self._number(data, wanted, device)
         elif (on_device := on_a_device(data)) is not None:
             where = DEVICES[on_device.device if device is None else device]
