@@ -19,7 +19,7 @@ from tgdialect.frontend.base import (
 )
 from tgdialect.frontend.graph import Array, Data, constant, leaf, size_node
 from tgdialect.frontend.movement import Movement
-from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, to_dim
+from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, quotient, to_dim
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.ops.memory import CopyOp
@@ -41,7 +41,7 @@ class Creation(Movement):
         value = number_of(value)
         wanted = None if dtype is None else dtypes.to_dtype(dtype)
         if isinstance(value, SymInt):
-            found = _dtype_of_range(value.min, value.max) if wanted is None else wanted
+            found = wanted or value.dtype or _dtype_of_range(value.min, value.max)
             number = cls.of_node(size_node(value)).cast(found)
         else:
             found = dtypes.of_number(value) if wanted is None else wanted
@@ -142,9 +142,9 @@ class Creation(Movement):
         if stop is None:
             start, stop = 0, start
         start, stop, step = (number_of(number) for number in (start, stop, step))
-        if step == 0:
+        if isinstance(step, int | float) and step == 0:
             raise ValueError("arange with step 0")
-        if isinstance(start, SymInt) or isinstance(stop, SymInt):
+        if any(isinstance(number, SymInt) for number in (start, stop, step)):
             return cls._symbolic_arange(start, stop, step, dtype, device)
         if not math.isfinite((stop - start) / step):
             raise ValueError(f"arange from {start} to {stop} in steps of {step}")
@@ -170,14 +170,15 @@ class Creation(Movement):
         cls,
         start: Any,
         stop: Any,
-        step: float,
+        step: Any,
         dtype: dtypes.DTypeLike | None,
         device: str | None,
     ) -> Self:
         """A range of symbolic length: one of the greatest length, shrunk."""
-        if step not in (1, -1):
-            raise ValueError(f"arange to a symbolic number goes in steps of 1, not {step}")
-        count = (stop - start) * step
+        if any(isinstance(number, float) for number in (start, stop, step)):
+            raise TypeError(f"arange to a symbolic number is of integers, not {start, stop, step}")
+        is_down = isinstance(step, int) and step < 0
+        count = quotient(start - stop, -step) if is_down else quotient(stop - start, step)
         line = cls.arange(greatest(count), dtype=dtype, device=device)
         line = line.shrink([(0, count)]) * step
         return line if start == 0 else line + start

@@ -65,9 +65,9 @@ class State(Neural):
         self._rebind(node)
         return self
 
-    def clone(self) -> Self:
-        """The same value in memory of its own."""
-        return self.contiguous()
+    def clone(self, device: str | tuple[str, ...] | None = None) -> Self:
+        """The same value in memory of its own, by default on this device."""
+        return (self if device is None else self.to(device)).contiguous()
 
     # -- nodes -------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from tgdialect.frontend.graph import Array, Node, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import as_array, computed, realize
 from tgdialect.frontend.sharding import Sharding
-from tgdialect.frontend.symbolic import SymInt, value_of
+from tgdialect.frontend.symbolic import SymInt, Variable, value_of
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.runtime.devices.device import DEVICES, on_a_device
 
@@ -58,6 +58,8 @@ class Tensor(Sharding, Casts):
             found = Tensor(data, dtype).to(device)
         elif isinstance(data, Tensor):
             found = data if device is None else data.to(device)
+        elif isinstance(data, Variable):
+            raise RuntimeError(f"{data.name} is unbound: {data.name}.bind(...) has a value")
         elif isinstance(data, bool | int | float | SymInt) and not isinstance(data, np.generic):
             found = self._number(data, wanted, device)
         elif (on_device := on_a_device(data)) is not None:

@@ -11,7 +11,7 @@ class UsesInternals(BaseException):
 
 
 class Internal:
-    """A name that may be imported, compared and passed on; calling or indexing it ends the test."""
+    """A name that may be imported and passed on; calling, indexing or comparing it ends the test."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -24,7 +24,8 @@ class Internal:
     def __call__(self, *_: Any, **__: Any) -> Any:
         raise UsesInternals(self._name)
 
-    __getitem__ = __iter__ = __enter__ = __call__
+    __getitem__ = __iter__ = __enter__ = __eq__ = __call__
+    __hash__ = object.__hash__
 
     def __exit__(self, *_: object) -> None: ...
 
