@@ -41,10 +41,12 @@ HEAD = """\
 
 Made by `python test/interop/tinygrad_suite.py --tinygrad-repo PATH`: do not edit this page.
 
-tinygrad's tests of commit {commit}, which is its release 0.14, run unmodified on `tg.Tensor`: `import tinygrad` gives a
-package that maps names ([tinygrad_shim](../test/interop/tinygrad_shim)), and nothing is computed by tinygrad. A test that looks at
-tinygrad's internals (UOps, schedules, renderers, counts of kernels, buffers) is not counted. The number of kernels that TinyJit has
-captured, or that were run (`assert_jit_cache_len`, `assert_kernel_count`), is not checked; the rest of such a test is.
+tinygrad's tests of commit {commit}, which is its release 0.14, run unmodified on `tg.Tensor`:
+`import tinygrad` gives a package that maps names ([tinygrad_shim](../test/interop/tinygrad_shim)),
+and nothing is computed by tinygrad. A test that looks at tinygrad's internals (UOps, schedules,
+renderers, counts of kernels, buffers) is not counted. The number of kernels that TinyJit has
+captured, or that were run (`assert_jit_cache_len`, `assert_kernel_count`), is not checked; the rest
+of such a test is.
 """
 
 

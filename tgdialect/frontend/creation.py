@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -142,7 +142,7 @@ class Creation(Movement):
         if stop is None:
             start, stop = 0, start
         start, stop, step = (number_of(number) for number in (start, stop, step))
-        if isinstance(step, int | float) and step == 0:
+        if not isinstance(step, SymInt) and step == 0:
             raise ValueError("arange with step 0")
         if any(isinstance(number, SymInt) for number in (start, stop, step)):
             return cls._symbolic_arange(start, stop, step, dtype, device)
@@ -180,7 +180,7 @@ class Creation(Movement):
         is_down = isinstance(step, int) and step < 0
         count = quotient(start - stop, -step) if is_down else quotient(stop - start, step)
         line = cls.arange(greatest(count), dtype=dtype, device=device)
-        line = line.shrink([(0, count)]) * step
+        line = line.shrink([(0, cast(int, count))]) * step
         return line if start == 0 else line + start
 
     def _count(self) -> Self:

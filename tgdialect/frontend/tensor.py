@@ -33,8 +33,8 @@ class Tensor(Sharding, Casts):
     """A tensor that is computed when its elements are needed.
 
     Args:
-        data: a number, a symbolic size, nested lists of numbers, a NumPy array, or anything with DLPack. A
-            contiguous array is not copied: changing it changes the tensor.
+        data: a number, a symbolic size, nested lists of numbers, a NumPy array, or anything with
+            DLPack. A contiguous array is not copied: changing it changes the tensor.
         dtype: by default that of the data: a Python float is f32, an int i32.
         requires_grad: whether `backward` gives this tensor a `grad`.
         device: where it is copied, as "CL:0", or a tuple of devices that get a copy each. By
@@ -61,7 +61,7 @@ class Tensor(Sharding, Casts):
         elif isinstance(data, Variable):
             raise RuntimeError(f"{data.name} is unbound: {data.name}.bind(...) has a value")
         elif isinstance(data, bool | int | float | SymInt) and not isinstance(data, np.generic):
-            found = self._number(data, wanted, device)
+            found = self._number(cast(Number, data), wanted, device)
         elif (on_device := on_a_device(data)) is not None:
             where = DEVICES[on_device.device if device is None else device]
             found = self._of_data(where.array(on_device), device)

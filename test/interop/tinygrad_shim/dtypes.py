@@ -8,14 +8,15 @@ import ml_dtypes
 import numpy as np
 
 from tgdialect.frontend import dtypes as ours
-from tgdialect.ops.dtypes import Kind, round_to, wrap_to
 from tgdialect.ops.dtypes import DType as DType
+from tgdialect.ops.dtypes import Kind, round_to, wrap_to
 from tinygrad_shim.internals import Internal
 
 DTYPES_DICT = {name: ours.NAMES[name] for name in (
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("fp8e4m3", "fp8e5m2", "float16", "bfloat16", "float32", "float64"),
-    *("half", "float", "double", "uchar", "ushort", "uint", "ulong", "char", "short", "int", "long"),
+    *("half", "float", "double", "uchar", "ushort", "uint", "ulong"),
+    *("char", "short", "int", "long"),
 )}  # fmt: skip
 _FORMATS = {
     **{"i1": "?", "i8": "b", "ui8": "B", "i16": "h", "ui16": "H", "i32": "i", "ui32": "I"},

@@ -1,4 +1,4 @@
-"""Names of tinygrad that have no counterpart here: UOps, schedules, renderers, counts of kernels."""
+"""Names of tinygrad without a counterpart here: UOps, schedules, renderers, counts of kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ class UsesInternals(BaseException):
 
 
 class Internal:
-    """A name that may be imported and passed on; calling, indexing or comparing it ends the test."""
+    """A name that may be imported and passed on. Calling, indexing or comparing it ends the
+    test."""
 
     def __init__(self, name: str) -> None:
         self._name = name
