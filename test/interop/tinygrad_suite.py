@@ -3,6 +3,9 @@
     python test/interop/tinygrad_suite.py --tinygrad-repo PATH             # all files, and the page
     python test/interop/tinygrad_suite.py --tinygrad-repo PATH test_assign -k view
 
+With `--outcomes FOLDER` the outcomes of each file are kept there, and the page is made of those of
+all files, whichever are run now.
+
 PATH is a checkout or a git directory of https://github.com/tinygrad/tinygrad. Its tests are copied
 to a temporary folder and run unmodified; `import tinygrad` there is the package `tinygrad_shim`,
 which maps names. They need PyTorch (`pip install -e '.[parity]'`).
@@ -20,7 +23,7 @@ import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -67,9 +70,8 @@ def extract(repository: Path, folder: Path) -> None:
         tar.extractall(folder, filter="data")
 
 
-def run(folder: Path, file: str, options: Sequence[str]) -> list[Outcome]:
-    """The outcomes of the tests of a file."""
-    record = folder / "outcomes"
+def run(folder: Path, file: str, options: Sequence[str], record: Path) -> list[Outcome]:
+    """The outcomes of the tests of a file, which are also written to `record`."""
     record.unlink(missing_ok=True)
     paths = [str(folder), str(ROOT), str(Path(__file__).parent)]
     environment = {
@@ -89,11 +91,17 @@ def run(folder: Path, file: str, options: Sequence[str]) -> list[Outcome]:
     )
     if options:
         print(done.stdout[-20000:], done.stderr[-4000:], sep="\n")
-    lines = record.read_text().splitlines() if record.exists() else []
-    found = [Outcome(**json.loads(line)) for line in lines]
     if done.returncode not in (0, 1, 2, 5):
-        found.append(Outcome(file, "failed", f"pytest ended with {done.returncode}"))
-    return found
+        lost = Outcome(file, "failed", f"pytest ended with {done.returncode}")
+        with record.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(asdict(lost)) + "\n")
+    return read(record)
+
+
+def read(record: Path) -> list[Outcome]:
+    """The outcomes in a file."""
+    lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
+    return [Outcome(**json.loads(line)) for line in lines]
 
 
 def row(name: str, found: Sequence[Outcome]) -> str:
@@ -136,19 +144,27 @@ def main() -> None:
     parser.add_argument("files", nargs="*", help="files, as test_assign; all by default")
     parser.add_argument("--tinygrad-repo", type=Path, required=True)
     parser.add_argument("-k", help="run the tests that match, and print what they print")
+    parser.add_argument("--outcomes", type=Path, help="a folder in which outcomes are kept")
     arguments = parser.parse_args()
-    wanted = [f for f in FILES if not arguments.files or f.split("/")[-1] in arguments.files]
+    wanted = [
+        file
+        for file in FILES
+        if not arguments.files or {file, file.split("/")[-1]} & {*arguments.files}
+    ]
     options = ["-k", arguments.k] if arguments.k else []
-    results: dict[str, list[Outcome]] = {}
     with tempfile.TemporaryDirectory() as folder:
+        kept: Path = arguments.outcomes.resolve() if arguments.outcomes else Path(folder)
+        kept.mkdir(parents=True, exist_ok=True)
+        records = {file: kept / f"{file.replace('/', '_')}.jsonl" for file in FILES}
         extract(arguments.tinygrad_repo.resolve(), Path(folder))
         for file in wanted:
-            results[file] = run(Path(folder), file, options)
-            print(row(file, results[file]), flush=True)
-            for outcome in results[file] if arguments.files else ():
+            found = run(Path(folder), file, options, records[file])
+            print(row(file, found), flush=True)
+            for outcome in found if arguments.files else ():
                 if outcome.outcome == "failed":
                     print("  ", _short(outcome.test), _reason(outcome.reason))
-    if not arguments.files and not options:
+        results = {file: read(record) for file, record in records.items()}
+    if not options and all(results.values()):
         PAGE.write_text(page(results), encoding="utf-8")
 
 

@@ -42,10 +42,11 @@ class Internal:
         return f"<tinygrad's {self._name}>"
 
 
-def refused(name: str) -> property:
-    """An attribute of ours that tinygrad's has, and whose value is internal."""
+class Refused:
+    """An attribute, of a class and of its instances, whose value is internal."""
 
-    def read(_: object) -> Any:
-        raise UsesInternals(name)
+    def __init__(self, name: str) -> None:
+        self._name = name
 
-    return property(read)
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        raise UsesInternals(self._name)

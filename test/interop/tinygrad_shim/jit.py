@@ -8,7 +8,7 @@ from typing import Any
 
 import tgdialect as tg
 from tinygrad_shim.helpers import VARIABLES
-from tinygrad_shim.internals import refused
+from tinygrad_shim.internals import Refused
 
 
 class JitError(Exception):
@@ -18,7 +18,7 @@ class JitError(Exception):
 class Jit:
     """A traced function with the methods of tinygrad's."""
 
-    captured = refused("TinyJit.captured")
+    captured = Refused("TinyJit.captured")
 
     def __init__(self, fxn: Callable[..., Any], prune: bool = False) -> None:
         self.fxn = fxn

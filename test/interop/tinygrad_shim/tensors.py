@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -9,18 +10,33 @@ from typing import Any
 import tgdialect as tg
 from tgdialect.frontend.graph import sorted_nodes
 from tgdialect.nn import optim
-from tinygrad_shim.internals import Internal, UsesInternals, refused
+from tinygrad_shim.internals import Refused
 
-_INTERNAL = ("uop", "_buffer", "callify", "linear_with_vars", "schedule_linear", "custom_kernel")
+_INTERNAL = (
+    *("uop", "_buffer", "callify", "linear_with_vars", "schedule_linear"),
+    *("custom_kernel", "invalids", "call", "as_param"),
+)
 
 
 def backward(self: tg.Tensor, gradient: tg.Tensor | None = None) -> tg.Tensor:
     """Add to the `grad` of every tensor of floats in the graph: tinygrad's need not require one."""
-    owners = [node.owner() for node in sorted_nodes([self.node], through_data=True) if node.owner]
+    order = sorted_nodes([self.node], through_data=True)
+    owners = [node.owner() for node in order if node.owner and node.owner_node is node]
     targets = [t for t in owners if isinstance(t, tg.Tensor) and t.dtype.is_float]
     for target, found in zip(targets, self.gradient(*targets, gradient=gradient), strict=True):
         target.grad = found if target.grad is None else target.grad + found
     return self
+
+
+_init = tg.Tensor.__init__
+
+
+@functools.wraps(_init)
+def init(self: tg.Tensor, *args: Any, **options: Any) -> None:
+    """Make a tensor that keeps its history: tinygrad's are parameters unless they say no."""
+    _init(self, *args, **options)
+    if self.dtype.is_float:
+        self.requires_grad_()
 
 
 def is_param_(self: tg.Tensor, is_param: bool = True) -> tg.Tensor:
@@ -30,11 +46,12 @@ def is_param_(self: tg.Tensor, is_param: bool = True) -> tg.Tensor:
 
 def extend_tensor() -> None:
     """Give our `Tensor` the methods of tinygrad's that it lacks."""
+    setattr(tg.Tensor, "__init__", init)  # noqa: B010
     setattr(tg.Tensor, "backward", backward)  # noqa: B010
     setattr(tg.Tensor, "is_param_", is_param_)  # noqa: B010
     setattr(tg.Tensor, "is_param", tg.Tensor.requires_grad)  # noqa: B010
     for name in _INTERNAL:
-        setattr(tg.Tensor, name, refused(f"Tensor.{name}"))
+        setattr(tg.Tensor, name, Refused(f"Tensor.{name}"))
 
 
 def optimizers() -> dict[str, Any]:
@@ -51,6 +68,3 @@ def optimizers() -> dict[str, Any]:
 
     classes = inspect.getmembers(optim, inspect.isclass)
     return {n: taking(c) if issubclass(c, optim.Optimizer) else c for n, c in classes}
-
-
-__all__ = ["Internal", "UsesInternals", "extend_tensor", "optimizers"]
