@@ -41,10 +41,6 @@ DEVIATIONS = {
     "TestTensorVariable::test_symbolic_chunk_error_on_symbolic_dim": (
         "refused here as well: ValueError, not AssertionError"
     ),
-    "TestAssign::test_assign_dtype_mismatch": "refused here as well: TypeError, not RuntimeError",
-    "TestAssign::test_assign_dtype_mismatch_int64_to_float32": (
-        "refused here as well: TypeError, not RuntimeError"
-    ),
     "TestTensorGradient::test_non_scalar_output": (
         "refused here as well: RuntimeError as in PyTorch, not AssertionError"
     ),

@@ -11,7 +11,14 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
-from tgdialect.frontend.base import Number, TensorBase, check_integers, check_tensors
+from tgdialect.frontend.base import (
+    ArgumentError,
+    DTypeError,
+    Number,
+    TensorBase,
+    check_integers,
+    check_tensors,
+)
 from tgdialect.frontend.graph import Array
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
@@ -128,9 +135,9 @@ class Indexing(Reduction):
         # Check their number.
         used = sum(e is not None and e is not Ellipsis for e in entries)
         if sum(e is Ellipsis for e in entries) > 1:
-            raise IndexError("an index has one ellipsis at most")
+            raise IndexError("an index has a single ellipsis at most")
         if used > self.ndim:
-            raise IndexError(f"{used} indices for a tensor with {self.ndim} axes")
+            raise IndexError(f"too many: {used} indices for a tensor with {self.ndim} axes")
         # Check that masks have the shape of the axes that they index.
         for at, shape in masks:
             is_late = Ellipsis in [e for e in entries[:at] if not isinstance(e, TensorBase)]
@@ -333,7 +340,7 @@ class Indexing(Reduction):
         self._axis(dim)
         check_integers("an index", index)
         if isinstance(src, TensorBase) and src.dtype != self.dtype:
-            raise TypeError(f"scatter of {src.dtype.name} to {self.dtype.name}: cast it")
+            raise DTypeError(f"scatter of {src.dtype.name} to {self.dtype.name}: cast it")
 
     def _as_src(self, index: Self, src: Self | Number) -> Self:
         return src if isinstance(src, TensorBase) else self.full(index.shape, src, self.dtype)
@@ -352,7 +359,7 @@ class Indexing(Reduction):
         check_tensors(src)
         self._check_scatter(dim, index, src)
         if reduce not in ("sum", "prod", "mean", "amax", "amin"):
-            raise ValueError(f"reduce is sum, prod, mean, amax or amin, got {reduce!r}")
+            raise ArgumentError(f"reduce is sum, prod, mean, amax or amin, got {reduce!r}")
         if not self.ndim:
             line, places, values = (t.reshape((1,)) for t in (self, index, src))
             return line.scatter_reduce(dim, places, values, reduce, include_self).reshape(())
@@ -425,7 +432,9 @@ class Indexing(Reduction):
 
 def position_of(index: int, extent: int, axis: int) -> int:
     if is_surely_less(index, -extent) or is_surely_less(extent - 1, index):
-        raise IndexError(f"index {index} is outside of axis {axis}, which has {extent}")
+        raise IndexError(
+            f"out of bounds: index {index} is outside of axis {axis}, which has {extent}"
+        )
     return index + extent if is_surely_less(index, 0) else index
 
 

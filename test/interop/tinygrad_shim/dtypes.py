@@ -10,7 +10,7 @@ import numpy as np
 from tgdialect.frontend import dtypes as ours
 from tgdialect.ops.dtypes import DType as DType
 from tgdialect.ops.dtypes import Kind, round_to, wrap_to
-from tinygrad_shim.internals import Internal
+from tinygrad_shim.internals import InternalValue
 
 DTYPES_DICT = {name: ours.NAMES[name] for name in (
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
@@ -37,7 +37,7 @@ class DTypes:
     all = (*floats, *ints, ours.bool_)
 
     def __getattr__(self, name: str) -> Any:
-        return DTYPES_DICT.get(name) or Internal(f"dtypes.{name}")
+        return DTYPES_DICT.get(name) or InternalValue(f"dtypes.{name}")
 
     @property
     def default_float(self) -> DType:

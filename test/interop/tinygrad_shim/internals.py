@@ -11,8 +11,7 @@ class UsesInternals(BaseException):
 
 
 class Internal:
-    """A name that may be imported and passed on. Calling, indexing or comparing it ends the
-    test."""
+    """A name that may be imported and passed on. Calling or indexing it ends the test."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -25,8 +24,7 @@ class Internal:
     def __call__(self, *_: Any, **__: Any) -> Any:
         raise UsesInternals(self._name)
 
-    __getitem__ = __iter__ = __enter__ = __eq__ = __call__
-    __hash__ = object.__hash__
+    __getitem__ = __iter__ = __enter__ = __call__
 
     def __exit__(self, *_: object) -> None: ...
 
@@ -40,6 +38,13 @@ class Internal:
 
     def __repr__(self) -> str:
         return f"<tinygrad's {self._name}>"
+
+
+class InternalValue(Internal):
+    """One that ends the test also when it is compared."""
+
+    __eq__ = Internal.__call__
+    __hash__ = object.__hash__
 
 
 class Refused:
