@@ -104,8 +104,12 @@ def run(folder: Path, file: str, options: Sequence[str], record: Path) -> list[O
 def read(record: Path) -> list[Outcome]:
     """The outcomes in a file."""
     lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
-    found = [Outcome(**json.loads(line)) for line in lines]
-    return [_with_reason(o) if o.outcome == "failed" else o for o in found]
+    found: dict[str, Outcome] = {}
+    for outcome in (Outcome(**json.loads(line)) for line in lines):
+        # A test with subtests has an outcome for each: one that did not pass counts.
+        if found.get(outcome.test, outcome).outcome == "passed":
+            found[outcome.test] = outcome
+    return [_with_reason(o) if o.outcome == "failed" else o for o in found.values()]
 
 
 def _with_reason(failed: Outcome) -> Outcome:

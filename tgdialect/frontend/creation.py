@@ -10,6 +10,7 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import (
+    DTypeError,
     Number,
     check_tensors,
     extents_of,
@@ -204,7 +205,7 @@ class Creation(Movement):
             raise ValueError("number of steps must be non-negative")
         wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
         if wanted.is_bool:
-            raise TypeError("linspace of dtype i1: numbers are needed")
+            raise DTypeError("linspace of dtype i1: numbers are needed")
         _check_ends(wanted, start, stop)
         if steps == 1:
             return cls.full((1,), start, wanted, device)

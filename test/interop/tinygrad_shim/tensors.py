@@ -15,6 +15,7 @@ from tinygrad_shim.internals import Refused
 _INTERNAL = (
     *("uop", "_buffer", "callify", "linear_with_vars", "schedule_linear"),
     *("custom_kernel", "invalids", "call", "as_param"),
+    *("_device_rng_counters", "_threefry_random_bits"),
 )
 
 
