@@ -107,7 +107,7 @@ def read(record: Path) -> list[Outcome]:
     found: dict[str, Outcome] = {}
     for outcome in (Outcome(**json.loads(line)) for line in lines):
         # A test with subtests has an outcome for each: one that did not pass counts.
-        if found.get(outcome.test, outcome).outcome == "passed":
+        if outcome.test not in found or found[outcome.test].outcome == "passed":
             found[outcome.test] = outcome
     return [_with_reason(o) if o.outcome == "failed" else o for o in found.values()]
 
@@ -133,7 +133,7 @@ def page(results: dict[str, list[Outcome]]) -> str:
     kinds = "passed | failed | failed by design | skipped | internals"
     lines += [f"| file | {kinds} | passed of those counted |"]
     lines += ["|---|---|---|---|---|---|---|"]
-    lines += [row(name, found) for name, found in results.items()]
+    lines += [row(name, found) for name, found in results.items() if found]
     lines += [row("all", [outcome for found in results.values() for outcome in found])]
     titles = {
         "failed": "Tests that fail",
@@ -184,7 +184,7 @@ def main() -> None:
                 if outcome.outcome == "failed":
                     print("  ", _short(outcome.test), _reason(outcome.reason))
         results = {file: read(record) for file, record in records.items()}
-    if not options and all(results.values()):
+    if not options and (arguments.outcomes or all(results.values())):
         PAGE.write_text(page(results), encoding="utf-8")
 
 
