@@ -92,6 +92,10 @@ def least_upper_dtype(*given: DType) -> DType:
     return ours.promote(*given)
 
 
+def strong_dtype(dtype: DType) -> DType:
+    return dtype  # None is weak here.
+
+
 def least_upper_float(dtype: DType) -> DType:
     return ours.as_float(dtype)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -18,6 +20,7 @@ def _public(module: ModuleType) -> dict[str, Any]:
     return {name: value for name, value in vars(module).items() if not name.startswith("_")}
 
 
+@cache
 def _names() -> dict[str, dict[str, Any]]:
     """The names that are mapped, by module."""
     nn = {name: getattr(layers, name) for name in dir(layers) if name[0].isupper()}
@@ -52,6 +55,8 @@ class _Module(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if (module := f"{self.__name__}.{name}") in _names():
+            return import_module(module)
         if self.__name__ == "tinygrad.helpers" and name.isupper():
             return helpers.variable(name)
         return Internal(f"{self.__name__}.{name}")
