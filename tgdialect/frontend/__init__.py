@@ -5,7 +5,8 @@ The lazy graph:
 * `dtypes.py`: names of dtypes, and promotion; `symbolic.py`: sizes that are known when called;
 * `graph.py`: nodes, each an op on other nodes; `realization.py`: from nodes to arrays;
 * `gradient.py`: gradients of nodes;
-* `state.py`: assignment to tensors; `views.py`: writes through views.
+* `state.py`, `setitem.py`: assignment to tensors, and to cells of them; `views.py`: writes
+  through views.
 
 Methods of `Tensor`, one class per family:
 

@@ -26,6 +26,14 @@ Number = bool | int | float
 """A Python number, or a `SymInt`, which type checkers see as an int."""
 
 
+class ArgumentError(ValueError, RuntimeError):
+    """A value that PyTorch and tinygrad refuse by a RuntimeError."""
+
+
+class DTypeError(TypeError, RuntimeError):
+    """A dtype that PyTorch and tinygrad refuse by a RuntimeError."""
+
+
 class TensorBase:
     """A lazy value, which is computed when its elements are read."""
 
@@ -160,7 +168,7 @@ class TensorBase:
         axes = tuple(axis) if isinstance(axis, list | tuple | range) else (cast(int, axis),)
         found = tuple(self._axis(a) for a in axes)
         if len(set(found)) < len(found):
-            raise ValueError(f"an axis occurs twice in {axes}")
+            raise ArgumentError(f"an axis occurs twice in {axes}")
         return tuple(a for a in found if a < self.ndim)
 
 

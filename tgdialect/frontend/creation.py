@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import (
+    DTypeError,
     Number,
     check_tensors,
     extents_of,
@@ -17,9 +18,9 @@ from tgdialect.frontend.base import (
     number_in,
     number_of,
 )
-from tgdialect.frontend.graph import Array, Data, constant, leaf
+from tgdialect.frontend.graph import Array, Data, constant, leaf, size_node
 from tgdialect.frontend.movement import Movement
-from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, to_dim
+from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, quotient, to_dim
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.ops.memory import CopyOp
@@ -36,10 +37,16 @@ class Creation(Movement):
     def _number(
         cls, value: Number, dtype: dtypes.DTypeLike | None, device: str | None = None
     ) -> Self:
-        """A scalar; on a device if one is named, and wherever it is used otherwise."""
+        """A scalar; on a device if one is named, and wherever it is used otherwise. A size is an
+        i32, or an i64 if it may be out of its range."""
         value = number_of(value)
-        found = dtypes.of_number(value) if dtype is None else dtypes.to_dtype(dtype)
-        number = cls.of_node(constant(0, found))._constant(value)
+        wanted = None if dtype is None else dtypes.to_dtype(dtype)
+        if isinstance(value, SymInt):
+            found = wanted or value.dtype or _dtype_of_range(value.min, value.max)
+            number = cls.of_node(size_node(value)).cast(found)
+        else:
+            found = dtypes.of_number(value) if wanted is None else wanted
+            number = cls.of_node(constant(0, found))._constant(value)
         if device is None:
             return number
         return number._apply(CopyOp, number.node, DEVICES[device].name)
@@ -136,9 +143,9 @@ class Creation(Movement):
         if stop is None:
             start, stop = 0, start
         start, stop, step = (number_of(number) for number in (start, stop, step))
-        if step == 0:
+        if not isinstance(step, SymInt) and step == 0:
             raise ValueError("arange with step 0")
-        if isinstance(start, SymInt) or isinstance(stop, SymInt):
+        if any(isinstance(number, SymInt) for number in (start, stop, step)):
             return cls._symbolic_arange(start, stop, step, dtype, device)
         if not math.isfinite((stop - start) / step):
             raise ValueError(f"arange from {start} to {stop} in steps of {step}")
@@ -164,16 +171,17 @@ class Creation(Movement):
         cls,
         start: Any,
         stop: Any,
-        step: float,
+        step: Any,
         dtype: dtypes.DTypeLike | None,
         device: str | None,
     ) -> Self:
         """A range of symbolic length: one of the greatest length, shrunk."""
-        if step not in (1, -1):
-            raise ValueError(f"arange to a symbolic number goes in steps of 1, not {step}")
-        count = (stop - start) * step
+        if any(isinstance(number, float) for number in (start, stop, step)):
+            raise TypeError(f"arange to a symbolic number is of integers, not {start, stop, step}")
+        is_down = isinstance(step, int) and step < 0
+        count = quotient(start - stop, -step) if is_down else quotient(stop - start, step)
         line = cls.arange(greatest(count), dtype=dtype, device=device)
-        line = line.shrink([(0, count)]) * step
+        line = line.shrink([(0, cast(int, count))]) * step
         return line if start == 0 else line + start
 
     def _count(self) -> Self:
@@ -197,7 +205,7 @@ class Creation(Movement):
             raise ValueError("number of steps must be non-negative")
         wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
         if wanted.is_bool:
-            raise TypeError("linspace of dtype i1: numbers are needed")
+            raise DTypeError("linspace of dtype i1: numbers are needed")
         _check_ends(wanted, start, stop)
         if steps == 1:
             return cls.full((1,), start, wanted, device)

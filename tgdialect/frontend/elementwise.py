@@ -10,7 +10,14 @@ from typing import Literal, Self, TypeVar, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number, TensorBase, check_tensors, number_of
+from tgdialect.frontend.base import (
+    ArgumentError,
+    DTypeError,
+    Number,
+    TensorBase,
+    check_tensors,
+    number_of,
+)
 from tgdialect.frontend.graph import size_node
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.ops.dtypes import wrap_to
@@ -117,7 +124,7 @@ class Elementwise(TensorBase):
                 other = wrap_to(self.dtype, number)  # In i32, 0xFFFFFFFF has the bits of -1.
         x, y = self._pair(other, reverse)
         if x.dtype.is_float:
-            raise TypeError(f"bits of {x.dtype.name}: only integers and bools have them")
+            raise DTypeError(f"bits of {x.dtype.name}: only integers and bools have them")
         return self._apply(op, x.node, y.node)
 
     # -- arithmetic --------------------------------------------------------------------------------
@@ -146,7 +153,7 @@ class Elementwise(TensorBase):
             return self._binary(DivOp, x, reverse, as_float=True)
         a, b = self._pair(x, reverse)
         if rounding_mode not in ("trunc", "floor"):
-            raise ValueError(f"rounding_mode is trunc, floor or None, got {rounding_mode!r}")
+            raise ArgumentError(f"rounding_mode is trunc, floor or None, got {rounding_mode!r}")
         if a.dtype.is_float:
             if rounding_mode == "trunc":
                 return (a / b).trunc()
@@ -225,7 +232,7 @@ class Elementwise(TensorBase):
         if isinstance(x, int) or float(x).is_integer():
             n = int(x)
             if n < 0 and not x_dtype.is_float:
-                raise ValueError("an integer has no negative power that is an integer")
+                raise ArgumentError("an integer has no negative power that is an integer")
             if abs(n) <= 64:
                 if n == 0:
                     return base.eq(base).where(1, 1).cast(x_dtype)  # 1, for NaN and infinities too.

@@ -11,11 +11,25 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
-from tgdialect.frontend.base import Number, TensorBase, check_integers, check_tensors
-from tgdialect.frontend.graph import Array, Node
+from tgdialect.frontend.base import (
+    ArgumentError,
+    DTypeError,
+    Number,
+    TensorBase,
+    check_integers,
+    check_tensors,
+)
+from tgdialect.frontend.graph import Array
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
-from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller, to_dim
+from tgdialect.frontend.symbolic import (
+    SymInt,
+    is_surely_less,
+    is_undecided,
+    larger,
+    smaller,
+    to_dim,
+)
 from tgdialect.frontend.views import mark_view
 from tgdialect.ops.movement import IndexOp
 
@@ -23,7 +37,7 @@ Bounds = list[tuple[int, int] | None]
 
 
 class Indexing(Reduction):
-    """`x[...]`, `x[...] = y`, gather, scatter, and methods made of these."""
+    """`x[...]`, gather, scatter, and methods made of these."""
 
     __slots__ = ()
 
@@ -32,8 +46,13 @@ class Indexing(Reduction):
     def __getitem__(self, indices: Any) -> Self:
         if isinstance(indices, TensorBase) and indices.dtype.is_bool and not indices.ndim:
             return self.unsqueeze(0)[cast(Self, indices).reshape((1,))]
-        entries = self._entries(indices)
-        # First the part that is a view: slices and numbers, with an axis for each entry.
+        window, tensors = self._window(self._entries(indices))
+        return window._pick(tensors) if tensors else window
+
+    def _window(self, entries: Sequence[Any]) -> tuple[Self, list[tuple[int, Self]]]:
+        """The view that slices, numbers and None make of this tensor, and the other entries with
+        the axes of the view that they index."""
+        # Slices, and numbers as slices of one cell: an axis for each entry.
         bounds: Bounds = []
         flips: list[int] = []
         steps: list[int] = []
@@ -41,11 +60,11 @@ class Indexing(Reduction):
             extent = self.shape[axis]
             match entry:
                 case int() | SymInt():
-                    at = _position(cast(int, entry), extent, axis)
+                    at = position_of(cast(int, entry), extent, axis)
                     bounds.append((at, at + 1))
                     steps.append(1)
                 case slice():
-                    start, stop, step = _slice_bounds(entry, extent)
+                    start, stop, step = slice_bounds(entry, extent)
                     if step < 0:
                         flips.append(axis)
                         count = max(-(-(start - stop) // -step), 0) if start > stop else 0
@@ -73,8 +92,7 @@ class Indexing(Reduction):
                 tensors.append((len(shape), cast(Self, entry)))
             if not isinstance(entry, int | SymInt):
                 shape.append(extent)
-        x = x.reshape(shape)
-        return x._pick(tensors) if tensors else x
+        return x.reshape(shape), tensors
 
     def _strided(self, steps: Sequence[int]) -> Self:
         """Each axis with a step, from its first cell on."""
@@ -117,9 +135,9 @@ class Indexing(Reduction):
         # Check their number.
         used = sum(e is not None and e is not Ellipsis for e in entries)
         if sum(e is Ellipsis for e in entries) > 1:
-            raise IndexError("an index has one ellipsis at most")
+            raise IndexError("an index has a single ellipsis at most")
         if used > self.ndim:
-            raise IndexError(f"{used} indices for a tensor with {self.ndim} axes")
+            raise IndexError(f"too many: {used} indices for a tensor with {self.ndim} axes")
         # Check that masks have the shape of the axes that they index.
         for at, shape in masks:
             is_late = Ellipsis in [e for e in entries[:at] if not isinstance(e, TensorBase)]
@@ -195,78 +213,6 @@ class Indexing(Reduction):
             total = wide if total is None else total * extent + wide
         assert total is not None
         return total
-
-    # -- x[...] = y --------------------------------------------------------------------------------
-
-    def __setitem__(self, indices: Any, value: Self | Number) -> None:
-        if isinstance(value, TensorBase):
-            given = value.cast(self.dtype)
-        elif isinstance(cast(object, value), bool | int | float):
-            given = self._constant(value)
-        else:
-            given = self._of_array(array_of(value, self.dtype))
-        entries = self._entries(indices)
-        self.refresh()
-        if isinstance(value, TensorBase) and _is_same(value.node, self[tuple(entries)].node):
-            return  # `x[...] += y` has already written to x, through the view `x[...]`.
-        places = self.arange(self.numel()).reshape(self.shape)[tuple(entries)]
-        given = given._broadcast_to(places.shape) if places.shape else given.reshape(())
-        if places.numel() == 0:
-            return
-        if not any(isinstance(e, TensorBase) for e in entries):
-            new = self._set_window(entries, given)
-        else:
-            flat = self.flatten()._scatter_flat(places.flatten(), given.flatten())
-            new = flat.reshape(self.shape)
-        self._write(new.node)
-
-    def _rebind(self, node: Node) -> None:
-        self.node = node
-
-    def _write(self, node: Node) -> None:
-        self._rebind(node)
-
-    def refresh(self) -> Self:
-        """Show the present cells of the viewed tensor, if this is a view."""
-        return self
-
-    def _set_window(self, entries: Sequence[Any], given: Self) -> Self:
-        """This tensor with the cells of slices and numbers replaced: the new cells are spread to
-        this shape, and selected by a mask that is spread alike."""
-        kept = [e for e in entries if e is not None]
-        shape: list[int] = []
-        bounds: list[tuple[int, int, int, bool]] = []
-        for axis, entry in enumerate(kept):
-            extent = self.shape[axis]
-            if isinstance(entry, int | SymInt):
-                at = _position(cast(int, entry), extent, axis)
-                bounds.append((at, 1, 1, False))
-                shape.append(1)
-                continue
-            start, stop, step = _slice_bounds(entry, extent)
-            count = stop - start if step == 1 else len(range(start, stop, step))
-            if step < 0:
-                bounds.append((start + step * (count - 1), count, -step, True))
-            else:
-                bounds.append((start, count, step, False))
-            shape.append(count)
-        new = given.reshape(shape).flip([i for i, b in enumerate(bounds) if b[3]])
-        mask = self.full(new.shape, True, dtypes.bool_)
-        return mask._spread(bounds, self.shape).where(new._spread(bounds, self.shape), self)
-
-    def _spread(self, bounds: Sequence[tuple[int, int, int, bool]], shape: Sequence[int]) -> Self:
-        """The cells moved to start, start + step, ... of each axis, with zeros elsewhere."""
-        x = self._dilated([step for _, _, step, _ in bounds])
-        return x._placed([start for start, _, _, _ in bounds], shape, 0)
-
-    def _scatter_flat(self, places: Self, values: Self) -> Self:
-        """A tensor of one axis with cells replaced; the last of several values for a cell wins."""
-        n, k = self.shape[0], places.shape[0]
-        positions = self.arange(n).reshape((n, 1))
-        order = self.arange(1, k + 1)
-        last = positions.eq(places).where(order, 0).max(1)
-        taken = values._apply(IndexOp, values.node, ((last - 1).node,))
-        return (last > 0).where(taken, self)
 
     def repeat_interleave(self, repeats: int | Self, dim: int | None = None) -> Self:
         """Each cell of an axis repeated in place; of the flattened tensor if `dim` is None. A
@@ -394,7 +340,7 @@ class Indexing(Reduction):
         self._axis(dim)
         check_integers("an index", index)
         if isinstance(src, TensorBase) and src.dtype != self.dtype:
-            raise TypeError(f"scatter of {src.dtype.name} to {self.dtype.name}: cast it")
+            raise DTypeError(f"scatter of {src.dtype.name} to {self.dtype.name}: cast it")
 
     def _as_src(self, index: Self, src: Self | Number) -> Self:
         return src if isinstance(src, TensorBase) else self.full(index.shape, src, self.dtype)
@@ -413,7 +359,7 @@ class Indexing(Reduction):
         check_tensors(src)
         self._check_scatter(dim, index, src)
         if reduce not in ("sum", "prod", "mean", "amax", "amin"):
-            raise ValueError(f"reduce is sum, prod, mean, amax or amin, got {reduce!r}")
+            raise ArgumentError(f"reduce is sum, prod, mean, amax or amin, got {reduce!r}")
         if not self.ndim:
             line, places, values = (t.reshape((1,)) for t in (self, index, src))
             return line.scatter_reduce(dim, places, values, reduce, include_self).reshape(())
@@ -484,29 +430,17 @@ class Indexing(Reduction):
         )
 
 
-def _is_same(a: Node, b: Node) -> bool:
-    """Whether two nodes are the same chain of ops on the same value."""
-    while a is not b:
-        if (
-            a.prototype is None
-            or a.prototype is not b.prototype
-            or a.operands[1:] != b.operands[1:]
-        ):
-            return False
-        if not a.operands:
-            return True
-        a, b = next(iter(a.operands)), next(iter(b.operands))
-    return True
-
-
-def _position(index: int, extent: int, axis: int) -> int:
+def position_of(index: int, extent: int, axis: int) -> int:
     if is_surely_less(index, -extent) or is_surely_less(extent - 1, index):
-        raise IndexError(f"index {index} is outside of axis {axis}, which has {extent}")
+        raise IndexError(
+            f"out of bounds: index {index} is outside of axis {axis}, which has {extent}"
+        )
     return index + extent if is_surely_less(index, 0) else index
 
 
-def _slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
-    """Start, stop and step of a slice of an axis."""
+def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
+    """Start, stop and step of a slice of an axis. A bound that is outside of the axis is moved to
+    its end; one for which that depends on variables is taken to be inside."""
     bounds = entry.start, entry.stop, extent
     if not any(isinstance(bound, SymInt) for bound in bounds):
         start, stop, step = entry.indices(extent)
@@ -518,8 +452,14 @@ def _slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
         if given is None:
             return default
         if isinstance(given, SymInt):
-            return given  # Symbolic bounds are the caller's to keep in range.
-        return smaller(given, extent) if given >= 0 else larger(given + extent, 0)
+            return given
+        at = to_dim(given)
+        at = at if at >= 0 else at + extent
+        return (
+            at
+            if is_undecided(0, at) or is_undecided(at, extent)
+            else smaller(larger(at, 0), extent)
+        )
 
     return bound(entry.start, 0), bound(entry.stop, extent), 1
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, Self, cast
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import check_integers, check_tensors
+from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
 from tgdialect.frontend.indexing import Indexing
 from tgdialect.frontend.symbolic import to_dim
 
@@ -69,11 +69,11 @@ class LinearAlgebra(Indexing):
         inputs, arrow, output = formula.replace(" ", "").partition("->")
         terms = inputs.split(",")
         if any(part.count("...") > 1 for part in (*terms, output)):
-            raise ValueError(f"{formula}: a term has one ellipsis at most")
+            raise ArgumentError(f"{formula}: a term has one ellipsis at most")
         if strange := set(inputs.replace("...", "")) - {*string.ascii_letters, ","}:
-            raise ValueError(f"{formula}: {min(strange)!r} is no letter")
+            raise ArgumentError(f"{formula}: {min(strange)!r} is no letter")
         if len(terms) != len(tensors):
-            raise ValueError(f"{formula}: {len(terms)} terms for {len(tensors)} tensors")
+            raise ArgumentError(f"{formula}: {len(terms)} terms for {len(tensors)} tensors")
         # Replace each ellipsis by letters that the formula does not use.
         free = [c for c in string.ascii_letters if c not in formula]
         most = max(
@@ -90,7 +90,7 @@ class LinearAlgebra(Indexing):
                 n = t.ndim - len(term.replace("...", ""))
                 terms[i] = term.replace("...", dots[most - n :])
             if len(terms[i]) != t.ndim:
-                raise ValueError(f"{formula}: {term} for a tensor with {t.ndim} axes")
+                raise ArgumentError(f"{formula}: {term} for a tensor with {t.ndim} axes")
         # The letters of the result: without `->`, those that occur once, in order.
         letters = "".join(terms)
         if arrow:
@@ -100,7 +100,7 @@ class LinearAlgebra(Indexing):
                 sorted(c for c in set(letters) if letters.count(c) == 1 and c not in dots)
             )
         if len(set(output)) < len(output) or not set(output) <= set(letters):
-            raise ValueError(f"{formula}: the result names {output}")
+            raise ArgumentError(f"{formula}: the result names {output}")
         # Multiply the operands, each with its axes in the order of all letters.
         order = output + "".join(sorted(set(letters) - set(output)))
         product: Self | None = None
@@ -111,12 +111,12 @@ class LinearAlgebra(Indexing):
                     a = term.index(letter)
                     b = term.index(letter, a + 1)
                     if t.shape[a] != t.shape[b]:
-                        raise ValueError(f"{formula}: {letter} is {t.shape[a]} and {t.shape[b]}")
+                        raise ArgumentError(f"{formula}: {letter} is {t.shape[a]} and {t.shape[b]}")
                     t = t.diagonal(0, a, b)
                     term = "".join(c for i, c in enumerate(term) if i not in (a, b)) + letter
             for letter, extent in zip(term, t.shape, strict=True):
                 if 1 not in (extent, known := extents.get(letter, extent)) and known != extent:
-                    raise ValueError(f"{formula}: {letter} is {known} and {extent}")
+                    raise ArgumentError(f"{formula}: {letter} is {known} and {extent}")
                 extents[letter] = max(extents.get(letter, extent), extent)
             arranged = t.permute([term.index(c) for c in order if c in term])
             lined = arranged.reshape(

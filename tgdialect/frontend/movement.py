@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.frontend.base import Number, TensorBase, flattened, number_in
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.functions import Functions
-from tgdialect.frontend.symbolic import is_surely_less, larger, to_dim
+from tgdialect.frontend.symbolic import is_surely_less, is_undecided, larger, to_dim
 from tgdialect.frontend.views import mark_view
 from tgdialect.ops.dtypes import number_attribute, round_to
 from tgdialect.ops.movement import (
@@ -216,13 +216,18 @@ class Movement(Functions):
         return pairs
 
     def _padded(self, pairs: Sequence[tuple[int, int]], value: Number) -> Self:
+        """Padded by pairs of numbers; negative ones cut cells off. A number whose sign depends on
+        variables is taken to be positive."""
+        if any(is_undecided(n, 0) and is_surely_less(n, 0) for pair in pairs for n in pair):
+            raise ValueError(f"padding {pairs} is negative for the present sizes")
+        added = [[n if is_undecided(n, 0) else larger(n, 0) for n in pair] for pair in pairs]
         cut = self.shrink(
             [
-                (larger(-a, 0), d - larger(-b, 0))
-                for (a, b), d in zip(pairs, self.shape, strict=True)
+                (before - a, d - (after - b))
+                for (a, b), (before, after), d in zip(pairs, added, self.shape, strict=True)
             ]
         )
-        wide = [(larger(a, 0), larger(b, 0)) for a, b in pairs]
+        wide = [(before, after) for before, after in added]
         shape = [d + a + b for (a, b), d in zip(wide, cut.shape, strict=True)]
         return cut._placed([a for a, _ in wide], shape, value)
 

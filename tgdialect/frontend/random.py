@@ -19,7 +19,7 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import extents_of, number_in
-from tgdialect.frontend.graph import leaf
+from tgdialect.frontend.graph import Node, leaf
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.tracing import is_tracing
@@ -76,6 +76,10 @@ class Random(Sorting):
             used = as_array(state.node) + np.array([0, words], np.uint64)
             state._rebind(leaf(used, dtypes.uint64))
         return seed, counter
+
+    def _rebind(self, node: Node) -> None:
+        """Take a node that no other tensor has. `State` also records it while tracing."""
+        self.node = node
 
     @classmethod
     def _words(cls, count: int, device: str | None) -> Self:

@@ -7,7 +7,7 @@ from typing import Any, Self, cast
 from weakref import ref
 
 from tgdialect.frontend.arrays import array_of
-from tgdialect.frontend.base import Number, TensorBase, check_tensors
+from tgdialect.frontend.base import DTypeError, Number, TensorBase, check_tensors
 from tgdialect.frontend.graph import Node, apply, same
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.tracing import note_change
@@ -27,7 +27,7 @@ class State(Neural):
         where = device if isinstance(device, str) else None
         new = x if isinstance(x, TensorBase) else self._of_array(array_of(x, self.dtype), where)
         if new.dtype != self.dtype:
-            raise TypeError(f"assign {new.dtype.name} to {self.dtype.name}")
+            raise DTypeError(f"assign {new.dtype.name} to {self.dtype.name}")
         new = new._broadcast_to(self.shape).detach()
         if isinstance(device, tuple):
             new = new._on_devices(device, self.node.axis)
@@ -65,9 +65,9 @@ class State(Neural):
         self._rebind(node)
         return self
 
-    def clone(self) -> Self:
-        """The same value in memory of its own."""
-        return self.contiguous()
+    def clone(self, device: str | tuple[str, ...] | None = None) -> Self:
+        """The same value in memory of its own, by default on this device."""
+        return (self if device is None else self.to(device)).contiguous()
 
     # -- nodes -------------------------------------------------------------------------------------
 

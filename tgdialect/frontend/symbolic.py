@@ -9,6 +9,7 @@ from functools import cached_property, reduce
 from operator import index
 from typing import Any, TypeVar, cast
 
+from tgdialect.frontend.dtypes import DTypeLike, to_dtype
 from tgdialect.ops import affine
 from tgdialect.ops.affine import (
     Affine,
@@ -19,6 +20,7 @@ from tgdialect.ops.affine import (
     split_by,
     times,
 )
+from tgdialect.ops.dtypes import DType
 from tgdialect.ops.intervals import Interval
 
 T = TypeVar("T")
@@ -29,16 +31,26 @@ class Variable:
     """A size with a name, between two bounds that are included.
 
     `Variable("n", 1, 128).bind(5)` is a size that is 5 now. Programs are compiled for every value
-    that it may have.
+    that it may have. A tensor of it has the integer dtype `dtype`, by default i32 if the bounds fit
+    it, else i64. Raises ValueError for bounds that are negative, or out of the range of `dtype`.
     """
 
     name: str
     min: int
     max: int
+    dtype: DTypeLike | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.min <= self.max:
             raise ValueError(f"{self.name} is between {self.min} and {self.max}")
+        if self.dtype is None:
+            return
+        found = to_dtype(self.dtype)
+        if not found.is_integer:
+            raise TypeError(f"{self.name} of dtype {found.name}: a size is an integer")
+        if self.max > found.high:
+            raise ValueError(f"{self.name} is up to {self.max}, out of the range of {found.name}")
+        object.__setattr__(self, "dtype", found)
 
     def bind(self, value: int) -> SymInt:
         """The size that this variable is now. Raises ValueError for one outside of the bounds."""
@@ -120,6 +132,11 @@ class SymInt:
         if atom.value is None:
             raise RuntimeError(f"{self!r} is not known while its function is traced")
         return atom.value
+
+    @property
+    def dtype(self) -> DType | None:
+        """The dtype that was given for it, if it is a single variable."""
+        return None if self.atom is None else cast("DType | None", self.atom.variable.dtype)
 
     @property
     def is_bound(self) -> bool:
@@ -277,11 +294,33 @@ def is_surely_less(a: Dim, b: Dim) -> bool:
     return difference.max < 0 or (difference.is_bound and difference.value < 0)
 
 
+def quotient(a: Dim, b: Dim) -> Dim:
+    """a / b rounded up, for b > 0 and a not negative. If that is no polynomial it is a variable of
+    its own, bound to the present value. Raises RuntimeError while a function is traced."""
+    text = f"ceil({a!r} / {b!r})"
+    if is_surely_less(b, 1) or is_surely_less(a, 0):
+        raise ValueError(f"{text}: {b!r} is not positive, or {a!r} is negative")
+    try:
+        return -(-a // b)
+    except ValueError:
+        pass  # A remainder that depends on the variables.
+    greatest_value, now = greatest(a), -(-value_of(a) // value_of(b))
+    return Variable(text, 0, max(greatest_value, now)).bind(now)
+
+
+def is_undecided(a: Dim, b: Dim) -> bool:
+    """Whether it depends on the variables which of two sizes is the greater one."""
+    difference = a - b
+    return isinstance(difference, SymInt) and difference.min < 0 < difference.max
+
+
 def to_dim(size: Any) -> int:
     """What was given as a size: anything that is an integer, or symbolic. Raises TypeError for
     others, ValueError beyond 64 bits."""
     if isinstance(size, SymInt):
         return cast(int, size)
+    if isinstance(size, Variable):
+        raise RuntimeError(f"{size.name} is unbound: {size.name}.bind(...) has a value")
     if not hasattr(size, "__index__"):
         raise TypeError(f"an extent is an integer, not {type(size).__name__}")
     number = index(size)

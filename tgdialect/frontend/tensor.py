@@ -18,7 +18,8 @@ from tgdialect.frontend.graph import Array, Node, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import as_array, computed, realize
 from tgdialect.frontend.sharding import Sharding
-from tgdialect.frontend.symbolic import value_of
+from tgdialect.frontend.symbolic import SymInt, Variable, value_of
+from tgdialect.frontend.tracing import is_tracing
 from tgdialect.runtime.devices.device import DEVICES, on_a_device
 
 _REPR_LIMIT = 1000
@@ -32,8 +33,8 @@ class Tensor(Sharding, Casts):
     """A tensor that is computed when its elements are needed.
 
     Args:
-        data: a number, nested lists of numbers, a NumPy array, or anything with DLPack. A
-            contiguous array is not copied: changing it changes the tensor.
+        data: a number, a symbolic size, nested lists of numbers, a NumPy array, or anything with
+            DLPack. A contiguous array is not copied: changing it changes the tensor.
         dtype: by default that of the data: a Python float is f32, an int i32.
         requires_grad: whether `backward` gives this tensor a `grad`.
         device: where it is copied, as "CL:0", or a tuple of devices that get a copy each. By
@@ -57,8 +58,10 @@ class Tensor(Sharding, Casts):
             found = Tensor(data, dtype).to(device)
         elif isinstance(data, Tensor):
             found = data if device is None else data.to(device)
-        elif isinstance(data, bool | int | float) and not isinstance(data, np.generic):
-            found = self._number(data, wanted, device)
+        elif isinstance(data, Variable):
+            raise RuntimeError(f"{data.name} is unbound: {data.name}.bind(...) has a value")
+        elif isinstance(data, bool | int | float | SymInt) and not isinstance(data, np.generic):
+            found = self._number(cast(Number, data), wanted, device)
         elif (on_device := on_a_device(data)) is not None:
             where = DEVICES[on_device.device if device is None else device]
             found = self._of_data(where.array(on_device), device)
@@ -87,8 +90,11 @@ class Tensor(Sharding, Casts):
     # -- numbers -----------------------------------------------------------------------------------
 
     def realize(self, *lst: Tensor) -> Self:
-        """Compute this tensor and others in one program."""
+        """Compute this tensor and others in one program. While a function is traced, nothing is
+        computed: they become part of its program."""
         check_tensors(*lst)
+        if is_tracing():
+            return self
         realize([self.node, *(t.node for t in lst)])
         return self
 

@@ -123,6 +123,8 @@ def test_equal_sizes_are_equal():
     [
         (lambda: tg.Variable("n", 3, 1), ValueError, "n is between 3 and 1"),
         (lambda: tg.Variable("n", -1, 1), ValueError, "n is between -1 and 1"),
+        (lambda: tg.Variable("n", 0, 256, "ui8"), ValueError, "up to 256, out of the range of ui8"),
+        (lambda: tg.Variable("n", 0, 1, "f32"), TypeError, "a size is an integer"),
         (lambda: N.bind(17), ValueError, r"n is 17, outside of \[1, 16\]"),
         (lambda: N.bind(True), TypeError, "n is an integer, got True"),
         (lambda: N.bind(1.5), TypeError, "float"),  # type: ignore[arg-type]
@@ -266,13 +268,17 @@ def test_one_variable_with_two_values_is_two_sizes():
         (lambda x, n: x[n + 20], IndexError, r"index n \+ 20 is outside of axis 0, which has 16"),
         (lambda x, n: x[n + 11], IndexError, r"index n \+ 11 is outside of axis 0"),
         (lambda x, n: x[: n + 12], ValueError, "is outside of"),
-        (lambda x, n: x[:n][:3], ValueError, "which of n and 3 is smaller depends on the size"),
+        (lambda x, n: x[:n][:6], ValueError, "is outside of"),
+        (lambda x, n: x[:n][-6:], ValueError, "is outside of"),
         (lambda x, n: x[:n][::2], ValueError, "a slice with symbolic bounds has the step 1, not 2"),
         (lambda x, n: list(x[:n]), TypeError, "n is symbolic"),
         (lambda x, n: x[:n].split(2), TypeError, "n is symbolic"),
         (lambda x, n: x[:n].chunk(2), ValueError, "depends on the size"),
         (lambda x, n: x[:n].item(), ValueError, r"a tensor of one element, got shape \(n, 3\)"),
-        (lambda x, n: tg.Tensor.arange(0, n, 2), ValueError, "in steps of 1, not 2"),
+        (lambda x, n: tg.Tensor.arange(0, n, 0.5), TypeError, "is of integers"),
+        (lambda x, n: tg.Tensor.arange(n, 0, n), ValueError, "-n is negative"),
+        (lambda x, n: tg.Tensor(N), RuntimeError, "n is unbound"),
+        (lambda x, n: tg.Tensor.ones(N), RuntimeError, "n is unbound"),
     ],
 )
 def test_errors_of_tensors(call: Callable[[Any, Any], Any], error: type[Exception], message: str):
@@ -407,3 +413,37 @@ def test_a_batch_of_symbolic_size(name: str, compilations: list[Any]):
             layer(x[: N.bind(k)]).numpy(), expected[:k], rtol=1e-5, atol=1e-6
         )
     assert len(compilations) == 1
+
+
+# -- bounds of slices, numbers in tensors ----------------------------------------------------------
+
+
+def test_integer_slices_of_symbolic_axes():
+    x = tg.Tensor(X)[: N.bind(5)]
+    for bounds in (slice(0, 3), slice(2, 5), slice(-3, -1), slice(-1, None), slice(0, 16)):
+        part = x[bounds]
+        np.testing.assert_array_equal(part.numpy(), X[:5][bounds])
+    assert x[:3].shape == (3, 3)
+    assert x[:16].shape == x.shape
+
+
+def test_a_size_in_a_tensor():
+    for n, dtype in ((N, "i32"), (tg.Variable("m", 0, 2**40), "i64")):
+        assert tg.Tensor(n.bind(5)).dtype.name == dtype
+        assert tg.Tensor(n.bind(5) * 2 + 1).item() == 11
+    assert tg.Tensor(tg.Variable("n", 0, 9, dtype="ui8").bind(5)).dtype.name == "ui8"
+    assert tg.Tensor(N.bind(5), dtype="f32").item() == 5.0
+    assert tg.Tensor.full((2,), N.bind(5)).tolist() == [5, 5]
+    double = tg.function(lambda n: tg.Tensor(n) * 2)
+    assert [double(N.bind(i)).item() for i in (3, 4)] == [6, 8]
+
+
+def test_arange_in_symbolic_steps():
+    step = tg.Variable("s", 1, 3)
+    for s in (1, 2, 3):
+        line = tg.Tensor.arange(0, 10, step.bind(s))
+        assert line.tolist() == list(range(0, 10, s))
+        both = tg.Tensor.arange(N.bind(2), N.bind(14) + 2, step.bind(s))
+        assert both.tolist() == list(range(2, 16, s))
+    assert tg.Tensor.arange(0, N.bind(7), 2).tolist() == [0, 2, 4, 6]
+    assert tg.Tensor.arange(N.bind(7), 0, -2).tolist() == [7, 5, 3, 1]

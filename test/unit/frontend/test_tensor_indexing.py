@@ -203,3 +203,52 @@ def test_a_mask_of_a_size_in_a_function():
         return x.masked_select(x > 0, size=4)
 
     assert f(tg.Tensor([1.0, -1.0, 2.0])).tolist() == [1, 2, 0, 0]
+
+
+# -- x[...] = y with tensors of positions ----------------------------------------------------------
+
+
+def test_rows_of_values_are_written_by_few_positions():
+    x, n = tg.Tensor.zeros(4, 7, 3, 6, dtype="int32"), np.zeros((4, 7, 3, 6), np.int32)
+    first, second = np.array([5, 3, 5]), np.array([[[0], [1]]])
+    v = np.arange(4 * 1 * 2 * 3 * 3).reshape(1, 2, 3, 4, 3).astype(np.int32)
+    x[:, tg.Tensor(first), :, tg.Tensor(second)] = tg.Tensor(v)
+    n[:, first, :, second] = v
+    np.testing.assert_array_equal(x.numpy(), n)
+
+
+def test_adjacent_positions_beside_slices():
+    x, n = tg.Tensor.zeros(3, 5, 6, 4), np.zeros((3, 5, 6, 4), np.float32)
+    rows, columns = np.array([4, 0, -1]), np.array([1, 2, 5])
+    v = np.random.default_rng(0).normal(size=(2, 3, 2)).astype(np.float32)
+    x[1:, tg.Tensor(rows), tg.Tensor(columns), ::2] = tg.Tensor(v)
+    n[1:, rows, columns, ::2] = v
+    np.testing.assert_array_equal(x.numpy(), n)
+
+
+def test_the_last_of_many_values_for_a_cell_wins():
+    rng = np.random.default_rng(0)
+    places, v = rng.integers(-50, 50, 2000), np.arange(2000, dtype=np.float32)
+    x, n = tg.Tensor.zeros(50), np.zeros(50, np.float32)
+    x[tg.Tensor(places)] = tg.Tensor(v)
+    n[places] = v
+    np.testing.assert_array_equal(x.numpy(), n)
+
+
+def test_positions_outside_are_not_written():
+    x = tg.Tensor.zeros(2, 3)
+    x[tg.Tensor([0, 2, 0]), tg.Tensor([-4, 0, 1])] = 1
+    assert x.tolist() == [[0, 1, 0], [0, 0, 0]]
+
+
+def test_a_mask_with_one_value_is_written_while_tracing():
+    @tg.function
+    def clipped(x: tg.Tensor) -> tg.Tensor:
+        y = x.clone()
+        y[y > 1] = 1
+        y[tg.Tensor([True, False])] = -1.0
+        return y
+
+    assert clipped(tg.Tensor([[0.5, 2.0], [3.0, 1.0]])).tolist() == [[-1, -1], [1, 1]]
+    with pytest.raises(IndexError, match="a mask of shape"):
+        tg.Tensor.zeros(3)[tg.Tensor([True, False])] = 1

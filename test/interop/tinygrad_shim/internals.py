@@ -1,0 +1,57 @@
+"""Names of tinygrad without a counterpart here: UOps, schedules, renderers, counts of kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class UsesInternals(BaseException):
+    """A test looks at tinygrad's internals. It is no `Exception`, so that a test which expects some
+    error does not take it for that."""
+
+
+class Internal:
+    """A name that may be imported and passed on. Calling or indexing it ends the test."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Internal:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Internal(f"{self._name}.{name}")
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise UsesInternals(self._name)
+
+    __getitem__ = __iter__ = __enter__ = __call__
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __instancecheck__(self, _: object) -> bool:
+        return False
+
+    def __or__(self, _: object) -> Internal:  # In annotations: `UOp | int`.
+        return self
+
+    __ror__ = __or__
+
+    def __repr__(self) -> str:
+        return f"<tinygrad's {self._name}>"
+
+
+class InternalValue(Internal):
+    """One that ends the test also when it is compared."""
+
+    __eq__ = Internal.__call__
+    __hash__ = object.__hash__
+
+
+class Refused:
+    """An attribute, of a class and of its instances, whose value is internal."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        raise UsesInternals(self._name)

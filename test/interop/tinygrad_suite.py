@@ -1,0 +1,192 @@
+"""Run tinygrad's own tests on `tg.Tensor`, and write docs/conformance.md.
+
+    python test/interop/tinygrad_suite.py --tinygrad-repo PATH             # all files, and the page
+    python test/interop/tinygrad_suite.py --tinygrad-repo PATH test_assign -k view
+
+With `--outcomes FOLDER` the outcomes of each file are kept there, and the page is made of those of
+all files, whichever are run now.
+
+PATH is a checkout or a git directory of https://github.com/tinygrad/tinygrad. Its tests are copied
+to a temporary folder and run unmodified; `import tinygrad` there is the package `tinygrad_shim`,
+which maps names. They need PyTorch (`pip install -e '.[parity]'`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from deviations import DEVIATIONS
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "conformance.md"
+COMMIT = "a9069c177a"
+"""The commit of tinygrad whose tests these are: that of its release 0.14."""
+FILES = (
+    *("backend/test_ops", "backend/test_nn", "backend/test_optim", "backend/test_tensor"),
+    *("backend/test_setitem", "backend/test_randomness", "backend/test_dtype"),
+    *("backend/test_dtype_alu", "backend/test_arange", "backend/test_transcendental"),
+    *("backend/test_edgecases", "backend/test_symbolic_ops", "backend/test_symbolic_jit"),
+    *("backend/test_tensor_variable", "backend/test_jit", "unit/test_jit", "unit/test_jit_cases"),
+    *("unit/test_assign", "unit/test_function", "unit/test_gradient", "unit/test_indexing"),
+    "test_tiny",
+)
+HEAD = """\
+# tinygrad's own tests
+
+Made by `python test/interop/tinygrad_suite.py --tinygrad-repo PATH`: do not edit this page.
+
+tinygrad's tests of commit {commit}, which is its release 0.14, run unmodified on `tg.Tensor`:
+`import tinygrad` gives a package that maps names ([tinygrad_shim](../test/interop/tinygrad_shim)),
+and nothing is computed by tinygrad. A test that looks at tinygrad's internals (UOps, schedules,
+renderers, counts of kernels, buffers) is not counted. The number of kernels that TinyJit has
+captured, or that were run (`assert_jit_cache_len`, `assert_kernel_count`), is not checked; the rest
+of such a test is. Tests that fail by design are those where we decided otherwise
+([deviations.py](../test/interop/deviations.py)); they are counted as failed.
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a test, with the reason if it did not pass."""
+
+    test: str
+    outcome: str
+    reason: str
+
+
+def extract(repository: Path, folder: Path) -> None:
+    """Copy the tests, and what they import beside tinygrad itself."""
+    command = ["git", "-C", str(repository), "archive", COMMIT, "test", "extra", "examples"]
+    archive = subprocess.run(command, check=True, capture_output=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        tar.extractall(folder, filter="data")
+
+
+def run(folder: Path, file: str, options: Sequence[str], record: Path) -> list[Outcome]:
+    """The outcomes of the tests of a file, which are also written to `record`."""
+    record.unlink(missing_ok=True)
+    paths = [str(folder), str(ROOT), str(Path(__file__).parent)]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "TG_OUTCOMES": str(record),
+        "RUN_SLOW": "1",
+    }
+    arguments = ["-q", "--tb=short", "-p", "tinygrad_plugin", "-p", "no:cacheprovider", *options]
+    command = [sys.executable, "-m", "pytest", *arguments, "-c", os.devnull, f"test/{file}.py"]
+    done = subprocess.run(
+        [*command, "--rootdir", str(folder)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    if options:
+        print(done.stdout[-20000:], done.stderr[-4000:], sep="\n")
+    if done.returncode not in (0, 1, 2, 5):
+        lost = Outcome(file, "failed", f"pytest ended with {done.returncode}")
+        with record.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(asdict(lost)) + "\n")
+    return read(record)
+
+
+def read(record: Path) -> list[Outcome]:
+    """The outcomes in a file."""
+    lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
+    found: dict[str, Outcome] = {}
+    for outcome in (Outcome(**json.loads(line)) for line in lines):
+        # A test with subtests has an outcome for each: one that did not pass counts.
+        if outcome.test not in found or found[outcome.test].outcome == "passed":
+            found[outcome.test] = outcome
+    return [_with_reason(o) if o.outcome == "failed" else o for o in found.values()]
+
+
+def _with_reason(failed: Outcome) -> Outcome:
+    """A failed test; one that `DEVIATIONS` lists fails by design, with the reason given there."""
+    reason = DEVIATIONS.get(failed.test.partition("::")[2])
+    return failed if reason is None else Outcome(failed.test, "by design", reason)
+
+
+def row(name: str, found: Sequence[Outcome]) -> str:
+    """The row of a file in the table."""
+    counts = Counter(outcome.outcome for outcome in found)
+    ran = counts["passed"] + counts["failed"] + counts["by design"]
+    share = f"{100 * counts['passed'] / ran:.1f} %" if ran else ""
+    kinds = ("passed", "failed", "by design", "skipped", "internals")
+    return f"| {name} | {' | '.join(str(counts[kind]) for kind in kinds)} | {share} |"
+
+
+def page(results: dict[str, list[Outcome]]) -> str:
+    """The page: counts for each file, the tests that fail, and those that are not counted."""
+    lines = [HEAD.format(commit=COMMIT)]
+    kinds = "passed | failed | failed by design | skipped | internals"
+    lines += [f"| file | {kinds} | passed of those counted |"]
+    lines += ["|---|---|---|---|---|---|---|"]
+    lines += [row(name, found) for name, found in results.items() if found]
+    lines += [row("all", [outcome for found in results.values() for outcome in found])]
+    titles = {
+        "failed": "Tests that fail",
+        "by design": "Tests that fail by design",
+        "internals": "Tests of internals, which are not counted",
+    }
+    for kind, title in titles.items():
+        lines += ["", f"## {title}", "", "| test | reason |", "|---|---|"]
+        for found in results.values():
+            for outcome in found:
+                if outcome.outcome == kind:
+                    lines.append(f"| {_short(outcome.test)} | {_reason(outcome.reason)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _short(test: str) -> str:
+    return test.removeprefix("test/").replace(".py::", " ").replace("::", ".")
+
+
+def _reason(text: str) -> str:
+    words = " ".join(text.split()).replace("|", "\\|").replace("<", "\\<")
+    return words if len(words) <= 160 else words[:160] + " ..."
+
+
+def main() -> None:
+    """Read the command line, and run the files."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("files", nargs="*", help="files, as test_assign; all by default")
+    parser.add_argument("--tinygrad-repo", type=Path, required=True)
+    parser.add_argument("-k", help="run the tests that match, and print what they print")
+    parser.add_argument("--outcomes", type=Path, help="a folder in which outcomes are kept")
+    arguments = parser.parse_args()
+    wanted = [
+        file
+        for file in FILES
+        if not arguments.files or {file, file.split("/")[-1]} & {*arguments.files}
+    ]
+    options = ["-k", arguments.k] if arguments.k else []
+    with tempfile.TemporaryDirectory() as folder:
+        kept: Path = arguments.outcomes.resolve() if arguments.outcomes else Path(folder)
+        kept.mkdir(parents=True, exist_ok=True)
+        records = {file: kept / f"{file.replace('/', '_')}.jsonl" for file in FILES}
+        extract(arguments.tinygrad_repo.resolve(), Path(folder))
+        for file in wanted:
+            found = run(Path(folder), file, options, records[file])
+            print(row(file, found), flush=True)
+            for outcome in found if arguments.files else ():
+                if outcome.outcome == "failed":
+                    print("  ", _short(outcome.test), _reason(outcome.reason))
+        results = {file: read(record) for file, record in records.items()}
+    if not options and (arguments.outcomes or all(results.values())):
+        PAGE.write_text(page(results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""`x[...] = y`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self, cast
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.arrays import array_of
+from tgdialect.frontend.base import Number, TensorBase
+from tgdialect.frontend.graph import Node
+from tgdialect.frontend.indexing import position_of, slice_bounds
+from tgdialect.frontend.state import State
+from tgdialect.frontend.symbolic import SymInt, greatest
+from tgdialect.ops.movement import IndexOp
+
+_FEW = 512
+"""Up to so many positions are compared with every cell; more of them are sorted."""
+
+
+class SetItem(State):
+    """Writes to cells. Cells that are not written keep their value."""
+
+    __slots__ = ()
+
+    def __setitem__(self, indices: Any, value: Self | Number | Sequence[Any]) -> None:
+        if isinstance(value, TensorBase):
+            given = value.cast(self.dtype)
+        elif isinstance(cast(object, value), bool | int | float):
+            given = self._constant(cast(Number, value))
+        else:
+            given = self._of_array(array_of(value, self.dtype))
+        self.refresh()
+        if isinstance(indices, TensorBase) and indices.dtype.is_bool and given.numel() == 1:
+            self._write(self._set_masked(cast(Self, indices), given).node)
+            return
+        entries = self._entries(indices)
+        shown = self[tuple(entries)]
+        if isinstance(value, TensorBase) and _is_same(value.node, shown.node):
+            return  # `x[...] += y` has already written to x, through the view `x[...]`.
+        given = given._broadcast_to(shown.shape) if shown.ndim else given.reshape(())
+        if shown.numel() == 0:
+            return
+        if any(isinstance(entry, TensorBase) for entry in entries):
+            # Replace cells of the view that the slices make, then the view.
+            entries = [entry for entry in entries if entry is not None]
+            slices = [slice(None) if isinstance(e, TensorBase) else e for e in entries]
+            window, tensors = self._window(entries)
+            given = window._put(tensors, given.reshape(window._pick(tensors).shape))
+            entries = slices
+        self._write(self._set_window(entries, given).node)
+
+    def _set_masked(self, mask: Self, value: Self) -> Self:
+        """This tensor with one value where a mask of its first axes is true."""
+        if mask.shape != self.shape[: mask.ndim]:
+            raise IndexError(f"a mask of shape {mask.shape} for a tensor of shape {self.shape}")
+        mask = mask.reshape((*mask.shape, *(1 for _ in self.shape[mask.ndim :])))
+        return mask.where(value.reshape(()), self)
+
+    # -- slices and numbers ------------------------------------------------------------------------
+
+    def _set_window(self, entries: Sequence[Any], given: Self) -> Self:
+        """This tensor with the cells of slices and numbers replaced: the new cells are spread to
+        this shape, and selected by a mask that is spread alike."""
+        kept = [e for e in entries if e is not None]
+        shape: list[int] = []
+        bounds: list[tuple[int, int, int, bool]] = []
+        for axis, entry in enumerate(kept):
+            extent = self.shape[axis]
+            if isinstance(entry, int | SymInt):
+                at = position_of(cast(int, entry), extent, axis)
+                bounds.append((at, 1, 1, False))
+                shape.append(1)
+                continue
+            start, stop, step = slice_bounds(entry, extent)
+            count = stop - start if step == 1 else len(range(start, stop, step))
+            if step < 0:
+                bounds.append((start + step * (count - 1), count, -step, True))
+            else:
+                bounds.append((start, count, step, False))
+            shape.append(count)
+        new = given.reshape(shape).flip([i for i, b in enumerate(bounds) if b[3]])
+        mask = self.full(new.shape, True, dtypes.bool_)
+        return mask._spread(bounds, self.shape).where(new._spread(bounds, self.shape), self)
+
+    def _spread(self, bounds: Sequence[tuple[int, int, int, bool]], shape: Sequence[int]) -> Self:
+        """The cells moved to start, start + step, ... of each axis, with zeros elsewhere."""
+        x = self._dilated([step for _, _, step, _ in bounds])
+        return x._placed([start for start, _, _, _ in bounds], shape, 0)
+
+    # -- tensors of positions ----------------------------------------------------------------------
+
+    def _put(self, tensors: Sequence[tuple[int, Self]], values: Self) -> Self:
+        """This tensor with the cells that `_pick` gives replaced. The last of several values for a
+        cell wins, and positions outside of this tensor are left out."""
+        # The indexed axes come first, merged into one of rows.
+        axes = [axis for axis, _ in tensors]
+        rest = [i for i in range(self.ndim) if i not in axes]
+        order = [*axes, *rest]
+        extents = [self.shape[a] for a in axes]
+        cells = tuple(self.shape[i] for i in rest)
+        rows = self.permute(order).reshape((math.prod(extents), *cells))
+        # A row of values for each position.
+        indices = tensors[0][1]._broadcasted(*(t for _, t in tensors[1:]))
+        rank, before = indices[0].ndim, sum(i < axes[0] for i in rest)
+        if axes == list(range(axes[0], axes[0] + len(axes))):
+            inner = range(before + rank, values.ndim)
+            values = values.permute([*range(before, before + rank), *range(before), *inner])
+        count = indices[0].numel()
+        values = values.reshape((count, *cells))
+        places = self._places_of(indices, extents).reshape((count,))
+        # For each row the last of its values, if there is one.
+        last = places._last_entries(rows.shape[0])
+        taken = values._apply(IndexOp, values.node, ((last - 1).node,))
+        is_hit = (last > 0).reshape((rows.shape[0], *(1 for _ in rest)))
+        new = is_hit.where(taken, rows).reshape((*extents, *cells))
+        return new.permute([order.index(axis) for axis in range(self.ndim)])
+
+    @classmethod
+    def _places_of(cls, indices: Sequence[Self], extents: Sequence[int]) -> Self:
+        """Flat positions from positions in each axis; -1 for those that are outside."""
+        is_inside: Self | None = None
+        for index, extent in zip(indices, extents, strict=True):
+            wide = index.cast(dtypes.int64) if index.dtype.bits < 64 else index
+            inside = wide < extent
+            if wide.dtype.low < 0:
+                inside = inside & (wide >= -extent)
+            is_inside = inside if is_inside is None else is_inside & inside
+        assert is_inside is not None
+        return is_inside.where(cls._linear(indices, extents), -1).cast(dtypes.int64)
+
+    def _last_entries(self, count: int) -> Self:
+        """For each number below `count`, 1 + the last place where it is in this tensor of one axis;
+        0 if it is nowhere."""
+        k = self.shape[0]
+        numbers = self.arange(count)
+        if greatest(k) <= _FEW:
+            order = self.arange(1, k + 1)
+            return numbers.reshape((count, 1)).eq(self).where(order, 0).max(1)
+        # Sort, keeping the order of equal ones. Then search for how many are not greater.
+        order = self.argsort(0).contiguous()
+        ordered = self._apply(IndexOp, self.node, (order.node,)).contiguous()
+        found = numbers * 0
+        for bit in reversed(range(greatest(k).bit_length())):
+            last = found + ((1 << bit) - 1)
+            value = ordered._apply(IndexOp, ordered.node, (last.minimum(k - 1).node,))
+            is_further = (last < k) & (value <= numbers)
+            found = found + is_further.cast(dtypes.default_int) * (1 << bit)
+        at = (found - 1).maximum(0)
+        is_there = ordered._apply(IndexOp, ordered.node, (at.node,)).eq(numbers) & (found > 0)
+        return is_there.where(order._apply(IndexOp, order.node, (at.node,)) + 1, 0)
+
+
+def _is_same(a: Node, b: Node) -> bool:
+    """Whether two nodes are the same chain of ops on the same value."""
+    while a is not b:
+        if (
+            a.prototype is None
+            or a.prototype is not b.prototype
+            or a.operands[1:] != b.operands[1:]
+        ):
+            return False
+        if not a.operands:
+            return True
+        a, b = next(iter(a.operands)), next(iter(b.operands))
+    return True
