@@ -9,7 +9,7 @@ The lazy graph:
 
 Methods of `Tensor`, one class per family:
 
-* `base.py`: the class that every family extends;
+* `base.py`: the class that every family extends; `keywords.py`: other names of arguments;
 * `casts.py`, `creation.py`, `random.py`: conversions, and tensors without operands;
 * `arrays.py`: numbers of Python and of other libraries as arrays;
 * `elementwise.py`, `functions.py`: arithmetic, then functions of floats;

@@ -103,6 +103,12 @@ class Creation(Movement):
         dtype = self.dtype if dtype is None else dtype
         return self._like(lambda where: self.full(self.shape, fill_value, dtype, where), device)
 
+    def const_like(
+        self, b: Number, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+    ) -> Self:
+        """`full_like`."""
+        return self.full_like(b, dtype, device)
+
     def zeros_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
         """Zeros, of this shape and dtype, on this device."""
         return self.full_like(0, dtype, device)
@@ -258,14 +264,19 @@ class Creation(Movement):
         lined = self.arange(rows).reshape((rows, 1))
         return self.arange(columns) < lined + to_dim(diagonal)
 
-    def diag(self) -> Self:
-        """A square matrix with this diagonal; of a matrix, its diagonal."""
+    def diag(self, diagonal: int = 0) -> Self:
+        """A square matrix with these cells on a diagonal, which is above the main one if `diagonal`
+        is positive; of a matrix, its diagonal."""
         if self.ndim == 2:
-            return self.diagonal()
+            return self.diagonal(diagonal)
         if self.ndim != 1:
             raise ValueError(f"diag of a tensor with {self.ndim} axes")
-        n = self.shape[0]
-        return self.eye(n, dtype=dtypes.bool_).where(self, self._constant(0))
+        n = self.shape[0] + abs(diagonal)
+        wide = self._padded([(0, abs(diagonal))], 0)
+        # Above the main diagonal, cell i is in row i, and below it in column i.
+        cells = wide.unsqueeze(1) if diagonal > 0 else wide
+        rows = self.arange(n).reshape((n, 1))
+        return (rows + diagonal).eq(self.arange(n)).where(cells, self._constant(0))
 
 
 def _dtype_of_range(start: int, last: int) -> DType:
