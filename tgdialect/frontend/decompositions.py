@@ -1,8 +1,13 @@
-"""Decompositions of matrices, and norms, of which one is by singular values."""
+"""Decompositions of matrices, and norms, of which one is by singular values.
+
+The steps of an iteration are calls of a function that is compiled once. They work on detached
+matrices: gradients are those of the first-order change of the result, which needs no iteration.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Literal, Self, TypeVar
 
 import numpy as np
@@ -30,6 +35,36 @@ class Decompositions(Statistics):
         if not self.dtype.is_float:
             raise TypeError(f"{name} of {self.dtype.name}: a float is needed")
         return self.shape[-2], self.shape[-1]
+
+    def norm(
+        self,
+        p: float | Literal["fro", "nuc"] = "fro",
+        dim: Axes = None,
+        keepdim: bool = False,
+        dtype: dtypes.DTypeLike | None = None,
+    ) -> Self:
+        """The p-norm of vectors, or a norm of matrices.
+
+        Args:
+            p: a number, inf and -inf included; "fro" is 2; "nuc" is the sum of singular values.
+            dim: the axes of a vector, by default all; two axes for "nuc", by default the only two.
+            dtype: a float dtype to convert to before.
+
+        Raises ValueError for another p, or other axes than "nuc" has.
+        """
+        x = (self if dtype is None else self.cast(dtype))._accurate()
+        wanted = dtypes.as_float(self.dtype if dtype is None else dtypes.to_dtype(dtype))
+        if p == "nuc":
+            axes = self._axes(dim)
+            if len(axes) != 2:
+                raise ValueError(f"the nuclear norm of axes {axes} of {self.shape}: it takes two")
+            total = x.movedim(axes, (-2, -1)).svd(full_matrices=False)[1].sum(-1)
+            for axis in sorted(axes) if keepdim else ():
+                total = total.unsqueeze(axis)
+            return total.cast(wanted)
+        if isinstance(p, str) and p != "fro":
+            raise ValueError(f"p is a number, fro or nuc, got {p!r}")
+        return x._norm(2 if isinstance(p, str) else p, dim, keepdim).cast(wanted)
 
     def newton_schulz(
         self, steps: int, params: Sequence[float], eps: float = 1e-07
@@ -71,13 +106,13 @@ class Decompositions(Statistics):
         *lead, rows, columns = self.shape
         r, reflections = self, list[Self]()
         for i in range(min(columns, rows - 1)):
-            # The number is an input of the kernels, so that all steps have the same ones.
-            reflections.append(r._reflection(self._of_array(np.array(i, np.int32))))
-            r = r._reflected(reflections[-1]).contiguous()
+            reflections.append(_step(Decompositions._reflection)(r, self._of_array(np.array(i))))
+            r = _step(Decompositions._reflected)(r, reflections[-1])
         q = self.eye(rows, width, dtype=self.dtype)._broadcast_to((*lead, rows, width))
         for reflection in reversed(reflections):
-            q = q._reflected(reflection).contiguous()
-        return q, r.shrink([*[None] * len(lead), (0, width), None]).triu().contiguous()
+            q = _step(Decompositions._reflected)(q, reflection)
+        r = r.shrink([*[None] * len(lead), (0, width), None]).triu()
+        return q.detach().contiguous(), r.detach().contiguous()
 
     def _reflection(self, i: Self) -> Self:
         """The vector v for which x - v vᵀ x has zeros in column i below row i; 0 if it has them. Its
@@ -91,7 +126,7 @@ class Decompositions(Statistics):
         norm = is_done.where(1, head * head + rest).sqrt()
         first = head + (head < 0).where(-norm, norm)
         scale = is_done.where(0, (2 / is_done.where(1, first * first + rest)).sqrt())
-        return (places.eq(i).where(first, below) * scale).contiguous()
+        return places.eq(i).where(first, below) * scale
 
     def _reflected(self, v: Self) -> Self:
         """self - v vᵀ self, for a column v of norm sqrt(2), or 0."""
@@ -171,10 +206,11 @@ class Decompositions(Statistics):
         x = x._padded([*none, (0, 0), (0, 2 * half - columns)], 0)
         v = x.eye(2 * half, dtype=x.dtype)._broadcast_to((*lead, 2 * half, 2 * half))
         # Rotations of the columns of X are accumulated in the rows below it.
-        both = x.cat(v, dim=-2).contiguous()
+        both = x.cat(v, dim=-2)
         order = self._of_array(np.array(_pairing(half), np.int32))
         for _ in range(_sweeps(columns) * (2 * half - 1)):
-            both = both._rotated(rows, half, order)
+            both = _step(Decompositions._rotated)(both, order)
+        both = both.detach()
         # After whole sweeps each column is in its place again, and the added one is the last.
         both = both.shrink([*[None] * (len(lead) + 1), (0, columns)])
         x, v = both.split((rows, 2 * half), -2)
@@ -186,9 +222,11 @@ class Decompositions(Statistics):
         u = is_zero.unsqueeze(-2).where(0, x / is_zero.where(1, s).unsqueeze(-2))
         return u.cast(self.dtype), (s * scale.squeeze(-1)).cast(self.dtype), v.cast(self.dtype)
 
-    def _rotated(self, rows: int, half: int, order: Self) -> Self:
-        """One round: column k of the left half and of the right half are rotated, so that their first
-        `rows` cells are orthogonal, and all columns are moved to their next partners."""
+    def _rotated(self, order: Self) -> Self:
+        """One round: column k of the left half and of the right half are rotated, so that they are
+        orthogonal but for the square of rotations at their end, and all columns are moved to their
+        next partners."""
+        rows, half = self.shape[-2] - self.shape[-1], self.shape[-1] // 2
         none = [None] * (self.ndim - 2)
         left, right = self.shrink([*none, (0, rows), None]).split(half, -1)
         alpha, beta, gamma = ((a * b).sum(-2) for a, b in ((left, left), (right, right), (left, right)))
@@ -201,7 +239,7 @@ class Decompositions(Statistics):
         partner, pair = (order + half) % (2 * half), order % half
         sign = (order < half).where(-1.0, 1.0).cast(self.dtype)
         own = factors[..., pair] * self[..., order]
-        return (own + sign * factors[..., pair + half] * self[..., partner]).contiguous()
+        return own + sign * factors[..., pair + half] * self[..., partner]
 
     def _svd_near(self, u: Self, v: Self, s: Self) -> tuple[Self, Self, Self]:
         """The singular value decomposition of this tensor, which is known but for its gradient: the
@@ -228,6 +266,15 @@ class Decompositions(Statistics):
             rest = u.shrink([*none, None, (columns, u.shape[-1])])
             new = new.cat(rest - u1.matmul(outside.transpose(-2, -1).matmul(rest)), dim=-1)
         return new, s + inner.diagonal(0, -2, -1), v + v.matmul(turn_v)
+
+
+@cache
+def _step(method: Callable[..., T]) -> Callable[..., T]:
+    """A method on tensors as a traced function, which is executed when it is called, or a CALL
+    within another traced function."""
+    from tgdialect.frontend.function import Function  # It is made of all methods of tensors.
+
+    return Function(method)
 
 
 def _change(x: T) -> T:
