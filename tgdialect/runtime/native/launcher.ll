@@ -281,8 +281,8 @@ look.inner:
 open.inner:
   %array = call ptr @field(ptr %inner, i64 %array.place)
   %is.set = icmp ne ptr %array, null
-  %is.computed = icmp ne ptr %array, %none
-  %has.array = and i1 %is.set, %is.computed
+  %is.known = icmp ne ptr %array, %none
+  %has.array = and i1 %is.set, %is.known
   %first.check = mul i64 %i, %checks
   br i1 %has.array, label %check, label %release
 
