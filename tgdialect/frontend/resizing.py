@@ -112,7 +112,8 @@ class Resizing(Random):
 
     def _cells(self, axis: int, position: Self) -> Self:
         """The cells at positions along an axis; beyond the ends, those at the ends."""
-        place = position.clamp(0, self.shape[axis] - 1).cast(dtypes.int32).contiguous()
+        # Clamped after they are stored, so that it is known that they are inside.
+        place = position.cast(dtypes.int32).contiguous().clamp(0, self.shape[axis] - 1)
         moved = self.transpose(0, axis)
         return moved._apply(IndexOp, moved.node, (place.node,)).transpose(0, axis)
 
@@ -141,11 +142,11 @@ class Resizing(Random):
         line = self.arange(size)
         start, stop = line * extent // size, -(-(line + 1) * extent // size)
         longest = extent // size + 2
-        place = start.unsqueeze(-1) + self.arange(longest)
+        place = (start.unsqueeze(-1) + self.arange(longest)).contiguous()
         is_inside = place < stop.unsqueeze(-1)
         shape = (size, longest, *(1,) * (self.ndim - 1))
         moved = self.transpose(0, axis)
-        picked = moved._apply(IndexOp, moved.node, (place.flatten().contiguous().node,))
+        picked = moved._apply(IndexOp, moved.node, (place.flatten().clamp(0, extent - 1).node,))
         cells = picked.reshape((*shape[:2], *moved.shape[1:]))._accurate()
         total = is_inside.contiguous().reshape(shape).where(cells, 0).sum(1)
         counts = (stop - start).cast(total.dtype).contiguous().reshape((-1, *shape[2:]))
