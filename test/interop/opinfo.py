@@ -1,0 +1,205 @@
+"""Methods of Tensor on PyTorch's own samples of their arguments: its table of ops, `op_db`.
+
+    python test/interop/opinfo.py               # writes docs/conformance-opinfo.md
+    python test/interop/opinfo.py sum nn.functional.pad   # prints what some ops do
+
+Each op of the table that `tg.Tensor` has by the op's name, or by one of its aliases, is called with
+the first samples for float32, as PyTorch calls it: the same positions and keywords. An op agrees if
+all samples have PyTorch's values, shape and dtype (an i32 for an i64). Samples that PyTorch refuses,
+and arguments that no Tensor has, as complex numbers, are passed over.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+
+import tgdialect as tg
+
+T = tg.Tensor
+PAGE = Path(__file__).parents[2] / "docs" / "conformance-opinfo.md"
+SAMPLES = 6
+"""The number of samples of each op."""
+TOLERANCE = 2e-5
+"""The relative and absolute difference of numbers that agree, in units of the largest one."""
+NAMESPACES = ("linalg.", "fft.", "special.", "masked.", "signal.", "sparse.", "_refs.", "torch.")
+"""Ops whose last name means something else, or that have arguments of their own."""
+
+RANDOM = {
+    "empty",
+    "empty_like",
+    "multinomial",
+    "nn.functional.dropout",
+    "normal",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "uniform",
+}
+"""Ops whose elements are random, or unspecified: shape and dtype are compared."""
+
+Call = Callable[..., Any]
+
+
+def _where_by_condition(*args: Any) -> Any:
+    """PyTorch has the condition first as an argument, we as the tensor; the table has it second."""
+    condition, x, y = args
+    return condition.where(x, y)
+
+
+def _with_positions(name: str) -> Call:
+    def call(x: T, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs or isinstance(next(iter(args), None), T):
+            return getattr(x, name)(*args, **kwargs)
+        return getattr(x, name)(*args, **kwargs), getattr(x, f"arg{name}")(*args, **kwargs)
+
+    return call
+
+
+SPELLINGS: Mapping[str, tuple[Call, str]] = {}
+"""Ops that we have with other arguments or results than PyTorch: how they are called here, and what
+is different."""
+
+
+class Outcome(NamedTuple):
+    """What became of an op: its name, the number of samples, and why one of them fails, if any."""
+
+    name: str
+    samples: int
+    failure: str | None
+
+
+def method_of(op: Any) -> str | None:
+    """The name of our method for an op; None if there is none."""
+    names = [op.name, *(alias.name for alias in op.aliases)]
+    for name in names:
+        short = name.removeprefix("nn.functional.")
+        if not name.startswith(NAMESPACES) and hasattr(T, METHODS.get(name, short)):
+            return METHODS.get(name, short)
+    return None
+
+
+METHODS = {"nn.functional.unfold": "im2col"}
+"""Names of ours that are other ones than PyTorch's, for the same function."""
+
+
+def title(op: Any) -> str:
+    return f"{op.name} ({op.variant_test_name})" if op.variant_test_name else op.name
+
+
+def known_ops() -> list[Any]:
+    """The ops of the table that we have, on float32."""
+    return [op for op in op_db if torch.float32 in op.dtypes and method_of(op)]
+
+
+def check(op: Any, samples: int = SAMPLES) -> Outcome:
+    """Call an op with its first samples."""
+    torch.manual_seed(0)
+    count = 0
+    for sample in islice(op.sample_inputs("cpu", torch.float32), samples):
+        arguments = sample.input, *sample.args
+        try:
+            expected = op.op(*arguments, **sample.kwargs)
+            given, keywords = ours(arguments), ours(sample.kwargs)
+        except (RuntimeError, TypeError, ValueError, NotImplementedError):
+            continue
+        count += 1
+        try:
+            found = _called(op, given, keywords)
+            problem = difference(op, found, expected)
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}".split("\n")[0]
+        if problem:
+            return Outcome(title(op), count, f"{_shown(arguments, sample.kwargs)}: {problem}")
+    return Outcome(title(op), count, None)
+
+
+def _called(op: Any, given: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    name = method_of(op)
+    assert name is not None
+    if (spelling := SPELLINGS.get(title(op), SPELLINGS.get(op.name))) is not None:
+        return spelling[0](*given, **keywords)
+    method = getattr(T, name)
+    if isinstance(method, property):
+        return getattr(given[0], name)
+    return method(*given, **keywords)
+
+
+def ours(value: Any) -> Any:
+    """An argument of PyTorch's as one of ours. Raises TypeError if there is none."""
+    if isinstance(value, torch.Tensor):
+        if value.is_complex() or value.layout is not torch.strided:
+            raise TypeError("no such tensor")
+        return T(value.detach().contiguous().numpy())
+    if isinstance(value, torch.dtype):
+        if value.is_complex:
+            raise TypeError("no complex numbers")
+        return str(value).removeprefix("torch.")
+    if isinstance(value, torch.device) or value == "cpu" and isinstance(value, str):
+        return "CPU"
+    if isinstance(value, complex):
+        raise TypeError("no complex numbers")
+    if isinstance(value, list | tuple):
+        return type(value)(map(ours, value)) if type(value) in (list, tuple) else tuple(map(ours, value))
+    if isinstance(value, dict):
+        return {key: ours(v) for key, v in value.items() if key not in ("layout", "pin_memory")}
+    return value
+
+
+def difference(op: Any, found: Any, expected: Any) -> str | None:
+    """How a result differs from PyTorch's; None if it does not."""
+    if isinstance(expected, tuple | list):
+        if not isinstance(found, tuple | list) or len(found) != len(expected):
+            return f"{len(expected)} results in PyTorch"
+        pairs = zip(found, expected, strict=True)
+        return next(filter(None, (difference(op, a, b) for a, b in pairs)), None)
+    if not isinstance(expected, torch.Tensor):
+        found = found.item() if isinstance(found, T) else found
+        return None if found == expected or found != found else f"{found}, in PyTorch {expected}"
+    if not isinstance(found, T):
+        found = T(found)
+    a, b = found.numpy(), expected.detach().resolve_conj().numpy()
+    if a.shape != b.shape:
+        return f"shape {a.shape}, in PyTorch {b.shape}"
+    if a.dtype != b.dtype and {a.dtype.name, b.dtype.name} != {"int32", "int64"}:
+        return f"dtype {a.dtype.name}, in PyTorch {b.dtype.name}"
+    if op.name in RANDOM:
+        return None
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    scale = np.abs(b[np.isfinite(b)]).max(initial=1.0)
+    if not np.allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE * scale, equal_nan=True):
+        return f"other numbers, by {np.nanmax(np.abs(a - b)):.2g}"
+    return None
+
+
+def _shown(arguments: Sequence[Any], keywords: Mapping[str, Any]) -> str:
+    """Arguments in short: tensors by their shapes."""
+
+    def short(value: Any) -> str:
+        if isinstance(value, torch.Tensor):
+            return f"tensor{list(value.shape)}"
+        if isinstance(value, list | tuple):
+            return f"({', '.join(map(short, value))})"
+        return repr(value)
+
+    named = (f"{key}={short(value)}" for key, value in keywords.items())
+    return f"({', '.join([*map(short, arguments), *named])})"
+
+
+def outcomes(names: Sequence[str] = ()) -> Iterator[Outcome]:
+    for op in known_ops():
+        if not names or op.name in names:
+            yield check(op)
+
+
+if __name__ == "__main__":
+    for outcome in outcomes(sys.argv[1:]):
+        print(outcome.name, outcome.samples, outcome.failure or "agrees", flush=True)
