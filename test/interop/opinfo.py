@@ -49,22 +49,39 @@ RANDOM = {
 Call = Callable[..., Any]
 
 
-def _where_by_condition(*args: Any) -> Any:
-    """PyTorch has the condition first as an argument, we as the tensor; the table has it second."""
-    condition, x, y = args
-    return condition.where(x, y)
-
-
 def _with_positions(name: str) -> Call:
     def call(x: T, *args: Any, **kwargs: Any) -> Any:
-        if not args and not kwargs or isinstance(next(iter(args), None), T):
-            return getattr(x, name)(*args, **kwargs)
         return getattr(x, name)(*args, **kwargs), getattr(x, f"arg{name}")(*args, **kwargs)
 
     return call
 
 
-SPELLINGS: Mapping[str, tuple[Call, str]] = {}
+def _unbiased(name: str) -> Call:
+    def call(x: T, unbiased: bool) -> Any:
+        return getattr(x, name)(unbiased=unbiased)
+
+    return call
+
+
+_POSITIONS = "`max` and `min` along an axis give values alone, as `amax`; positions are `argmax`'s"
+_UNBIASED = "`unbiased` is a keyword: the first argument is the axis"
+_SHAPE = "a class method that takes the shape, and no method of a tensor that it fills"
+SPELLINGS: Mapping[str, tuple[Call, str]] = {
+    "linspace (tensor_overload)": (
+        lambda a, b, n, **options: T.linspace(
+            *(t.item() if isinstance(t, T) else t for t in (a, b)), n, **options
+        ),
+        "the ends are numbers",
+    ),
+    "max (reduction_with_dim)": (_with_positions("max"), _POSITIONS),
+    "min (reduction_with_dim)": (_with_positions("min"), _POSITIONS),
+    "normal (in_place)": (lambda x, mean, std: x.normal(x.shape, mean=mean, std=std), _SHAPE),
+    "std (unbiased)": (_unbiased("std"), _UNBIASED),
+    "std_mean (unbiased)": (_unbiased("std_mean"), _UNBIASED),
+    "uniform": (lambda x, low, high: x.uniform(x.shape, low=low, high=high), _SHAPE),
+    "var (unbiased)": (_unbiased("var"), _UNBIASED),
+    "var_mean (unbiased)": (_unbiased("var_mean"), _UNBIASED),
+}
 """Ops that we have with other arguments or results than PyTorch: how they are called here, and what
 is different."""
 
@@ -79,6 +96,8 @@ class Outcome(NamedTuple):
 
 def method_of(op: Any) -> str | None:
     """The name of our method for an op; None if there is none."""
+    if op.name in OTHERS:
+        return None
     names = [op.name, *(alias.name for alias in op.aliases)]
     for name in names:
         short = name.removeprefix("nn.functional.")
@@ -86,6 +105,9 @@ def method_of(op: Any) -> str | None:
             return METHODS.get(name, short)
     return None
 
+
+OTHERS = {"gradient": "`Tensor.gradient` gives derivatives, PyTorch's differences of neighbours"}
+"""Ops that have the name of a method which is another function."""
 
 METHODS = {"nn.functional.unfold": "im2col"}
 """Names of ours that are other ones than PyTorch's, for the same function."""
@@ -148,7 +170,11 @@ def ours(value: Any) -> Any:
     if isinstance(value, complex):
         raise TypeError("no complex numbers")
     if isinstance(value, list | tuple):
-        return type(value)(map(ours, value)) if type(value) in (list, tuple) else tuple(map(ours, value))
+        return (
+            type(value)(map(ours, value))
+            if type(value) in (list, tuple)
+            else tuple(map(ours, value))
+        )
     if isinstance(value, dict):
         return {key: ours(v) for key, v in value.items() if key not in ("layout", "pin_memory")}
     return value

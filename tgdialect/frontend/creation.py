@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.runtime.devices.device import DEVICES
+
+T = TypeVar("T", bound="Creation")
 
 
 class Creation(Movement):
@@ -226,16 +228,18 @@ class Creation(Movement):
         rows = cls.arange(n, device=device).reshape((n, 1))
         return rows.eq(cls.arange(columns, device=device)).cast(wanted)
 
-    def meshgrid(self, *args: Self, indexing: str = "ij") -> tuple[Self, ...]:
-        """Coordinate matrices from coordinate vectors."""
+    def meshgrid(
+        self: T | Sequence[T], *args: T, indexing: Literal["ij", "xy"] = "ij"
+    ) -> tuple[T, ...]:
+        """Coordinate matrices from coordinate vectors. `Tensor.meshgrid` also takes one sequence of
+        vectors."""
+        every: tuple[T, ...] = flattened(self, args)
         if indexing not in ("ij", "xy"):
             raise RuntimeError(f"indexing is ij or xy, got {indexing!r}")
-        check_tensors(*args)
-        if any(t.ndim > 1 for t in (self, *args)):
-            raise ValueError(
-                f"meshgrid takes vectors, got shapes {[t.shape for t in (self, *args)]}"
-            )
-        lines = tuple(t if t.ndim else t.reshape((1,)) for t in (self, *args))
+        check_tensors(*every)
+        if any(t.ndim > 1 for t in every):
+            raise ValueError(f"meshgrid takes vectors, got shapes {[t.shape for t in every]}")
+        lines = tuple(t if t.ndim else t.reshape((1,)) for t in every)
         if len(lines) == 1:
             return lines
         order = list(range(len(lines)))

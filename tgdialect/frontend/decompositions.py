@@ -66,9 +66,7 @@ class Decompositions(Statistics):
             raise ValueError(f"p is a number, fro or nuc, got {p!r}")
         return x._norm(2 if isinstance(p, str) else p, dim, keepdim).cast(wanted)
 
-    def newton_schulz(
-        self, steps: int, params: Sequence[float], eps: float = 1e-07
-    ) -> Self:
+    def newton_schulz(self, steps: int, params: Sequence[float], eps: float = 1e-07) -> Self:
         """Singular values driven towards 1: each step is the odd polynomial p0 X + p1 (X Xᵀ) X +
         p2 (X Xᵀ)² X ... of the matrix, which is first divided by its Frobenius norm plus eps."""
         rows, columns = self._matrix("newton_schulz")
@@ -152,7 +150,9 @@ class Decompositions(Statistics):
             rest = q.shrink([*none, None, (columns, q.shape[-1])])
             new = new.cat(rest - q1.matmul(outside.transpose(-2, -1).matmul(rest)), dim=-1)
         moved = (inner - turn.matmul(r.shrink([*none, (0, columns), None]))).triu()
-        return new, r + moved._padded([*((0, 0) for _ in none), (0, r.shape[-2] - columns), (0, 0)], 0)
+        return new, r + moved._padded(
+            [*((0, 0) for _ in none), (0, r.shape[-2] - columns), (0, 0)], 0
+        )
 
     def _inverse_of_triangle(self) -> Self:
         """The inverse of upper triangular matrices, with 0 for the inverse of a 0 on the diagonal."""
@@ -188,7 +188,7 @@ class Decompositions(Statistics):
         u, s, v = x.detach()._jacobi()
         q = u.qr("complete" if full_matrices else "reduced")[0]
         # Columns of Q are those of U up to their sign; where a singular value is 0, U has none.
-        sign = ((q.shrink([None] * (q.ndim - 1) + [(0, columns)]) * u).sum(-2, keepdim=True) < 0)
+        sign = (q.shrink([None] * (q.ndim - 1) + [(0, columns)]) * u).sum(-2, keepdim=True) < 0
         sign = sign.where(-1.0, 1.0).cast(x.dtype)
         sign = sign._padded([(0, 0)] * (q.ndim - 1) + [(0, q.shape[-1] - columns)], 1)
         u, s, v = x._svd_near((q * sign).contiguous(), v.contiguous(), s.contiguous())
@@ -229,7 +229,9 @@ class Decompositions(Statistics):
         rows, half = self.shape[-2] - self.shape[-1], self.shape[-1] // 2
         none = [None] * (self.ndim - 2)
         left, right = self.shrink([*none, (0, rows), None]).split(half, -1)
-        alpha, beta, gamma = ((a * b).sum(-2) for a, b in ((left, left), (right, right), (left, right)))
+        alpha, beta, gamma = (
+            (a * b).sum(-2) for a, b in ((left, left), (right, right), (left, right))
+        )
         is_done = gamma.abs() <= (alpha * beta).sqrt() * 2**-53
         zeta = (beta - alpha) / (2 * is_done.where(1, gamma))
         t = (zeta < 0).where(-1.0, 1.0) / (zeta.abs() + (1 + zeta * zeta).sqrt())

@@ -467,7 +467,9 @@ class Elementwise(TensorBase):
         """Round to a number of decimals, halves to even; to tens, hundreds ... if it is negative."""
         if decimals and self.dtype.is_float:
             scale = self._constant(10.0 ** abs(decimals))
-            return (self * scale).round() / scale if decimals > 0 else (self / scale).round() * scale
+            return (
+                (self * scale).round() / scale if decimals > 0 else (self / scale).round() * scale
+            )
         if not self.dtype.is_float:
             return self._rounded_to(10**-decimals) if decimals < 0 else self._apart_from(self)
         whole = self.trunc()

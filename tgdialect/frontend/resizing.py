@@ -82,9 +82,7 @@ class Resizing(Random):
             raise ValueError(f"scale_factor {given} of {self.shape}: an axis without elements")
         return sizes, each
 
-    def _resized(
-        self, axis: int, size: int, mode: str, align_corners: bool, step: float
-    ) -> Self:
+    def _resized(self, axis: int, size: int, mode: str, align_corners: bool, step: float) -> Self:
         """One axis resized. New cells are `step` old ones apart."""
         extent = self.shape[axis]
         line = self.arange(size).cast(dtypes.float64)
@@ -94,9 +92,7 @@ class Resizing(Random):
         if mode == "area":
             return self._averaged(axis, size)
         if mode not in ("linear", "cubic"):
-            raise ValueError(
-                f"mode is linear, nearest, nearest-exact, cubic or area, got {mode!r}"
-            )
+            raise ValueError(f"mode is linear, nearest, nearest-exact, cubic or area, got {mode!r}")
         if align_corners:
             place = line * ((extent - 1) / max(size - 1, 1))
         else:

@@ -281,9 +281,7 @@ class OptimizerGroup(Optimizer):
         return state
 
 
-def _trust(
-    param: Tensor, update: Tensor, weight_decay: float = 0.0, factor: float = 1.0
-) -> Tensor:
+def _trust(param: Tensor, update: Tensor, weight_decay: float = 0.0, factor: float = 1.0) -> Tensor:
     """The length of a parameter, times a factor, by that of its update, which is without the decay of
     weights; 1 where either is 0."""
     a, b = param.norm(), update.norm()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import ClassVar, cast
 
+from tgdialect.frontend.function import Function
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.nn.layers import Linear
 
 
 class Recurrent(ABC):
-    """Layers that go through a sequence, one after the other, forth or also back.
+    """Layers that go through a sequence, one after the other, forth or also back. A step is a function
+    that is compiled once: it is computed at once, or is a CALL within a traced function.
 
     The tensors of layer k are `weight_ih_l{k}`, `weight_hh_l{k}`, `bias_ih_l{k}` and `bias_hh_l{k}`;
     for the way back with the suffix `_reverse`.
@@ -118,18 +121,14 @@ class Recurrent(ABC):
         weight = self._weight("weight_ih", place)
         assert weight is not None
         inputs = x.linear(weight.T, self._weight("bias_ih", place)).contiguous()
+        names = "weight_hh", "bias_hh", "weight_hr"
+        weights = tuple(w for name in names if (w := self._weight(name, place)) is not None)
         steps = range(x.shape[0])
         outputs: list[Tensor] = []
         for step in reversed(steps) if is_back else steps:
-            state = self.step(inputs[step], state, place)
+            state = _stepping(type(self))(inputs[step], tuple(state), weights, self.bias)
             outputs.append(state[0])
         return Tensor.stack(outputs[::-1] if is_back else outputs), state
-
-    def _from_state(self, hidden: Tensor, place: str) -> Tensor:
-        """The part of all gates that depends on the state."""
-        weight = self._weight("weight_hh", place)
-        assert weight is not None
-        return hidden.linear(weight.T, self._weight("bias_hh", place))
 
     @property
     def weight_shape(self) -> tuple[int, ...]:
@@ -141,10 +140,19 @@ class Recurrent(ABC):
     def state_sizes(self) -> Sequence[int]:
         """The numbers of features of the parts of the state; the first is the output."""
 
+    @staticmethod
     @abstractmethod
-    def step(self, inputs: Tensor, state: Sequence[Tensor], place: str) -> Sequence[Tensor]:
-        """The state after a step, from the part of all gates that depends on the input. `place` says
-        the layer and the way, as "l0_reverse"."""
+    def step(
+        inputs: Tensor, state: Sequence[Tensor], weights: Sequence[Tensor], bias: bool
+    ) -> Sequence[Tensor]:
+        """The state after a step.
+
+        Args:
+            inputs: the part of all gates that depends on the input, (batch, gates * hidden_size).
+            state: the state before.
+            weights: the weight of the state; its bias, if there is one; that of a projection.
+            bias: whether there is a bias.
+        """
 
 
 class LSTM(Recurrent):
@@ -184,13 +192,16 @@ class LSTM(Recurrent):
     def state_sizes(self) -> Sequence[int]:
         return self.output_size, self.hidden_size
 
-    def step(self, inputs: Tensor, state: Sequence[Tensor], place: str) -> Sequence[Tensor]:
+    @staticmethod
+    def step(
+        inputs: Tensor, state: Sequence[Tensor], weights: Sequence[Tensor], bias: bool
+    ) -> Sequence[Tensor]:
         hidden, cell = state
-        i, f, g, o = (inputs + self._from_state(hidden, place)).chunk(4, dim=1)
-        cell = (f.sigmoid() * cell + i.sigmoid() * g.tanh()).contiguous()
+        i, f, g, o = (inputs + _from_state(hidden, weights, bias)).chunk(4, dim=1)
+        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
         hidden = o.sigmoid() * cell.tanh()
-        projection = self._weight("weight_hr", place)
-        return (hidden if projection is None else hidden.linear(projection.T)).contiguous(), cell
+        projections = weights[1 + bias :]
+        return (hidden.linear(projections[0].T) if projections else hidden), cell
 
 
 class GRU(Recurrent):
@@ -207,12 +218,26 @@ class GRU(Recurrent):
     def state_sizes(self) -> Sequence[int]:
         return (self.output_size,)
 
-    def step(self, inputs: Tensor, state: Sequence[Tensor], place: str) -> Sequence[Tensor]:
+    @staticmethod
+    def step(
+        inputs: Tensor, state: Sequence[Tensor], weights: Sequence[Tensor], bias: bool
+    ) -> Sequence[Tensor]:
         (hidden,) = state
-        given, own = inputs.chunk(3, dim=1), self._from_state(hidden, place).chunk(3, dim=1)
+        given, own = inputs.chunk(3, dim=1), _from_state(hidden, weights, bias).chunk(3, dim=1)
         r, z = ((a + b).sigmoid() for a, b in zip(given[:2], own[:2], strict=True))
         new = (given[2] + r * own[2]).tanh()
-        return (((1 - z) * new + z * hidden).contiguous(),)
+        return ((1 - z) * new + z * hidden,)
+
+
+def _from_state(hidden: Tensor, weights: Sequence[Tensor], bias: bool) -> Tensor:
+    """The part of all gates that depends on the state."""
+    return hidden.linear(weights[0].T, weights[1] if bias else None)
+
+
+@cache
+def _stepping(kind: type[Recurrent]) -> Callable[..., Sequence[Tensor]]:
+    """The step of a layer as a traced function, which is compiled once for all steps."""
+    return Function(kind.step)
 
 
 class MultiheadAttention:

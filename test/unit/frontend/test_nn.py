@@ -342,7 +342,9 @@ def test_multihead_attention(name: str):
         padding = np.array([[False] * 5, [False] * 3 + [True] * 2])
         is_number = "attn_mask" in masks and masks["attn_mask"].dtype.kind == "f"
         masks["key_padding_mask"] = padding * np.float32(-3) if is_number else padding
-    mine, weights = ours(*map(tg.Tensor, arrays), **call, **{k: tg.Tensor(v) for k, v in masks.items()})
+    mine, weights = ours(
+        *map(tg.Tensor, arrays), **call, **{k: tg.Tensor(v) for k, v in masks.items()}
+    )
     other, weights_ = theirs(
         *map(torch.tensor, arrays), **call, **{k: torch.tensor(v) for k, v in masks.items()}
     )
