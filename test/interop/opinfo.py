@@ -5,8 +5,8 @@
 
 Each op of the table that `tg.Tensor` has by the op's name, or by one of its aliases, is called with
 the first samples for float32, as PyTorch calls it: the same positions and keywords. An op agrees if
-all samples have PyTorch's values, shape and dtype (an i32 for an i64). Samples that PyTorch refuses,
-and arguments that no Tensor has, as complex numbers, are passed over.
+all samples have PyTorch's values, shape and dtype (an i32 for an i64). Samples that PyTorch
+refuses, and arguments that no Tensor has, as complex numbers, are passed over.
 """
 
 from __future__ import annotations
@@ -63,9 +63,43 @@ def _unbiased(name: str) -> Call:
     return call
 
 
+def _pooled(
+    x: T,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
+    options = {"divisor_override": divisor_override, "stride": stride, "padding": padding}
+    pair = (kernel_size,) * 2 if isinstance(kernel_size, int) else kernel_size
+    return x.avg_pool2d(pair, ceil_mode=ceil_mode, count_include_pad=count_include_pad, **options)
+
+
+def _converted(x: T, device: str, dtype: str | None = None, *_: Any, **__: Any) -> Any:
+    return x.to(device) if dtype is None else x.to(device).cast(dtype)
+
+
+def _with_shape(name: str) -> Call:
+    """Random numbers, of which only the shape and dtype are compared."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        shape = next(a.shape if isinstance(a, T) else a for a in args if isinstance(a, T | tuple))
+        return getattr(T, name)(shape, **{k: v for k, v in options.items() if k == "dtype"})
+
+    return call
+
+
+def _positions_of(x: T, as_tuple: bool = False) -> Any:
+    found = x.nonzero()
+    return tuple(found[:, i] for i in range(found.shape[1])) if as_tuple else found
+
+
 _POSITIONS = "`max` and `min` along an axis give values alone, as `amax`; positions are `argmax`'s"
 _UNBIASED = "`unbiased` is a keyword: the first argument is the axis"
 _SHAPE = "a class method that takes the shape, and no method of a tensor that it fills"
+_STABLE = "sorts are stable, so that there is no `stable`"
 SPELLINGS: Mapping[str, tuple[Call, str]] = {
     "linspace (tensor_overload)": (
         lambda a, b, n, **options: T.linspace(
@@ -75,6 +109,39 @@ SPELLINGS: Mapping[str, tuple[Call, str]] = {
     ),
     "max (reduction_with_dim)": (_with_positions("max"), _POSITIONS),
     "min (reduction_with_dim)": (_with_positions("min"), _POSITIONS),
+    "einsum": (lambda tensors, formula: T.einsum(formula, *tensors), "the formula is first"),
+    "nn.functional.avg_pool2d": (_pooled, "the third argument is tinygrad's, the dilation"),
+    "nn.functional.linear": (
+        lambda x, weight, bias=None: x.linear(weight.T, bias),
+        "the weight is (inputs, outputs), as in tinygrad",
+    ),
+    "nonzero": (_positions_of, "there is no `as_tuple`"),
+    "normal": (_with_shape("normal"), _SHAPE),
+    "normal (number_mean)": (_with_shape("normal"), _SHAPE),
+    "qr": (
+        lambda x, some=True: x.qr("reduced" if some else "complete"),
+        "the default is tinygrad's, a square Q; `mode` is that of `torch.linalg.qr`",
+    ),
+    "randint": (
+        lambda *args, **options: T.randint(
+            args[-1], low=args[0] if len(args) > 2 else 0, high=args[-2]
+        ),
+        _SHAPE,
+    ),
+    "sort": (
+        lambda x, dim=-1, descending=False, stable=False: x.sort(dim, descending),
+        _STABLE,
+    ),
+    "argsort": (
+        lambda x, dim=-1, descending=False, stable=False: x.argsort(dim, descending),
+        _STABLE,
+    ),
+    "repeat_interleave": (
+        lambda x, repeats, dim=None, output_size=None: x.repeat_interleave(repeats, dim),
+        "there is no `output_size`",
+    ),
+    "to": (_converted, "`to` takes a device, `cast` a dtype"),
+    "where": (lambda x, mask, y: mask.where(x, y), "a method of the condition"),
     "normal (in_place)": (lambda x, mean, std: x.normal(x.shape, mean=mean, std=std), _SHAPE),
     "std (unbiased)": (_unbiased("std"), _UNBIASED),
     "std_mean (unbiased)": (_unbiased("std_mean"), _UNBIASED),
@@ -84,6 +151,12 @@ SPELLINGS: Mapping[str, tuple[Call, str]] = {
 }
 """Ops that we have with other arguments or results than PyTorch: how they are called here, and what
 is different."""
+
+
+REASONS = {
+    "svd": "singular vectors are unique but for their signs, and PyTorch's `svd` returns V, not Vᵀ",
+}
+"""Why an op does not agree, where what the runner says does not explain it."""
 
 
 class Outcome(NamedTuple):
@@ -106,6 +179,9 @@ def method_of(op: Any) -> str | None:
     return None
 
 
+STORAGE = {"layout", "memory_format", "pin_memory", "requires_grad"}
+"""Keywords of PyTorch's that change no value, shape or dtype."""
+
 OTHERS = {"gradient": "`Tensor.gradient` gives derivatives, PyTorch's differences of neighbours"}
 """Ops that have the name of a method which is another function."""
 
@@ -123,11 +199,13 @@ def known_ops() -> list[Any]:
 
 
 def check(op: Any, samples: int = SAMPLES) -> Outcome:
-    """Call an op with its first samples."""
+    """Call an op with its first samples, without those that drop out numbers."""
     torch.manual_seed(0)
     count = 0
     for sample in islice(op.sample_inputs("cpu", torch.float32), samples):
         arguments = sample.input, *sample.args
+        if sample.kwargs.get("dropout_p"):
+            continue
         try:
             expected = op.op(*arguments, **sample.kwargs)
             given, keywords = ours(arguments), ours(sample.kwargs)
@@ -165,7 +243,7 @@ def ours(value: Any) -> Any:
         if value.is_complex:
             raise TypeError("no complex numbers")
         return str(value).removeprefix("torch.")
-    if isinstance(value, torch.device) or value == "cpu" and isinstance(value, str):
+    if isinstance(value, torch.device) or (value == "cpu" and isinstance(value, str)):
         return "CPU"
     if isinstance(value, complex):
         raise TypeError("no complex numbers")
@@ -176,7 +254,7 @@ def ours(value: Any) -> Any:
             else tuple(map(ours, value))
         )
     if isinstance(value, dict):
-        return {key: ours(v) for key, v in value.items() if key not in ("layout", "pin_memory")}
+        return {key: ours(v) for key, v in value.items() if key not in STORAGE}
     return value
 
 
@@ -192,11 +270,12 @@ def difference(op: Any, found: Any, expected: Any) -> str | None:
         return None if found == expected or found != found else f"{found}, in PyTorch {expected}"
     if not isinstance(found, T):
         found = T(found)
-    a, b = found.numpy(), expected.detach().resolve_conj().numpy()
+    a, kind = found.numpy(), str(expected.dtype).removeprefix("torch.")
+    b = (expected.detach().double() if expected.is_floating_point() else expected).numpy()
     if a.shape != b.shape:
         return f"shape {a.shape}, in PyTorch {b.shape}"
-    if a.dtype != b.dtype and {a.dtype.name, b.dtype.name} != {"int32", "int64"}:
-        return f"dtype {a.dtype.name}, in PyTorch {b.dtype.name}"
+    if a.dtype.name != kind and {a.dtype.name, kind} != {"int32", "int64"}:
+        return f"dtype {a.dtype.name}, in PyTorch {kind}"
     if op.name in RANDOM:
         return None
     a, b = a.astype(np.float64), b.astype(np.float64)
@@ -226,6 +305,43 @@ def outcomes(names: Sequence[str] = ()) -> Iterator[Outcome]:
             yield check(op)
 
 
+def page(found: Sequence[Outcome]) -> str:
+    """The table of all outcomes, as Markdown."""
+    tested = [outcome for outcome in found if outcome.samples]
+    failing = [outcome for outcome in tested if outcome.failure]
+    agreeing = len(tested) - len(failing)
+    lines = [
+        "# PyTorch's samples",
+        "",
+        "Made by `python test/interop/opinfo.py`: do not edit this page. It calls the methods of",
+        "`tg.Tensor` that have the name of an op of PyTorch's table `op_db`, or of an alias of it,",
+        f"with its first {SAMPLES} samples of arguments for float32, at the same positions and by",
+        "the same keywords. An op agrees if values, shapes and dtypes are PyTorch's.",
+        "",
+        f"{agreeing} of {len(tested)} ops agree, {100 * agreeing / len(tested):.1f} %, on"
+        f" {sum(outcome.samples for outcome in tested)} samples.",
+        "",
+        "## What does not agree",
+        "",
+        "| op | sample | reason |",
+        "|---|---|---|",
+    ]
+    for outcome in failing:
+        sample, _, problem = (outcome.failure or "").partition(": ")
+        lines.append(f"| `{outcome.name}` | `{sample}` | {REASONS.get(outcome.name, problem)} |")
+    lines += ["", "## What is called in another way", "", "| op | what is different |", "|---|---|"]
+    lines += [f"| `{name}` | {why} |" for name, (_, why) in sorted(SPELLINGS.items())]
+    lines += [f"| `{name}` | not called: {why} |" for name, why in OTHERS.items()]
+    lines += ["", "## What agrees", ""]
+    names = ", ".join(f"`{outcome.name}`" for outcome in tested if not outcome.failure)
+    lines += [names, ""]
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
+    every: list[Outcome] = []
     for outcome in outcomes(sys.argv[1:]):
+        every.append(outcome)
         print(outcome.name, outcome.samples, outcome.failure or "agrees", flush=True)
+    if len(sys.argv) == 1:
+        PAGE.write_text(page(every))

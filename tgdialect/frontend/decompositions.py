@@ -7,15 +7,13 @@ matrices: gradients are those of the first-order change of the result, which nee
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.reduction import Axes
 from tgdialect.frontend.statistics import Statistics
-
 
 _EPSILON = {dtypes.float32: 2.0**-23, dtypes.float64: 2.0**-52}
 """The relative error of numbers, below which singular values are taken to be equal."""
@@ -113,8 +111,8 @@ class Decompositions(Statistics):
         return q.detach().contiguous(), r.detach().contiguous()
 
     def _reflection(self, i: Self) -> Self:
-        """The vector v for which x - v vᵀ x has zeros in column i below row i; 0 if it has them. Its
-        norm is sqrt(2) or 0."""
+        """The vector v for which x - v vᵀ x has zeros in column i below row i; 0 if it has them.
+        Its norm is sqrt(2) or 0."""
         column = self[..., i].unsqueeze(-1)
         places = self.arange(self.shape[-2]).reshape((-1, 1))
         below = (places > i).where(column, 0)
@@ -155,7 +153,8 @@ class Decompositions(Statistics):
         )
 
     def _inverse_of_triangle(self) -> Self:
-        """The inverse of upper triangular matrices, with 0 for the inverse of a 0 on the diagonal."""
+        """The inverse of upper triangular matrices, with 0 for the inverse of a 0 on the
+        diagonal."""
         n = self.shape[-1]
         wide = self._wide()
         diagonal = wide.diagonal(0, -2, -1).unsqueeze(-1)
@@ -177,8 +176,8 @@ class Decompositions(Statistics):
             full_matrices: whether U of (m, n) is (m, m) and Vᵀ is (n, n), or both have min(m, n)
                 columns and rows.
 
-        Gradients are those of unique decompositions: where singular values are equal, they are 0 for
-        the rotations within their space.
+        Gradients are those of unique decompositions: where singular values are equal, they are 0
+        for the rotations within their space.
         """
         rows, columns = self._matrix("svd")
         if rows < columns:
@@ -196,8 +195,8 @@ class Decompositions(Statistics):
 
     def _jacobi(self) -> tuple[Self, Self, Self]:
         """U, S and V of a matrix with at least as many rows as columns, by one-sided Jacobi
-        rotations (Hestenes, 1958): pairs of columns are rotated until all are orthogonal. Columns of
-        U are 0 where S is 0 but for rounding."""
+        rotations (Hestenes, 1958): pairs of columns are rotated until all are orthogonal. Columns
+        of U are 0 where S is 0 but for rounding."""
         *lead, rows, columns = self.shape
         half = (columns + 1) // 2
         scale = self.abs().max((-2, -1), keepdim=True)
@@ -270,13 +269,18 @@ class Decompositions(Statistics):
         return new, s + inner.diagonal(0, -2, -1), v + v.matmul(turn_v)
 
 
-@cache
+_STEPS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The traced functions of methods."""
+
+
 def _step(method: Callable[..., T]) -> Callable[..., T]:
     """A method on tensors as a traced function, which is executed when it is called, or a CALL
     within another traced function."""
     from tgdialect.frontend.function import Function  # It is made of all methods of tensors.
 
-    return Function(method)
+    if (found := _STEPS.get(method)) is None:
+        found = _STEPS[method] = Function(method)
+    return found
 
 
 def _change(x: T) -> T:

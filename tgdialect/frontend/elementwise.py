@@ -464,7 +464,8 @@ class Elementwise(TensorBase):
         return (self > whole).where(whole + 1, whole)
 
     def round(self, decimals: int = 0) -> Self:
-        """Round to a number of decimals, halves to even; to tens, hundreds ... if it is negative."""
+        """Round to a number of decimals, halves to even; to tens, hundreds ... if it is
+        negative."""
         if decimals and self.dtype.is_float:
             scale = self._constant(10.0 ** abs(decimals))
             return (

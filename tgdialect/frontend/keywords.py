@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 SYNONYMS = (
     ("axis", "dim"),
@@ -44,22 +44,23 @@ SYNONYMS = (
     ("offset", "k"),
 )
 """Names of ours, which are mostly tinygrad's, and another that is accepted where a method has the
-first name and not the second. Where a method has several of the first names, the first entry counts."""
+first name and not the second. Where a method has several of the first names, the first entry
+counts."""
 
 CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {"unbiased": int}
 """The value that a parameter of ours has for the value of another name, where that differs."""
 
 
 def accept_synonyms(cls: type) -> None:
-    """Make the public methods of a class accept keyword arguments by their `SYNONYMS`. A keyword that
-    a method has by no name is a TypeError that names those that it has."""
+    """Make the public methods of a class accept keyword arguments by their `SYNONYMS`. A keyword
+    that a method has by no name is a TypeError that names those that it has."""
     for name, member in list(vars(cls).items()):
         if name.startswith("_"):
             continue
         if isinstance(member, classmethod | staticmethod):
-            found = _accepting(member.__func__)
+            found = _accepting(cast(Any, member).__func__)
             if found is not None:
-                setattr(cls, name, type(member)(found))
+                setattr(cls, name, type(cast(Any, member))(found))
         elif isinstance(member, FunctionType) and (found := _accepting(member)) is not None:
             setattr(cls, name, found)
 
@@ -89,7 +90,8 @@ def _accepting(function: Callable[..., Any]) -> Callable[..., Any] | None:
 def _renamed(
     method: str, names: tuple[str, ...], ours: Mapping[str, str], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Arguments by our names. Raises TypeError for an unknown name, or two names of one argument."""
+    """Arguments by our names. Raises TypeError for an unknown name, or two names of one
+    argument."""
     result: dict[str, Any] = {}
     for key, value in kwargs.items():
         name = key if key in names else ours.get(key)

@@ -292,8 +292,8 @@ class LinearAlgebra(Indexing):
             kernel_size, dilation, padding, stride: the windows over the last two axes, or over as
                 many as `kernel_size` has.
 
-        (batch, channels, *extents) becomes (batch, channels * cells of a window, windows); the batch
-        may be absent. Raises ValueError for other shapes, and if no window fits.
+        (batch, channels, *extents) becomes (batch, channels * cells of a window, windows); the
+        batch may be absent. Raises ValueError for other shapes, and if no window fits.
         """
         n = _count(kernel_size)
         if self.ndim not in (n + 1, n + 2):

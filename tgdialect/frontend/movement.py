@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import index
 from typing import Any, Self, TypeVar, cast
 
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend.base import Number, TensorBase, check_tensors, flattened, number_in
 from tgdialect.frontend.dtypes import attribute_of, promote
-from tgdialect.frontend.functions import Functions
 from tgdialect.frontend.einops import rearranged
+from tgdialect.frontend.functions import Functions
 from tgdialect.frontend.symbolic import is_surely_less, larger, to_dim
 from tgdialect.frontend.views import mark_view
 from tgdialect.ops.dtypes import number_attribute, round_to
@@ -170,10 +171,11 @@ class Movement(Functions):
         """Axes split, reordered and merged as in einops: `"b (h w) c -> b c h w"` with `h=4`.
 
         Args:
-            formula: the names of the axes before and after the arrow. Names in parentheses are parts
-                of one axis, `...` stands for the axes that are not named, `1` or `()` for an axis of
-                extent 1.
-            sizes: extents of named axes. In each pair of parentheses on the left one may be missing.
+            formula: the names of the axes before and after the arrow. Names in parentheses are
+                parts of one axis, `...` stands for the axes that are not named, `1` or `()` for an
+                axis of extent 1.
+            sizes: extents of named axes. In each pair of parentheses on the left one may be
+                missing.
 
         Raises ValueError for a formula that is none, or that does not fit the shape.
         """
@@ -331,11 +333,12 @@ class Movement(Functions):
 
     # -- joins and parts ---------------------------------------------------------------------------
 
-    def cat(self: T | Sequence[T], *args: T, dim: int = 0) -> T:
+    def cat(self: T | Sequence[T], *args: T | int, dim: int = 0) -> T:
         """Concatenate tensors along an axis; their other extents are equal. Tensors of shape (0,)
-        are skipped. `Tensor.cat` also takes one sequence of tensors."""
+        are skipped. `Tensor.cat` also takes one sequence of tensors, and then the axis."""
         # Check dtypes and shapes.
-        every = _of_one_dtype("cat", flattened(self, args))
+        given, dim = _joined(self, args, dim)
+        every = _of_one_dtype("cat", given)
         tensors = tuple(t for t in every if t.shape != (0,)) or every
         first = tensors[0]
         if not first.ndim:
@@ -371,10 +374,11 @@ class Movement(Functions):
         assert result is not None
         return result
 
-    def stack(self: T | Sequence[T], *args: T, dim: int = 0) -> T:
+    def stack(self: T | Sequence[T], *args: T | int, dim: int = 0) -> T:
         """Stack tensors of the same shape along a new axis. `Tensor.stack` also takes one sequence
-        of tensors."""
-        tensors = _of_one_dtype("stack", flattened(self, args))
+        of tensors, and then the axis."""
+        given, dim = _joined(self, args, dim)
+        tensors = _of_one_dtype("stack", given)
         first = tensors[0]
         for t in tensors:
             if t.shape != first.shape:
@@ -544,6 +548,13 @@ class Movement(Functions):
         mark_view(wide.node)
         rows = wide.reshape((*lead, size, size + 1))
         return rows.shrink([*none, (0, size), (0, 1)]).reshape((*lead, size))
+
+
+def _joined(first: Any, rest: Sequence[Any], dim: int) -> tuple[Sequence[Any], int]:
+    """The tensors of a join and its axis, which may follow a sequence of tensors."""
+    if isinstance(first, list | tuple) and len(rest) == 1 and hasattr(rest[0], "__index__"):
+        return flattened(first, ()), index(rest[0])
+    return flattened(first, rest), dim
 
 
 def _of_one_dtype(name: str, tensors: Sequence[T]) -> tuple[T, ...]:

@@ -133,7 +133,8 @@ class Resizing(Random):
         return total._rounded(self.dtype)
 
     def _averaged(self, axis: int, size: int) -> Self:
-        """The means of windows that cover an axis: cell i has the old cells that overlap its part."""
+        """The means of windows that cover an axis: cell i has the old cells that overlap its
+        part."""
         extent = self.shape[axis]
         line = self.arange(size)
         start, stop = line * extent // size, -(-(line + 1) * extent // size)

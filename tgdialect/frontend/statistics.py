@@ -52,11 +52,11 @@ class Statistics(Sorting):
         Args:
             weights: a weight for each element, of any dtype but bool; the result has its dtype.
             minlength: the least number of bins.
-            size: the number of bins. Elements outside are not counted. Without it, there are bins up
-                to the largest element, which is computed at once.
+            size: the number of bins. Elements outside are not counted. Without it, there are bins
+                up to the largest element, which is computed at once.
 
-        Raises TypeError for elements that are no integers, ValueError for other shapes than (n,) and,
-        without `size`, for negative elements.
+        Raises TypeError for elements that are no integers, ValueError for other shapes than (n,)
+        and, without `size`, for negative elements.
         """
         check_integers("bincount", self)
         if self.ndim != 1:

@@ -147,8 +147,8 @@ class Adam(AdamW):
 
 
 class LAMB(AdamW):
-    """Adam whose updates are as long as the parameters: layer-wise adaptive moments for large batches
-    (You et al., 2020). With `adam` the length is that of AdamW."""
+    """Adam whose updates are as long as the parameters: layer-wise adaptive moments for large
+    batches (You et al., 2020). With `adam` the length is that of AdamW."""
 
     def __init__(
         self,
@@ -169,8 +169,8 @@ class LAMB(AdamW):
 
 
 class LARS(Optimizer):
-    """Stochastic gradient descent whose steps are a part of the length of the parameters: layer-wise
-    adaptive rate scaling (You et al., 2017).
+    """Stochastic gradient descent whose steps are a part of the length of the parameters:
+    layer-wise adaptive rate scaling (You et al., 2017).
 
     Args:
         ns_steps, ns_coefficients: steps and coefficients of `Tensor.newton_schulz`, which makes the
@@ -282,8 +282,8 @@ class OptimizerGroup(Optimizer):
 
 
 def _trust(param: Tensor, update: Tensor, weight_decay: float = 0.0, factor: float = 1.0) -> Tensor:
-    """The length of a parameter, times a factor, by that of its update, which is without the decay of
-    weights; 1 where either is 0."""
+    """The length of a parameter, times a factor, by that of its update, which is without the decay
+    of weights; 1 where either is 0."""
     a, b = param.norm(), update.norm()
     is_positive = (a > 0) & (b > 0)
     return is_positive.where(factor * a / is_positive.where(b + weight_decay * a, 1.0), 1.0)
@@ -295,8 +295,9 @@ def _trust(param: Tensor, update: Tensor, weight_decay: float = 0.0, factor: flo
 def clip_grad_norm_(
     parameters: Tensor | Sequence[Tensor], max_norm: float, norm_type: float = 2.0
 ) -> Tensor:
-    """Scale the gradients of parameters so that together they have at most a norm. Parameters without
-    a gradient are passed over. Returns the norm before, as PyTorch does, without computing it."""
+    """Scale the gradients of parameters so that together they have at most a norm. Parameters
+    without a gradient are passed over. Returns the norm before, as PyTorch does, without computing
+    it."""
     params = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     gradients = [(param, param.grad) for param in params if param.grad is not None]
     if not gradients:

@@ -14,11 +14,11 @@ from tgdialect.nn.layers import Linear
 
 
 class Recurrent(ABC):
-    """Layers that go through a sequence, one after the other, forth or also back. A step is a function
-    that is compiled once: it is computed at once, or is a CALL within a traced function.
+    """Layers that go through a sequence, one after the other, forth or also back. A step is a
+    function that is compiled once: it is computed at once, or is a CALL within a traced function.
 
-    The tensors of layer k are `weight_ih_l{k}`, `weight_hh_l{k}`, `bias_ih_l{k}` and `bias_hh_l{k}`;
-    for the way back with the suffix `_reverse`.
+    The tensors of layer k are `weight_ih_l{k}`, `weight_hh_l{k}`, `bias_ih_l{k}` and
+    `bias_hh_l{k}`; for the way back with the suffix `_reverse`.
 
     Args:
         input_size, hidden_size: the numbers of features of an input and of a state.
@@ -57,7 +57,8 @@ class Recurrent(ABC):
         """Make the weights of all layers."""
         if hidden_size <= 0 or num_layers <= 0:
             raise ValueError(f"hidden_size {hidden_size} and num_layers {num_layers} are positive")
-        self.hidden_size, self.output_size = hidden_size, output_size
+        self.input_size, self.hidden_size = input_size, hidden_size
+        self.output_size = output_size
         self.num_layers, self.bias = num_layers, bias
         self.ways = ("", "_reverse") if bidirectional else ("",)
         bound = 1 / math.sqrt(hidden_size)
@@ -87,8 +88,8 @@ class Recurrent(ABC):
             states: for each part of the state (layers * ways, batch, features); none for zeros.
         """
         has_batch = x.ndim == 3
-        if x.ndim not in (2, 3) or x.shape[-1] != getattr(self, "weight_ih_l0").shape[1]:
-            raise ValueError(f"a sequence of shape {x.shape} for weights {self.weight_shape}")
+        if x.ndim not in (2, 3) or x.shape[-1] != self.input_size:
+            raise ValueError(f"a sequence of shape {x.shape} for {self.input_size} features")
         if not has_batch:
             x, states = x.unsqueeze(1), [state.unsqueeze(1) for state in states]
         elif self.batch_first:
@@ -131,11 +132,6 @@ class Recurrent(ABC):
         return Tensor.stack(outputs[::-1] if is_back else outputs), state
 
     @property
-    def weight_shape(self) -> tuple[int, ...]:
-        """The shape of the first weight: (gates * hidden_size, input_size)."""
-        return cast(Tensor, getattr(self, "weight_ih_l0")).shape
-
-    @property
     @abstractmethod
     def state_sizes(self) -> Sequence[int]:
         """The numbers of features of the parts of the state; the first is the output."""
@@ -158,8 +154,8 @@ class Recurrent(ABC):
 class LSTM(Recurrent):
     """Long short-term memory (Hochreiter & Schmidhuber, 1997), with gates in the order i, f, g, o.
 
-    With `proj_size` the output is the state times a weight `weight_hr_l{k}`. The other arguments are
-    those of `Recurrent`.
+    With `proj_size` the output is the state times a weight `weight_hr_l{k}`. The other arguments
+    are those of `Recurrent`.
     """
 
     gates = 4
@@ -358,7 +354,7 @@ class MultiheadAttention:
 
 
 def _masked(scores: Tensor, mask: Tensor) -> Tensor:
-    """Scores without those where a mask is true, or plus the numbers of a mask. The last keys, which
-    the mask does not have, stay."""
+    """Scores without those where a mask is true, or plus the numbers of a mask. The last keys,
+    which the mask does not have, stay."""
     mask = mask.pad((0, scores.shape[-1] - mask.shape[-1]))
     return mask.where(-math.inf, scores) if mask.dtype.is_bool else scores + mask

@@ -296,7 +296,7 @@ def test_recurrent(name: str, has_state: bool):
 
 
 def test_recurrent_refuses_shapes():
-    with pytest.raises(ValueError, match="for weights"):
+    with pytest.raises(ValueError, match="for 4 features"):
         nn.GRU(4, 5)(tg.Tensor.zeros(3, 2, 5))
     with pytest.raises(ValueError, match="proj_size 5"):
         nn.LSTM(4, 5, proj_size=5)
