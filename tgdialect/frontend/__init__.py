@@ -14,7 +14,9 @@ Methods of `Tensor`, one class per family:
 * `arrays.py`: numbers of Python and of other libraries as arrays;
 * `elementwise.py`, `functions.py`: arithmetic, then functions of floats;
 * `movement.py`, `indexing.py`: reshaping, slicing, gather and scatter;
-* `reduction.py`, `sorting.py`, `linear_algebra.py`, `neural.py`: sums, sorts, products, networks;
+* `einops.py`: formulas of `rearrange`;
+* `reduction.py`, `linear_algebra.py`, `sorting.py`, `statistics.py`: sums, products, sorts, counts;
+* `decompositions.py`: QR, singular values, norms; `resizing.py`, `neural.py`: images, networks;
 * `sharding.py`: tensors on several devices;
 * `tensor.py`: `Tensor`, which has all of them.
 
