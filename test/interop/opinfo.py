@@ -72,7 +72,8 @@ def _pooled(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Any:
-    options = {"divisor_override": divisor_override, "stride": stride, "padding": padding}
+    around = padding[0] if isinstance(padding, tuple) and len(padding) == 1 else padding
+    options = {"divisor_override": divisor_override, "stride": stride, "padding": around}
     pair = (kernel_size,) * 2 if isinstance(kernel_size, int) else kernel_size
     return x.avg_pool2d(pair, ceil_mode=ceil_mode, count_include_pad=count_include_pad, **options)
 
@@ -110,7 +111,10 @@ SPELLINGS: Mapping[str, tuple[Call, str]] = {
     "max (reduction_with_dim)": (_with_positions("max"), _POSITIONS),
     "min (reduction_with_dim)": (_with_positions("min"), _POSITIONS),
     "einsum": (lambda tensors, formula: T.einsum(formula, *tensors), "the formula is first"),
-    "nn.functional.avg_pool2d": (_pooled, "the third argument is tinygrad's, the dilation"),
+    "nn.functional.avg_pool2d": (
+        _pooled,
+        "the third argument is tinygrad's, the dilation; a padding is a number for each axis",
+    ),
     "nn.functional.linear": (
         lambda x, weight, bias=None: x.linear(weight.T, bias),
         "the weight is (inputs, outputs), as in tinygrad",
