@@ -35,8 +35,8 @@ class Resizing(Random):
         scale_factor: Factors | None = None,
         recompute_scale_factor: bool = False,
     ) -> Self:
-        """Resize the last axes as PyTorch does: to the nearest cell, linearly, by cubic functions or
-        by areas.
+        """Resize the last axes as PyTorch does: to the nearest cell, linearly, by cubic functions,
+        or by areas.
 
         Args:
             size: the new extents of as many last axes, or one for all axes but the first two.

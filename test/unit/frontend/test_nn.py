@@ -256,19 +256,18 @@ def test_optimizer_errors():
         optimizer.step()
 
 
-RECURRENT: dict[str, tuple[str, dict[str, Any], tuple[int, ...]]] = {
-    "lstm": ("LSTM", {}, (3, 2, 4)),
-    "lstm in layers": ("LSTM", {"num_layers": 2, "bidirectional": True}, (3, 2, 4)),
-    "lstm projected": ("LSTM", {"proj_size": 2, "bias": False}, (3, 4)),
-    "gru": ("GRU", {"batch_first": True}, (2, 3, 4)),
-    "gru in layers": ("GRU", {"num_layers": 2, "bidirectional": True}, (2, 4)),
+RECURRENT: dict[str, tuple[str, dict[str, Any], tuple[int, ...], bool]] = {
+    "lstm": ("LSTM", {"num_layers": 2, "bidirectional": True}, (2, 2, 4), True),
+    "lstm projected": ("LSTM", {"proj_size": 2, "bias": False}, (2, 4), False),
+    "gru": ("GRU", {"batch_first": True, "num_layers": 2}, (2, 3, 4), False),
+    "gru both ways": ("GRU", {"bidirectional": True}, (2, 4), True),
 }
+"""The class, its options, the shape of sequences, and whether a state is given."""
 
 
-@pytest.mark.parametrize("has_state", [False, True])
 @pytest.mark.parametrize("name", RECURRENT)
-def test_recurrent(name: str, has_state: bool):
-    kind, options, shape = RECURRENT[name]
+def test_recurrent(name: str):
+    kind, options, shape, has_state = RECURRENT[name]
     ours, theirs = getattr(nn, kind)(4, 5, **options), getattr(T, kind)(4, 5, **options)
     copy_weights(ours, theirs)
     x = values(*shape)
@@ -364,3 +363,106 @@ def test_causal_attention():
     assert (np.triu(weights.numpy()[0], 1) == 0).all()
     with pytest.raises(ValueError, match="3 heads do not divide 4 features"):
         nn.MultiheadAttention(4, 3)
+
+
+LARGE: dict[str, tuple[Any, Any]] = {
+    "lars": (lambda p: nn.optim.LARS(p, 0.1), {}),
+    "lars without momentum": (
+        lambda p: nn.optim.LARS(p, 0.1, momentum=0.0, classic=False),
+        {"momentum": 0.0, "classic": False},
+    ),
+    "muon": (
+        lambda p: nn.optim.Muon(p, 0.1),
+        {
+            "momentum": 0.95,
+            "decay": 0.1,
+            "nesterov": True,
+            "classic": False,
+            "pre": False,
+            "trust": 0.0,
+            "polynomial": (3.4445, -4.775, 2.0315),
+        },
+    ),
+}
+
+
+def lars(
+    weight: np.ndarray,
+    gradients: list[np.ndarray],
+    momentum: float = 0.9,
+    decay: float = 1e-4,
+    nesterov: bool = False,
+    classic: bool = True,
+    pre: bool = True,
+    trust: float = 0.001,
+    polynomial: tuple[float, ...] = (),
+) -> np.ndarray:
+    """A matrix after steps with a learning rate of 0.1, in f64, by the rule of the paper."""
+    average = np.zeros_like(weight)
+    for gradient in gradients:
+        lengths = np.linalg.norm(weight), np.linalg.norm(gradient)
+        ratio = trust * lengths[0] / (lengths[1] + decay * lengths[0]) if trust else 1.0
+        g = gradient + decay * weight if pre else gradient
+        g = g * ratio * 0.1 if classic else g
+        if momentum:
+            average = momentum * average + g
+            g = g + momentum * average if nesterov else average
+        if polynomial:
+            x = g / (np.linalg.norm(g) + 1e-7)
+            for _ in range(5):
+                square = x @ x.T
+                x = sum(c * np.linalg.matrix_power(square, i) for i, c in enumerate(polynomial)) @ x
+            g = x
+        g = g if classic else g * ratio * 0.1
+        weight = weight - (g if pre else g + decay * 0.1 * weight)
+    return weight
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_lars(name: str):
+    make, options = LARGE[name]
+    start = values(3, 4).astype(np.float64)
+    gradients = [values(3, 4, seed=i + 1).astype(np.float64) for i in range(2)]
+    param = tg.Tensor(start, requires_grad=True)
+    optimizer = make([param])
+    with tg.Tensor.train():
+        for gradient in gradients:
+            param.grad = tg.Tensor(gradient)
+            optimizer.step()
+    np.testing.assert_allclose(param.numpy(), lars(start, gradients, **options), rtol=1e-6)
+
+
+def test_lamb():
+    """The first step has the length of the parameter, in the direction of Adam's."""
+    start, gradient = values(3, 4).astype(np.float64), values(3, 4, seed=1).astype(np.float64)
+    moved: list[np.ndarray] = []
+    for is_adam in (False, True):
+        param = tg.Tensor(start, requires_grad=True)
+        param.grad = tg.Tensor(gradient)
+        group = nn.optim.OptimizerGroup(nn.optim.LAMB([param], 0.1, adam=is_adam))
+        with tg.Tensor.train():
+            group.step()
+        moved.append(start - param.numpy())
+        group.zero_grad()
+        assert param.grad is None
+    direction = gradient / (np.abs(gradient) + 1e-6)
+    np.testing.assert_allclose(moved[1], 0.1 * direction, rtol=1e-5)
+    ratio = np.linalg.norm(start) / np.linalg.norm(direction)
+    np.testing.assert_allclose(moved[0], 0.1 * ratio * direction, rtol=1e-5)
+
+
+@pytest.mark.parametrize("norm_type", [2.0, 1.0, float("inf")])
+def test_clip_grad_norm(norm_type: float):
+    for limit in (0.5, 100.0):
+        mine = [tg.Tensor(values(3, seed=i), requires_grad=True) for i in range(3)]
+        other = [torch.tensor(t.numpy(), requires_grad=True) for t in mine]
+        for i in range(2):
+            mine[i].grad = tg.Tensor(values(3, seed=5 + i))
+            other[i].grad = torch.tensor(values(3, seed=5 + i))
+        total = nn.optim.clip_grad_norm_(mine, limit, norm_type)
+        total_ = T.utils.clip_grad_norm_(other, limit, norm_type)
+        np.testing.assert_allclose(total.item(), total_.item(), rtol=1e-6)
+        for a, b in zip(mine[:2], other[:2], strict=True):
+            assert a.grad is not None
+            np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-5)
+        assert mine[2].grad is None
