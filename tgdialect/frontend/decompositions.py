@@ -102,11 +102,11 @@ class Decompositions(Statistics):
         *lead, rows, columns = self.shape
         r, reflections = self, list[Self]()
         for i in range(min(columns, rows - 1)):
-            reflections.append(_step(Decompositions._reflection)(r, self._of_array(np.array(i))))
-            r = _step(Decompositions._reflected)(r, reflections[-1])
+            reflections.append(_step(type(self)._reflection)(r, self._of_array(np.array(i))))
+            r = _step(type(self)._reflected)(r, reflections[-1])
         q = self.eye(rows, width, dtype=self.dtype)._broadcast_to((*lead, rows, width))
         for reflection in reversed(reflections):
-            q = _step(Decompositions._reflected)(q, reflection)
+            q = _step(type(self)._reflected)(q, reflection)
         r = r.shrink([*[None] * len(lead), (0, width), None]).triu()
         return q.detach().contiguous(), r.detach().contiguous()
 
@@ -191,7 +191,8 @@ class Decompositions(Statistics):
         sign = sign.where(-1.0, 1.0).cast(x.dtype)
         sign = sign._padded([(0, 0)] * (q.ndim - 1) + [(0, q.shape[-1] - columns)], 1)
         u, s, v = x._svd_near((q * sign).contiguous(), v.contiguous(), s.contiguous())
-        return tuple(t.cast(self.dtype) for t in (u, s, v.transpose(-2, -1)))
+        v = v.transpose(-2, -1)
+        return u.cast(self.dtype), s.cast(self.dtype), v.cast(self.dtype)
 
     def _jacobi(self) -> tuple[Self, Self, Self]:
         """U, S and V of a matrix with at least as many rows as columns, by one-sided Jacobi
@@ -208,7 +209,7 @@ class Decompositions(Statistics):
         both = x.cat(v, dim=-2)
         order = self._of_array(np.array(_pairing(half), np.int32))
         for _ in range(_sweeps(columns) * (2 * half - 1)):
-            both = _step(Decompositions._rotated)(both, order)
+            both = _step(type(self)._rotated)(both, order)
         both = both.detach()
         # After whole sweeps each column is in its place again, and the added one is the last.
         both = both.shrink([*[None] * (len(lead) + 1), (0, columns)])

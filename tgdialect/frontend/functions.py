@@ -220,11 +220,12 @@ class Functions(Elementwise):
         """log(sigmoid(self))."""
         return -(-self).softplus()
 
-    def softplus(self, beta: float = 1.0) -> Self:
-        """log(1 + exp(beta * self)) / beta."""
+    def softplus(self, beta: float = 1.0, threshold: float = math.inf) -> Self:
+        """log(1 + exp(beta * self)) / beta; self where beta * self is above a threshold."""
         if beta == 0:
             raise ValueError("softplus with beta 0")
-        return (self * beta).logaddexp(0.0) * (1 / beta)
+        result = (self * beta).logaddexp(0.0) * (1 / beta)
+        return result if threshold == math.inf else (self * beta > threshold).where(self, result)
 
     def silu(self) -> Self:
         """self * sigmoid(self)."""

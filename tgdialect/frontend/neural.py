@@ -202,11 +202,12 @@ class Neural(Resizing):
                 scores = scores + attn_mask
         return scores.cast(self.dtype).softmax(-1).dropout(dropout_p).matmul(value)
 
-    def dropout(self, p: float = 0.5) -> Self:
-        """Zero with probability p and scaled up otherwise, in training."""
+    def dropout(self, p: float = 0.5, training: bool | None = None) -> Self:
+        """Zero with probability p and scaled up otherwise, in training: by default within
+        `Tensor.train`."""
         if not 0 <= p <= 1:
             raise ValueError(f"p={p} is out of range [0, 1]")
-        if not self.training or p == 0:
+        if p == 0 or not (self.training if training is None else training):
             return self._apart_from(self)
         if p == 1:
             return self.zeros_like()
