@@ -73,7 +73,7 @@ def _pooled(
     divisor_override: int | None = None,
 ) -> Any:
     around = padding[0] if isinstance(padding, tuple) and len(padding) == 1 else padding
-    options = {"divisor_override": divisor_override, "stride": stride, "padding": around}
+    options = {"divisor_override": divisor_override, "stride": stride or None, "padding": around}
     pair = (kernel_size,) * 2 if isinstance(kernel_size, int) else kernel_size
     return x.avg_pool2d(pair, ceil_mode=ceil_mode, count_include_pad=count_include_pad, **options)
 
