@@ -86,14 +86,17 @@ def _with_shape(name: str) -> Call:
     """Random numbers, of which only the shape and dtype are compared."""
 
     def call(*args: Any, **options: Any) -> Any:
-        shape = next(a.shape if isinstance(a, T) else a for a in args if isinstance(a, T | tuple))
+        shapes = [
+            a.shape if isinstance(a, T) else a for a in args if isinstance(a, T | tuple | list)
+        ]
+        shape = np.broadcast_shapes(*map(tuple, shapes))
         return getattr(T, name)(shape, **{k: v for k, v in options.items() if k == "dtype"})
 
     return call
 
 
 def _positions_of(x: T, as_tuple: bool = False) -> Any:
-    found = x.nonzero()
+    found = (x if x.ndim or not as_tuple else x.reshape(1)).nonzero()
     return tuple(found[:, i] for i in range(found.shape[1])) if as_tuple else found
 
 
