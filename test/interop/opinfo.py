@@ -274,7 +274,8 @@ def difference(op: Any, found: Any, expected: Any) -> str | None:
         return next(filter(None, (difference(op, a, b) for a, b in pairs)), None)
     if not isinstance(expected, torch.Tensor):
         found = found.item() if isinstance(found, T) else found
-        return None if found == expected or found != found else f"{found}, in PyTorch {expected}"
+        are_nan = found != found and expected != expected
+        return None if found == expected or are_nan else f"{found}, in PyTorch {expected}"
     if not isinstance(found, T):
         found = T(found)
     a, kind = found.numpy(), str(expected.dtype).removeprefix("torch.")
