@@ -10,12 +10,14 @@ The lazy graph:
 
 Methods of `Tensor`, one class per family:
 
-* `base.py`: the class that every family extends;
+* `base.py`: the class that every family extends; `keywords.py`: other names of arguments;
 * `casts.py`, `creation.py`, `random.py`: conversions, and tensors without operands;
 * `arrays.py`: numbers of Python and of other libraries as arrays;
 * `elementwise.py`, `functions.py`: arithmetic, then functions of floats;
 * `movement.py`, `indexing.py`: reshaping, slicing, gather and scatter;
-* `reduction.py`, `sorting.py`, `linear_algebra.py`, `neural.py`: sums, sorts, products, networks;
+* `einops.py`: formulas of `rearrange`;
+* `reduction.py`, `linear_algebra.py`, `sorting.py`, `statistics.py`: sums, products, sorts, counts;
+* `decompositions.py`: QR, singular values, norms; `resizing.py`, `neural.py`: images, networks;
 * `sharding.py`: tensors on several devices;
 * `tensor.py`: `Tensor`, which has all of them.
 

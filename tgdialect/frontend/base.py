@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Node, apply, constant, placed, same
+from tgdialect.frontend.keywords import accept_synonyms
 from tgdialect.frontend.symbolic import SymInt, greatest, to_dim
 from tgdialect.frontend.views import NO_VIEW
 from tgdialect.ops.base import TgOp
@@ -42,6 +43,9 @@ class TensorBase:
     node: Node
     requires_grad: bool
     grad: Self | None
+
+    def __init_subclass__(cls) -> None:
+        accept_synonyms(cls)
 
     @classmethod
     def of_node(cls, node: Node) -> Self:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Self, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self, TypeVar, cast
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.runtime.devices.device import DEVICES
+
+T = TypeVar("T", bound="Creation")
 
 
 class Creation(Movement):
@@ -109,6 +111,12 @@ class Creation(Movement):
         """One value in every cell, of this shape and dtype, on this device."""
         dtype = self.dtype if dtype is None else dtype
         return self._like(lambda where: self.full(self.shape, fill_value, dtype, where), device)
+
+    def const_like(
+        self, b: Number, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+    ) -> Self:
+        """`full_like`."""
+        return self.full_like(b, dtype, device)
 
     def zeros_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
         """Zeros, of this shape and dtype, on this device."""
@@ -228,16 +236,18 @@ class Creation(Movement):
         rows = cls.arange(n, device=device).reshape((n, 1))
         return rows.eq(cls.arange(columns, device=device)).cast(wanted)
 
-    def meshgrid(self, *args: Self, indexing: str = "ij") -> tuple[Self, ...]:
-        """Coordinate matrices from coordinate vectors."""
+    def meshgrid(
+        self: T | Sequence[T], *args: T, indexing: Literal["ij", "xy"] = "ij"
+    ) -> tuple[T, ...]:
+        """Coordinate matrices from coordinate vectors. `Tensor.meshgrid` also takes one sequence of
+        vectors."""
+        every: tuple[T, ...] = flattened(self, args)
         if indexing not in ("ij", "xy"):
             raise RuntimeError(f"indexing is ij or xy, got {indexing!r}")
-        check_tensors(*args)
-        if any(t.ndim > 1 for t in (self, *args)):
-            raise ValueError(
-                f"meshgrid takes vectors, got shapes {[t.shape for t in (self, *args)]}"
-            )
-        lines = tuple(t if t.ndim else t.reshape((1,)) for t in (self, *args))
+        check_tensors(*every)
+        if any(t.ndim > 1 for t in every):
+            raise ValueError(f"meshgrid takes vectors, got shapes {[t.shape for t in every]}")
+        lines = tuple(t if t.ndim else t.reshape((1,)) for t in every)
         if len(lines) == 1:
             return lines
         order = list(range(len(lines)))
@@ -266,14 +276,19 @@ class Creation(Movement):
         lined = self.arange(rows).reshape((rows, 1))
         return self.arange(columns) < lined + to_dim(diagonal)
 
-    def diag(self) -> Self:
-        """A square matrix with this diagonal; of a matrix, its diagonal."""
+    def diag(self, diagonal: int = 0) -> Self:
+        """A square matrix with these cells on a diagonal, which is above the main one if `diagonal`
+        is positive; of a matrix, its diagonal."""
         if self.ndim == 2:
-            return self.diagonal()
+            return self.diagonal(diagonal)
         if self.ndim != 1:
             raise ValueError(f"diag of a tensor with {self.ndim} axes")
-        n = self.shape[0]
-        return self.eye(n, dtype=dtypes.bool_).where(self, self._constant(0))
+        n = self.shape[0] + abs(diagonal)
+        wide = self._padded([(0, abs(diagonal))], 0)
+        # Above the main diagonal, cell i is in row i, and below it in column i.
+        cells = wide.unsqueeze(1) if diagonal > 0 else wide
+        rows = self.arange(n).reshape((n, 1))
+        return (rows + diagonal).eq(self.arange(n)).where(cells, self._constant(0))
 
 
 def _dtype_of_range(start: int, last: int) -> DType:

@@ -470,15 +470,29 @@ class Elementwise(TensorBase):
         whole = self.trunc()
         return (self > whole).where(whole + 1, whole)
 
-    def round(self) -> Self:
-        """Round to nearest, halves to even."""
+    def round(self, decimals: int = 0) -> Self:
+        """Round to a number of decimals, halves to even; to tens, hundreds ... if it is
+        negative."""
+        if decimals and self.dtype.is_float:
+            scale = self._constant(10.0 ** abs(decimals))
+            return (
+                (self * scale).round() / scale if decimals > 0 else (self / scale).round() * scale
+            )
         if not self.dtype.is_float:
-            return self._apart_from(self)
+            return self._rounded_to(10**-decimals) if decimals < 0 else self._apart_from(self)
         whole = self.trunc()
         part = (self - whole).abs()
         is_odd = (whole * 0.5).trunc() * 2 != whole
         away = (part > 0.5) | (part.eq(0.5) & is_odd)
         return away.where(whole + (self < 0).where(-1.0, 1.0).cast(self.dtype), whole)
+
+    def _rounded_to(self, unit: int) -> Self:
+        """An integer rounded to a multiple of a unit, halves to even multiples."""
+        times = self.div(unit, rounding_mode="floor")
+        rest = self - times * unit
+        is_odd = times.bitwise_and(1).ne(0)
+        is_up = (rest > unit - rest) | (rest.eq(unit - rest) & is_odd)
+        return (times + is_up.cast(self.dtype)) * unit
 
     # -- dtypes and marks --------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Self
 
+from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number
 from tgdialect.frontend.elementwise import Elementwise, widened
 from tgdialect.ops.elementwise import ErfOp, Exp2Op, Log2Op, SinOp
@@ -31,6 +32,14 @@ class Functions(Elementwise):
         """e ** self."""
         return (self._float() * _LOG2_E).exp2()
 
+    def expm1(self) -> Self:
+        """e ** self - 1, without cancellation near 0."""
+        wide = self._accurate()
+        is_small = wide.abs() < _SMALL
+        x = is_small.where(wide, 0)
+        result = is_small.where(x * x._polynomial(_EXPM1), wide.exp() - 1)
+        return result.cast(dtypes.as_float(self.dtype))
+
     def log2(self) -> Self:
         """The logarithm to base 2."""
         return self._float()._unary(Log2Op)
@@ -43,6 +52,15 @@ class Functions(Elementwise):
         """The logarithm to base 10."""
         return self.log2() * math.log10(2)
 
+    def log1p(self) -> Self:
+        """The logarithm of 1 + self, without cancellation near 0."""
+        wide = self._accurate()
+        is_small = wide.abs() < _SMALL
+        x = is_small.where(wide, 0)
+        y = x / (2 + x)  # log(1 + x) = 2 atanh(x / (2 + x))
+        result = is_small.where(2 * y * (y * y)._polynomial(_ATANH), (1 + wide).log())
+        return result.cast(dtypes.as_float(self.dtype))
+
     def rsqrt(self) -> Self:
         """1 / sqrt(self)."""
         return self.sqrt().reciprocal()
@@ -53,7 +71,7 @@ class Functions(Elementwise):
         greatest = a.maximum(b)
         # The difference of equal infinities is NaN.
         difference = (a.eq(b)).where(0.0, (a - b).abs())
-        return greatest + (-difference).exp()._log1p()
+        return greatest + (-difference).exp().log1p()
 
     # -- trigonometry ------------------------------------------------------------------------------
 
@@ -97,21 +115,40 @@ class Functions(Elementwise):
         is_zero = high.eq(0)
         ratio = low / is_zero.where(1, high)
         ratio = (low.isinf() & high.isinf()).where(1, ratio)
-        # atan r = 2 atan(r / (1 + sqrt(1 + r^2))), whose argument is at most tan(pi / 8).
-        t = ratio / (1 + (1 + ratio * ratio).sqrt())
-        square = t * t
-        total = square._constant(0)
-        for n in range(_ATAN_TERMS, -1, -1):
-            total = total * square + (-1 if n % 2 else 1) / (2 * n + 1)
-        angle = 2 * t * total
+        angle = ratio._atan_up_to_one()
         angle = is_steep.where(math.pi / 2 - angle, angle)
         # For 0, `self` has the right sign, and the right derivative where `other` is 1.
         return self.eq(0).where(self, (self < 0).where(-angle, angle))
 
+    def _atan_up_to_one(self) -> Self:
+        """The inverse tangent of numbers from -1 to 1."""
+        # atan r = 2 atan(r / (1 + sqrt(1 + r^2))), whose argument is at most tan(pi / 8).
+        t = self / (1 + (1 + self * self).sqrt())
+        square = t * t
+        total = square._constant(0)
+        for n in range(_ATAN_TERMS, -1, -1):
+            total = total * square + (-1 if n % 2 else 1) / (2 * n + 1)
+        return 2 * t * total
+
+    def atan2(self, other: Self | Number) -> Self:
+        """The angle of the point (other, self), from -pi to pi, with the sign of self."""
+        narrow = self._pair(other, as_float=True)
+        y, x = (t._wide() for t in narrow)
+        # The angle does not depend on the scale, so neither does its gradient.
+        scale = y.detach().abs().maximum(x.detach().abs())
+        scale = scale.eq(0).where(1, scale)
+        y, x = (t.isinf().where(t.sign(), t / scale) for t in (y, x))
+        is_left = (x < 0) | (x.eq(0) & (x.reciprocal() < 0))
+        # Half of the angle to the x axis, on the nearer side, has the tangent y / (r + |x|).
+        span = (y * y + x * x).sqrt() + is_left.where(-x, x)
+        angle = 2 * (y / span.eq(0).where(1, span))._atan_up_to_one()
+        angle = is_left.where(y._constant(math.pi).copysign(y) - angle, angle)
+        return angle.cast(narrow[0].dtype)
+
     @widened
     def sinh(self) -> Self:
         """The hyperbolic sine."""
-        return (self._expm1() - (-self)._expm1()) * 0.5
+        return (self.expm1() - (-self).expm1()) * 0.5
 
     @widened
     def cosh(self) -> Self:
@@ -130,7 +167,7 @@ class Functions(Elementwise):
         is_large = magnitude > _LARGE  # The square may overflow, and adding 1 changes nothing.
         small = is_large.where(1, magnitude)
         root = (small * small + 1).sqrt()
-        value = (small + small * small / (1 + root))._log1p()
+        value = (small + small * small / (1 + root)).log1p()
         value = is_large.where(is_large.where(magnitude, 1).log() + _LN_2, value)
         return self.eq(0).where(self, (self < 0).where(-value, value))
 
@@ -146,7 +183,7 @@ class Functions(Elementwise):
     @widened
     def atanh(self) -> Self:
         """The inverse hyperbolic tangent."""
-        return (2 * self / (1 - self))._log1p() * 0.5
+        return (2 * self / (1 - self)).log1p() * 0.5
 
     def erf(self) -> Self:
         """The error function."""
@@ -166,19 +203,6 @@ class Functions(Elementwise):
         x = is_small.where(self, 0)
         return is_small.where(x * (x * x)._polynomial(series), value)
 
-    def _expm1(self) -> Self:
-        """exp(self) - 1 without cancellation near 0."""
-        is_small = self.abs() < _SMALL
-        x = is_small.where(self, 0)
-        return is_small.where(x * x._polynomial(_EXPM1), self.exp() - 1)
-
-    def _log1p(self) -> Self:
-        """log(1 + self) without cancellation near 0."""
-        is_small = self.abs() < _SMALL
-        x = is_small.where(self, 0)
-        y = x / (2 + x)  # log(1 + x) = 2 atanh(x / (2 + x))
-        return is_small.where(2 * y * (y * y)._polynomial(_ATANH), (1 + self).log())
-
     # -- activations -------------------------------------------------------------------------------
 
     def relu(self) -> Self:
@@ -196,11 +220,12 @@ class Functions(Elementwise):
         """log(sigmoid(self))."""
         return -(-self).softplus()
 
-    def softplus(self, beta: float = 1.0) -> Self:
-        """log(1 + exp(beta * self)) / beta."""
+    def softplus(self, beta: float = 1.0, threshold: float = math.inf) -> Self:
+        """log(1 + exp(beta * self)) / beta; self where beta * self is above a threshold."""
         if beta == 0:
             raise ValueError("softplus with beta 0")
-        return (self * beta).logaddexp(0.0) * (1 / beta)
+        result = (self * beta).logaddexp(0.0) * (1 / beta)
+        return result if threshold == math.inf else (self * beta > threshold).where(self, result)
 
     def silu(self) -> Self:
         """self * sigmoid(self)."""
@@ -236,11 +261,11 @@ class Functions(Elementwise):
 
     def elu(self, alpha: float = 1.0) -> Self:
         """self where that is positive, else alpha * (exp(self) - 1)."""
-        return (self > 0).where(self, alpha * (self > 0).where(0, self)._float()._expm1())
+        return (self > 0).where(self, alpha * (self > 0).where(0, self)._float().expm1())
 
     def celu(self, alpha: float = 1.0) -> Self:
         """self where that is positive, else alpha * (exp(self / alpha) - 1)."""
-        return (self > 0).where(self, alpha * ((self > 0).where(0, self) / alpha)._expm1())
+        return (self > 0).where(self, alpha * ((self > 0).where(0, self) / alpha).expm1())
 
     def selu(self, alpha: float = 1.67326, gamma: float = 1.0507) -> Self:
         """gamma * elu(self, alpha)."""

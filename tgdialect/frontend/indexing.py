@@ -242,6 +242,8 @@ class Indexing(Reduction):
         axis = self._axis(dim)
         if index.max_numel() == 0:
             return self.full(index.shape, 0, self.dtype)
+        if not self.ndim and index.ndim == 1:
+            return self.reshape((1,)).gather(dim, index)
         if index.ndim != self.ndim:
             raise RuntimeError(
                 f"gather from {self.shape} by {index.shape}: the index needs as many axes"

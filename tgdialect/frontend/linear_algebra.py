@@ -47,6 +47,13 @@ class LinearAlgebra(Indexing):
     def __matmul__(self, x: Self) -> Self:
         return self.dot(x)
 
+    def outer(self, vec2: Self) -> Self:
+        """The products of each element of a vector with each of another."""
+        check_tensors(vec2)
+        if self.ndim != 1 or vec2.ndim != 1:
+            raise ValueError(f"outer of {self.shape} and {vec2.shape}: both have one axis")
+        return self.unsqueeze(-1) * vec2
+
     def linear(
         self, weight: Self, bias: Self | None = None, dtype: dtypes.DTypeLike | None = None
     ) -> Self:
@@ -275,6 +282,30 @@ class LinearAlgebra(Indexing):
         first = windows.argmax(-1, keepdim=True)
         return values, positions.gather(-1, first).squeeze(-1)
 
+    def im2col(
+        self, kernel_size: Size, dilation: Size = 1, padding: Size = 0, stride: Size = 1
+    ) -> Self:
+        """The windows of images as columns: PyTorch's `nn.functional.unfold`, of which `unfold` is
+        another function.
+
+        Args:
+            kernel_size, dilation, padding, stride: the windows over the last two axes, or over as
+                many as `kernel_size` has.
+
+        (batch, channels, *extents) becomes (batch, channels * cells of a window, windows); the
+        batch may be absent. Raises ValueError for other shapes, and if no window fits.
+        """
+        n = _count(kernel_size)
+        if self.ndim not in (n + 1, n + 2):
+            raise ValueError(f"im2col of {self.shape}: (batch, channels) and {n} axes for windows")
+        windows = self._padded([(0, 0)] * (self.ndim - n) + _padding_pairs(padding, n), 0)._windows(
+            _each(kernel_size, n), _each(stride, n), _each(dilation, n)
+        )
+        *lead, channels = self.shape[: self.ndim - n]
+        counts = windows.shape[-2 * n : -n]
+        cells = windows.flatten(-n).movedim(-1, len(lead) + 1)
+        return cells.reshape((*lead, channels * cells.shape[len(lead) + 1], math.prod(counts)))
+
     def max_unpool2d(
         self,
         indices: Self,
@@ -322,9 +353,15 @@ class LinearAlgebra(Indexing):
         padding: Size = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
+        divisor_override: int | None = None,
     ) -> Self:
-        """The mean of each window."""
+        """The mean of each window; its sum over `divisor_override` if that is given."""
         windows = self._pooled(kernel_size, stride, dilation, padding, ceil_mode, 0)
+        if divisor_override is not None:
+            if divisor_override == 0:
+                raise ValueError("divisor_override is 0")
+            total = windows._accurate().sum(-1) / divisor_override
+            return total.cast(dtypes.as_float(self.dtype))
         if count_include_pad and not ceil_mode:
             return windows.mean(-1)
         n = _count(kernel_size)

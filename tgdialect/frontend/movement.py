@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import index
 from typing import Any, Self, TypeVar, cast
 
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.frontend.base import Number, TensorBase, flattened, number_in
+from tgdialect.frontend.base import Number, TensorBase, check_tensors, flattened, number_in
 from tgdialect.frontend.dtypes import attribute_of, promote
+from tgdialect.frontend.einops import rearranged
 from tgdialect.frontend.functions import Functions
 from tgdialect.frontend.symbolic import is_surely_less, is_undecided, larger, to_dim
 from tgdialect.frontend.views import mark_view
@@ -121,6 +123,15 @@ class Movement(Functions):
             raise ValueError(str(error)) from None
         return tuple(t._broadcast_to(cast("tuple[int, ...]", shape)) for t in tensors)
 
+    def expand_as(self, other: Self) -> Self:
+        """Expanded to the shape of another tensor."""
+        check_tensors(other)
+        return self.expand(other.shape)
+
+    def size(self, dim: int | None = None) -> int | tuple[int, ...]:
+        """The extent of an axis, or of all axes."""
+        return self.shape if dim is None else self.shape[self._existing_axis(dim)]
+
     # -- order -------------------------------------------------------------------------------------
 
     def permute(self, order: Any, *args: Any) -> Self:
@@ -142,6 +153,33 @@ class Movement(Functions):
         a, b = self._axis(dim0), self._axis(dim1)
         order[a], order[b] = order[b], order[a]
         return self.permute(order)
+
+    def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
+        """Axes moved to other places; the other axes keep their order."""
+        places = [
+            tuple(axes) if isinstance(axes, list | tuple) else (cast(int, axes),)
+            for axes in (source, destination)
+        ]
+        if len(places[0]) != len(places[1]):
+            raise ValueError(f"movedim of axes {places[0]} to {places[1]}: as many of both")
+        old, new = (self._axes(axes) for axes in places)
+        rest = iter(a for a in range(self.ndim) if a not in old)
+        moved = dict(zip(new, old, strict=True))
+        return self.permute([moved[i] if i in moved else next(rest) for i in range(self.ndim)])
+
+    def rearrange(self, formula: str, **sizes: int) -> Self:
+        """Axes split, reordered and merged as in einops: `"b (h w) c -> b c h w"` with `h=4`.
+
+        Args:
+            formula: the names of the axes before and after the arrow. Names in parentheses are
+                parts of one axis, `...` stands for the axes that are not named, `1` or `()` for an
+                axis of extent 1.
+            sizes: extents of named axes. In each pair of parentheses on the left one may be
+                missing.
+
+        Raises ValueError for a formula that is none, or that does not fit the shape.
+        """
+        return rearranged(self, formula, sizes)
 
     @property
     def T(self) -> Self:
@@ -300,11 +338,12 @@ class Movement(Functions):
 
     # -- joins and parts ---------------------------------------------------------------------------
 
-    def cat(self: T | Sequence[T], *args: T, dim: int = 0) -> T:
+    def cat(self: T | Sequence[T], *args: T | int, dim: int = 0) -> T:
         """Concatenate tensors along an axis; their other extents are equal. Tensors of shape (0,)
-        are skipped. `Tensor.cat` also takes one sequence of tensors."""
+        are skipped. `Tensor.cat` also takes one sequence of tensors, and then the axis."""
         # Check dtypes and shapes.
-        every = _of_one_dtype("cat", flattened(self, args))
+        given, dim = _joined(self, args, dim)
+        every = _of_one_dtype("cat", given)
         tensors = tuple(t for t in every if t.shape != (0,)) or every
         first = tensors[0]
         if not first.ndim:
@@ -340,10 +379,11 @@ class Movement(Functions):
         assert result is not None
         return result
 
-    def stack(self: T | Sequence[T], *args: T, dim: int = 0) -> T:
+    def stack(self: T | Sequence[T], *args: T | int, dim: int = 0) -> T:
         """Stack tensors of the same shape along a new axis. `Tensor.stack` also takes one sequence
-        of tensors."""
-        tensors = _of_one_dtype("stack", flattened(self, args))
+        of tensors, and then the axis."""
+        given, dim = _joined(self, args, dim)
+        tensors = _of_one_dtype("stack", given)
         first = tensors[0]
         for t in tensors:
             if t.shape != first.shape:
@@ -513,6 +553,13 @@ class Movement(Functions):
         mark_view(wide.node)
         rows = wide.reshape((*lead, size, size + 1))
         return rows.shrink([*none, (0, size), (0, 1)]).reshape((*lead, size))
+
+
+def _joined(first: Any, rest: Sequence[Any], dim: int) -> tuple[Sequence[Any], int]:
+    """The tensors of a join and its axis, which may follow a sequence of tensors."""
+    if isinstance(first, list | tuple) and len(rest) == 1 and hasattr(rest[0], "__index__"):
+        return flattened(first, ()), index(rest[0])
+    return flattened(first, rest), dim
 
 
 def _of_one_dtype(name: str, tensors: Sequence[T]) -> tuple[T, ...]:

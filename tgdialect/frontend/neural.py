@@ -1,4 +1,4 @@
-"""Functions for neural networks: normalisation, losses, attention, dropout, interpolation."""
+"""Functions for neural networks: normalisation, losses, attention, dropout."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Literal, Self
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import check_integers, check_tensors
-from tgdialect.frontend.random import Random
-from tgdialect.frontend.symbolic import to_dim
+from tgdialect.frontend.resizing import Resizing
 
 Reduce = Literal["none", "mean", "sum"]
 
 
-class Neural(Random):
+class Neural(Resizing):
     """Layers without state."""
 
     __slots__ = ()
@@ -203,63 +202,14 @@ class Neural(Random):
                 scores = scores + attn_mask
         return scores.cast(self.dtype).softmax(-1).dropout(dropout_p).matmul(value)
 
-    def dropout(self, p: float = 0.5) -> Self:
-        """Zero with probability p and scaled up otherwise, in training."""
+    def dropout(self, p: float = 0.5, training: bool | None = None) -> Self:
+        """Zero with probability p and scaled up otherwise, in training: by default within
+        `Tensor.train`."""
         if not 0 <= p <= 1:
             raise ValueError(f"p={p} is out of range [0, 1]")
-        if not self.training or p == 0:
+        if p == 0 or not (self.training if training is None else training):
             return self._apart_from(self)
         if p == 1:
             return self.zeros_like()
         keep = self.rand(self.shape) >= p
         return keep.where(self, 0) / (1 - p)
-
-    # -- interpolation -----------------------------------------------------------------------------
-
-    def interpolate(
-        self, size: Sequence[int], mode: str = "linear", align_corners: bool = False
-    ) -> Self:
-        """Resize the last axes; mode is linear (along each axis), nearest or nearest-exact.
-        Integers are rounded after each axis, from the last one on, halves up, as in PyTorch."""
-        if not isinstance(size, list | tuple):
-            raise TypeError(f"size is a sequence, not {type(size).__name__}")
-        if not 0 < len(size) <= self.ndim or min(to_dim(s) for s in size) <= 0:
-            raise ValueError(f"size {size} for a tensor with {self.ndim} axes")
-        if 0 in self.shape[-len(size) :]:
-            raise ValueError(f"interpolate of shape {self.shape}: an axis without elements")
-        axes = list(zip(range(self.ndim - len(size), self.ndim), size, strict=True))
-        x = self
-        for axis, wanted in axes if self.dtype.is_float else reversed(axes):
-            x = x._resized(axis, wanted, mode, align_corners)
-        return x
-
-    def _resized(self, axis: int, size: int, mode: str, align_corners: bool) -> Self:
-        extent = self.shape[axis]
-        shape = tuple(size if i == axis else 1 for i in range(self.ndim))
-        line = self.arange(size).cast(dtypes.float64)
-
-        def at(position: Self) -> Self:
-            moved = self.transpose(0, axis)
-            return moved[position.clamp(0, extent - 1)].transpose(0, axis)
-
-        if mode in ("nearest", "nearest-exact"):
-            shift = 0.5 if mode == "nearest-exact" else 0.0
-            return at(((line + shift) * (extent / size)).floor().cast(dtypes.int32))
-        if mode != "linear":
-            raise ValueError(f"mode is linear, nearest or nearest-exact, got {mode!r}")
-        if align_corners:
-            place = line * ((extent - 1) / max(size - 1, 1))
-        else:
-            place = ((line + 0.5) * (extent / size) - 0.5).clamp(0, extent - 1)
-        low = place.floor()
-        weight = (place - low).reshape(shape)
-        first = low.cast(dtypes.int32)
-        a, b = at(first), at(first + 1)
-        if self.dtype.is_float:
-            return a.lerp(b, weight.cast(self.dtype))
-        if self.dtype.bits <= 8:
-            # As PyTorch: weights in fixed point with 15 bits, so that ties round alike. f32 is
-            # exact.
-            weight = ((weight * 2**15).round() * 2**-15).cast(dtypes.float32)
-        a, b = a.cast(weight.dtype), b.cast(weight.dtype)
-        return (a.lerp(b, weight) + 0.5).floor().cast(self.dtype)

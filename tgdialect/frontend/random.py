@@ -19,9 +19,9 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import extents_of, number_in
+from tgdialect.frontend.decompositions import Decompositions
 from tgdialect.frontend.graph import Node, leaf
 from tgdialect.frontend.realization import as_array
-from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.ops.elementwise import ThreefryOp
 
@@ -46,7 +46,7 @@ _TWO_OVER_LN_2 = (2.8853900432586669922, 3.2734474483568488616e-08)
 _DEVICE_KEY = int.from_bytes(hashlib.sha256((0).to_bytes(4, "big")).digest(), "big") % 2**32
 
 
-class Random(Sorting):
+class Random(Decompositions):
     """Class methods that make random tensors, and sampling from weights."""
 
     __slots__ = ()

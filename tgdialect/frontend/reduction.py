@@ -87,8 +87,12 @@ class Reduction(Creation):
         """Whether all elements are close (`isclose`)."""
         return self.isclose(other, rtol, atol, equal_nan).all()
 
-    def mean(self, axis: Axes = None, keepdim: bool = False) -> Self:
+    def mean(
+        self, axis: Axes = None, keepdim: bool = False, dtype: dtypes.DTypeLike | None = None
+    ) -> Self:
         """The mean; a float for integers."""
+        if dtype is not None:
+            return self.cast(dtype).mean(axis, keepdim)
         count = math.prod(self.shape[a] for a in self._axes(axis))
         total = self._accurate().sum(axis, keepdim)
         result = total * math.nan if count == 0 else total / count
@@ -126,13 +130,21 @@ class Reduction(Creation):
     def normalize(self, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
         """self / max(norm, eps), with the p-norm along an axis."""
         x = self._accurate()
+        return (x / x._norm(p, dim, True).maximum(eps)).cast(dtypes.as_float(self.dtype))
+
+    def _norm(self, p: float, axis: Axes, keepdim: bool) -> Self:
+        """The p-norm of a float tensor along axes, with gradient 0 where it is 0."""
         if p == 0:
-            norm = (x != 0).sum(dim, keepdim=True).cast(x.dtype)
-        elif p == math.inf:
-            norm = x.abs().max(dim, keepdim=True)
-        else:
-            norm = x.abs().pow(p).sum(dim, keepdim=True).pow(1 / p)
-        return (x / norm.maximum(eps)).cast(dtypes.as_float(self.dtype))
+            return (self != 0).sum(axis, keepdim).cast(self.dtype)
+        if p == math.inf:
+            return self.abs().max(axis, keepdim)
+        if p == -math.inf:
+            return self.abs().min(axis, keepdim)
+        if p == 1:
+            return self.abs().sum(axis, keepdim)
+        total = (self * self if p == 2 else self.abs().pow(p)).sum(axis, keepdim)
+        is_zero = total.eq(0) if p > 0 else total.eq(math.inf)
+        return is_zero.where(0, is_zero.where(1, total).pow(1 / p))
 
     # -- softmax and its like ----------------------------------------------------------------------
 
@@ -236,13 +248,15 @@ class Reduction(Creation):
         before = before.contiguous().unsqueeze(-1)
         return self._running(-1, kind)._binary(ALU[kind], before)
 
-    def cumsum(self, axis: int = 0) -> Self:
+    def cumsum(self, axis: int = 0, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Inclusive prefix sums."""
-        return self.cast(_sum_dtype(self.dtype))._running(axis, ReduceKind.ADD)
+        wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
+        return self.cast(wanted)._running(axis, ReduceKind.ADD)
 
-    def cumprod(self, axis: int) -> Self:
+    def cumprod(self, axis: int, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Inclusive prefix products."""
-        return self.cast(_sum_dtype(self.dtype))._running(axis, ReduceKind.MUL)
+        wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
+        return self.cast(wanted)._running(axis, ReduceKind.MUL)
 
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
         """Inclusive prefix maxima and their positions, the last ones of equals."""

@@ -1,6 +1,7 @@
 """Layers with state.
 
 * `layers.py`: `tg.nn.Linear` and other layers;
+* `sequences.py`: `LSTM`, `GRU` and `MultiheadAttention`;
 * `optim.py`: optimizers and schedules of learning rates;
 * `state.py`: the tensors of an object by name, and safetensors files.
 """
@@ -23,8 +24,11 @@ from tgdialect.nn.layers import (
     LSTMCell,
     RMSNorm,
 )
+from tgdialect.nn.sequences import GRU, LSTM, MultiheadAttention
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "BatchNorm2d",
     "BatchNorm3d",
@@ -39,6 +43,7 @@ __all__ = [
     "LayerNorm",
     "LayerNorm2d",
     "Linear",
+    "MultiheadAttention",
     "RMSNorm",
     "optim",
     "state",

@@ -1,4 +1,4 @@
-"""Optimizers, and schedules of their learning rates."""
+"""Optimizers, clipping of gradients, and schedules of learning rates."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from tgdialect.frontend import dtypes
 from tgdialect.frontend.tensor import Tensor
 
 
@@ -118,8 +119,13 @@ class AdamW(Optimizer):
             up = (m / (1 - self.b1_t)) / ((v / (1 - self.b2_t)).sqrt() + self.eps)
             if self.decoupled and self.wd:
                 up = up + self.wd * value
-            param.assign((value - self.lr * up).cast(param.dtype))
+            step = self.lr * self.trust(value, up)
+            param.assign((value - step * up).cast(param.dtype))
         return [self.b1_t, self.b2_t, *self.m, *self.v]
+
+    def trust(self, param: Tensor, update: Tensor) -> Tensor | float:
+        """What an update is multiplied with, beside the learning rate."""
+        return 1.0
 
 
 class Adam(AdamW):
@@ -138,6 +144,170 @@ class Adam(AdamW):
         shard_state: bool = False,
     ) -> None:
         super().__init__(params, lr, b1, b2, eps, weight_decay, shard_state)
+
+
+class LAMB(AdamW):
+    """Adam whose updates are as long as the parameters: layer-wise adaptive moments for large
+    batches (You et al., 2020). With `adam` the length is that of AdamW."""
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-6,
+        weight_decay: float = 0.0,
+        adam: bool = False,
+        shard_state: bool = False,
+    ) -> None:
+        super().__init__(params, lr, b1, b2, eps, weight_decay, shard_state)
+        self.adam = adam
+
+    def trust(self, param: Tensor, update: Tensor) -> Tensor | float:
+        return 1.0 if self.adam else _trust(param, update)
+
+
+class LARS(Optimizer):
+    """Stochastic gradient descent whose steps are a part of the length of the parameters:
+    layer-wise adaptive rate scaling (You et al., 2017).
+
+    Args:
+        ns_steps, ns_coefficients: steps and coefficients of `Tensor.newton_schulz`, which makes the
+            update of each matrix orthogonal; none without coefficients.
+        nesterov: whether the update is that after the next step of the momentum.
+        classic: whether the momentum accumulates updates, with the learning rate of their steps,
+            rather than gradients.
+        pre_wd: whether the decay of weights is added to the gradient, rather than to the update.
+        tcoef: the length of an update by that of the parameter, for a learning rate of 1; 0 for
+            updates of the gradient's length.
+    """
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        momentum: float = 0.9,
+        weight_decay: float = 1e-4,
+        ns_steps: int = 0,
+        ns_coefficients: Sequence[float] | None = None,
+        nesterov: bool = False,
+        classic: bool = True,
+        pre_wd: bool = True,
+        tcoef: float = 0.001,
+        shard_state: bool = False,
+    ) -> None:
+        if momentum < 0:
+            raise ValueError(f"momentum is negative: {momentum}")
+        super().__init__(params, lr, shard_state)
+        self.momentum, self.wd, self.tcoef = momentum, weight_decay, tcoef
+        self.ns_steps, self.ns_coefficients = ns_steps, ns_coefficients
+        self.nesterov, self.classic, self.pre_wd = nesterov, classic, pre_wd
+        self.b = [self.state_of(p) for p in self.params] if momentum else []
+
+    def update(self, gradients: Sequence[Tensor]) -> list[Tensor]:
+        for i, (param, gradient) in enumerate(zip(self.params, gradients, strict=True)):
+            value, g = param.detach(), gradient
+            trust = _trust(value, g, self.wd, self.tcoef) if self.tcoef else 1.0
+            if self.pre_wd and self.wd:
+                g = g + self.wd * value
+            if self.classic:
+                g = g * trust * self.lr
+            if self.momentum:
+                g = g.shard_like(self.b[i])
+                self.b[i].assign(self.momentum * self.b[i] + g)
+                g = g + self.momentum * self.b[i] if self.nesterov else self.b[i]
+            if self.ns_coefficients:
+                rows = g.reshape((g.shape[0], -1))
+                g = rows.newton_schulz(self.ns_steps, self.ns_coefficients).reshape(g.shape)
+            if not self.classic:
+                g = g * trust * self.lr
+            if not self.pre_wd and self.wd:
+                g = g + self.wd * self.lr * value
+            param.assign((value - g).cast(param.dtype))
+        return self.b
+
+
+class Muon(LARS):
+    """Momentum whose updates of matrices are made orthogonal by Newton and Schulz's iteration, with
+    decoupled weight decay (Jordan et al., 2024; Liu et al., 2025)."""
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        momentum: float = 0.95,
+        weight_decay: float = 0.1,
+        ns_steps: int = 5,
+        ns_coefficients: Sequence[float] = (3.4445, -4.775, 2.0315),
+        nesterov: bool = True,
+        shard_state: bool = False,
+    ) -> None:
+        super().__init__(
+            params,
+            lr,
+            momentum,
+            weight_decay,
+            ns_steps,
+            ns_coefficients,
+            nesterov,
+            classic=False,
+            pre_wd=False,
+            tcoef=0.0,
+            shard_state=shard_state,
+        )
+
+
+class OptimizerGroup(Optimizer):
+    """Several optimizers that step together, each for parameters of its own."""
+
+    def __init__(self, *optimizers: Optimizer) -> None:
+        if not optimizers:
+            raise ValueError("a group has an optimizer at least")
+        self.optimizers = optimizers
+        self.params = [param for optimizer in optimizers for param in optimizer.params]
+
+    def __getitem__(self, i: int) -> Optimizer:
+        return self.optimizers[i]
+
+    def schedule_step(self) -> list[Tensor]:
+        return [tensor for optimizer in self.optimizers for tensor in optimizer.schedule_step()]
+
+    def update(self, gradients: Sequence[Tensor]) -> list[Tensor]:
+        state: list[Tensor] = []
+        for optimizer in self.optimizers:
+            state += optimizer.update(gradients[: len(optimizer.params)])
+            gradients = gradients[len(optimizer.params) :]
+        return state
+
+
+def _trust(param: Tensor, update: Tensor, weight_decay: float = 0.0, factor: float = 1.0) -> Tensor:
+    """The length of a parameter, times a factor, by that of its update, which is without the decay
+    of weights; 1 where either is 0."""
+    a, b = param.norm(), update.norm()
+    is_positive = (a > 0) & (b > 0)
+    return is_positive.where(factor * a / is_positive.where(b + weight_decay * a, 1.0), 1.0)
+
+
+# -- gradients -----------------------------------------------------------------------------------
+
+
+def clip_grad_norm_(
+    parameters: Tensor | Sequence[Tensor], max_norm: float, norm_type: float = 2.0
+) -> Tensor:
+    """Scale the gradients of parameters so that together they have at most a norm. Parameters
+    without a gradient are passed over. Returns the norm before, as PyTorch does, without computing
+    it."""
+    params = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    gradients = [(param, param.grad) for param in params if param.grad is not None]
+    if not gradients:
+        return Tensor(0.0)
+    norms = [gradient.norm(norm_type).cast(dtypes.float32) for _, gradient in gradients]
+    total = Tensor.stack(norms).norm(norm_type)
+    scale = (max_norm / (total + 1e-6)).clamp(max_=1.0)
+    for param, gradient in gradients:
+        param.grad = (gradient * scale).cast(gradient.dtype)
+    return total
 
 
 # -- learning rates ------------------------------------------------------------------------------

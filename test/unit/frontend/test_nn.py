@@ -254,3 +254,215 @@ def test_optimizer_errors():
         optimizer.step()
     with tg.Tensor.train(), pytest.raises(RuntimeError, match="no gradient"):
         optimizer.step()
+
+
+RECURRENT: dict[str, tuple[str, dict[str, Any], tuple[int, ...], bool]] = {
+    "lstm": ("LSTM", {"num_layers": 2, "bidirectional": True}, (2, 2, 4), True),
+    "lstm projected": ("LSTM", {"proj_size": 2, "bias": False}, (2, 4), False),
+    "gru": ("GRU", {"batch_first": True, "num_layers": 2}, (2, 3, 4), False),
+    "gru both ways": ("GRU", {"bidirectional": True}, (2, 4), True),
+}
+"""The class, its options, the shape of sequences, and whether a state is given."""
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent(name: str):
+    kind, options, shape, has_state = RECURRENT[name]
+    ours, theirs = getattr(nn, kind)(4, 5, **options), getattr(T, kind)(4, 5, **options)
+    copy_weights(ours, theirs)
+    x = values(*shape)
+    a, b = tg.Tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
+    hx, hx_ = None, None
+    if has_state:
+        batch = () if len(shape) == 2 else (2,)
+        rows = options.get("num_layers", 1) * (2 if options.get("bidirectional") else 1)
+        sizes = [options.get("proj_size", 5), 5][: 2 if kind == "LSTM" else 1]
+        states = [values(rows, *batch, size, seed=4 + size) for size in sizes]
+        hx, hx_ = tuple(map(tg.Tensor, states)), tuple(map(torch.tensor, states))
+        hx, hx_ = (hx, hx_) if kind == "LSTM" else (hx[0], hx_[0])
+    (mine, state), (other, state_) = ours(a, hx), theirs(b, hx_)
+    pairs = zip(state, state_, strict=True) if kind == "LSTM" else [(state, state_)]
+    for u, v in [(mine, other), *pairs]:
+        assert u.shape == tuple(v.shape)
+        np.testing.assert_allclose(u.numpy(), v.detach().numpy(), rtol=2e-5, atol=2e-5)
+    w = values(*mine.shape, seed=9)
+    (mine * tg.Tensor(w)).sum().backward()
+    (other * torch.tensor(w)).sum().backward()
+    named = dict(theirs.named_parameters())
+    for t, u in [(a, b), *((t, named[n]) for n, t in get_state_dict(ours).items())]:
+        assert t.grad is not None
+        np.testing.assert_allclose(t.grad.numpy(), u.grad.numpy(), rtol=1e-4, atol=5e-5)
+
+
+def test_recurrent_refuses_shapes():
+    with pytest.raises(ValueError, match="for 4 features"):
+        nn.GRU(4, 5)(tg.Tensor.zeros(3, 2, 5))
+    with pytest.raises(ValueError, match="proj_size 5"):
+        nn.LSTM(4, 5, proj_size=5)
+    with pytest.raises(ValueError, match="num_layers 0"):
+        nn.GRU(4, 5, num_layers=0)
+
+
+ATTENTION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "plain": ({}, {}),
+    "without biases": ({"bias": False, "batch_first": True}, {"average_attn_weights": False}),
+    "other features": ({"kdim": 3, "vdim": 5}, {"mask": "bool"}),
+    "added keys": ({"add_bias_kv": True, "add_zero_attn": True}, {"padding": True}),
+    "masks": ({"batch_first": True}, {"mask": "float", "padding": True, "need_weights": False}),
+    "masks of heads": ({}, {"mask": "heads"}),
+    "without a batch": ({}, {"is_single": True}),
+}
+
+
+@pytest.mark.parametrize("name", ATTENTION)
+def test_multihead_attention(name: str):
+    options, call = ATTENTION[name]
+    call = dict(call)
+    ours, theirs = nn.MultiheadAttention(4, 2, **options), T.MultiheadAttention(4, 2, **options)
+    copy_weights(ours, theirs)
+    sizes = (3, 4), (5, options.get("kdim", 4)), (5, options.get("vdim", 4))
+    is_single, first = call.pop("is_single", False), options.get("batch_first", False)
+    shapes = [
+        (steps, size) if is_single else (2, steps, size) if first else (steps, 2, size)
+        for steps, size in sizes
+    ]
+    arrays = [values(*shape, seed=i) for i, shape in enumerate(shapes)]
+    masks: dict[str, np.ndarray] = {}
+    match call.pop("mask", None):
+        case "bool":
+            masks["attn_mask"] = np.triu(np.ones((3, 5), bool), 2)
+        case "float":
+            masks["attn_mask"] = values(3, 5, seed=5)
+        case "heads":
+            masks["attn_mask"] = values(4, 3, 5, seed=5) > 1
+        case _:
+            pass
+    if call.pop("padding", False):
+        padding = np.array([[False] * 5, [False] * 3 + [True] * 2])
+        is_number = "attn_mask" in masks and masks["attn_mask"].dtype.kind == "f"
+        masks["key_padding_mask"] = padding * np.float32(-3) if is_number else padding
+    mine, weights = ours(
+        *map(tg.Tensor, arrays), **call, **{k: tg.Tensor(v) for k, v in masks.items()}
+    )
+    other, weights_ = theirs(
+        *map(torch.tensor, arrays), **call, **{k: torch.tensor(v) for k, v in masks.items()}
+    )
+    np.testing.assert_allclose(mine.numpy(), other.detach().numpy(), rtol=2e-5, atol=2e-5)
+    assert (weights is None) == (weights_ is None)
+    if weights is not None:
+        np.testing.assert_allclose(weights.numpy(), weights_.detach().numpy(), rtol=2e-5, atol=2e-5)
+
+
+def test_causal_attention():
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
+    x = values(1, 3, 4)
+    whole, weights = layer(*[tg.Tensor(x)] * 3, is_causal=True)
+    part, _ = layer(*[tg.Tensor(x[:, :2])] * 3, is_causal=True)
+    np.testing.assert_allclose(whole.numpy()[:, :2], part.numpy(), rtol=1e-5, atol=1e-6)
+    assert weights is not None
+    assert (np.triu(weights.numpy()[0], 1) == 0).all()
+    with pytest.raises(ValueError, match="3 heads do not divide 4 features"):
+        nn.MultiheadAttention(4, 3)
+
+
+LARGE: dict[str, tuple[Any, Any]] = {
+    "lars": (lambda p: nn.optim.LARS(p, 0.1), {}),
+    "lars without momentum": (
+        lambda p: nn.optim.LARS(p, 0.1, momentum=0.0, classic=False),
+        {"momentum": 0.0, "classic": False},
+    ),
+    "muon": (
+        lambda p: nn.optim.Muon(p, 0.1),
+        {
+            "momentum": 0.95,
+            "decay": 0.1,
+            "nesterov": True,
+            "classic": False,
+            "pre": False,
+            "trust": 0.0,
+            "polynomial": (3.4445, -4.775, 2.0315),
+        },
+    ),
+}
+
+
+def lars(
+    weight: np.ndarray,
+    gradients: list[np.ndarray],
+    momentum: float = 0.9,
+    decay: float = 1e-4,
+    nesterov: bool = False,
+    classic: bool = True,
+    pre: bool = True,
+    trust: float = 0.001,
+    polynomial: tuple[float, ...] = (),
+) -> np.ndarray:
+    """A matrix after steps with a learning rate of 0.1, in f64, by the rule of the paper."""
+    average = np.zeros_like(weight)
+    for gradient in gradients:
+        lengths = np.linalg.norm(weight), np.linalg.norm(gradient)
+        ratio = trust * lengths[0] / (lengths[1] + decay * lengths[0]) if trust else 1.0
+        g = gradient + decay * weight if pre else gradient
+        g = g * ratio * 0.1 if classic else g
+        if momentum:
+            average = momentum * average + g
+            g = g + momentum * average if nesterov else average
+        if polynomial:
+            x = g / (np.linalg.norm(g) + 1e-7)
+            for _ in range(5):
+                square = x @ x.T
+                x = sum(c * np.linalg.matrix_power(square, i) for i, c in enumerate(polynomial)) @ x
+            g = x
+        g = g if classic else g * ratio * 0.1
+        weight = weight - (g if pre else g + decay * 0.1 * weight)
+    return weight
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_lars(name: str):
+    make, options = LARGE[name]
+    start = values(3, 4).astype(np.float64)
+    gradients = [values(3, 4, seed=i + 1).astype(np.float64) for i in range(2)]
+    param = tg.Tensor(start, requires_grad=True)
+    optimizer = make([param])
+    with tg.Tensor.train():
+        for gradient in gradients:
+            param.grad = tg.Tensor(gradient)
+            optimizer.step()
+    np.testing.assert_allclose(param.numpy(), lars(start, gradients, **options), rtol=1e-6)
+
+
+def test_lamb():
+    """The first step has the length of the parameter, in the direction of Adam's."""
+    start, gradient = values(3, 4).astype(np.float64), values(3, 4, seed=1).astype(np.float64)
+    moved: list[np.ndarray] = []
+    for is_adam in (False, True):
+        param = tg.Tensor(start, requires_grad=True)
+        param.grad = tg.Tensor(gradient)
+        group = nn.optim.OptimizerGroup(nn.optim.LAMB([param], 0.1, adam=is_adam))
+        with tg.Tensor.train():
+            group.step()
+        moved.append(start - param.numpy())
+        group.zero_grad()
+        assert param.grad is None
+    direction = gradient / (np.abs(gradient) + 1e-6)
+    np.testing.assert_allclose(moved[1], 0.1 * direction, rtol=1e-5)
+    ratio = np.linalg.norm(start) / np.linalg.norm(direction)
+    np.testing.assert_allclose(moved[0], 0.1 * ratio * direction, rtol=1e-5)
+
+
+@pytest.mark.parametrize("norm_type", [2.0, 1.0, float("inf")])
+def test_clip_grad_norm(norm_type: float):
+    for limit in (0.5, 100.0):
+        mine = [tg.Tensor(values(3, seed=i), requires_grad=True) for i in range(3)]
+        other = [torch.tensor(t.numpy(), requires_grad=True) for t in mine]
+        for i in range(2):
+            mine[i].grad = tg.Tensor(values(3, seed=5 + i))
+            other[i].grad = torch.tensor(values(3, seed=5 + i))
+        total = nn.optim.clip_grad_norm_(mine, limit, norm_type)
+        total_ = T.utils.clip_grad_norm_(other, limit, norm_type)
+        np.testing.assert_allclose(total.item(), total_.item(), rtol=1e-6)
+        for a, b in zip(mine[:2], other[:2], strict=True):
+            assert a.grad is not None
+            np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-5)
+        assert mine[2].grad is None

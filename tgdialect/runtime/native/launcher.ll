@@ -280,7 +280,9 @@ look.inner:
 
 open.inner:
   %array = call ptr @field(ptr %inner, i64 %array.place)
-  %has.array = icmp ne ptr %array, null
+  %is.set = icmp ne ptr %array, null
+  %is.known = icmp ne ptr %array, %none
+  %has.array = and i1 %is.set, %is.known
   %first.check = mul i64 %i, %checks
   br i1 %has.array, label %check, label %release
 

@@ -30,6 +30,7 @@ class KernelFunction(LLVMFunction):
     """A kernel under construction, and the variables of its workgroup."""
 
     global_pointer = GLOBAL
+    has_work_items = True
 
     def __init__(
         self,

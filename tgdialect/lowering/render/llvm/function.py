@@ -51,6 +51,9 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
     global_pointer: ClassVar[LLVMPointerType] = POINTER
     """The type of a pointer to memory that is an argument."""
 
+    has_work_items: ClassVar[bool] = False
+    """Whether several work items execute the function at once."""
+
     def __init__(
         self,
         name: str,
@@ -114,12 +117,22 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         return pointer
 
     def add_atomically(self, view: View, value: SSAValue) -> None:
-        """LLVM exchanges the word of an element where the processor adds no narrower ones."""
+        """Where one thread executes the function, nobody else writes: a load and a store suffice.
+        LLVM exchanges the word of an element where the processor adds no narrower ones."""
         dtype = view.dtype
+        is_alone = self._frame is None and not self.has_work_items
+        if is_alone and (dtype.bits >= 32 or not dtype.is_float):
+            self.store_view(self._added(self.load_view(view, None, None), value, dtype), view, None)
+            return
         if dtype.is_bool:
             value = self.emit(llvm.ZExtOp, (value,), i8)
         kind = "_or" if dtype.is_bool else "fadd" if dtype.is_float else "add"
         self.insert(AtomicRMWOp(kind, self.address(view), value))
+
+    def _added(self, a: SSAValue, b: SSAValue, dtype: DType) -> SSAValue:
+        if dtype.is_float:
+            return self.float(llvm.FAddOp, a, b)
+        return self.binary(llvm.OrOp if dtype.is_bool else llvm.AddOp, a, b)
 
     # -- control flow
 

@@ -1,0 +1,302 @@
+"""Decompositions of matrices, and norms, of which one is by singular values.
+
+The steps of an iteration are calls of a function that is compiled once. They work on detached
+matrices: gradients are those of the first-order change of the result, which needs no iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self, TypeVar
+
+import numpy as np
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.reduction import Axes
+from tgdialect.frontend.statistics import Statistics
+
+_EPSILON = {dtypes.float32: 2.0**-23, dtypes.float64: 2.0**-52}
+"""The relative error of numbers, below which singular values are taken to be equal."""
+
+T = TypeVar("T", bound="Decompositions")
+
+
+class Decompositions(Statistics):
+    """Methods of matrices, in the last two axes; other axes are a batch."""
+
+    __slots__ = ()
+
+    def _matrix(self, name: str) -> tuple[int, int]:
+        """The extents of the last two axes of a float tensor."""
+        if self.ndim < 2:
+            raise ValueError(f"{name} of a tensor with {self.ndim} axes: it has two at least")
+        if not self.dtype.is_float:
+            raise TypeError(f"{name} of {self.dtype.name}: a float is needed")
+        return self.shape[-2], self.shape[-1]
+
+    def norm(
+        self,
+        p: float | Literal["fro", "nuc"] = "fro",
+        dim: Axes = None,
+        keepdim: bool = False,
+        dtype: dtypes.DTypeLike | None = None,
+    ) -> Self:
+        """The p-norm of vectors, or a norm of matrices.
+
+        Args:
+            p: a number, inf and -inf included; "fro" is 2; "nuc" is the sum of singular values.
+            dim: the axes of a vector, by default all; two axes for "nuc", by default the only two.
+            dtype: a float dtype to convert to before.
+
+        Raises ValueError for another p, or other axes than "nuc" has.
+        """
+        x = (self if dtype is None else self.cast(dtype))._accurate()
+        wanted = dtypes.as_float(self.dtype if dtype is None else dtypes.to_dtype(dtype))
+        if p == "nuc":
+            axes = self._axes(dim)
+            if len(axes) != 2:
+                raise ValueError(f"the nuclear norm of axes {axes} of {self.shape}: it takes two")
+            total = x.movedim(axes, (-2, -1)).svd(full_matrices=False)[1].sum(-1)
+            for axis in sorted(axes) if keepdim else ():
+                total = total.unsqueeze(axis)
+            return total.cast(wanted)
+        if isinstance(p, str) and p != "fro":
+            raise ValueError(f"p is a number, fro or nuc, got {p!r}")
+        return x._norm(2 if isinstance(p, str) else p, dim, keepdim).cast(wanted)
+
+    def newton_schulz(self, steps: int, params: Sequence[float], eps: float = 1e-07) -> Self:
+        """Singular values driven towards 1: each step is the odd polynomial p0 X + p1 (X Xᵀ) X +
+        p2 (X Xᵀ)² X ... of the matrix, which is first divided by its Frobenius norm plus eps."""
+        rows, columns = self._matrix("newton_schulz")
+        if rows > columns:
+            wide = self.transpose(-2, -1).newton_schulz(steps, params, eps)
+            return wide.transpose(-2, -1)
+        x = self / (self._norm(2, (-2, -1), True) + eps)
+        for _ in range(steps):
+            square = x.matmul(x.transpose(-2, -1))
+            term, total = x, params[0] * x
+            for factor in params[1:]:
+                term = square.matmul(term)
+                total = total + factor * term
+            x = total
+        return x
+
+    def qr(self, mode: Literal["complete", "reduced"] = "complete") -> tuple[Self, Self]:
+        """Q and R with Q @ R = self, Q orthogonal and R upper triangular, by Householder's
+        reflections. Signs are LAPACK's.
+
+        Args:
+            mode: whether Q of (m, n) is (m, m), or (m, min(m, n)) as in PyTorch.
+        """
+        rows, columns = self._matrix("qr")
+        if mode not in ("complete", "reduced"):
+            raise ValueError(f"mode is complete or reduced, got {mode!r}")
+        x = self._accurate()
+        count = min(rows, columns)
+        q, r = x.detach()._householder(rows if mode == "complete" else count)
+        q, r = x._qr_near(q, r)
+        return q.cast(self.dtype), r.cast(self.dtype)
+
+    def _householder(self, width: int) -> tuple[Self, Self]:
+        """The first columns of Q, and R."""
+        *lead, rows, columns = self.shape
+        r, reflections = self, list[Self]()
+        for i in range(min(columns, rows - 1)):
+            reflections.append(_step(type(self)._reflection)(r, self._of_array(np.array(i))))
+            r = _step(type(self)._reflected)(r, reflections[-1])
+        q = self.eye(rows, width, dtype=self.dtype)._broadcast_to((*lead, rows, width))
+        for reflection in reversed(reflections):
+            q = _step(type(self)._reflected)(q, reflection)
+        r = r.shrink([*[None] * len(lead), (0, width), None]).triu()
+        return q.detach().contiguous(), r.detach().contiguous()
+
+    def _reflection(self, i: Self) -> Self:
+        """The vector v for which x - v vᵀ x has zeros in column i below row i; 0 if it has them.
+        Its norm is sqrt(2) or 0."""
+        column = self[..., i].unsqueeze(-1)
+        places = self.arange(self.shape[-2]).reshape((-1, 1))
+        below = (places > i).where(column, 0)
+        head = places.eq(i).where(column, 0).sum(-2, keepdim=True)
+        rest = (below * below).sum(-2, keepdim=True)
+        is_done = rest.eq(0)
+        norm = is_done.where(1, head * head + rest).sqrt()
+        first = head + (head < 0).where(-norm, norm)
+        scale = is_done.where(0, (2 / is_done.where(1, first * first + rest)).sqrt())
+        return places.eq(i).where(first, below) * scale
+
+    def _reflected(self, v: Self) -> Self:
+        """self - v vᵀ self, for a column v of norm sqrt(2), or 0."""
+        return self - v * (v * self).sum(-2, keepdim=True)
+
+    def _qr_near(self, q: Self, r: Self) -> tuple[Self, Self]:
+        """Q and R of this tensor, which are known but for their gradient: that of their first-order
+        change with the matrix."""
+        columns = min(self.shape[-2:])
+        none = [None] * (self.ndim - 2)
+        q1, square = q.shrink([*none, None, (0, columns)]), r.shrink([*none, *[(0, columns)] * 2])
+        change = _change(self)
+        inner = q1.transpose(-2, -1).matmul(change)
+        # d(A) R⁻¹ = (turn + d(R) R⁻¹ seen from Q's space), whose second part is upper triangular.
+        inverse = square._inverse_of_triangle()
+        quotient = change.shrink([*none, None, (0, columns)]).matmul(inverse)
+        seen = q1.transpose(-2, -1).matmul(quotient)
+        below = seen.tril(-1)
+        turn = below - below.transpose(-2, -1)
+        outside = quotient - q1.matmul(seen)
+        new = q1 + q1.matmul(turn) + outside
+        if q.shape[-1] > columns:
+            rest = q.shrink([*none, None, (columns, q.shape[-1])])
+            new = new.cat(rest - q1.matmul(outside.transpose(-2, -1).matmul(rest)), dim=-1)
+        moved = (inner - turn.matmul(r.shrink([*none, (0, columns), None]))).triu()
+        return new, r + moved._padded(
+            [*((0, 0) for _ in none), (0, r.shape[-2] - columns), (0, 0)], 0
+        )
+
+    def _inverse_of_triangle(self) -> Self:
+        """The inverse of upper triangular matrices, with 0 for the inverse of a 0 on the
+        diagonal."""
+        n = self.shape[-1]
+        wide = self._wide()
+        diagonal = wide.diagonal(0, -2, -1).unsqueeze(-1)
+        is_zero = diagonal.eq(0)
+        inverse = is_zero.where(0, 1 / is_zero.where(1, diagonal))
+        # (1 - N)⁻¹ = (1 + N) (1 + N²) (1 + N⁴) ..., which ends since N is nilpotent.
+        power = -(inverse * wide).triu(1)
+        total = one = self.eye(n, dtype=wide.dtype)
+        for _ in range((n - 1).bit_length()):
+            total = total.matmul(one + power)
+            power = power.matmul(power).contiguous()
+        return (total * inverse.transpose(-2, -1)).cast(self.dtype)
+
+    def svd(self, full_matrices: bool = True) -> tuple[Self, Self, Self]:
+        """U, S and Vᵀ with U @ diag(S) @ Vᵀ = self: U and V are orthogonal, S is not negative and
+        descends. By one-sided Jacobi rotations.
+
+        Args:
+            full_matrices: whether U of (m, n) is (m, m) and Vᵀ is (n, n), or both have min(m, n)
+                columns and rows.
+
+        Gradients are those of unique decompositions: where singular values are equal, they are 0
+        for the rotations within their space.
+        """
+        rows, columns = self._matrix("svd")
+        if rows < columns:
+            v, s, u = self.transpose(-2, -1).svd(full_matrices)
+            return u.transpose(-2, -1), s, v.transpose(-2, -1)
+        x = self._accurate()
+        u, s, v = x.detach()._jacobi()
+        q = u.qr("complete" if full_matrices else "reduced")[0]
+        # Columns of Q are those of U up to their sign; where a singular value is 0, U has none.
+        sign = (q.shrink([None] * (q.ndim - 1) + [(0, columns)]) * u).sum(-2, keepdim=True) < 0
+        sign = sign.where(-1.0, 1.0).cast(x.dtype)
+        sign = sign._padded([(0, 0)] * (q.ndim - 1) + [(0, q.shape[-1] - columns)], 1)
+        u, s, v = x._svd_near((q * sign).contiguous(), v.contiguous(), s.contiguous())
+        v = v.transpose(-2, -1)
+        return u.cast(self.dtype), s.cast(self.dtype), v.cast(self.dtype)
+
+    def _jacobi(self) -> tuple[Self, Self, Self]:
+        """U, S and V of a matrix with at least as many rows as columns, by one-sided Jacobi
+        rotations (Hestenes, 1958): pairs of columns are rotated until all are orthogonal. Columns
+        of U are 0 where S is 0 but for rounding."""
+        *lead, rows, columns = self.shape
+        half = (columns + 1) // 2
+        scale = self.abs().max((-2, -1), keepdim=True)
+        x = self._wide() / scale.eq(0).where(1, scale)
+        none = [(0, 0)] * len(lead)
+        x = x._padded([*none, (0, 0), (0, 2 * half - columns)], 0)
+        v = x.eye(2 * half, dtype=x.dtype)._broadcast_to((*lead, 2 * half, 2 * half))
+        # Rotations of the columns of X are accumulated in the rows below it.
+        both = x.cat(v, dim=-2)
+        order = self._of_array(np.array(_pairing(half), np.int32))
+        for _ in range(_sweeps(columns) * (2 * half - 1)):
+            both = _step(type(self)._rotated)(both, order)
+        both = both.detach()
+        # After whole sweeps each column is in its place again, and the added one is the last.
+        both = both.shrink([*[None] * (len(lead) + 1), (0, columns)])
+        x, v = both.split((rows, 2 * half), -2)
+        v = v.shrink([*[None] * len(lead), (0, columns), None])
+        s, order = (x * x).sum(-2).sqrt().sort(-1, descending=True)
+        s = s.contiguous()
+        x, v = (t.gather(-1, order.unsqueeze(-2).expand(t.shape)) for t in (x, v))
+        is_zero = s <= s.shrink([*[None] * len(lead), (0, 1)]) * (rows * _EPSILON[self.dtype])
+        u = is_zero.unsqueeze(-2).where(0, x / is_zero.where(1, s).unsqueeze(-2))
+        return u.cast(self.dtype), (s * scale.squeeze(-1)).cast(self.dtype), v.cast(self.dtype)
+
+    def _rotated(self, order: Self) -> Self:
+        """One round: column k of the left half and of the right half are rotated, so that they are
+        orthogonal but for the square of rotations at their end, and all columns are moved to their
+        next partners."""
+        rows, half = self.shape[-2] - self.shape[-1], self.shape[-1] // 2
+        none = [None] * (self.ndim - 2)
+        left, right = self.shrink([*none, (0, rows), None]).split(half, -1)
+        alpha, beta, gamma = (
+            (a * b).sum(-2) for a, b in ((left, left), (right, right), (left, right))
+        )
+        is_done = gamma.abs() <= (alpha * beta).sqrt() * 2**-53
+        zeta = (beta - alpha) / (2 * is_done.where(1, gamma))
+        t = (zeta < 0).where(-1.0, 1.0) / (zeta.abs() + (1 + zeta * zeta).sqrt())
+        t = is_done.where(0.0, t)
+        cosine = 1 / (1 + t * t).sqrt()
+        factors = cosine.cat(cosine * t, dim=-1).unsqueeze(-2).contiguous()
+        partner, pair = (order + half) % (2 * half), order % half
+        sign = (order < half).where(-1.0, 1.0).cast(self.dtype)
+        own = factors[..., pair] * self[..., order]
+        return own + sign * factors[..., pair + half] * self[..., partner]
+
+    def _svd_near(self, u: Self, v: Self, s: Self) -> tuple[Self, Self, Self]:
+        """The singular value decomposition of this tensor, which is known but for its gradient: the
+        gradient of the first-order change of U, S and V with the matrix (Wedin, 1972)."""
+        columns = s.shape[-1]
+        none = [None] * (self.ndim - 2)
+        u1 = u.shrink([*none, None, (0, columns)])
+        wide = s.unsqueeze(-1)
+        image = self.matmul(v)
+        inner = _change(u1.transpose(-2, -1).matmul(image))
+        # The turn of U within its space is F * (E S + S Eᵀ), of V is F * (S E + Eᵀ S).
+        gap = wide.transpose(-2, -1) ** 2 - wide**2
+        is_equal = gap.abs() <= _EPSILON[self.dtype] * columns * (wide * wide).max(-2, keepdim=True)
+        weight = is_equal.where(0, 1 / is_equal.where(1, gap))
+        right, down = inner * wide.transpose(-2, -1), wide * inner
+        turn_u = weight * (right + right.transpose(-2, -1))
+        turn_v = weight * (down + down.transpose(-2, -1))
+        # U also turns out of its space, where there are more rows than columns.
+        is_zero = s <= s.max(-1, keepdim=True) * _EPSILON[self.dtype] * self.shape[-2]
+        inverse = is_zero.where(0, 1 / is_zero.where(1, s)).unsqueeze(-2)
+        outside = _change(image - u1.matmul(u1.transpose(-2, -1).matmul(image))) * inverse
+        new = u1 + u1.matmul(turn_u) + outside
+        if u.shape[-1] > columns:
+            rest = u.shrink([*none, None, (columns, u.shape[-1])])
+            new = new.cat(rest - u1.matmul(outside.transpose(-2, -1).matmul(rest)), dim=-1)
+        return new, s + inner.diagonal(0, -2, -1), v + v.matmul(turn_v)
+
+
+_STEPS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The traced functions of methods."""
+
+
+def _step(method: Callable[..., T]) -> Callable[..., T]:
+    """A method on tensors as a traced function, which is executed when it is called, or a CALL
+    within another traced function."""
+    from tgdialect.frontend.function import Function  # It is made of all methods of tensors.
+
+    if (found := _STEPS.get(method)) is None:
+        found = _STEPS[method] = Function(method)
+    return found
+
+
+def _change(x: T) -> T:
+    """0 with the gradient of a tensor."""
+    return x - x.detach()
+
+
+def _pairing(half: int) -> list[int]:
+    """Where each column of the next round comes from: one stays and the others go round, as players
+    of a tournament. After 2 * half - 1 rounds each column has met every other one."""
+    if half == 1:
+        return [0, 1]
+    return [0, half, *range(1, half - 1), *range(half + 1, 2 * half), half - 1]
+
+
+def _sweeps(columns: int) -> int:
+    """The number of sweeps over all pairs of columns, after which they are orthogonal in f64."""
+    return 1 if columns <= 2 else 4 + columns.bit_length()

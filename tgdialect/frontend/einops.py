@@ -1,0 +1,103 @@
+"""Formulas of `rearrange`: axes by name, as in einops (Rogozhnikov, 2022)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from tgdialect.frontend.movement import Movement
+
+T = TypeVar("T", bound="Movement")
+Groups = list[list[str] | None]
+"""The names in each axis of one side of a formula: one, or those in parentheses. None is `...`
+outside of parentheses."""
+
+_REST = "..."
+_TOKEN = re.compile(r"\s*(\.\.\.|[()]|[^\W\d]\w*|1(?!\w))")
+
+
+def rearranged(x: T, formula: str, sizes: Mapping[str, int]) -> T:
+    """A tensor with its axes split, reordered and merged by a formula."""
+    # Parse both sides, and give a name to each axis that `...` stands for.
+    sides = formula.replace("…", _REST).split("->")
+    if len(sides) != 2:
+        raise ValueError(f"rearrange {formula!r}: there is one arrow")
+    left, right = (_groups(formula, side) for side in sides)
+    if any(_REST in group for group in left if group is not None):
+        raise ValueError(f"rearrange {formula!r}: on the left ... is not in parentheses")
+    count = x.ndim - sum(group is not None for group in left)
+    if count < 0 or (count and None not in left):
+        raise ValueError(f"rearrange {formula!r} of a tensor with {x.ndim} axes")
+    rest = [f"{_REST}{i}" for i in range(count)]
+    before, after = _with_rest(left, rest), _with_rest(right, rest)
+    # Check that both sides have the same names.
+    names, wanted = ([name for group in side for name in group] for side in (before, after))
+    if len(set(names)) < len(names) or sorted(names) != sorted(wanted):
+        raise ValueError(f"rearrange {formula!r}: each name is once on both sides")
+    if unknown := [name for name in sizes if name not in names]:
+        raise ValueError(f"rearrange {formula!r} has no axis {', '.join(unknown)}")
+    # Split, reorder, merge.
+    extents: dict[str, int] = {}
+    for group, extent in zip(before, x.shape, strict=True):
+        extents |= _extents(formula, group, extent, sizes)
+    split = x.reshape(tuple(extents[name] for name in names))
+    ordered = split.permute([names.index(name) for name in wanted])
+    return ordered.reshape(tuple(math.prod(extents[name] for name in group) for group in after))
+
+
+def _groups(formula: str, side: str) -> Groups:
+    groups: Groups = []
+    parts: list[str] = []
+    inside = False
+    at, side = 0, side.rstrip()
+    while at < len(side):
+        if (match := _TOKEN.match(side, at)) is None:
+            raise ValueError(f"rearrange {formula!r}: {side[at:].strip()!r} is no name of an axis")
+        at, token = match.end(), match.group(1)
+        if token in "()":
+            if inside is (token == "("):
+                raise ValueError(f"rearrange {formula!r}: parentheses that do not match")
+            inside = token == "("
+            if inside:
+                parts = []
+                groups.append(parts)
+        elif token == "1":
+            groups += [] if inside else [[]]
+        elif inside:
+            parts.append(token)
+        else:
+            groups.append(None if token == _REST else [token])
+    if inside:
+        raise ValueError(f"rearrange {formula!r}: parentheses that do not match")
+    return groups
+
+
+def _with_rest(groups: Groups, rest: Sequence[str]) -> list[list[str]]:
+    """Groups with names for `...`: axes of their own, or parts of an axis."""
+    result: list[list[str]] = []
+    for group in groups:
+        if group is None:
+            result += [[name] for name in rest]
+        else:
+            result.append([n for name in group for n in (rest if name == _REST else [name])])
+    return result
+
+
+def _extents(
+    formula: str, group: Sequence[str], extent: int, sizes: Mapping[str, int]
+) -> dict[str, int]:
+    """The extent of each name in an axis; the one that is not given is inferred."""
+    found = {name: sizes[name] for name in group if name in sizes}
+    missing = [name for name in group if name not in sizes]
+    known = math.prod(found.values())
+    if len(missing) > 1:
+        raise ValueError(f"rearrange {formula!r}: the extents of {', '.join(missing)} are needed")
+    if missing and known and extent % known == 0:
+        found[missing[0]] = extent // known
+    elif missing or known != extent:
+        parts = " * ".join(f"{name}={sizes[name]}" if name in sizes else name for name in group)
+        raise ValueError(f"rearrange {formula!r}: an axis of {extent} is not {parts or 1}")
+    return found

@@ -1,0 +1,162 @@
+"""Resizing images: nearest, linear, cubic and area interpolation, one axis after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Self, TypeVar, cast
+
+from tgdialect.frontend import dtypes
+from tgdialect.frontend.random import Random
+from tgdialect.frontend.symbolic import to_dim
+from tgdialect.ops.dtypes import DType
+from tgdialect.ops.movement import IndexOp
+
+_MODES = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
+"""PyTorch's names of modes."""
+_CUBIC = -0.75
+"""The slope of the cubic kernel one cell beside its middle (Keys, 1981)."""
+
+T = TypeVar("T", bound="Resizing")
+Sizes = int | Sequence[int]
+Factors = float | Sequence[float]
+
+
+class Resizing(Random):
+    """Interpolation along axes."""
+
+    __slots__ = ()
+
+    def interpolate(
+        self,
+        size: Sizes | None = None,
+        mode: str = "linear",
+        align_corners: bool = False,
+        scale_factor: Factors | None = None,
+        recompute_scale_factor: bool = False,
+    ) -> Self:
+        """Resize the last axes as PyTorch does: to the nearest cell, linearly, by cubic functions,
+        or by areas.
+
+        Args:
+            size: the new extents of as many last axes, or one for all axes but the first two.
+            mode: linear (along each axis; also bilinear and trilinear), nearest, nearest-exact,
+                cubic (also bicubic), or area: the mean of the cells that a new cell covers.
+            align_corners: whether the first and the last cells keep their values, in linear and
+                cubic mode.
+            scale_factor: what the extents are multiplied with, in place of `size`. Positions are
+                computed from it, or from the new extents if `recompute_scale_factor`.
+
+        Integers are rounded after each axis, from the last one on, halves up.
+        """
+        sizes, scales = self._resized_to(size, scale_factor)
+        if 0 in self.shape[-len(sizes) :]:
+            raise ValueError(f"interpolate of shape {self.shape}: an axis without elements")
+        first = self.ndim - len(sizes)
+        x = self
+        # The last axis first: the others are resized by whole rows.
+        for i, (wanted, scale) in reversed(list(enumerate(zip(sizes, scales, strict=True)))):
+            extent = self.shape[first + i]
+            step = extent / wanted if scale is None or recompute_scale_factor else 1 / scale
+            x = x._resized(first + i, wanted, _MODES.get(mode, mode), align_corners, step)
+            x = x.contiguous() if i else x
+        return x._apart_from(self)
+
+    def _resized_to(
+        self, size: Sizes | None, scale_factor: Factors | None
+    ) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+        """New extents, and the factors that they are computed from, if these are given."""
+        if (size is None) == (scale_factor is None):
+            raise ValueError("interpolate takes either size or scale_factor")
+        given = scale_factor if size is None else size
+        count = max(self.ndim - 2, 1)
+        each = tuple(given) if isinstance(given, list | tuple) else (cast(float, given),) * count
+        if not 0 < len(each) <= self.ndim or min(each) <= 0:
+            name = "scale_factor" if size is None else "size"
+            raise ValueError(f"{name} {given} for a tensor with {self.ndim} axes")
+        if size is not None:
+            return tuple(to_dim(cast(int, s)) for s in each), (None,) * len(each)
+        sizes = tuple(
+            math.floor(d * f) for d, f in zip(self.shape[-len(each) :], each, strict=True)
+        )
+        if 0 in sizes:
+            raise ValueError(f"scale_factor {given} of {self.shape}: an axis without elements")
+        return sizes, each
+
+    def _resized(self, axis: int, size: int, mode: str, align_corners: bool, step: float) -> Self:
+        """One axis resized. New cells are `step` old ones apart."""
+        extent = self.shape[axis]
+        line = self.arange(size).cast(dtypes.float64)
+        if mode in ("nearest", "nearest-exact"):
+            shift = 0.5 if mode == "nearest-exact" else 0.0
+            return self._cells(axis, ((line + shift) * step).floor())
+        if mode == "area":
+            return self._averaged(axis, size)
+        if mode not in ("linear", "cubic"):
+            raise ValueError(f"mode is linear, nearest, nearest-exact, cubic or area, got {mode!r}")
+        if align_corners:
+            place = line * ((extent - 1) / max(size - 1, 1))
+        else:
+            place = (line + 0.5) * step - 0.5
+        if mode == "linear":
+            place = place.clamp(0, extent - 1)
+        low = place.floor()
+        part = place - low
+        if mode == "linear":
+            return self._blended(axis, low, [1 - part, part])
+        weights = [_cubic_weight(distance) for distance in (part + 1, part, 1 - part, 2 - part)]
+        return self._blended(axis, low - 1, weights)
+
+    def _cells(self, axis: int, position: Self) -> Self:
+        """The cells at positions along an axis; beyond the ends, those at the ends."""
+        # Clamped after they are stored, so that it is known that they are inside.
+        place = position.cast(dtypes.int32).contiguous().clamp(0, self.shape[axis] - 1)
+        moved = self.transpose(0, axis)
+        return moved._apply(IndexOp, moved.node, (place.node,)).transpose(0, axis)
+
+    def _blended(self, axis: int, first: Self, weights: Sequence[Self]) -> Self:
+        """Sums of neighbours along an axis, from positions on, with these weights."""
+        wide = self._accurate().dtype
+        if self.dtype.is_integer and self.dtype.bits <= 8 and len(weights) == 2:
+            # As PyTorch: weights in fixed point with 15 bits, so that ties round alike. f32 is
+            # exact.
+            high = (weights[1] * 2**15).round() * 2**-15
+            weights, wide = [1 - high, high], dtypes.float32
+        elif not self.dtype.is_float:
+            wide = dtypes.float64
+        shape = tuple(-1 if i == axis else 1 for i in range(self.ndim))
+        total: Self | None = None
+        for k, weight in enumerate(weights):
+            cells = self._cells(axis, first + k).cast(wide)
+            part = cells * weight.cast(wide).contiguous().reshape(shape)
+            total = part if total is None else total + part
+        assert total is not None
+        return total._rounded(self.dtype)
+
+    def _averaged(self, axis: int, size: int) -> Self:
+        """The means of windows that cover an axis: cell i has the old cells that overlap its
+        part."""
+        extent = self.shape[axis]
+        line = self.arange(size)
+        start, stop = line * extent // size, -(-(line + 1) * extent // size)
+        longest = extent // size + 2
+        place = (start.unsqueeze(-1) + self.arange(longest)).contiguous()
+        is_inside = place < stop.unsqueeze(-1)
+        shape = (size, longest, *(1,) * (self.ndim - 1))
+        moved = self.transpose(0, axis)
+        picked = moved._apply(IndexOp, moved.node, (place.flatten().clamp(0, extent - 1).node,))
+        cells = picked.reshape((*shape[:2], *moved.shape[1:]))._accurate()
+        total = is_inside.contiguous().reshape(shape).where(cells, 0).sum(1)
+        counts = (stop - start).cast(total.dtype).contiguous().reshape((-1, *shape[2:]))
+        return (total / counts).transpose(0, axis)._rounded(self.dtype)
+
+    def _rounded(self, dtype: DType) -> Self:
+        """Converted to a dtype; to the nearest integer, halves up."""
+        return self.cast(dtype) if dtype.is_float else (self + 0.5).floor().cast(dtype)
+
+
+def _cubic_weight(distance: T) -> T:
+    """The weight of a cell by its distance, from 0 to 2, in cubic convolution (Keys, 1981)."""
+    near = ((_CUBIC + 2) * distance - (_CUBIC + 3)) * distance * distance + 1
+    far = ((distance - 5) * distance + 8) * distance * _CUBIC - 4 * _CUBIC
+    return (distance <= 1).where(near, far)
