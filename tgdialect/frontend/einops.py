@@ -5,12 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from tgdialect.frontend.movement import Movement
-
-T = TypeVar("T", bound="Movement")
 Groups = list[list[str] | None]
 """The names in each axis of one side of a formula: one, or those in parentheses. None is `...`
 outside of parentheses."""
@@ -19,8 +15,17 @@ _REST = "..."
 _TOKEN = re.compile(r"\s*(\.\.\.|[()]|[^\W\d]\w*|1(?!\w))")
 
 
-def rearranged(x: T, formula: str, sizes: Mapping[str, int]) -> T:
-    """A tensor with its axes split, reordered and merged by a formula."""
+class Rearrangement(NamedTuple):
+    """What a formula does to a tensor: RESHAPE, PERMUTE, RESHAPE."""
+
+    split: tuple[int, ...]
+    order: list[int]
+    merged: tuple[int, ...]
+
+
+def rearrangement(formula: str, shape: Sequence[int], sizes: Mapping[str, int]) -> Rearrangement:
+    """How a formula splits, reorders and merges the axes of a shape. Raises ValueError for a
+    formula that is none, or that does not fit the shape."""
     # Parse both sides, and give a name to each axis that `...` stands for.
     sides = formula.replace("…", _REST).split("->")
     if len(sides) != 2:
@@ -28,9 +33,9 @@ def rearranged(x: T, formula: str, sizes: Mapping[str, int]) -> T:
     left, right = (_groups(formula, side) for side in sides)
     if any(_REST in group for group in left if group is not None):
         raise ValueError(f"rearrange {formula!r}: on the left ... is not in parentheses")
-    count = x.ndim - sum(group is not None for group in left)
+    count = len(shape) - sum(group is not None for group in left)
     if count < 0 or (count and None not in left):
-        raise ValueError(f"rearrange {formula!r} of a tensor with {x.ndim} axes")
+        raise ValueError(f"rearrange {formula!r} of a tensor with {len(shape)} axes")
     rest = [f"{_REST}{i}" for i in range(count)]
     before, after = _with_rest(left, rest), _with_rest(right, rest)
     # Check that both sides have the same names.
@@ -39,13 +44,15 @@ def rearranged(x: T, formula: str, sizes: Mapping[str, int]) -> T:
         raise ValueError(f"rearrange {formula!r}: each name is once on both sides")
     if unknown := [name for name in sizes if name not in names]:
         raise ValueError(f"rearrange {formula!r} has no axis {', '.join(unknown)}")
-    # Split, reorder, merge.
+    # The extent of each name.
     extents: dict[str, int] = {}
-    for group, extent in zip(before, x.shape, strict=True):
+    for group, extent in zip(before, shape, strict=True):
         extents |= _extents(formula, group, extent, sizes)
-    split = x.reshape(tuple(extents[name] for name in names))
-    ordered = split.permute([names.index(name) for name in wanted])
-    return ordered.reshape(tuple(math.prod(extents[name] for name in group) for group in after))
+    return Rearrangement(
+        tuple(extents[name] for name in names),
+        [names.index(name) for name in wanted],
+        tuple(math.prod(extents[name] for name in group) for group in after),
+    )
 
 
 def _groups(formula: str, side: str) -> Groups:

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend.base import Number, TensorBase, check_tensors, flattened, number_in
 from tgdialect.frontend.dtypes import attribute_of, promote
-from tgdialect.frontend.einops import rearranged
+from tgdialect.frontend.einops import rearrangement
 from tgdialect.frontend.functions import Functions
 from tgdialect.frontend.symbolic import is_surely_less, is_undecided, larger, to_dim
 from tgdialect.frontend.views import mark_view
@@ -179,7 +179,8 @@ class Movement(Functions):
 
         Raises ValueError for a formula that is none, or that does not fit the shape.
         """
-        return rearranged(self, formula, sizes)
+        split, order, merged = rearrangement(formula, self.shape, sizes)
+        return self.reshape(split).permute(order).reshape(merged)
 
     @property
     def T(self) -> Self:
