@@ -285,3 +285,17 @@ def test_a_function_that_raises_changes_nothing():
     with pytest.raises(ValueError, match="half way"):
         f(tg.Tensor([3.0, 4.0]))
     assert state.tolist() == [1, 2]
+
+
+def test_repeated_calls_with_tensors_that_are_not_computed():
+    """Also of a function with memory of its own, which native code cannot launch by itself."""
+
+    @tg.function
+    def sums(x: tg.Tensor) -> tg.Tensor:
+        return (x.cumsum(0).contiguous() * 2).contiguous().cumsum(0)
+
+    x = np.ones(5000, np.float32)
+    realized = tg.Tensor(x).realize()
+    for _ in range(4):
+        sums(realized)
+    np.testing.assert_array_equal(sums(realized + 1).numpy(), 2 * sums(realized).numpy())
