@@ -54,12 +54,13 @@ class Resizing(Random):
             raise ValueError(f"interpolate of shape {self.shape}: an axis without elements")
         first = self.ndim - len(sizes)
         x = self
-        # The last axis first: the others are resized by whole rows.
+        # The last axis first: the others are resized by whole rows. Cells are computed once, but
+        # may be picked where they are needed.
         for i, (wanted, scale) in reversed(list(enumerate(zip(sizes, scales, strict=True)))):
             extent = self.shape[first + i]
             step = extent / wanted if scale is None or recompute_scale_factor else 1 / scale
             x = x._resized(first + i, wanted, _MODES.get(mode, mode), align_corners, step)
-            x = x.contiguous() if i else x
+            x = x.contiguous() if i and not mode.startswith("nearest") else x
         return x._apart_from(self)
 
     def _resized_to(
