@@ -15,7 +15,7 @@ from parity_table import METHODS
 
 import tgdialect as tg
 
-INPUTS = [((3, 5), "float32"), ((2, 3, 4), "float32"), ((3, 5), "int32")]
+INPUTS = [((3, 5), "float32"), ((2, 3, 4), "float32"), ((3, 5), "int32"), ((6,), "float32")]
 """Shapes and dtypes of inputs: a method is tried with the first that it takes."""
 
 

@@ -125,6 +125,7 @@ tg.program @buffers {
 // CHECK-NEXT:   llvm.return
 // CHECK-NEXT: }
 
+// One thread adds by itself.
 tg.program @atomic {
   %0 = tg.linear {
     %o = tg.param 0 : tensor<4xf32, #g>
@@ -140,7 +141,10 @@ tg.program @atomic {
 // CHECK-NEXT:   %25 = llvm.mlir.constant(1.000000e+00 : f32) : f32
 // CHECK-NEXT:   %26 = llvm.mlir.constant(3) : i64
 // CHECK-NEXT:   %27 = llvm.getelementptr %o_4[%26] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-// CHECK-NEXT:   %28 = llvm.atomicrmw fadd %27, %25 monotonic : !llvm.ptr, f32
+// CHECK-NEXT:   %28 = llvm.load %27 {alignment = 4 : i64} : !llvm.ptr -> f32
+// CHECK-NEXT:   %29 = llvm.fadd %28, %25 : f32
+// CHECK-NEXT:   %30 = llvm.getelementptr %o_4[%26] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:   llvm.store %29, %30 {alignment = 4 : i64} : f32, !llvm.ptr
 // CHECK-NEXT:   llvm.return
 // CHECK-NEXT: }
 
@@ -161,11 +165,28 @@ tg.program @bytes {
 }
 
 // CHECK-LABEL: llvm.func @bytes(%o_5: !llvm.ptr, %x_3: !llvm.ptr) attributes {no_unwind, no_inline} {
-// CHECK-NEXT:   %29 = llvm.mlir.constant(0) : i64
-// CHECK-NEXT:   %30 = llvm.mlir.constant(2) : i64
-// CHECK-NEXT:   %31 = llvm.getelementptr %x_3[%30] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-// CHECK-NEXT:   %v_4 = llvm.load %31 {alignment = 1 : i64} : !llvm.ptr -> f32
-// CHECK-NEXT:   %32 = llvm.getelementptr %o_5[%29] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-// CHECK-NEXT:   llvm.store %v_4, %32 {alignment = 4 : i64} : f32, !llvm.ptr
+// CHECK-NEXT:   %31 = llvm.mlir.constant(0) : i64
+// CHECK-NEXT:   %32 = llvm.mlir.constant(2) : i64
+// CHECK-NEXT:   %33 = llvm.getelementptr %x_3[%32] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:   %v_4 = llvm.load %33 {alignment = 1 : i64} : !llvm.ptr -> f32
+// CHECK-NEXT:   %34 = llvm.getelementptr %o_5[%31] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:   llvm.store %v_4, %34 {alignment = 4 : i64} : f32, !llvm.ptr
 // CHECK-NEXT:   llvm.return
 // CHECK-NEXT: }
+
+// Where several threads may add to a cell, the addition is atomic.
+// CHECK-LABEL: llvm.func @atomic_threads.threads
+// CHECK: llvm.atomicrmw fadd %{{.*}}, %{{.*}} monotonic : !llvm.ptr, f32
+tg.program @atomic_threads {
+  %0 = tg.linear {
+    %o = tg.param 0 : tensor<4xf32, #g>
+    %one = tg.const 1.0 : tensor<f32>
+    %c3 = tg.const 3 : !i
+    %c2 = tg.const 2 : !i
+    %t = tg.range 0 thread to %c2 : !i
+    %lo = tg.index %o[%c3] : (tensor<4xf32, #g>, !i) -> tensor<f32, #g>
+    %s = tg.atomicadd %lo, %one : tensor<f32, #g>, tensor<f32>
+    %e = tg.end %s over %t : !tg.void
+    tg.sink %e : !tg.void
+  }
+}
