@@ -265,7 +265,13 @@ RECURRENT: dict[str, tuple[str, dict[str, Any], tuple[int, ...], bool]] = {
 """The class, its options, the shape of sequences, and whether a state is given."""
 
 
-@pytest.mark.parametrize("name", RECURRENT)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("lstm projected", "gru both ways"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("lstm", "gru")),
+    ],
+)
 def test_recurrent(name: str):
     kind, options, shape, has_state = RECURRENT[name]
     ours, theirs = getattr(nn, kind)(4, 5, **options), getattr(T, kind)(4, 5, **options)

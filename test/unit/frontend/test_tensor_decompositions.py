@@ -53,7 +53,9 @@ def test_qr_of_triangles_and_zeros():
     np.testing.assert_array_equal(r.numpy(), np.zeros((3, 2)))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64], ids=["f32", "f64"]
+)
 @pytest.mark.parametrize(("shape", "is_full"), [((2, 4, 3), False), ((3, 5), True), ((1, 1), True)])
 def test_svd(shape: tuple[int, ...], is_full: bool, dtype: Any):
     a = matrix(*shape).astype(dtype)
@@ -68,6 +70,7 @@ def test_svd(shape: tuple[int, ...], is_full: bool, dtype: Any):
         np.testing.assert_allclose(t, np.broadcast_to(np.eye(t.shape[-1]), t.shape), **near)
 
 
+@pytest.mark.slow
 def test_svd_of_less_than_full_rank():
     """U and V are orthogonal where singular values are 0."""
     a = matrix(5, 2) @ matrix(2, 4, seed=1)
@@ -119,6 +122,7 @@ def test_norm(p: Any):
 
 
 @pytest.mark.parity
+@pytest.mark.slow
 def test_nuclear_norm():
     check(
         lambda t: t.norm("nuc", (0, 2), keepdim=True),
