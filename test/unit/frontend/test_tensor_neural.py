@@ -176,7 +176,7 @@ def test_interpolate_bytes(old: tuple[int, int], new: tuple[int, int]):
         np.testing.assert_array_equal(got.numpy(), expected.numpy())
     wide = tg.Tensor(x.astype(np.int32) - 128).interpolate(new)
     assert wide.dtype.name == "i32"
-    flat = tg.Tensor(x.astype(np.float32) - 128).interpolate(new)
+    flat = tg.Tensor(x.astype(np.float64) - 128).interpolate(new)
     assert (wide - flat).abs().max().item() <= 1
 
 

@@ -120,7 +120,7 @@ def test_long_axes(dtype: str, descending: bool):
     values, order = tg.Tensor(x).sort(-1, descending)
     np.testing.assert_array_equal(order.numpy(), wanted)
     same(values.numpy(), np.take_along_axis(x, wanted, -1))
-    for k in (1, 5, 40, 175, 300):
+    for k in (5, 40, 300):
         values, order = tg.Tensor(x).topk(k, -1, descending)
         np.testing.assert_array_equal(order.numpy(), wanted[..., :k], f"k = {k}")
         same(values.numpy(), np.take_along_axis(x, wanted, -1)[..., :k])
