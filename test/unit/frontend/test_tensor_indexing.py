@@ -176,7 +176,7 @@ def test_errors():
         (2, "index 2 is outside of axis 0"),
         ((0, 0, 0), "3 indices for a tensor with 2 axes"),
         (1.5, "an index of type float"),
-        ((Ellipsis, Ellipsis), "one ellipsis"),
+        ((Ellipsis, Ellipsis), "a single ellipsis"),
     ):
         with pytest.raises(IndexError, match=message):
             t[index]
