@@ -372,6 +372,7 @@ def _conv_training(
         convolve = a.conv_transpose2d if transposed else a.conv2d
         y = convolve(b, stride=stride, padding=padding)
         dx, dw = (y * y * 0.5).sum().gradient(a, b)
+        # Fused into `cat`, a product would lose its register tile.
         return dx.contiguous().flatten().cat(dw.contiguous().flatten())
 
     def torchs(torch: Any, a: Any, b: Any) -> Any:

@@ -7,6 +7,7 @@ matrices: gradients are those of the first-order change of the result, which nee
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
@@ -270,18 +271,17 @@ class Decompositions(Statistics):
         return new, s + inner.diagonal(0, -2, -1), v + v.matmul(turn_v)
 
 
-_STEPS: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""The traced functions of methods."""
-
-
 def _step(method: Callable[..., T]) -> Callable[..., T]:
     """A method on tensors as a traced function, which is executed when it is called, or a CALL
     within another traced function."""
+    return _traced(method)
+
+
+@cache
+def _traced(method: Callable[..., Any]) -> Callable[..., Any]:
     from tgdialect.frontend.function import Function  # It is made of all methods of tensors.
 
-    if (found := _STEPS.get(method)) is None:
-        found = _STEPS[method] = Function(method)
-    return found
+    return Function(method)
 
 
 def _change(x: T) -> T:

@@ -433,6 +433,7 @@ class Indexing(Reduction):
 
 
 def position_of(index: int, extent: int, axis: int) -> int:
+    """A position counted from the front. Raises IndexError outside of the axis."""
     if is_surely_less(index, -extent) or is_surely_less(extent - 1, index):
         raise IndexError(
             f"out of bounds: index {index} is outside of axis {axis}, which has {extent}"
@@ -457,11 +458,9 @@ def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
             return given
         at = to_dim(given)
         at = at if at >= 0 else at + extent
-        return (
-            at
-            if is_undecided(0, at) or is_undecided(at, extent)
-            else smaller(larger(at, 0), extent)
-        )
+        if is_undecided(0, at) or is_undecided(at, extent):
+            return at
+        return smaller(larger(at, 0), extent)
 
     return bound(entry.start, 0), bound(entry.stop, extent), 1
 

@@ -28,11 +28,13 @@ _ALL_PAIRS = 1 << 17
 """Axes of up to this length are sorted by comparing all pairs, where no radix sort is used: merging
 is less work, but its kernels take a minute or more to compile."""
 _SHORT = 128
-"""Axes of up to this length are sorted by comparing all pairs on a CPU, too: n^2 comparisons of
-vectors take as long as counting, summing up and moving n digits."""
+"""Axes of up to this length are sorted by comparing all pairs on a CPU, too. A radix sort has to
+clear and to add up counts for each row: 1,000 rows of 128 f32 took 3.9 ms by pairs and 4.6 ms by
+digits, and rows of 192 took 8.6 and 8.0 ms."""
 _SELECTED = 4
-"""`topk` selects if it is asked for at most this part of an axis, and sorts the axis otherwise:
-sorting the selected ones, and selecting, take about as long as sorting twice as many."""
+"""`topk` selects if it is asked for at most this part of an axis, and sorts the axis otherwise.
+What is selected is sorted, too: a quarter of 1,000 f32 took as long by both ways, and a quarter of
+10^5 took 1.0 ms by selection and 1.7 ms by sorting."""
 
 T = TypeVar("T", bound=LinearAlgebra)
 
@@ -71,10 +73,9 @@ class Sorting(LinearAlgebra):
     def _is_sorted_by_digits(self) -> bool:
         """Whether rows are sorted by a radix sort: on a CPU, if they are long and of static shape.
         One thread sorts a row, so that a GPU merges blocks instead."""
-        device, shape = self.device, self.shape
-        is_static = all(isinstance(extent, int) for extent in shape)  # pyright: ignore
+        device, is_static = self.device, self.node.extents is None
         is_cpu = isinstance(device, str) and device.partition(":")[0] == HOST
-        return is_static and is_cpu and shape[-1] > _SHORT
+        return is_static and is_cpu and self.shape[-1] > _SHORT
 
     def _argsort_by_digits(self, descending: bool) -> Self:
         """The positions of the sorted cells of each row."""

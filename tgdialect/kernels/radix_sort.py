@@ -2,8 +2,7 @@
 
 One kernel counts the digits of all keys, and finds where the keys with each digit begin in the
 sorted row. Then each digit place has a pass that moves the keys, and their positions, to where they
-belong. Digits are bytes: the 256 places where a pass writes stay in the first level of the cache
-and of the TLB. Rows are sorted in parallel.
+belong. Rows are sorted in parallel.
 """
 
 from __future__ import annotations
@@ -15,13 +14,16 @@ from xdsl.ir import SSAValue
 from tgdialect.kernels.writer import FunctionWriter, KernelWriter
 from tgdialect.ops.call import FunctionOp, KernelOp
 from tgdialect.ops.dtypes import INDEX, unsigned
-from tgdialect.ops.elementwise import AddOp, AndOp, CastOp, MulOp, ShrOp
+from tgdialect.ops.elementwise import AddOp, CastOp, MulOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.properties import dtype_of, tensor
 
+COUNT = unsigned(32)
+"""The dtype of positions and of counts."""
 _BITS = 8
+"""The bits of a digit: keys of 32 bits take four passes, each of which writes to 256 places at
+once. With 11 bits they would take three, with 2,048 places, which exceed the first-level TLB."""
 _DIGITS = 1 << _BITS
-_COUNT = unsigned(32)
 
 
 @cache
@@ -33,33 +35,33 @@ def starts_kernel(bits: int) -> KernelOp:
     """
     places = bits // _BITS
     w = KernelWriter(f"radix_starts_{bits}")
-    sizes = rows, n = w.size(), w.size()
-    starts, keys = w.array(_COUNT, rows, places, _DIGITS), w.array(unsigned(bits), *sizes)
-    one = w.const(1, _COUNT)
+    rows, n = w.size(), w.size()
+    starts, keys = w.array(COUNT, rows, places, _DIGITS), w.array(unsigned(bits), rows, n)
+    one = w.const(1, COUNT)
     row = w.loop(rows, in_order=False)
     numbers = [w.const(place) for place in range(places)]
     # Counts of each digit at each place.
     digit = w.loop(_DIGITS)
-    cells = [w.store(starts, (row, p, digit), w.const(0, _COUNT)) for p in numbers]
+    cells = [w.store(starts, (row, p, digit), w.const(0, COUNT)) for p in numbers]
     cleared = w.end(digit, *cells)
     i = w.loop(n)
     counts = w.left_by(starts, cleared, i)
     key = w.load(keys, row, i)
     counted: list[SSAValue] = []
     for place, number in enumerate(numbers):
-        cell = row, number, _digit(w, key, w.const(_BITS * place, unsigned(bits)), bits)
-        counted.append(w.store(counts, cell, w.put(AddOp(w.load(counts, *cell), one))))
+        cell = row, number, w.digit(key, w.const(_BITS * place, unsigned(bits)), _BITS)
+        counted.append(w.store(counts, cell, w.emit(AddOp, w.load(counts, *cell), one)))
     counted = [w.end(i, *counted)]
     # Their running sums.
-    sums = w.left_by(w.own(_COUNT, places), row)
-    zeros = [w.store(sums, (p,), w.const(0, _COUNT)) for p in numbers]
+    sums = w.left_by(w.own(COUNT, places), row)
+    zeros = [w.store(sums, (p,), w.const(0, COUNT)) for p in numbers]
     digit = w.loop(_DIGITS)
     counts, sums = w.left_by(starts, *counted, digit), w.left_by(sums, *zeros, digit)
     summed: list[SSAValue] = []
     for p in numbers:
         count, total = w.load(counts, row, p, digit), w.load(sums, p)
         summed.append(w.store(counts, (row, p, digit), total))
-        summed.append(w.store(sums, (p,), w.put(AddOp(total, count))))
+        summed.append(w.store(sums, (p,), w.emit(AddOp, total, count)))
     return w.finish([w.end(row, w.end(digit, *summed))])
 
 
@@ -74,29 +76,23 @@ def pass_kernel(bits: int) -> KernelOp:
     rows, n, place = w.size(), w.size(), w.size()
     key_type = unsigned(bits)
     to_keys, to_positions, keys, positions = (
-        w.array(dtype, rows, n) for dtype in (key_type, _COUNT, key_type, _COUNT)
+        w.array(dtype, rows, n) for dtype in (key_type, COUNT, key_type, COUNT)
     )
-    starts = w.array(_COUNT, rows, bits // _BITS, _DIGITS)
-    shift = w.put(CastOp(w.put(MulOp(place, w.const(_BITS))), key_type))
+    starts = w.array(COUNT, rows, bits // _BITS, _DIGITS)
+    shift = w.emit(CastOp, w.emit(MulOp, place, w.const(_BITS)), key_type)
     row = w.loop(rows, in_order=False)
     i = w.loop(n)
     key, position = w.load(keys, row, i), w.load(positions, row, i)
     next_places = w.left_by(starts, i)
-    cell = row, place, _digit(w, key, shift, bits)
+    cell = row, place, w.digit(key, shift, _BITS)
     start = w.load(next_places, *cell)
-    target = row, w.put(CastOp(start, INDEX))
+    target = row, w.emit(CastOp, start, INDEX)
     effects = [
         w.store(to_keys, target, key),
         w.store(to_positions, target, position),
-        w.store(next_places, cell, w.put(AddOp(start, w.const(1, _COUNT)))),
+        w.store(next_places, cell, w.emit(AddOp, start, w.const(1, COUNT))),
     ]
     return w.finish([w.end(row, w.end(i, *effects))])
-
-
-def _digit(w: KernelWriter, key: SSAValue, shift: SSAValue, bits: int) -> SSAValue:
-    """A digit of a key, as an index."""
-    shifted = w.put(ShrOp(key, shift))
-    return w.put(CastOp(w.put(AndOp(shifted, w.const(_DIGITS - 1, unsigned(bits)))), INDEX))
 
 
 def radix_argsort(keys: SSAValue, positions: SSAValue) -> FunctionOp:
@@ -104,7 +100,7 @@ def radix_argsort(keys: SSAValue, positions: SSAValue) -> FunctionOp:
     in the order of the keys of their row."""
     w = FunctionWriter([keys, positions])
     _, found = sorted_by_digits(w, *(w.stored(value) for value in w.parameters))
-    return w.finish([w.put(LoadOp(found))])
+    return w.finish([w.emit(LoadOp, found)])
 
 
 def sorted_by_digits(
@@ -117,8 +113,8 @@ def sorted_by_digits(
     sizes = w.const(rows), w.const(n)
     # Two sets of keys and positions, between which the passes go back and forth.
     here = keys, positions
-    there = w.memory(key_type, rows, n), w.memory(_COUNT, rows, n)
-    starts = w.memory(_COUNT, rows, places, _DIGITS)
+    there = w.memory(key_type, rows, n), w.memory(COUNT, rows, n)
+    starts = w.memory(COUNT, rows, places, _DIGITS)
     call = w.call(starts_kernel(bits), *sizes, starts, keys)
     for place in range(places):
         starts = w.left_by(starts, call)

@@ -9,25 +9,23 @@ least in any order, and `radix_sort.py` sorts them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
-from tgdialect.kernels.radix_sort import sorted_by_digits
+from tgdialect.kernels.radix_sort import COUNT, sorted_by_digits
 from tgdialect.kernels.writer import FunctionWriter, KernelWriter
 from tgdialect.ops.call import FunctionOp, KernelOp
 from tgdialect.ops.dtypes import INDEX, unsigned
 from tgdialect.ops.elementwise import (
     AddOp,
-    AndOp,
     CastOp,
     CmpEqOp,
     CmpLtOp,
     OrOp,
     ShlOp,
-    ShrOp,
     SubOp,
     WhereOp,
 )
@@ -35,7 +33,6 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import GroupOp
 from tgdialect.ops.properties import dtype_of, tensor
 
-_COUNT = unsigned(32)
 _INSERTED = 16
 """Up to this k, keys are inserted: more words do not fit in the registers, and each of the
 k log(n / k) insertions into a random row goes through k of them."""
@@ -58,7 +55,7 @@ def insertion_kernel(bits: int, k: int) -> KernelOp:
     """
     w = KernelWriter(f"smallest_{k}_by_insertion_{bits}")
     rows, n = w.size(), w.size()
-    positions, keys = w.array(_COUNT, rows, k), w.array(unsigned(bits), rows, n)
+    positions, keys = w.array(COUNT, rows, k), w.array(unsigned(bits), rows, n)
     word = unsigned(64)
     half = w.const(32, word)
     row = w.loop(rows, in_order=False)
@@ -80,7 +77,7 @@ def insertion_kernel(bits: int, k: int) -> KernelOp:
         effects.append(w.store(now, (place,), w.emit(WhereOp, goes_on, new, old)))
         new = w.emit(WhereOp, goes_on, old, new)
     done = w.end(i, w.end(inserted, *effects))
-    found = (w.emit(CastOp, w.load(w.left_by(words, done), place), _COUNT) for place in places)
+    found = (w.emit(CastOp, w.load(w.left_by(words, done), place), COUNT) for place in places)
     stores = [w.store(positions, (row, p), v) for p, v in zip(places, found, strict=True)]
     return w.finish([w.end(row, *stores)])
 
@@ -97,35 +94,36 @@ def selection_kernel(bits: int) -> KernelOp:
     rows, n, k = w.size(), w.size(), w.size()
     zero = w.const(0)
     key_type = unsigned(bits)
-    found = [w.array(key_type, rows, k), w.array(_COUNT, rows, k)]
-    candidates = [w.array(key_type, rows, n), w.array(_COUNT, rows, n)]
+    found = [w.array(key_type, rows, k), w.array(COUNT, rows, k)]
+    candidates = [w.array(key_type, rows, n), w.array(COUNT, rows, n)]
     keys = w.array(key_type, rows, n)
     row = w.loop(rows, in_order=False)
     taken, kept, below, chosen = (w.own(INDEX, 1) for _ in range(4))
-    counts = w.own(_COUNT, 1 << min(_DIGIT, bits))
+    counts = w.own(COUNT, 1 << min(_DIGIT, bits))
     done = w.store(w.left_by(taken, row), (zero,), zero)
     many = n
 
     def candidate(level: int, j: SSAValue, done: SSAValue) -> tuple[SSAValue, SSAValue]:
         """A candidate and its position: at first, every key is one."""
         if not level:
-            return w.load(keys, row, j), w.emit(CastOp, j, _COUNT)
+            return w.load(keys, row, j), w.emit(CastOp, j, COUNT)
         key, position = (w.load(w.left_by(memory, done, j), row, j) for memory in candidates)
         return key, position
 
-    for level, digit in enumerate(_digits(bits)):
+    for level, (low, width) in enumerate(_digits(bits)):
+        shift = w.const(low, key_type)
         # How many candidates have each digit.
-        d = w.loop(digit.values)
-        done = w.end(d, w.store(w.left_by(counts, done, d), (d,), w.const(0, _COUNT)))
+        d = w.loop(1 << width)
+        done = w.end(d, w.store(w.left_by(counts, done, d), (d,), w.const(0, COUNT)))
         j = w.loop(many)
-        at = digit.of(w, candidate(level, j, done)[0])
+        at = w.digit(candidate(level, j, done)[0], shift, width)
         now = w.left_by(counts, done, j)
-        more = w.emit(AddOp, w.load(now, at), w.const(1, _COUNT))
+        more = w.emit(AddOp, w.load(now, at), w.const(1, COUNT))
         done = w.end(j, w.store(now, (at,), more))
         # The digit of the k-th key: the last one below which there are fewer than are wanted.
         wanted = w.emit(SubOp, k, w.load(w.left_by(taken, done), zero))
         done = w.store(w.left_by(below, done), (zero,), zero)
-        d = w.loop(digit.values)
+        d = w.loop(1 << width)
         less = w.load(w.left_by(below, done, d), zero)
         is_below = w.emit(CmpLtOp, less, wanted)
         last = w.emit(WhereOp, is_below, d, w.load(w.left_by(chosen, done, d), zero))
@@ -140,7 +138,7 @@ def selection_kernel(bits: int) -> KernelOp:
         done = w.store(w.left_by(kept, done), (zero,), zero)
         j = w.loop(many)
         values = candidate(level, j, done)
-        at = digit.of(w, values[0])
+        at = w.digit(values[0], shift, width)
         effects: list[SSAValue] = []
         is_taken, is_kept = w.emit(CmpLtOp, at, kth), w.emit(CmpEqOp, at, kth)
         # Few are taken. Many may be kept, and what is not is overwritten by the next one.
@@ -170,29 +168,10 @@ def selection_kernel(bits: int) -> KernelOp:
     return w.finish([w.end(row, w.end(j, *effects))])
 
 
-class _Digit(NamedTuple):
-    """A digit of keys of `bits` bits."""
-
-    bits: int
-    shift: int
-    width: int
-
-    @property
-    def values(self) -> int:
-        """How many values it has."""
-        return 1 << self.width
-
-    def of(self, w: KernelWriter, key: SSAValue) -> SSAValue:
-        """This digit of a key, as an index."""
-        type = unsigned(self.bits)
-        shifted = w.emit(ShrOp, key, w.const(self.shift, type))
-        return w.emit(CastOp, w.emit(AndOp, shifted, w.const(self.values - 1, type)), INDEX)
-
-
-def _digits(bits: int) -> list[_Digit]:
-    """The digits of a key, the most significant first."""
+def _digits(bits: int) -> Iterator[tuple[int, int]]:
+    """The first bit and the width of each digit, from the most significant one on."""
     ends = [*range(bits, 0, -_DIGIT), 0]
-    return [_Digit(bits, low, high - low) for high, low in pairwise(ends)]
+    return ((low, high - low) for high, low in pairwise(ends))
 
 
 def smallest(keys: SSAValue, k: int) -> FunctionOp:
@@ -202,12 +181,12 @@ def smallest(keys: SSAValue, k: int) -> FunctionOp:
     bits = dtype_of(keys).bits
     w = FunctionWriter([keys])
     sizes = [w.const(size) for size in (rows, n, k)]
-    found = [w.memory(unsigned(bits), rows, k), w.memory(_COUNT, rows, k)]
+    found = [w.memory(unsigned(bits), rows, k), w.memory(COUNT, rows, k)]
     stored = w.stored(*w.parameters)
     if k <= _INSERTED and bits <= 32:
         call = w.call(insertion_kernel(bits, k), *sizes[:2], found[1], stored)
-        return w.finish([w.put(LoadOp(w.left_by(found[1], call)))])
-    candidates = [w.memory(unsigned(bits), rows, n), w.memory(_COUNT, rows, n)]
+        return w.finish([w.emit(LoadOp, w.left_by(found[1], call))])
+    candidates = [w.memory(unsigned(bits), rows, n), w.memory(COUNT, rows, n)]
     call = w.call(selection_kernel(bits), *sizes, *found, *candidates, stored)
     keys, positions = sorted_by_digits(w, *(w.left_by(memory, call) for memory in found))
-    return w.finish([w.put(LoadOp(positions))])
+    return w.finish([w.emit(LoadOp, positions)])

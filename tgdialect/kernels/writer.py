@@ -12,6 +12,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, FunctionOp, KernelOp, TupleOp
 from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.elementwise import AndOp, CastOp, ShrOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.numbering import symbols
@@ -67,8 +68,9 @@ class FunctionWriter(_Writer):
     def __init__(self, arguments: Sequence[SSAValue]) -> None:
         super().__init__()
         self._arguments = arguments
-        devices = [device for a in arguments if (device := place(a).device) is not None]
-        self._place = PlaceAttr.of(devices[0] if devices else "CPU", AddrSpace.GLOBAL)
+        devices = (device for a in arguments if (device := place(a).device) is not None)
+        # Global memory names a device, also for arguments that may be on any; callify drops names.
+        self._place = PlaceAttr.of(next(devices, "CPU"), AddrSpace.GLOBAL)
         self.parameters = [self._parameter(tensor(argument)) for argument in arguments]
 
     def memory(self, dtype: Attribute, *shape: int) -> SSAValue:
@@ -93,7 +95,7 @@ class FunctionWriter(_Writer):
 
 
 class KernelWriter(_Writer):
-    """Appends ops to a new kernel, whose schedule is as written."""
+    """Appends ops to a new kernel, of which `tg-optimize` makes loops in no order parallel."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -146,3 +148,8 @@ class KernelWriter(_Writer):
     ) -> SSAValue:
         """The effect of writing a cell, if the gate is true."""
         return self.put(StoreOp(self.put(IndexOp(memory, index)), value, gate))
+
+    def digit(self, key: SSAValue, shift: SSAValue, width: int) -> SSAValue:
+        """`width` bits of a key, from bit `shift` on, as an index."""
+        mask = self.const((1 << width) - 1, tensor(key).element_type)
+        return self.emit(CastOp, self.emit(AndOp, self.emit(ShrOp, key, shift), mask), INDEX)

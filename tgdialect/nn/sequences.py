@@ -42,23 +42,11 @@ class Recurrent(ABC):
         dropout: float = 0.0,
         bidirectional: bool = False,
     ) -> None:
-        self._define(input_size, hidden_size, num_layers, bias, bidirectional, hidden_size)
         self.batch_first, self.dropout = batch_first, dropout
-
-    def _define(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int,
-        bias: bool,
-        bidirectional: bool,
-        output_size: int,
-    ) -> None:
-        """Make the weights of all layers."""
         if hidden_size <= 0 or num_layers <= 0:
             raise ValueError(f"hidden_size {hidden_size} and num_layers {num_layers} are positive")
         self.input_size, self.hidden_size = input_size, hidden_size
-        self.output_size = output_size
+        output_size = self.output_size
         self.num_layers, self.bias = num_layers, bias
         self.ways = ("", "_reverse") if bidirectional else ("",)
         bound = 1 / math.sqrt(hidden_size)
@@ -76,6 +64,11 @@ class Recurrent(ABC):
                 for name, shape in shapes.items():
                     weight = Tensor.uniform(*shape, low=-bound, high=bound)
                     setattr(self, f"{name}_l{layer}{way}", weight.requires_grad_())
+
+    @property
+    def output_size(self) -> int:
+        """The number of features of an output."""
+        return self.hidden_size
 
     def _weight(self, name: str, place: str) -> Tensor | None:
         return cast("Tensor | None", getattr(self, f"{name}_{place}", None))
@@ -173,9 +166,10 @@ class LSTM(Recurrent):
     ) -> None:
         if not 0 <= proj_size < hidden_size:
             raise ValueError(f"proj_size {proj_size} is not less than hidden_size {hidden_size}")
-        output_size = proj_size or hidden_size
-        self._define(input_size, hidden_size, num_layers, bias, bidirectional, output_size)
-        self.batch_first, self.dropout = batch_first, dropout
+        self.proj_size = proj_size
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
+        )
 
     def __call__(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
@@ -183,6 +177,10 @@ class LSTM(Recurrent):
         """The outputs, and the last output and cell state of each layer."""
         outputs, (hidden, cell) = self._through(input, hx or ())
         return outputs, (hidden, cell)
+
+    @property
+    def output_size(self) -> int:
+        return self.proj_size or self.hidden_size
 
     @property
     def state_sizes(self) -> Sequence[int]:

@@ -118,11 +118,13 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         self.results = SSAValues((OpResult(type or result_type(self), self, 0),))
 
     def rebuild(self, operands: Sequence[Value], type: Attribute | None = None) -> Self:
-        """The same op on other operands; leaf ops keep their type unless given another."""
+        """The same op on other operands, with copies of its regions. Leaf ops keep their type
+        unless given another."""
         new = self.__class__.__new__(self.__class__)
         if type is None and is_type_written(self):
             type = self.results[0].type
-        new.infer(operands, self.properties, type=type)
+        regions = [region.clone() for region in self.regions]
+        new.infer(operands, self.properties, regions=regions, type=type)
         new.location = self.location
         new.results[0].name_hint = self.results[0].name_hint
         return new

@@ -159,6 +159,11 @@ class FunctionOp(TgOp):
     def __init__(self, arguments: Sequence[Value], body: Region):
         self.infer(arguments, regions=(body,))
 
+    @property
+    def has_memory(self) -> bool:
+        """Whether it has BUFFERs of its own, those of FUNCTIONs in it not counted."""
+        return any(isinstance(op, BufferOp) for op in self.body.block.ops)
+
     def verify_rule(self) -> None:
         params = parameters(self.body.block)
         if len(params) != len(self.arguments):

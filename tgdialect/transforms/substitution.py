@@ -40,8 +40,19 @@ class Substitution(ABC):
         """Rebuild one op on the new values."""
 
     def is_kept(self, op: Operation) -> bool:
-        """Whether `convert_op` rebuilds this FUNCTION or call, instead of its body."""
-        return False
+        """Whether this FUNCTION is rebuilt as it is, instead of its body: by default one that has
+        BUFFERs, which would become state of the function around it."""
+        return isinstance(op, FunctionOp) and op.has_memory
+
+    def keep(self, op: FunctionOp) -> None:
+        """Rebuild a FUNCTION on the new values, and take it apart."""
+        new = op.rebuild([self.values[argument] for argument in op.arguments])
+        new.attributes.update(op.attributes)
+        packed = self.builder.put(new)
+        last = op.body.block.last_op
+        assert isinstance(last, TupleOp)
+        elements = range(len(last.values))
+        self.tuples[op.result] = [self.builder.put(GetTupleOp(packed, i)) for i in elements]
 
     def error(self, message: str, op: Operation) -> Exception:
         """The failure of the pass, at an op of the program."""
@@ -67,6 +78,8 @@ class Substitution(ABC):
                 continue
             self.builder.location = op.location
             match op:
+                case FunctionOp():
+                    self.keep(op)
                 case ReturnOp():
                     self.returned = [self.values[v] for v in op.operands]
                 case TupleOp():

@@ -173,3 +173,45 @@ def test_merging(
     expected, wanted = torch.tensor(x).sort(dim=-1, descending=descending, stable=True)
     np.testing.assert_array_equal(order.numpy(), wanted.numpy())
     np.testing.assert_array_equal(found.numpy(), expected.numpy())
+
+
+@pytest.mark.parametrize("target", ["c", "opencl"])
+def test_long_axes_on_other_targets(target: str):
+    """A CPU's kernels mean the same elsewhere, where a work item goes through a row."""
+    x = tied((2, 150), "float16")
+
+    @tg.function
+    def found(t: tg.Tensor) -> tuple[tg.Tensor, ...]:
+        return t.argsort(), t.topk(3)[1], t.topk(30)[1]
+
+    wanted = in_order(x, False), in_order(x, True)[:, :3], in_order(x, True)[:, :30]
+    for a, b in zip(found.lower(tg.Tensor(x)).compile(target=target)(x), wanted, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_equal_sorts_are_one_function():
+    """Two large FUNCTIONs that are equal are outlined, with the memory of each call."""
+    x, y = tied((2, 150), "int64"), tied((2, 151), "int64")[:, 1:]
+
+    @tg.function
+    def both(x: tg.Tensor, y: tg.Tensor) -> tuple[tg.Tensor, tg.Tensor]:
+        return x.argsort(), y.argsort()
+
+    for found, array in zip(both(tg.Tensor(x), tg.Tensor(y)), (x, y), strict=True):
+        np.testing.assert_array_equal(found.numpy(), in_order(array, False))
+
+
+def test_sorts_in_programs_on_several_devices():
+    x = tied((2, 150), "float32")
+    devices = "CPU:0", "CPU:1"
+    wanted = in_order(x, False)
+    split = tg.Tensor(x).shard(devices, 0)
+    on_one = tg.Tensor(x, device="CPU:0").argsort().shard(devices, 0)
+    for found in (on_one, split.argsort(), split.to("CPU:0").argsort()):
+        np.testing.assert_array_equal((found + 1).numpy(), wanted + 1)
+
+
+def test_no_rows():
+    x = tg.Tensor(np.zeros((0, 500), np.float32))
+    assert x.argsort().numpy().shape == (0, 500)
+    assert x.topk(10)[0].numpy().shape == (0, 10)

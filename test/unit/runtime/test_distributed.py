@@ -271,3 +271,56 @@ def test_an_extent_that_is_no_argument_is_refused():
     }"""
     with pytest.raises(tg.CompilationError, match="dynamic dimensions of arguments"):
         tg.compile(text)
+
+
+# -- FUNCTIONs with memory -------------------------------------------------------------------------
+
+KERNEL = """
+#g = #tg.place<global>
+#one = #tg.place<"CPU:0">
+#memory = #tg.place<"CPU:0", global>
+tg.kernel @double {
+  %o = tg.param 0 : tensor<4xf32, #g>
+  %x = tg.param 1 : tensor<4xf32, #g>
+  %n = tg.const 4 : tensor<index>
+  %i = tg.range 0 loop to %n : tensor<index>
+  %p = tg.index %x[%i] : (tensor<4xf32, #g>, tensor<index>) -> tensor<f32, #g>
+  %v = tg.load %p : tensor<f32, #g> -> tensor<f32>
+  %d = tg.add %v, %v : tensor<f32>
+  %q = tg.index %o[%i] : (tensor<4xf32, #g>, tensor<index>) -> tensor<f32, #g>
+  %s = tg.store %q, %d : tensor<f32, #g>, tensor<f32>
+  %e = tg.end %s over %i : !tg.void
+  %k = tg.sink %e : !tg.void
+}
+func.func @main(%x: tensor<4xf32, #one>) -> (tensor<4xf32, #tg.place<["CPU:0", "CPU:1"], axis = 0>>, tensor<4xf32, #one>) {
+  %f = tg.function(%x) {
+    %p = tg.param 0 : tensor<4xf32, #one>
+    %a = tg.buffer 0 : tensor<4xf32, #memory>
+    %b = tg.buffer 1 : tensor<4xf32, #memory>
+    %s = tg.store %a, %p : tensor<4xf32, #memory>, tensor<4xf32, #one>
+    %a1 = tg.after %a, %s : (tensor<4xf32, #memory>, !tg.void) -> tensor<4xf32, #memory>
+    %c = tg.call @double(%b, %a1) : (tensor<4xf32, #memory>, tensor<4xf32, #memory>) -> !tg.void
+    %b1 = tg.after %b, %c : (tensor<4xf32, #memory>, !tg.void) -> tensor<4xf32, #memory>
+    %u = tg.load %b1 : tensor<4xf32, #memory> -> tensor<4xf32, #one>
+    %v = tg.neg %u : tensor<4xf32, #one>
+    %t = tg.tuple %u, %v : (tensor<4xf32, #one>, tensor<4xf32, #one>) -> !tg.tuple<tensor<4xf32, #one>, tensor<4xf32, #one>>
+  } : tensor<4xf32, #one> -> !tg.tuple<tensor<4xf32, #one>, tensor<4xf32, #one>>
+  %0 = tg.gettuple %f 0 : !tg.tuple<tensor<4xf32, #one>, tensor<4xf32, #one>> -> tensor<4xf32, #one>
+  %1 = tg.gettuple %f 1 : !tg.tuple<tensor<4xf32, #one>, tensor<4xf32, #one>> -> tensor<4xf32, #one>
+  %2 = tg.copy %0 to ["CPU:0", "CPU:1"] : tensor<4xf32, #one> -> tensor<4xf32, #tg.place<["CPU:0", "CPU:1"], axis = 0>>
+  %3 = tg.exp2 %1 : tensor<4xf32, #one>
+  func.return %2, %3 : tensor<4xf32, #tg.place<["CPU:0", "CPU:1"], axis = 0>>, tensor<4xf32, #one>
+}
+"""  # noqa: E501
+
+
+def test_a_function_with_memory_stays_one():
+    """Its BUFFERs are no state of the program, and its results are used in several parts."""
+    x = np.arange(4, dtype=np.float32)
+    executable = tg.compile(KERNEL)
+    for _ in range(2):
+        doubled, after = executable(x)
+        np.testing.assert_array_equal(doubled, 2 * x)
+        np.testing.assert_allclose(after, np.exp2(-2 * x))
+    assert isinstance(executable, ShardedExecutable)
+    assert not executable.program.buffers

@@ -41,15 +41,15 @@ def gpus(count: int) -> list[CudaDriver]:
 def exchanged(
     exchange: Exchange, communicators: Sequence[Communicator], values: Sequence[Any]
 ) -> list[Any]:
-    """The result on each device, or the error."""
+    """The result on each device."""
 
     def one(communicator: Communicator, value: Any) -> Any:
         try:
             found = communicator.start(exchange, value).wait()
             communicator.end()
-        except Exception as error:
+        except BaseException as error:
             communicator.fail(error)
-            return error
+            raise
         return None if found is None else np.asarray(found)
 
     with ThreadPoolExecutor(len(values)) as pool:

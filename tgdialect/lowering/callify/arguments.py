@@ -33,10 +33,12 @@ SEVERAL_DEVICES = "a value on several devices: tg-lower-shards makes a program o
 class NewFunction:
     """The function that replaces an old one: its block, its arguments, and their attributes."""
 
-    def __init__(self, old: FuncOp, device: str) -> None:
-        """`device` is that of all memory of the result: device names of the program are dropped."""
+    def __init__(self, old: FuncOp, device: str, *, has_state: bool) -> None:
+        """`device` is that of all memory of the result: device names of the program are dropped.
+        `has_state` says whether BUFFERs become arguments."""
         self.old = old
         self.device = device
+        self._leaves = (ParamOp, BufferOp) if has_state else (ParamOp,)
         self.block = Block()
         self.builder = OpBuilder.at_end(self.block, old.location)
         self._attributes: list[ArgumentAttributes] = []
@@ -93,7 +95,7 @@ class NewFunction:
         for argument, attributes in zip(old.args, given, strict=True):
             type = self._argument_type(argument)
             values[argument] = self._add(type, dict(attributes.data), argument.name_hint)
-        for kind in (ParamOp, BufferOp):
+        for kind in self._leaves:
             self._add_slots(kind, values)
         # The shapes of values are inferred from the attributes while the body is built.
         self._write_attributes()

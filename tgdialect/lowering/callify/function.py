@@ -25,9 +25,13 @@ from tgdialect.transforms.substitution import Substitution
 class Callifier(Substitution):
     """The rebuilding of one function on memory."""
 
-    def __init__(self, function: FuncOp, device: str, outliner: Outliner) -> None:
+    def __init__(
+        self, function: FuncOp, device: str, outliner: Outliner, *, has_state: bool = True
+    ) -> None:
+        """`has_state` says whether BUFFERs are arguments, not memory of one call."""
         self.outliner = outliner
-        self.new = NewFunction(function, device)
+        self.has_state = has_state
+        self.new = NewFunction(function, device, has_state=has_state)
         self.block = self.new.block
         super().__init__(function, self.new.builder)
         self.values.update(self.new.add_arguments())
@@ -46,7 +50,7 @@ class Callifier(Substitution):
     def is_kept(self, op: Operation) -> bool:
         return isinstance(op, FunctionOp) and self.outliner.is_outlined(op)
 
-    def outline(self, op: FunctionOp) -> None:
+    def keep(self, op: FunctionOp) -> None:
         """CALL the function that a FUNCTION has become, with memory for its results."""
         # The function, which takes each argument once.
         unique = {value: slot for slot, value in enumerate(dict.fromkeys(op.arguments))}
@@ -65,7 +69,7 @@ class Callifier(Substitution):
         self.results.update(zip(values, buffers, strict=True))
 
     def callified(self, function: FuncOp) -> FuncOp:
-        return Callifier(function, self.new.device, self.outliner).run()
+        return Callifier(function, self.new.device, self.outliner, has_state=False).run()
 
     def as_memory(self, value: SSAValue) -> SSAValue:
         """An argument of a call: memory as it is, any other value stored in a new buffer."""
@@ -82,11 +86,9 @@ class Callifier(Substitution):
     def convert_op(self, op: Operation) -> None:
         """Rebuild one op on the new values."""
         match op:
-            case FunctionOp():
-                self.outline(op)
             case SinkOp():
                 return
-            case BufferOp() if isinstance(op.parent_op(), FunctionOp):
+            case BufferOp() if not self.has_state or isinstance(op.parent_op(), FunctionOp):
                 dims = [self.values[dim] for dim in op.dims]
                 type = self.new.memory_type(op.result)
                 self.append(op, BufferOp(next(self.builder.free_slots), type, dims))

@@ -120,5 +120,8 @@ class Outliner:
             self.taken.add(name)
             function = FuncOp(name, type, region, StringAttr("private"))
             function.location = op.location
+            # It is in the module while it is rebuilt, so that its CALLs find their kernels.
+            self.module.body.block.add_op(function)
             self.functions[key] = callified(function)
+            function.detach()
         return self.functions[key]

@@ -35,6 +35,7 @@ from tgdialect.runtime.distributed.exchange import Exchange
 _ID_BYTES = 128
 """The length of what identifies a new communicator of NCCL (`ncclUniqueId`)."""
 _NO_CONFIGURATION = 0
+"""The null pointer in place of an `ncclConfig_t`: NCCL's defaults."""
 _PAUSE_SECONDS = 0.0002
 """How long the host waits before it looks again whether the collectives of a call are done."""
 _DTYPES = {
@@ -217,12 +218,10 @@ class _Started(Pending):
         return found, [self._call("all_reduce", value, found, _count(value), dtype, operation)]
 
     def _reduce(self, value: DeviceArray) -> _Plan:
-        # NCCL writes on the root alone; the others need a place all the same.
-        found = self._array(self._exchange.result)
-        dtype, operation = self._operation()
         root = self._exchange.root
-        call = self._call("reduce", value, found, _count(value), dtype, operation, root)
-        return self._for_root(found), [call]
+        found = self._array(self._exchange.result) if self._position == root else None
+        dtype, operation = self._operation()
+        return found, [self._call("reduce", value, found, _count(value), dtype, operation, root)]
 
     def _reduce_scatter(self, value: DeviceArray) -> _Plan:
         found = self._array(self._exchange.result)
@@ -288,9 +287,6 @@ class _Started(Pending):
         self._keep.append(found)
         return found
 
-    def _for_root(self, found: DeviceArray) -> DeviceArray | None:
-        return found if self._position == self._exchange.root else None
-
     def _call(
         self, name: str, source: DeviceArray | None, target: DeviceArray | None, *rest: int
     ) -> Callable[[], None]:
@@ -329,7 +325,8 @@ class _Started(Pending):
         *,
         is_joining: bool,
     ) -> list[Callable[[], None]]:
-        """Copies between parts one after the other, and the whole, where they are in turns."""
+        """Strided copies between an array whose leading axis is that of the parts, and one whose
+        rows have a piece of each part."""
         n = len(self._exchange.members)
         rows = math.prod(part[:axis])
         width = math.prod(part[axis:]) * self._exchange.dtype.itemsize
@@ -347,8 +344,8 @@ class _Started(Pending):
 def nccl_links(
     devices: Sequence[Device], communicator: Communicator | None, api: Any = None
 ) -> Sequence[NcclLink]:
-    """What connects the devices of a program by NCCL: one link for each of this process. None if
-    they are not distinct GPUs of NVIDIA's, or if a process has no bindings of NCCL.
+    """What connects the devices of a program by NCCL: a link for each device of this process.
+    There are none unless all devices are distinct GPUs of NVIDIA's, and all processes have NCCL.
 
     Args:
         devices: those of this process.
@@ -374,13 +371,12 @@ def _link(driver: CudaDriver, api: Any) -> NcclLink:
 
 @cache
 def _are_distinct(gpu: str | None, communicator: Communicator) -> bool:
-    """Whether each process has a GPU that no other process has. Asked once by all processes."""
-    mine = np.zeros((1, _ID_BYTES), np.uint8)
-    if gpu is not None:
-        digest = hashlib.sha512(f"{platform.node()} {gpu}".encode()).digest()
-        mine[0] = np.frombuffer(digest.ljust(_ID_BYTES), np.uint8)
+    """Whether each process has a GPU that no other process has. All processes ask at once, when
+    they compile their first program."""
+    digest = hashlib.sha256(f"{platform.node()} {gpu}".encode()).digest()
+    mine = np.frombuffer(digest, np.uint8).reshape((1, -1)) * np.uint8(gpu is not None)
     everyone = tuple(range(communicator.size))
-    shape = (communicator.size, _ID_BYTES)
+    shape = (communicator.size, mine.size)
     exchange = Exchange(Collective.ALL_GATHER, everyone, mine.shape, mine.dtype, shape)
     found = communicator.start(exchange, mine).wait()
     assert found is not None

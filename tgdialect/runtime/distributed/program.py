@@ -31,6 +31,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.attributes import PlaceAttr, is_tensor
+from tgdialect.ops.call import CallOp as KernelCallOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import Dim, place, place_of, shape_of, tensor, tensor_type
@@ -209,12 +210,14 @@ class _Reader:
         )
 
     def part(self, name: str) -> ModuleOp:
-        """A module of the function of a part."""
+        """A module of the function of a part, and of the kernels that it calls."""
         function = SymbolTable.lookup_symbol(self.module, name)
         assert isinstance(function, FuncOp)
         copy = function.clone()
         copy.properties.pop("sym_visibility", None)
-        return ModuleOp([copy])
+        called = {op.callee for op in copy.walk() if isinstance(op, KernelCallOp)}
+        kernels = (SymbolTable.lookup_symbol(self.module, callee) for callee in called)
+        return ModuleOp([copy, *(kernel.clone() for kernel in kernels if kernel is not None)])
 
     def parameter(
         self, value: SSAValue, number: int, where: Place, role: str | None = None

@@ -32,6 +32,7 @@ from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID, Device, PlaceAttr, is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UNKNOWN, OpBuilder
+from tgdialect.ops.call import FunctionOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.memory import StoreOp
@@ -202,6 +203,8 @@ class _Split:
                     missing[op] = None
                     if isinstance(op, StoreOp):
                         stack += self._readers_before(op)
+                    if isinstance(op, FunctionOp):  # Its elements leave the part, not the tuple.
+                        stack += [use.operation.results[0] for use in op.result.uses]
                 stack += op.operands
         parts: dict[frozenset[str] | None, _Part] = {}
 
