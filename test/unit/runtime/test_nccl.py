@@ -182,7 +182,7 @@ def two_gpus(monkeypatch: pytest.MonkeyPatch) -> FakeNccl:
 
 
 def test_each_process_takes_a_gpu(two_gpus: FakeNccl, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(device.KINDS, "CUDA", device.KINDS["CUDA"]._replace(counted=lambda: 2))
+    monkeypatch.setattr(device, "_count", lambda kind: 2)
     monkeypatch.setenv("TG_DEVICE", "cuda")
     assert [DEVICES.own(process).name for process in range(3)] == ["CUDA:0", "CUDA:1", "CUDA:0"]
     monkeypatch.setenv("TG_DEVICE", "CUDA:1")

@@ -37,6 +37,7 @@ EXCEPTIONS = {
     "lowering/pipeline.py": "the default target of `tg-to-gpu`",
     "lowering/render/gpu/": "the intrinsics of each vendor",
     "runtime/devices/": "the drivers of each vendor",
+    "runtime/distributed/nccl.py": "the collectives of one vendor's GPUs",
     "tools/tg_run.py": "examples of targets in the help",
     "universe.py": "names of upstream's dialects and of output formats",
 }

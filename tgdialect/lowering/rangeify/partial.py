@@ -130,7 +130,7 @@ def _cached_parts(op: ReduceOp, target: Target) -> dict[int, int]:
     source, cells = tensor(op.source).get_shape(), math.prod(tensor(op.result).get_shape())
     axes = [axis for axis in integers(op, "axes") if source[axis] > 1]
     itemsize = dtype_of(op.source).itemsize
-    steps = target.l1 // (TILE_REGISTERS * target.vector_bits // 8) if target.vector_bits else 0
+    steps = 8 * target.l1 // (TILE_REGISTERS * target.vector_bits) if target.vector_bits else 0
     if math.prod(source[axis] for axis in axes) <= steps or not _sums_over_windows(op):
         return {}
     sizes: dict[int, int] = {}
