@@ -16,6 +16,7 @@ from tgdialect.ops import (
     multi,
     ordering,
     reduce,
+    scan,
     source,
 )
 from tgdialect.ops.canonicalization import Patterns, register_patterns
@@ -49,6 +50,7 @@ TG = Dialect(
         call.TupleOp,
         call.GetTupleOp,
         call.KernelOp,
+        scan.ScanOp,
         # load and store
         memory.LoadOp,
         memory.StoreOp,

@@ -14,6 +14,8 @@ from tgdialect.interpreter.lane_schedule import lane_schedule
 from tgdialect.interpreter.live import AssumptionError
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scalar import ScalarRun
+from tgdialect.ops.call import CallOp
+from tgdialect.ops.ordering import RangeOp
 
 Bind = Callable[[bool], tuple[Sequence[LiveValue], Mapping[SSAValue, LiveValue]]]
 """Makes the values of a block's PARAMs by slot, and of what it captures, with fresh memory.
@@ -31,7 +33,7 @@ def run_block(
     another one has written to it, the oracle runs the block again.
     """
     analysis = BlockAnalysis(block, graph=graph)
-    if not context.scalar:
+    if not context.scalar and not _calls_in_loops(block):
         parameters, captured = bind(bool(analysis.snapshots))
         schedule = lane_schedule(block, analysis, graph=graph)
         try:
@@ -42,3 +44,9 @@ def run_block(
     parameters, captured = bind(bool(analysis.snapshots))
     ScalarRun(block, analysis, context, parameters, captured, graph=graph).run()
     return parameters, captured
+
+
+def _calls_in_loops(block: Block) -> bool:
+    """Whether a block has loops of CALLs, each of which runs a kernel by itself."""
+    kinds = {type(op) for op in block.ops}
+    return {CallOp, RangeOp} <= kinds

@@ -41,6 +41,7 @@ from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, CustomOp, InsOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
+from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BufferOp, ParamOp
 
 
@@ -348,6 +349,36 @@ def _function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     return Tuple(tuple(values), waits_for((*values, *operands)))
 
 
+def _scan(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+    """SCAN: evaluate the body for one step after the other."""
+    assert isinstance(op, ScanOp)
+    after = waits_for(operands)
+    arguments = [frame.read(op, operand, after).materialised() for operand in operands]
+    states, count, steps = op.states.data, op.sequences.data, op.steps.data
+    current, sequences = arguments[:states], arguments[states : states + count]
+    constants = [TensorValue(Array(data), after) for data in arguments[states + count :]]
+    stacked: list[Sequence[Data]] = []
+    for element in reversed(range(steps)) if op.reverse is not None else range(steps):
+        if op.is_while is not None and not current[0]:
+            break
+        given = [*current, *(sequence[element] for sequence in sequences)]
+        inner = Frame(
+            frame.context,
+            [*(TensorValue(Array(np.asarray(data)), after) for data in given), *constants],
+            frame.journal,
+            is_function=True,
+        )
+        with frame.context.nested("a SCAN"):
+            values = inner.run(op.body.block)
+        new = [inner.read(op, value).materialised() for value in values]
+        current = new[:states]
+        stacked.append(new[states:])
+    rows = stacked[::-1] if op.reverse is not None else stacked
+    stacks = [np.stack(row) for row in zip(*rows, strict=True)]
+    results = [TensorValue(Array(data), after) for data in (*current, *stacks)]
+    return Tuple(tuple(results), after)
+
+
 def _call(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     assert isinstance(op, CallOp)
     return frame.call(op, op.callee.string_value(), operands)[0]
@@ -387,6 +418,7 @@ HOST: dict[str, Callable[[Frame, Operation, Sequence[Value]], Value]] = {
     "tg.tuple": _tuple,
     "tg.gettuple": _get_tuple,
     "tg.function": _function,
+    "tg.scan": _scan,
     "tg.call": _call,
     "tg.custom": _custom,
     "tg.ins": _custom,

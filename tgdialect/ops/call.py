@@ -76,11 +76,13 @@ def _verify_argument(slot: int, parameter: Attribute, argument: Attribute) -> No
 
 
 class ResultOfFunction(MemoryEffect):
-    """No effect, except for a TUPLE in the body of a FUNCTION, which is the body's result."""
+    """No effect, except for a TUPLE in the body of a FUNCTION or SCAN, which is the body's
+    result."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
-        kept = isinstance(op.parent_op(), FunctionOp)
+        around = op.parent_op()
+        kept = around is not None and around.name in ("tg.function", "tg.scan")
         return {EffectInstance(MemoryEffectKind.WRITE)} if kept else set()
 
 
@@ -178,12 +180,12 @@ class FunctionOp(TgOp):
             if not _accepts(wanted, given):
                 _verify_argument(param.slot.data, wanted, argument.type)
         for op in self.body.walk():
-            if (memory := _foreign_memory(op)) is not None:
+            if (memory := foreign_memory(op)) is not None:
                 message = f"this {op.name} has an effect on memory that is not the function's own"
                 raise locate(VerifyException(message), memory)
 
 
-def _foreign_memory(op: Operation) -> Operation | None:
+def foreign_memory(op: Operation) -> Operation | None:
     """An op of the body of a FUNCTION that may write to other memory than BUFFERs of that body."""
     if isinstance(op, CallOp):
         written = [a for a in op.arguments if place(a).addrspace is not None]
@@ -227,6 +229,11 @@ class KernelOp(TgOp):
     def params(self) -> list[ParamOp]:
         """The parameters by slot."""
         return parameters(self.body.block)
+
+    @property
+    def calls(self) -> bool:
+        """Whether it calls other kernels, and computes nothing but which memory they get."""
+        return any(isinstance(op, CallOp) for op in self.body.block.ops)
 
     @property
     def sink(self) -> SinkOp:

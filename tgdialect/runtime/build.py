@@ -83,11 +83,13 @@ class Build(StagedModule):
         programs: list[Operation] = []
         for kernel in kernels:
             program, is_last = kernel, kernel is kernels[-1]
+            calls = isinstance(kernel, KernelOp) and kernel.calls
             for stage in passes.kernels:
                 program = stage.lower_kernel(program)
             programs.append(program)
             if not is_last:
-                ir = self._ir(render_symbols([program], (), machine), programs)
+                callees = programs if calls else ()
+                ir = self._ir(render_symbols([program], callees, machine), programs)
                 coming[program.sym_name.data] = generator.submit(ir)
         # Functions that call the kernels, and the entry that takes a frame.
         functions = list(own_functions(module))

@@ -17,6 +17,7 @@ from tgdialect.ops.attributes import VOID
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.ordering import GroupOp, SinkOp
+from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp
 
 
@@ -40,12 +41,13 @@ class Substitution(ABC):
         """Rebuild one op on the new values."""
 
     def is_kept(self, op: Operation) -> bool:
-        """Whether this FUNCTION is rebuilt as it is, instead of its body: by default one that has
-        BUFFERs, which would become state of the function around it."""
-        return isinstance(op, FunctionOp) and op.has_memory
+        """Whether this FUNCTION or SCAN is rebuilt as it is, instead of its body: by default a
+        SCAN, and a FUNCTION that has BUFFERs, which would become state of the function around it.
+        """
+        return isinstance(op, ScanOp) or (isinstance(op, FunctionOp) and op.has_memory)
 
-    def keep(self, op: FunctionOp) -> None:
-        """Rebuild a FUNCTION on the new values, and take it apart."""
+    def keep(self, op: FunctionOp | ScanOp) -> None:
+        """Rebuild a FUNCTION or SCAN on the new values, and take it apart."""
         new = op.rebuild([self.values[argument] for argument in op.arguments])
         new.attributes.update(op.attributes)
         packed = self.builder.put(new)
@@ -78,7 +80,7 @@ class Substitution(ABC):
                 continue
             self.builder.location = op.location
             match op:
-                case FunctionOp():
+                case FunctionOp() | ScanOp():
                     self.keep(op)
                 case ReturnOp():
                     self.returned = [self.values[v] for v in op.operands]

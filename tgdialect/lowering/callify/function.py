@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -9,15 +11,20 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.demand import is_storage
 from tgdialect.lowering.callify.arguments import SEVERAL_DEVICES, NewFunction
 from tgdialect.lowering.callify.outlining import Outliner
+from tgdialect.lowering.callify.scan import ScanMemory, row_of, rows_of, scan_kernel
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID, InvalidAttr
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import CallOp, FunctionOp
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.call import CallOp, FunctionOp, TupleOp
+from tgdialect.ops.dtypes import I32, INDEX
+from tgdialect.ops.elementwise import AndOp, CmpNeOp, WhereOp
 from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp
 from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
-from tgdialect.ops.movement import ResizeOp, WindowOp
+from tgdialect.ops.movement import ReshapeOp, ResizeOp, WindowOp
 from tgdialect.ops.ordering import AfterOp, SinkOp
-from tgdialect.ops.properties import place, tensor
+from tgdialect.ops.properties import place, place_of, tensor, tensor_type
+from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.transforms.substitution import Substitution
 
@@ -48,14 +55,19 @@ class Callifier(Substitution):
     # -- outlining
 
     def is_kept(self, op: Operation) -> bool:
-        return isinstance(op, FunctionOp) and self.outliner.is_outlined(op)
+        return isinstance(op, ScanOp) or (
+            isinstance(op, FunctionOp) and self.outliner.is_outlined(op)
+        )
 
-    def keep(self, op: FunctionOp) -> None:
+    def keep(self, op: FunctionOp | ScanOp) -> None:
         """CALL the function that a FUNCTION has become, with memory for its results."""
+        if isinstance(op, ScanOp):
+            self.scan(op)
+            return
         # The function, which takes each argument once.
         unique = {value: slot for slot, value in enumerate(dict.fromkeys(op.arguments))}
         slots = [unique[argument] for argument in op.arguments]
-        callee = self.outliner.function(op, slots, self.function.sym_name.data, self.callified)
+        callee = self.outliner.function(op.body.clone(), slots, self.function, self.callified)
         arguments = [self.as_memory(self.values[a]) for a in unique]
         buffers = [
             self.new_buffer(tensor(argument))
@@ -67,6 +79,68 @@ class Callifier(Substitution):
         call = self.builder.put(CallOp(callee.sym_name.data, operands, VOID))
         self.tuples[op.result] = values = [self.builder.put(AfterOp(b, [call])) for b in buffers]
         self.results.update(zip(values, buffers, strict=True))
+
+    def scan(self, op: ScanOp) -> None:
+        """CALL the kernel that a SCAN has become, on stacks of its states."""
+        memory = ScanMemory(op)
+        body = op.body.clone()
+        last = body.block.last_op
+        assert isinstance(last, TupleOp)
+        OpBuilder.before(last).insert(TupleOp([last.values[i] for i in memory.outputs]))
+        body.block.erase_op(last)
+        slots = range(len(op.arguments))
+        callee = self.outliner.function(body, slots, self.function, self.callified)
+        # The stacks of the states with the first ones, and memory for the other results.
+        given = [self.values[argument] for argument in op.arguments]
+        count = op.states.data
+        buffers = [self.rows(value, memory.rows(i)) for i, value in enumerate(given[:count])]
+        stacks: list[SSAValue] = []
+        for state, (buffer, value) in enumerate(zip(buffers, given[:count], strict=True)):
+            first = row_of(self.builder, buffer.result, memory.first(state))
+            filled = self.builder.put(StoreOp(first, value))
+            stacks.append(self.builder.put(AfterOp(buffer, [filled])))
+        outs = {
+            i: self.rows(op.results_of_body[i], op.steps.data) for i in memory.outputs[count:]
+        }
+        others = [v if v.type == tensor_type(INDEX) else self.as_memory(v) for v in given[count:]]
+        operands = [*stacks, *others, *(buffer.result for buffer in outs.values())]
+        if op.is_while is not None:
+            operands.append(self.as_memory(self.counter()))
+        # The CALL, and the results AFTER it.
+        name = self.outliner.new_name(f"{self.function.sym_name.data}_scan", len(self.outliner.scans))
+        types = [tensor(operand) for operand in operands]
+        self.outliner.scans.append(scan_kernel(name, memory, callee.sym_name.data, types))
+        call = self.builder.put(CallOp(name, operands, VOID))
+        left = [self.builder.put(AfterOp(value, [call])) for value in operands]
+        results = [self.last_row(memory, left, state) for state in range(count)]
+        for position in range(count, len(op.results_of_body)):
+            if position in outs:
+                value = left[operands.index(outs[position].result)]
+                self.results[value] = outs[position]
+            else:
+                state, first = memory.stacked_states[position]
+                value = rows_of(self.builder, left[state], first, op.steps.data)
+            results.append(value)
+        self.tuples[op.result] = results
+
+    def last_row(self, memory: ScanMemory, left: Sequence[SSAValue], state: int) -> SSAValue:
+        """A state after the last step."""
+        put = self.builder.put
+        if memory.op.is_while is None:
+            return row_of(self.builder, left[state], memory.last(state))
+        even, odd = (row_of(self.builder, left[state], row) for row in (0, 1))
+        bit = put(AndOp(put(ReshapeOp(left[-1], ())), put(ConstOp(1, I32))))
+        return put(WhereOp(put(CmpNeOp(bit, put(ConstOp(0, I32)))), odd, even))
+
+    def counter(self) -> SSAValue:
+        """The number of steps before the first."""
+        return self.builder.put(ReshapeOp(self.builder.put(ConstOp(0, I32)), (1,)))
+
+    def rows(self, like: SSAValue, count: int) -> BufferOp:
+        """New memory for several values like one."""
+        row = self.new.memory_type(like)
+        shape = (count, *row.get_shape())
+        return self.new_buffer(tensor_type(row.element_type, shape, place_of(row)))
 
     def callified(self, function: FuncOp) -> FuncOp:
         return Callifier(function, self.new.device, self.outliner, has_state=False).run()

@@ -26,12 +26,13 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Region
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.structure import structure
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
-from tgdialect.ops.call import FunctionOp, TupleOp
+from tgdialect.ops.call import FunctionOp, KernelOp, TupleOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import tensor, tensor_type
@@ -50,6 +51,8 @@ class Outliner:
 
     module: ModuleOp
     functions: dict[Hashable, FuncOp] = field(default_factory=dict[Hashable, FuncOp])
+    scans: list[KernelOp] = field(default_factory=list[KernelOp])
+    """The kernels that SCANs have become."""
     validity: Validity = field(default_factory=Validity)
 
     @cached_property
@@ -88,21 +91,20 @@ class Outliner:
 
     def function(
         self,
-        op: FunctionOp,
+        region: Region,
         slots: Sequence[int],
-        caller: str,
+        caller: FuncOp,
         callified: Callable[[FuncOp], FuncOp],
     ) -> FuncOp:
-        """The function that a FUNCTION becomes, made at the first use of its structure.
+        """The function that a body on PARAMs becomes, made at the first use of its structure.
 
         `slots` says which argument each PARAM is; `callified` turns a function on tensors into one
         on memory.
         """
-        key = structure(op.body.block), tuple(slots)
+        body = region.block
+        key = structure(body), tuple(slots)
         if key not in self.functions:
             # PARAMs become arguments.
-            region = op.body.clone()
-            body = region.block
             params = [p for p in body.ops if isinstance(p, ParamOp)]
             types = {slots[p.slot.data]: p.result.type for p in params}
             for slot in sorted(types):
@@ -114,14 +116,20 @@ class Outliner:
             last = body.last_op
             assert isinstance(last, TupleOp)
             last.detach()
+            location = last.location
             body.add_op(ReturnOp(*last.values))
             type = FunctionType.from_lists(body.arg_types, [v.type for v in last.values])
-            name = next_symbol(f"{caller}_function", len(self.functions), self.taken)
-            self.taken.add(name)
+            name = self.new_name(f"{caller.sym_name.data}_function", len(self.functions))
             function = FuncOp(name, type, region, StringAttr("private"))
-            function.location = op.location
+            function.location = location
             # It is in the module while it is rebuilt, so that its CALLs find their kernels.
             self.module.body.block.add_op(function)
             self.functions[key] = callified(function)
             function.detach()
         return self.functions[key]
+
+    def new_name(self, prefix: str, number: int) -> str:
+        """The name of a new symbol of the module."""
+        name = next_symbol(prefix, number, self.taken)
+        self.taken.add(name)
+        return name

@@ -43,7 +43,7 @@ class ExpandPass(KernelPass):
     level_after = "tiles"
 
     def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
-        if isinstance(kernel, KernelOp):
+        if isinstance(kernel, KernelOp) and not kernel.calls:
             target = target_of(kernel.parent_op())
             if target.is_grid:
                 reduce_in_groups(kernel.body.block, target)

@@ -42,7 +42,7 @@ class LinearizePass(KernelPass):
         module = kernel.parent_op()
         target = target_of(module)
         program = linearize_kernel(kernel)
-        if target.is_grid and module is not None:
+        if target.is_grid and module is not None and not kernel.calls:
             is_aliased = program.sym_name.data in aliased_kernels(module)
             to_grid(program.linear, target, aliased=is_aliased)
         return program

@@ -75,7 +75,7 @@ class OptimizePass(LoweringPass):
                 f"mode {self.mode!r} is not one of the modes there are: {there_are}"
             )
         target = settle_target(module, self.target, self.features, threads=self.threads, l2=self.l2)
-        kernels = [op for op in module.ops if isinstance(op, KernelOp)]
+        kernels = [op for op in module.ops if isinstance(op, KernelOp) and not op.calls]
         if explicit is not None:
             check_kernels(explicit, kernels)
         engines: dict[Operation, Engine] = {}

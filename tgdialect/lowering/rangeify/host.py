@@ -1,37 +1,37 @@
-"""The function around the kernels: their CALLs in order, and the buffers between them."""
+"""CALLs of kernels in order, and the buffers between them: the function around the kernels, and
+kernels that call."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from xdsl.dialects.builtin import IntAttr
+from xdsl.dialects.builtin import IntAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
+from xdsl.traits import SymbolTable
 
 from tgdialect.lowering.rangeify.schedule import written_operands
 from tgdialect.lowering.rangeify.views import buffer_like, views_of
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp
+from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
-from tgdialect.ops.properties import is_memory
-from tgdialect.ops.source import BufferOp
+from tgdialect.ops.properties import is_memory, tensor
+from tgdialect.ops.source import BufferOp, ParamOp
 
 
-class HostFunction(OpBuilder):
-    """Appends the new ops to one function, after the ops that its kernels compute.
+class Calls(OpBuilder):
+    """Appends CALLs to a block, after the ops that they replace.
 
     Whoever calls sets `location` to that of the op that the new ops are for.
     """
 
-    def __init__(self, function: FuncOp, device: str) -> None:
-        block = function.body.block
-        super().__init__(InsertPoint.at_end(block), function.location)
-        self._function = function
-        self._device = device
+    def __init__(self, around: FuncOp | KernelOp) -> None:
+        block = around.body.block
+        super().__init__(InsertPoint.at_end(block), around.location)
         self._old = list(block.ops)
         """The ops that the new ones replace."""
         self._current: dict[SSAValue, SSAValue] = {}
@@ -41,27 +41,6 @@ class HostFunction(OpBuilder):
         self._kept: set[Operation] = {op for op in self._old if isinstance(op, BufferOp)}
         """The old ops that stay: index arithmetic for extents and arguments, and the buffers for
         results of outlined functions."""
-
-    def finish(self, effects: Iterable[SSAValue]) -> None:
-        """Add a SINK of the effects and a return, and erase the old ops."""
-        self.location = self._function.location
-        self.insert(SinkOp(list(effects)))
-        self.insert(ReturnOp())
-        for op in reversed(self._old):
-            if op not in self._kept:
-                self.block.erase_op(op, safe_erase=False)
-        for op in reversed(self.block.ops):
-            if isinstance(op, AfterOp) and not op.result.uses:
-                self.block.erase_op(op)
-
-    # -- buffers
-
-    def buffer(self, like: SSAValue, dtype: Attribute) -> SSAValue:
-        """A new buffer in global memory with the shape of a value."""
-        buffer = buffer_like(like, dtype, self._device, next(self.free_slots))
-        for dim in buffer.dims:
-            self._keep(dim)
-        return self.put(buffer)
 
     def _keep(self, value: SSAValue) -> None:
         """Keep an old value, which the extent of a buffer or a CALL needs, and its operands."""
@@ -155,3 +134,61 @@ class HostFunction(OpBuilder):
         for buffer in arguments:
             if is_memory(buffer) and buffer not in written:
                 self._readers.setdefault(buffer, []).append(effect)
+
+
+class HostFunction(Calls):
+    """The function that calls the kernels which compute its ops."""
+
+    def __init__(self, function: FuncOp, device: str) -> None:
+        super().__init__(function)
+        self._function = function
+        self._device = device
+
+    def finish(self, effects: Iterable[SSAValue]) -> None:
+        """Add a SINK of the effects and a return, and erase the old ops."""
+        self.location = self._function.location
+        self.insert(SinkOp(list(effects)))
+        self.insert(ReturnOp())
+        for op in reversed(self._old):
+            if op not in self._kept:
+                self.block.erase_op(op, safe_erase=False)
+        for op in reversed(self.block.ops):
+            if isinstance(op, AfterOp) and not op.result.uses:
+                self.block.erase_op(op)
+
+    def buffer(self, like: SSAValue, dtype: Attribute) -> SSAValue:
+        """A new buffer in global memory with the shape of a value."""
+        buffer = buffer_like(like, dtype, self._device, next(self.free_slots))
+        for dim in buffer.dims:
+            self._keep(dim)
+        return self.put(buffer)
+
+
+class CallingKernel(Calls):
+    """A kernel that calls functions, whose CALLs take the places of its own."""
+
+    def __init__(self, kernel: KernelOp) -> None:
+        super().__init__(kernel)
+        self._kernel = kernel
+
+    def run(self) -> Sequence[TensorType[Attribute]]:
+        """Put the CALLs that the functions make in place. Returns the types of the memory that they
+        need between them, for which the kernel takes arguments."""
+        for op in self._old:
+            if isinstance(op, CallOp):
+                callee = SymbolTable.lookup_symbol(self._kernel, op.callee)
+                if isinstance(callee, FuncOp):
+                    op.result.replace_all_uses_with(self.inline(op, callee))
+                    self.block.erase_op(op)
+                    continue
+            op.detach()
+            self.block.add_op(op)
+            if isinstance(op, AfterOp):
+                # What an iteration reads is what the one before has left.
+                self._current[op.buffer] = op.result
+        buffers = [op for op in self.block.ops if isinstance(op, BufferOp)]
+        first = OpBuilder(InsertPoint.at_start(self.block), self._kernel.location)
+        for slot, buffer in enumerate(buffers, len(self._kernel.params)):
+            buffer.result.replace_all_uses_with(first.put(ParamOp(slot, tensor(buffer.result))))
+            self.block.erase_op(buffer)
+        return [tensor(buffer.result) for buffer in buffers]

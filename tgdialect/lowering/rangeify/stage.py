@@ -23,7 +23,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.closed_form import ClosedForms
-from tgdialect.lowering.rangeify.host import HostFunction
+from tgdialect.lowering.rangeify.host import CallingKernel, HostFunction
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised
 from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.partial import split_reductions
@@ -33,12 +33,14 @@ from tgdialect.lowering.rangeify.views import copy_non_contiguous, store_before_
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import is_memory, place, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
@@ -263,7 +265,10 @@ class RangeifyPass(LoweringPass):
         functions = list(own_functions(module))
         taken = symbols(module)
         online: list[OnlineKernel] = []
-        for function in _callees_first(functions):
+        for function in _callees_first(module):
+            if isinstance(function, KernelOp):
+                _call_kernels(function, functions)
+                continue
             devices = [place(a).device for a in function.args if is_memory(a)]
             device = next((d for d in devices if isinstance(d, str)), "CPU")
             rangeifier = _Rangeifier(function, device, taken, target)
@@ -281,16 +286,44 @@ class RangeifyPass(LoweringPass):
             kernel.skip_masked()
 
 
-def _callees_first(functions: Sequence[FuncOp]) -> Iterable[FuncOp]:
-    """Functions after those that they call."""
-    callees: dict[FuncOp, list[FuncOp]] = {}
+def _call_kernels(kernel: KernelOp, functions: Sequence[FuncOp]) -> None:
+    """Let a kernel call the kernels of the functions that it calls, after which it is put. Its
+    callers pass the memory between them."""
+    callee = next(f for f in map(_callee, kernel.body.block.ops) if isinstance(f, FuncOp))
+    types = CallingKernel(kernel).run()
+    kernel.detach()
+    block = callee.parent
+    assert block is not None
+    block.insert_op_after(kernel, callee)
     for function in functions:
-        calls = (op for op in function.body.block.ops if isinstance(op, CallOp))
-        called = (SymbolTable.lookup_symbol(function, call.callee) for call in calls)
-        callees[function] = [f for f in called if isinstance(f, FuncOp) and f in functions]
+        for call in function.body.block.ops:
+            if isinstance(call, CallOp) and call.callee.root_reference == kernel.sym_name:
+                builder = OpBuilder.before(call)
+                slots = builder.free_slots
+                memory = [builder.put(BufferOp(next(slots), type)) for type in types]
+                call.operands = [*call.operands, *memory]
+
+
+def _callee(op: Operation) -> Operation | None:
+    """The symbol that an op calls."""
+    return SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, CallOp) else None
+
+
+def _callees_first(module: ModuleOp) -> Iterable[FuncOp | KernelOp]:
+    """The functions, and the kernels that call functions, after those that they call."""
+    callees: dict[FuncOp | KernelOp, list[FuncOp | KernelOp]] = {}
+    for symbol in (*own_functions(module), *module.ops):
+        if isinstance(symbol, FuncOp | KernelOp):
+            called = [_callee(op) for op in symbol.body.block.ops]
+            callees[symbol] = [c for c in called if isinstance(c, FuncOp | KernelOp)]
     try:
-        return [*TopologicalSorter(callees).static_order()]
+        order = [*TopologicalSorter(callees).static_order()]
     except CycleError as error:
         caller = error.args[1][-1]
         message = f"@{caller.sym_name.data} calls itself"
         raise locate(PassFailedException(message), caller) from None
+    return [op for op in order if isinstance(op, FuncOp) or _calls_functions(op)]
+
+
+def _calls_functions(kernel: KernelOp) -> bool:
+    return any(isinstance(_callee(op), FuncOp) for op in kernel.body.block.ops)

@@ -71,11 +71,12 @@ class LinearWalker(Generic[V]):
         programs: Mapping[str, Sequence[Requirement]] | None = None,
         alignments: Alignments | None = None,
     ) -> None:
-        """Without `programs` a program is rendered; else a host function, which may call these.
-        `alignments` gets those of the arguments of its CALLs."""
+        """`programs` are those that may be called; `alignments` gets those of the arguments of the
+        CALLs."""
         self._output = output
         self._target = target
-        self._programs = programs
+        self._programs = {} if programs is None else programs
+        self._handlers = _HANDLERS
         self._values: dict[SSAValue, V] = {}
         self._intervals = MinMax()
         self._memory = MemoryViews(output, self._intervals, self._values, target)
@@ -133,6 +134,7 @@ class LinearWalker(Generic[V]):
     def function(self, function: FuncOp) -> None:
         """Render a host function. What constant arguments decide runs once, guarded by a flag at
         the start of the persistent memory."""
+        self._handlers = _HOST_HANDLERS
         ops = list(_in_order(function.body.block))
         kept = [a for a in function.args if "tg.persistent" in argument_attributes(a)]
         if not kept:
@@ -157,8 +159,7 @@ class LinearWalker(Generic[V]):
                 raise locate(error, op) from error
 
     def _render(self, op: Operation) -> None:
-        handlers = _HANDLERS if self._programs is None else _HOST_HANDLERS
-        if (handler := handlers.get(type(op))) is not None:
+        if (handler := self._handlers.get(type(op))) is not None:
             handler(self, op)
         elif isinstance(op, MovementOp) and op.operands[0] in self._memory:
             self._memory.view(op)
@@ -367,7 +368,7 @@ class LinearWalker(Generic[V]):
 
     def call(self, op: CallOp) -> None:
         name = op.callee.string_value()
-        wanted = None if self._programs is None else self._programs.get(name)
+        wanted = self._programs.get(name)
         if wanted is None:
             raise PassFailedException(f"@{name} is not a program, which is all that may be called")
         check_call(op, wanted, self._intervals)
@@ -458,6 +459,7 @@ _HANDLERS: dict[type[Operation], Handler] = {
     IfOp: _Walker.if_,
     EndIfOp: _Walker.end_if,
     BarrierOp: _Walker.barrier,
+    CallOp: _Walker.call,
     GroupOp: _Walker.nothing,
     SinkOp: _Walker.nothing,
 }

@@ -103,6 +103,9 @@ class SelectPass(KernelPass):
     def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
         if isinstance(kernel, KernelOp):
             target = target_of(kernel.parent_op(), self.target, self.features)
+            if kernel.calls:
+                kernel.target = StringAttr(target.name)
+                return kernel
             old = kernel.body.block
             new, copied = select(list(old.ops), target)
             kernel.body.detach_block(old)

@@ -33,6 +33,7 @@ from tgdialect.lowering.verify.rules import (
 )
 from tgdialect.ops import call, codegen, elementwise, marker, memory, movement, multi, ordering
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp, VConstOp
 
 
@@ -77,7 +78,7 @@ _MOVEMENT = _names(
     movement.StackOp,
 )
 _ELEMENTWISE = _names(*elementwise.PRIMITIVES, *elementwise.DECOMPOSED)
-_FUNCTION = _names(call.FunctionOp, call.TupleOp, call.GetTupleOp)
+_FUNCTION = _names(call.FunctionOp, call.TupleOp, call.GetTupleOp, ScanOp)
 _LOAD_STORE = _names(memory.LoadOp, memory.StoreOp)
 _MARKER = _names(marker.ContiguousOp, marker.ContiguousBackwardOp, marker.DetachOp)
 _MULTI = _names(memory.CopyOp, multi.ReplicatedOp)
@@ -104,8 +105,9 @@ _HOST_VIEWS = _names(movement.ReshapeOp, movement.ShrinkOp, movement.BitcastOp)
 _HOST_SCALARS = _names(ConstOp) | _ELEMENTWISE
 """Arithmetic on dynamic dimensions."""
 _SCALAR_CODE = (
-    _names(ParamOp, BufferOp, ConstOp, movement.IndexOp, movement.BitcastOp)
+    _names(ParamOp, BufferOp, ConstOp, movement.IndexOp, movement.BitcastOp, movement.ShrinkOp)
     | _ELEMENTWISE
+    | _CALL
     | _LOAD_STORE
     | _LOOPS
     | _EFFECTS

@@ -1,17 +1,19 @@
-"""The result type of a FUNCTION: the type of its TUPLE once arguments replace the PARAMs."""
+"""The result types of ops with a body: of a FUNCTION that of its TUPLE once arguments replace the
+PARAMs, of a SCAN the states and the stacked results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.attributes import PlaceAttr, TupleType, is_tensor
+from tgdialect.ops.properties import device
 from tgdialect.ops.properties.symbolic import known_index
-from tgdialect.ops.properties.values import integer, tensor
+from tgdialect.ops.properties.values import integer, tensor, tensor_type
 
 
 def function_type(op: Operation, derive: Callable[[Operation], Attribute]) -> Attribute:
@@ -36,6 +38,24 @@ def function_type(op: Operation, derive: Callable[[Operation], Attribute]) -> At
                 raise VerifyException(f"with these arguments, {inner.name}: {e}") from e
             Rewriter.replace_value_with_new_type(inner.results[0], type)
     return copy.last_op.results[0].type
+
+
+def scan_type(op: Operation) -> Attribute:
+    """The type of a SCAN's result: the types of its states, and of what it stacks with an axis for
+    the steps, on the device of the arguments."""
+    states, steps = integer(op, "states"), integer(op, "steps")
+    last = op.regions[0].block.last_op
+    if last is None or last.name != "tg.tuple":
+        raise VerifyException("the body of a scan ends in a tg.tuple")
+    assert states is not None
+    assert steps is not None
+    where = PlaceAttr.of(device.common(op))
+    types: list[Attribute] = []
+    for position, value in enumerate(last.operands):
+        type = tensor(value)
+        stacked = () if position < states else (steps,)
+        types.append(tensor_type(type.element_type, (*stacked, *type.get_shape()), where))
+    return TupleType(ArrayAttr(types))
 
 
 def _parameters(body: Block, function: Operation) -> list[tuple[Operation, SSAValue]]:

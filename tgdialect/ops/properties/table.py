@@ -23,7 +23,7 @@ from tgdialect.ops.properties.device import AddrSpaceRule, DeviceRule
 from tgdialect.ops.properties.dtype import DTypeRule
 from tgdialect.ops.properties.min_max import MinMaxRule, of_dtype
 from tgdialect.ops.properties.shape import STATED, ShapeRule
-from tgdialect.ops.properties.substitution import function_type
+from tgdialect.ops.properties.substitution import function_type, scan_type
 from tgdialect.ops.properties.symbolic import Dim, Shape, UnknownDim
 from tgdialect.ops.properties.values import integer, tensor, tensor_type
 from tgdialect.ops.walk import computed, operands_of
@@ -174,6 +174,7 @@ TABLE: Rules = {
     "tg.reduce": Row(dtype.source, shape.reduced, device.source, axis=axis.reduced),
     # call
     "tg.function": _function_type,
+    "tg.scan": scan_type,
     "tg.call": _written_type,
     "tg.tuple": _tuple_type,
     "tg.gettuple": _element_type,

@@ -38,6 +38,7 @@ from tgdialect.ops.movement import (
 )
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integer, is_memory, place, shape_of, tensor, window
+from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.transforms.gradient.builder import Builder
 from tgdialect.transforms.gradient.rules import RULES
@@ -88,7 +89,7 @@ class Versions:
             memory = self._root(operand)
             if memory in written or self._seen(operand) == self._writes.get(memory, 0):
                 continue
-            takes_memory = isinstance(op, CallOp | FunctionOp)
+            takes_memory = isinstance(op, CallOp | FunctionOp | ScanOp)
             load = LoadOp(operand, addrspace=place(operand).addrspace if takes_memory else None)
             op.operands[position] = OpBuilder.before(op).put(load)
             self._number(load)
@@ -217,7 +218,7 @@ class Versions:
 
 def operands_with_captured(op: Operation) -> Sequence[SSAValue]:
     """The operands of an op, and the values that its regions capture."""
-    if not op.regions or isinstance(op, FunctionOp):
+    if not op.regions or isinstance(op, FunctionOp | ScanOp):
         return op.operands
     captured = dict.fromkeys(
         operand

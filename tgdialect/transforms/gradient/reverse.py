@@ -15,10 +15,12 @@ from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import BitcastOp, MovementOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import dtype_of, dtype_row, shape_of, tensor, tensor_type
+from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.transforms.gradient.builder import Builder, zeros_like
 from tgdialect.transforms.gradient.memory import Versions, operands_with_captured
 from tgdialect.transforms.gradient.rules import RULES
+from tgdialect.transforms.gradient.scan import scan_gradient
 from tgdialect.transforms.gradient.windows import gradient_of_windows
 
 Differentiate = Callable[[CallOp], FuncOp]
@@ -59,7 +61,7 @@ class _Reverse:
         self._found = found
         self._differentiate = differentiate
         self._elements: dict[Operation, dict[int, SSAValue]] = {}
-        """For each FUNCTION and CALL, the gradients of its results by position."""
+        """For each FUNCTION, SCAN and CALL, the gradients of its results by position."""
         self._versions = Versions(builder.block)
         self._ops = list(builder.block.ops)
         self._varying: set[SSAValue] = set()
@@ -87,6 +89,9 @@ class _Reverse:
         # Its results. Only a result that depends on `wrt` needs a gradient.
         if isinstance(op, FunctionOp):
             self._function(op)
+            return
+        if isinstance(op, ScanOp):
+            self._scan(op)
             return
         if isinstance(op, CallOp):
             self._call(op)
@@ -135,7 +140,7 @@ class _Reverse:
         if isinstance(source, TupleOp):
             self._add(source.values[index], gradient)
             return
-        if not isinstance(source, FunctionOp | CallOp):
+        if not isinstance(source, FunctionOp | ScanOp | CallOp):
             raise locate(PassFailedException("an element of this tuple has no gradient"), op)
         known = self._elements.setdefault(source, {})
         known[index] = self._builder.sum(known[index], gradient) if index in known else gradient
@@ -153,6 +158,16 @@ class _Reverse:
         result = self._builder.put(function)
         for position, slot in enumerate(wanted):
             self._add(op.arguments[slot], self._builder.put(GetTupleOp(result, position)))
+
+    def _scan(self, op: ScanOp) -> None:
+        """Differentiate a SCAN by a SCAN in the other order."""
+        elements = self._elements.pop(op, None)
+        wanted = [i for i, argument in enumerate(op.arguments) if argument in self._varying]
+        if elements is None or not wanted:
+            return
+        parts = scan_gradient(self._builder, op, elements, wanted, _gradient_body)
+        for slot, part in parts.items():
+            self._add(op.arguments[slot], part)
 
     def _call(self, op: CallOp) -> None:
         """Differentiate a CALL by a CALL of its callee's gradient function."""
@@ -187,8 +202,8 @@ def _float_results(op: CallOp) -> list[int]:
     ]
 
 
-def _gradient_body(op: FunctionOp, given: Sequence[int], wanted: Sequence[int]) -> Block:
-    """The body of the FUNCTION that differentiates `op`.
+def _gradient_body(op: FunctionOp | ScanOp, given: Sequence[int], wanted: Sequence[int]) -> Block:
+    """The body of the FUNCTION that differentiates `op`, or of one that differentiates a step.
 
     Its last parameters are the gradients of the results `given`. It returns the gradients of the
     arguments `wanted`.

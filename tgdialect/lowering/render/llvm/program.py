@@ -61,7 +61,7 @@ def render(
     """
     match symbol:
         case ProgramOp():
-            return _render_program(symbol, target)
+            return _render_program(symbol, programs, target)
         case FuncOp():
             output = LLVMFunction(symbol.sym_name.data, symbol.args, target)
             walker = _bound(LinearWalker(output, target, programs), symbol.args, output)
@@ -71,7 +71,9 @@ def render(
             raise locate(refusal(symbol), symbol)
 
 
-def _render_program(program: ProgramOp, target: Target) -> Sequence[llvm.FuncOp]:
+def _render_program(
+    program: ProgramOp, programs: Mapping[str, Sequence[Requirement]], target: Target
+) -> Sequence[llvm.FuncOp]:
     shuffles_through_memory(program.linear)
     loops_of_grid(program.linear)
     fission(program.linear)
@@ -87,7 +89,7 @@ def _render_program(program: ProgramOp, target: Target) -> Sequence[llvm.FuncOp]
         is_threaded=is_threaded,
         streamed=_streamed(block, params, target.llc),
     )
-    _bound(LinearWalker(output, target), params, output).program(block, params)
+    _bound(LinearWalker(output, target, programs), params, output).program(block, params)
     if not is_threaded:
         return [output.finish()]
     types = [argument_type(param) for param in params]

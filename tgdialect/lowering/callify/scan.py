@@ -1,0 +1,151 @@
+"""SCANs become kernels that call: a loop over the steps, around a CALL of the body's function.
+
+A state is in a stack of memory. A step reads one row of it and writes another one: of two rows in
+turn, or of one row for each step if the program needs the states of all steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.dtypes import I32, INDEX
+from tgdialect.ops.elementwise import AddOp, AndOp, CastOp, SubOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
+from tgdialect.ops.properties import tensor, tensor_type
+from tgdialect.ops.scan import ScanOp
+from tgdialect.ops.source import ParamOp
+
+Row = int | SSAValue
+
+
+@dataclass(frozen=True)
+class ScanMemory:
+    """Which rows of the stacks of a SCAN hold which state."""
+
+    op: ScanOp
+
+    @cached_property
+    def stacked_states(self) -> dict[int, tuple[int, int]]:
+        """The stacked results that are states of each step: for the position of each among the
+        results of the body, the state and the first of the rows that are the result."""
+        op, count = self.op, self.op.states.data
+        results = op.results_of_body
+        new = {value: slot for slot, value in reversed(list(enumerate(results[:count])))}
+        found: dict[int, tuple[int, int]] = {}
+        for position, value in enumerate(results[count:], count):
+            slot = op.slot_of_parameter(value)
+            if slot is not None and slot < count:
+                found[position] = slot, int(op.reverse is not None)
+            elif value in new:
+                found[position] = new[value], int(op.reverse is None)
+        return found
+
+    @cached_property
+    def kept(self) -> frozenset[int]:
+        """The states of which there is a row for each step."""
+        return frozenset(slot for slot, _ in self.stacked_states.values())
+
+    @property
+    def outputs(self) -> Sequence[int]:
+        """The positions of the results that the body writes to memory: the new states, and what is
+        stacked by itself."""
+        positions = range(len(self.op.results_of_body))
+        return [i for i in positions if i not in self.stacked_states]
+
+    def rows(self, state: int) -> int:
+        """The number of rows of a stack."""
+        return self.op.steps.data + 1 if state in self.kept else 2
+
+    def first(self, state: int) -> int:
+        """The row of a state before the first step."""
+        return self.op.steps.data if self._is_backwards(state) else 0
+
+    def last(self, state: int) -> int:
+        """The row of a state after the last step of a SCAN without `while`."""
+        if state not in self.kept:
+            return self.op.steps.data % 2
+        return 0 if self._is_backwards(state) else self.op.steps.data
+
+    def _is_backwards(self, state: int) -> bool:
+        return self.op.reverse is not None and state in self.kept
+
+
+def row_of(builder: OpBuilder, stack: SSAValue, row: Row) -> SSAValue:
+    """A view of one row of memory."""
+    return builder.put(ReshapeOp(rows_of(builder, stack, row, 1), tensor(stack).get_shape()[1:]))
+
+
+def rows_of(builder: OpBuilder, stack: SSAValue, first: Row, count: int) -> SSAValue:
+    """A view of some rows of memory."""
+    shape = tensor(stack).get_shape()[1:]
+    return builder.put(ShrinkOp(stack, [first, *[0] * len(shape)], [count, *shape]))
+
+
+COUNTER = tensor_type(I32, (1,))
+"""The type of the number of steps that a SCAN with `while` has made."""
+
+
+def scan_kernel(
+    name: str, memory: ScanMemory, callee: str, types: Sequence[TensorType[Attribute]]
+) -> KernelOp:
+    """The kernel that calls the function of a SCAN's body in each step.
+
+    Its parameters are the stacks of the states, the sequences and constants, memory for the results
+    that are stacked by themselves and, with `while`, for the number of steps.
+    """
+    op = memory.op
+    states, steps = op.states.data, op.steps.data
+    builder = OpBuilder.at_end(Block(), op.location)
+    put = builder.put
+    params = [put(ParamOp(slot, type)) for slot, type in enumerate(types)]
+    one = builder.index_constant(1)
+    step = put(RangeOp(0, AxisType.LOOP, builder.index_constant(steps)))
+    loops, number = [step], step
+    if op.is_while is not None:
+        number = put(CastOp(put(LoadOp(_count(builder, params[-1], step))), INDEX))
+    read = put(AndOp(number, one))
+    written = put(SubOp(one, read))
+    if op.is_while is not None:
+        # A loop of one iteration or none: the bound of a loop may be loaded.
+        flag = put(LoadOp(put(IndexOp(put(AfterOp(params[0], [step])), [read]))))
+        loops.insert(0, put(RangeOp(1, AxisType.LOOP, put(CastOp(flag, INDEX)))))
+    element = step
+    if op.reverse is not None:
+        element = put(SubOp(builder.index_constant(steps - 1), step))
+    in_turn, kept = (read, written), (read, written)
+    if memory.kept:
+        after = put(AddOp(element, one))
+        kept = (element, after) if op.reverse is None else (after, element)
+    inputs: list[SSAValue] = []
+    outputs: list[SSAValue] = []
+    for slot, param in enumerate(params):
+        if slot < states:
+            stack = put(AfterOp(param, loops[:1]))
+            before, after = kept if slot in memory.kept else in_turn
+            inputs.append(row_of(builder, stack, before))
+            outputs.append(row_of(builder, stack, after))
+        elif slot < len(op.arguments):
+            inputs.append(row_of(builder, param, element) if op.is_sequence(slot) else param)
+        elif op.is_while is None:
+            outputs.append(row_of(builder, param, element))
+    effect = put(CallOp(callee, [*inputs, *outputs]))
+    if op.is_while is not None:
+        following = put(CastOp(put(AddOp(number, one)), I32))
+        effect = put(StoreOp(_count(builder, params[-1], effect), following))
+    builder.insert(SinkOp([put(EndOp(effect, loops))]))
+    return KernelOp(name, Region(builder.block))
+
+
+def _count(builder: OpBuilder, counter: SSAValue, after: SSAValue) -> SSAValue:
+    """Where the number of steps is, after an effect or in a loop."""
+    return builder.put(IndexOp(builder.put(AfterOp(counter, [after])), [builder.index_constant(0)]))

@@ -1,0 +1,145 @@
+"""The gradient of a SCAN: a SCAN over the same elements in the other order.
+
+Its states are the gradients of the states, and sums of the gradients of the constants. A step
+computes the body again on the state that the step began with, and differentiates that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects.builtin import IntAttr
+from xdsl.ir import Block, Region, SSAValue
+
+from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.call import GetTupleOp, TupleOp
+from tgdialect.ops.elementwise import WhereOp
+from tgdialect.ops.properties import dtype_of, tensor, tensor_type
+from tgdialect.ops.scan import ScanOp
+from tgdialect.ops.source import ParamOp, parameters
+from tgdialect.transforms.gradient.builder import Builder, zeros_like
+
+GradientBody = Callable[[ScanOp, Sequence[int], Sequence[int]], Block]
+"""Makes a body that returns the gradients of wanted arguments, from the arguments and from the
+gradients of given results."""
+
+
+def scan_gradient(
+    builder: Builder,
+    op: ScanOp,
+    elements: Mapping[int, SSAValue],
+    wanted: Sequence[int],
+    gradient_body: GradientBody,
+) -> Mapping[int, SSAValue]:
+    """The gradients of the arguments `wanted` of a SCAN, by slot.
+
+    `elements` are the gradients of its results, by position.
+    """
+    forward = _with_states(builder, op)
+    states, sequences = op.states.data, op.sequences.data
+    floats = [slot for slot in range(states) if _is_float(op.arguments[slot])]
+    stacked = sorted(position for position in elements if position >= states)
+    inputs = [slot for slot in wanted if op.is_sequence(slot)]
+    constants = [slot for slot in wanted if slot >= states + sequences]
+    # The body takes its arguments, then the gradients of its results.
+    body = gradient_body(forward, [*floats, *stacked], [*floats, *constants, *inputs])
+    count = len(op.arguments)
+    seed = {position: count + i for i, position in enumerate([*floats, *stacked])}
+    sums = {slot: count + len(seed) + i for i, slot in enumerate(constants)}
+    _add_to_sums(body, op, len(floats), sums)
+    # Its parameters as states, sequences and constants.
+    order = [
+        *(seed[slot] for slot in floats),
+        *sums.values(),
+        *range(states + sequences),
+        *(seed[position] for position in stacked),
+        *range(states + sequences, count),
+    ]
+    slots = {old: new for new, old in enumerate(order)}
+    for param in body.ops:
+        if isinstance(param, ParamOp):
+            param.properties["slot"] = IntAttr(slots[param.slot.data])
+    begun = _states_of_steps(forward)
+    arguments = [
+        *(elements.get(slot) or zeros_like(builder, op.arguments[slot]) for slot in floats),
+        *(zeros_like(builder, op.arguments[slot]) for slot in constants),
+        *(builder.put(GetTupleOp(forward, begun[slot])) for slot in range(states)),
+        *op.arguments[states : states + sequences],
+        *(elements[position] for position in stacked),
+        *op.arguments[states + sequences :],
+    ]
+    scan = ScanOp(
+        arguments,
+        Region(body),
+        states=len(floats) + len(constants),
+        sequences=states + sequences + len(stacked),
+        steps=op.steps.data,
+        reverse=op.reverse is None,
+    )
+    result = builder.put(scan)
+    found = enumerate([*floats, *constants, *inputs])
+    return {s: builder.put(GetTupleOp(result, i)) for i, s in found if s in wanted}
+
+
+def _add_to_sums(body: Block, op: ScanOp, before: int, sums: Mapping[int, int]) -> None:
+    """Let a body return the sums of the gradients of constants so far, which are parameters."""
+    inside = Builder(body, at=op)
+    last = body.last_op
+    assert isinstance(last, TupleOp)
+    values = list(last.values)
+    last.detach()
+    for position, (slot, parameter) in enumerate(sums.items(), before):
+        type = tensor(op.arguments[slot])
+        known = inside.put(ParamOp(parameter, tensor_type(type.element_type, type.get_shape())))
+        values[position] = inside.sum(known, values[position])
+    inside.put(TupleOp(values))
+    last.erase()
+
+
+def _states_of_steps(op: ScanOp) -> Mapping[int, int]:
+    """The positions of the stacked results that are the states which each step begins with."""
+    count = op.states.data
+    found: dict[int, int] = {}
+    for position, value in enumerate(op.results_of_body[count:], count):
+        slot = op.slot_of_parameter(value)
+        if slot is not None and slot < count:
+            found.setdefault(slot, position)
+    return found
+
+
+def _with_states(builder: Builder, op: ScanOp) -> ScanOp:
+    """The SCAN, or one like it that also stacks the states which each step begins with.
+
+    A SCAN with `while` becomes one of all steps, of which those that are not taken leave the states
+    as they are.
+    """
+    count, known = op.states.data, _states_of_steps(op)
+    missing = [slot for slot in range(count) if slot not in known]
+    if not missing:
+        return op
+    region = op.body.clone()
+    last = region.block.last_op
+    assert isinstance(last, TupleOp)
+    params = [p.result for p in parameters(region.block)[:count]]
+    inside = OpBuilder.before(last)
+    results = list(last.values)
+    if op.is_while is not None:
+        pairs = zip(params, results, strict=True)
+        results = [inside.put(WhereOp(params[0], new, old)) for old, new in pairs]
+    inside.insert(TupleOp([*results, *(params[slot] for slot in missing)]))
+    region.block.erase_op(last)
+    scan = ScanOp(
+        op.arguments,
+        region,
+        states=count,
+        sequences=op.sequences.data,
+        steps=op.steps.data,
+        reverse=op.reverse is not None,
+    )
+    builder.put(scan)
+    return scan
+
+
+def _is_float(value: SSAValue) -> bool:
+    return is_tensor(value.type) and dtype_of(value).is_float
