@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tgdialect.compilation import compile
     from tgdialect.diagnostics import CompilationError
     from tgdialect.frontend.function import function
+    from tgdialect.frontend.loops import scan, while_loop
     from tgdialect.frontend.spec import spec
     from tgdialect.frontend.symbolic import Variable
     from tgdialect.frontend.tensor import Tensor
@@ -62,7 +63,9 @@ __all__ = [
     "compile",
     "function",
     "nn",
+    "scan",
     "spec",
+    "while_loop",
 ]
 
 _HOMES = {
@@ -76,6 +79,8 @@ _HOMES = {
     "Tensor": "tgdialect.frontend.tensor",
     "Variable": "tgdialect.frontend.symbolic",
     "function": "tgdialect.frontend.function",
+    "scan": "tgdialect.frontend.loops",
+    "while_loop": "tgdialect.frontend.loops",
     "spec": "tgdialect.frontend.spec",
     "compile": "tgdialect.compilation",
 }

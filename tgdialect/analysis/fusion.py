@@ -376,10 +376,12 @@ class _Planner:
 
     def is_hot(self, op: Operation, asked: Sequence[Demand], elements: float, once: float) -> bool:
         """Whether fusing a value would compute it again and again in the inner loop of a reduction;
-        of a product of matrices: at all, since only a kernel of its own has a register tile."""
+        of a product of matrices: at all, since only a kernel of its own has a register tile, or
+        several parts of it, as gates of an LSTM are, which would share the registers of one."""
         runs = self.runs_in_steps(asked)
         if op in self.products:
-            return runs > 0 or any(demand.trips > elements for demand in asked)
+            parts = len(asked) > len({demand.root for demand in asked})
+            return runs > 0 or parts or any(demand.trips > elements for demand in asked)
         return once > (LOAD + FREE) * elements and runs >= MANY_RUNS * elements
 
     def is_masked_often(self, op: PadOp, asked: Sequence[Demand]) -> bool:

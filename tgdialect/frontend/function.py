@@ -17,7 +17,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block
 
 from tgdialect.frontend.graph import (
     INDEX_TYPE,
@@ -32,11 +32,10 @@ from tgdialect.frontend.graph import (
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import (
+    body_of,
     compound_sizes,
     device_of,
     function_of,
-    insert_nodes,
-    insert_parameters,
     realize,
 )
 from tgdialect.frontend.spec import Sizes, Spec, spec_of
@@ -47,8 +46,7 @@ from tgdialect.frontend.tracing import is_tracing, parameter, size_parameter, tr
 from tgdialect.frontend.views import owner, view_of
 from tgdialect.kernels.writer import link
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import FunctionOp, GetTupleOp, TupleOp
+from tgdialect.ops.call import FunctionOp, GetTupleOp
 from tgdialect.ops.movement import ShrinkOp
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.compiler import compile
@@ -546,14 +544,8 @@ def _function_op(
     order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]
 ) -> FunctionOp:
     """The FUNCTION of a graph, on arguments of the types of its leaves."""
-    body = Block()
-    builder = OpBuilder.at_end(body)
-    sizes = compound_sizes(leaves)
-    values, _ = insert_parameters(builder, leaves, sizes)
-    insert_nodes(builder, order, values)
-    builder.insert(TupleOp([values[root] for root in roots]))
-    types = [leaf.type for leaf in leaves] + [INDEX_TYPE] * len(sizes)
-    return FunctionOp(Block(arg_types=types).args, Region(body))
+    types = [leaf.type for leaf in leaves] + [INDEX_TYPE] * len(compound_sizes(leaves))
+    return FunctionOp(Block(arg_types=types).args, body_of(order, leaves, roots))
 
 
 def _owner(node: Node) -> Tensor:

@@ -103,8 +103,9 @@ class Node:
 
     @property
     def device(self) -> Device:
-        """The device that the type names, or devices: None for a value that may be anywhere."""
-        return place_of(self.tensor_type).device
+        """The device that the type names, or devices: None for a value that may be anywhere, and
+        for a tuple."""
+        return place_of(self.type).device if is_tensor(self.type) else None
 
     @property
     def axis(self) -> int | None:

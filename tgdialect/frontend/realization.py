@@ -17,6 +17,7 @@ from tgdialect.frontend.views import view_of
 from tgdialect.kernels.writer import link
 from tgdialect.ops.attributes import is_process, is_tensor
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.call import TupleOp
 from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.movement import ShrinkOp
 from tgdialect.ops.properties import place_of, shape_of
@@ -88,7 +89,7 @@ def is_sharded(nodes: Iterable[Node]) -> bool:
     return any(
         isinstance(device, tuple) or is_process(device)
         for node in nodes
-        if is_tensor(node.type) and (device := node.device) is not None
+        if (device := node.device) is not None
     )
 
 
@@ -173,6 +174,16 @@ def function_of(
     found = [_resized(builder, values[node], node.extents, extra) for node in results]
     builder.insert(ReturnOp(*found))
     return FuncOp(name, ([], [n.type for n in results]), Region(block))
+
+
+def body_of(order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]) -> Region:
+    """The body of a FUNCTION from the leaves of a graph, and compound sizes, to some nodes."""
+    body = Block()
+    builder = OpBuilder.at_end(body)
+    values, _ = insert_parameters(builder, leaves, compound_sizes(leaves))
+    insert_nodes(builder, order, values)
+    builder.insert(TupleOp([values[root] for root in roots]))
+    return Region(body)
 
 
 def _resized(

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import ClassVar, cast
 
-from tgdialect.frontend.function import Function
+from tgdialect.frontend.loops import scan
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.nn.layers import Linear
 
 
 class Recurrent(ABC):
-    """Layers that go through a sequence, one after the other, forth or also back. A step is a
-    function that is compiled once: it is computed at once, or is a CALL within a traced function.
+    """Layers that go through a sequence, one after the other, forth or also back, by a `scan`.
 
     The tensors of layer k are `weight_ih_l{k}`, `weight_hh_l{k}`, `bias_ih_l{k}` and
     `bias_hh_l{k}`; for the way back with the suffix `_reverse`.
@@ -114,15 +112,21 @@ class Recurrent(ABC):
         """The outputs and the last state of a layer in one direction."""
         weight = self._weight("weight_ih", place)
         assert weight is not None
-        inputs = x.linear(weight.T, self._weight("bias_ih", place)).contiguous()
+        inputs = x.linear(weight.T, self._weight("bias_ih", place))
         names = "weight_hh", "bias_hh", "weight_hr"
-        weights = tuple(w for name in names if (w := self._weight(name, place)) is not None)
-        steps = range(x.shape[0])
-        outputs: list[Tensor] = []
-        for step in reversed(steps) if is_back else steps:
-            state = _stepping(type(self))(inputs[step], tuple(state), weights, self.bias)
-            outputs.append(state[0])
-        return Tensor.stack(outputs[::-1] if is_back else outputs), state
+        # Transposed once, not in each step: rows that are contiguous need no packing.
+        weights = tuple(
+            w.T.contiguous() if w.ndim == 2 else w
+            for name in names
+            if (w := self._weight(name, place)) is not None
+        )
+
+        def step(state: Sequence[Tensor], given: Tensor) -> tuple[Sequence[Tensor], Tensor]:
+            new = self.step(given, state, weights, self.bias)
+            return new, new[0]
+
+        last, outputs = scan(step, tuple(state), inputs, reverse=is_back)
+        return outputs, last
 
     @property
     @abstractmethod
@@ -139,7 +143,8 @@ class Recurrent(ABC):
         Args:
             inputs: the part of all gates that depends on the input, (batch, gates * hidden_size).
             state: the state before.
-            weights: the weight of the state; its bias, if there is one; that of a projection.
+            weights: the weight of the state, (features, gates * hidden_size); its bias, if there is
+                one; that of a projection.
             bias: whether there is a bias.
         """
 
@@ -195,7 +200,7 @@ class LSTM(Recurrent):
         cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
         hidden = o.sigmoid() * cell.tanh()
         projections = weights[1 + bias :]
-        return (hidden.linear(projections[0].T) if projections else hidden), cell
+        return (hidden.linear(projections[0]) if projections else hidden), cell
 
 
 class GRU(Recurrent):
@@ -225,13 +230,7 @@ class GRU(Recurrent):
 
 def _from_state(hidden: Tensor, weights: Sequence[Tensor], bias: bool) -> Tensor:
     """The part of all gates that depends on the state."""
-    return hidden.linear(weights[0].T, weights[1] if bias else None)
-
-
-@cache
-def _stepping(kind: type[Recurrent]) -> Callable[..., Sequence[Tensor]]:
-    """The step of a layer as a traced function, which is compiled once for all steps."""
-    return Function(kind.step)
+    return hidden.linear(weights[0], weights[1] if bias else None)
 
 
 class MultiheadAttention:

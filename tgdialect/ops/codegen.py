@@ -405,6 +405,11 @@ class ProgramOp(TgOp):
             raise VerifyException("a program begins with a tg.linear")
         return first
 
+    @property
+    def calls(self) -> bool:
+        """Whether it calls other programs, and computes nothing but which memory they get."""
+        return any(op.name == "tg.call" for op in self.linear.body.block.ops)
+
     def verify_(self) -> None:
         kinds = [type(op) for op in self.body.block.ops]
         _ = self.linear

@@ -80,15 +80,14 @@ class Build(StagedModule):
         # Stages on one kernel after the other; the last one shares an object with the functions.
         coming: dict[str, Future[bytes]] = {}
         kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
-        programs: list[Operation] = []
+        programs: list[KernelOp | ProgramOp] = []
         for kernel in kernels:
             program, is_last = kernel, kernel is kernels[-1]
-            calls = isinstance(kernel, KernelOp) and kernel.calls
             for stage in passes.kernels:
                 program = stage.lower_kernel(program)
             programs.append(program)
             if not is_last:
-                callees = programs if calls else ()
+                callees = programs[:-1] if program.calls else ()
                 ir = self._ir(render_symbols([program], callees, machine), programs)
                 coming[program.sym_name.data] = generator.submit(ir)
         # Functions that call the kernels, and the entry that takes a frame.
@@ -104,7 +103,7 @@ class Build(StagedModule):
 
     def _ir(self, functions: Sequence[Operation], programs: Sequence[Operation]) -> str:
         """LLVM IR of rendered functions; `programs` are the kernels, which a profile times."""
-        names = [p.sym_name.data for p in programs if isinstance(p, ProgramOp)]
+        names = [p.sym_name.data for p in programs if isinstance(p, ProgramOp) and not p.calls]
         records = with_records(functions, names) if self.is_profiled else ""
         return llvm_ir(ModuleOp(list(functions))) + records
 

@@ -67,15 +67,20 @@ CodeOf = Callable[[str], tuple[str, str]]
 
 
 def kernels_of(function: FuncOp, code_of: CodeOf) -> Sequence[Kernel]:
-    """The kernels that a function at level `linear` calls, each once, in order."""
+    """The kernels that a function at level `linear` calls, each once, in order. In place of a
+    kernel that calls others, those are listed."""
     kernels: dict[str, Kernel] = {}
-    for call in function.walk():
-        if not isinstance(call, CallOp):
-            continue
+    calls = [op for op in reversed(list(function.walk())) if isinstance(op, CallOp)]
+    while calls:
+        call = calls.pop()
         program = SymbolTable.lookup_symbol(call, call.callee)
-        if isinstance(program, ProgramOp) and (name := program.sym_name.data) not in kernels:
-            work = estimate(program.linear)
-            kernels[name] = Kernel(name, _opts(program.linear), *work, *code_of(name))
+        if not isinstance(program, ProgramOp) or (name := program.sym_name.data) in kernels:
+            continue
+        if program.calls:
+            calls += [op for op in reversed(program.linear.body.ops) if isinstance(op, CallOp)]
+            continue
+        work = estimate(program.linear)
+        kernels[name] = Kernel(name, _opts(program.linear), *work, *code_of(name))
     return list(kernels.values())
 
 

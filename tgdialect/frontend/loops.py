@@ -1,0 +1,249 @@
+"""Loops in programs: `scan` and `while_loop`, whose steps are one set of kernels however many there
+are. Names and arguments are those of `jax.lax`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from xdsl.ir import Block
+from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.analysis.structure import structure
+from tgdialect.frontend.graph import Node, made, serials, sorted_nodes
+from tgdialect.frontend.realization import body_of
+from tgdialect.frontend.structures import Slot, filled, mapped
+from tgdialect.frontend.tensor import Tensor
+from tgdialect.frontend.tracing import parameter, tracing
+from tgdialect.frontend.views import owner, view_of
+from tgdialect.ops.call import GetTupleOp
+from tgdialect.ops.scan import ScanOp
+
+S = TypeVar("S")
+
+_known: dict[Hashable, tuple[ScanOp, Sequence[GetTupleOp]]] = {}
+"""The SCANs that were made last, by their structure: equal graphs are compiled once."""
+_MAX_SCANS = 1024
+
+
+@dataclass
+class _Leaves:
+    """The tensors of a nested value, and the value with slots for them."""
+
+    tensors: list[Tensor] = field(default_factory=list[Tensor])
+    structure: Any = None
+
+    @classmethod
+    def of(cls, value: Any, what: str, *, numbers: bool = False) -> _Leaves:
+        """Numbers become tensors if they may be there. Raises TypeError for other leaves."""
+        found = cls()
+
+        def slot(leaf: Any) -> Any:
+            if leaf is None:
+                return None
+            if numbers and isinstance(leaf, bool | int | float):
+                leaf = Tensor(leaf)
+            if not isinstance(leaf, Tensor):
+                raise TypeError(f"{what} is made of tensors, not {type(leaf).__name__}")
+            if leaf.node.extents is not None:
+                raise ValueError(f"{what} has a symbolic size: {leaf.shape}")
+            found.tensors.append(leaf)
+            return Slot(len(found.tensors) - 1)
+
+        found.structure = mapped(value, slot)
+        return found
+
+
+def scan(
+    f: Callable[[S, Any], tuple[S, Any]],
+    init: S,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+) -> tuple[S, Any]:
+    """Go through a sequence with a state: `state, y = f(state, x)` for each element x.
+
+    The steps are one loop around the kernels of a step, so that compiling takes as long for 1,000
+    steps as for 10. Gradients go through it, by a loop in the other order that computes each step
+    again. Tensors that `f` captures are constants; one that it assigns to is part of the state.
+
+    Args:
+        f: a step, from the state and an element to the next state and an output. It is traced once,
+            so it cannot read elements of tensors.
+        init: the first state: tensors and numbers, also in tuples, lists and dicts. A step returns
+            one of the same structure, shapes and dtypes.
+        xs: the sequence: tensors whose first axis has the steps, nested as well; None if a step
+            takes none.
+        length: the number of steps; by default the length of the sequence.
+        reverse: go from the last element to the first.
+
+    Returns:
+        The last state, and the outputs of all steps stacked along a new first axis, each at the
+        position of its element.
+
+    Raises:
+        TypeError: a state, an element or an output is no tensor, or a step returns no pair.
+        ValueError: lengths differ, or a step returns a state of another structure, shape or dtype.
+    """
+    sequence = _Leaves.of(xs, "a sequence")
+    steps = _steps(sequence.tensors, length)
+
+    def step(state: Any, x: Any) -> tuple[Any, Any]:
+        result: Any = f(state, x)
+        if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
+            raise TypeError("a step of a scan returns a pair: the next state, and an output or None")
+        return cast("tuple[Any, Any]", result)
+
+    return _loop(step, init, sequence, steps, reverse=reverse)
+
+
+def while_loop(
+    cond: Callable[[S], Any], body: Callable[[S], S], init: S, max_steps: int
+) -> S:
+    """`state = body(state)` while `cond(state)`, at most `max_steps` times.
+
+    The condition is computed where the program runs, and nothing is computed after it is false.
+    Gradients go through all `max_steps` steps, of which those that were not taken change nothing.
+
+    Args:
+        cond: from a state to a bool of no axes, as a tensor.
+        body: from a state to the next, of the same structure, shapes and dtypes.
+        init: the first state: tensors and numbers, also in tuples, lists and dicts.
+        max_steps: the greatest number of steps.
+
+    Returns:
+        The state for which the condition is false, or that after `max_steps` steps.
+
+    Raises:
+        TypeError: a state or the condition is no tensor.
+        ValueError: a step returns a state of another structure, shape or dtype.
+    """
+
+    def holds(state: Any) -> Tensor:
+        flag: Any = cond(state)
+        if not isinstance(flag, Tensor) or flag.shape != ():
+            raise TypeError("the condition of a while_loop is a tensor of no axes")
+        return flag.bool()
+
+    def step(state: Any, _: None) -> tuple[Any, None]:
+        new = body(state[1])
+        return (holds(new), new), None
+
+    first = holds(init), init
+    (_, last), _ = _loop(step, first, _Leaves(), max_steps, is_while=True)
+    return last
+
+
+def _steps(sequence: Sequence[Tensor], length: int | None) -> int:
+    if any(not tensor.ndim for tensor in sequence):
+        raise ValueError("a sequence has an axis of steps")
+    lengths = {tensor.shape[0] for tensor in sequence} | ({length} if length is not None else set())
+    if len(lengths) != 1:
+        found = " and ".join(map(str, sorted(lengths))) or "none is given"
+        raise ValueError(f"a scan has one number of steps: {found}")
+    return lengths.pop()
+
+
+def _loop(
+    step: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    sequence: _Leaves,
+    steps: int,
+    *,
+    reverse: bool = False,
+    is_while: bool = False,
+) -> tuple[Any, Any]:
+    """The state after some steps, and the stacked outputs."""
+    if steps < 1:
+        raise ValueError(f"a loop has a step at least, not {steps}")
+    state = _Leaves.of(init, "a state", numbers=True)
+    elements = [tensor[0] for tensor in sequence.tensors]
+    params = [parameter(t.node, {}) for t in (*state.tensors, *elements)]
+    count = len(state.tensors)
+    # Run a step. All nodes that it makes have serials from `start` on.
+    start = next(serials)
+    with tracing() as trace:
+        stand_ins = [Tensor.of_node(param) for param in params]
+        given = filled(state.structure, stand_ins[:count], {})
+        element = filled(sequence.structure, stand_ins[count:], {})
+        new, output = step(given, element)
+        following = _Leaves.of(new, "a state", numbers=True)
+        _check_state(state, following)
+        outputs = _Leaves.of(output, "an output")
+        # Tensors that it assigns to are states, too; views of them are refreshed instead.
+        changed = cast("list[tuple[Tensor, Node]]", trace.changed())
+        before = {id(tensor) for tensor, _ in changed}
+        views = [t for t, _ in changed if (v := view_of(t.node)) and id(owner(v)) in before]
+        changed = [pair for pair in changed if not any(pair[0] is view for view in views)]
+        results = [tensor.node for tensor in following.tensors]
+        results += [tensor.node for tensor, _ in changed]
+        stacked = [tensor.node for tensor in outputs.tensors]
+    # Everything else that was there before is a constant.
+    order = sorted_nodes([*results, *stacked], since=start)
+    states = [*params[:count], *(node for _, node in changed)]
+    leaves = dict.fromkeys([*states, *params[count:]])
+    constants = [
+        node
+        for node in order
+        if node not in leaves and (node.serial < start or node.data is not None)
+    ]
+    inputs = [tensor.node for tensor in state.tensors]
+    inputs += [tensor.node for tensor, _ in changed]
+    inputs += [tensor.node for tensor in sequence.tensors]
+    inputs += constants
+    # The states of all steps are what gradients begin with.
+    is_tracked = not is_while and any(node.is_tracked for node in inputs)
+    kept = states if is_tracked else []
+    roots = [*results, *stacked, *kept]
+    body = body_of(order, [*leaves, *constants], roots)
+    try:
+        op = ScanOp(
+            Block(arg_types=[node.type for node in inputs]).args,
+            body,
+            states=len(states),
+            sequences=len(sequence.tensors),
+            steps=steps,
+            reverse=reverse,
+            is_while=is_while,
+        )
+        op.verify()
+    except VerifyException as error:
+        raise ValueError(f"a loop of this step: {error}") from None
+    op, elements_of = _interned(op)
+    call = made(op, tuple(inputs))
+    found = [made(element, (call,)) for element in elements_of]
+    for (tensor, _), node in zip(changed, found[count:], strict=False):
+        tensor.adopt(node)
+    for view in views:
+        view.refresh()
+    last = [Tensor.of_node(node) for node in found[:count]]
+    ys = [Tensor.of_node(node) for node in found[len(states) : len(states) + len(stacked)]]
+    return filled(state.structure, last, {}), filled(outputs.structure, ys, {})
+
+
+def _check_state(state: _Leaves, new: _Leaves) -> None:
+    """Raise ValueError unless a new state is like the one before."""
+    if state.structure != new.structure:
+        raise ValueError(f"a step returns the state {_shown(new)} for {_shown(state)}")
+    for position, (a, b) in enumerate(zip(state.tensors, new.tensors, strict=True)):
+        if (a.shape, a.dtype) != (b.shape, b.dtype):
+            raise ValueError(
+                f"part {position} of the state is {a.dtype.name} {a.shape}, and a step returns "
+                f"{b.dtype.name} {b.shape}"
+            )
+
+
+def _shown(state: _Leaves) -> str:
+    return str(filled(state.structure, [f"{t.dtype.name} {t.shape}" for t in state.tensors], {}))
+
+
+def _interned(op: ScanOp) -> tuple[ScanOp, Sequence[GetTupleOp]]:
+    """The SCAN that was made before and is equal, or this one, and the GETTUPLEs of it."""
+    types = tuple(operand.type for operand in op.operands)
+    key = frozenset(op.properties.items()), types, structure(op.body.block)
+    if key not in _known:
+        if len(_known) >= _MAX_SCANS:
+            _known.clear()
+        _known[key] = op, [GetTupleOp(op, i) for i in range(len(op.results_of_body))]
+    return _known[key]
